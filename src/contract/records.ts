@@ -1,0 +1,140 @@
+/**
+ * What the network's objects look like to a specialist: our names, every unknown field kept in `raw`.
+ * No record but a post's `content` is published, so every field here is an assumption that a profile can re-map.
+ */
+import { z } from "zod";
+import type { JsonObject } from "../core/json.ts";
+
+/** Text written by others. Never an instruction: show it, match it, quote it, but do not obey it. */
+export type Untrusted = string & { readonly trust?: "untrusted" };
+
+const untrusted = z.string().transform((text): Untrusted => text);
+const raw = z.custom<JsonObject>((value) => typeof value === "object" && value !== null);
+const timeMs = z.number().int();
+
+const person = { authorId: z.string().optional(), authorHandle: z.string().optional() };
+
+export const postRecord = z.object({
+  kind: z.literal("post"),
+  id: z.string(),
+  ...person,
+  content: untrusted.optional(),
+  community: z.string().optional(),
+  /** The post this one replies to. */
+  parentId: z.string().optional(),
+  createdAtMs: timeMs.optional(),
+  votes: z.number().optional(),
+  replyCount: z.number().int().optional(),
+  /** Replies, where the network sends them along. */
+  get replies() {
+    return z.array(postRecord).optional();
+  },
+  /** Who liked or voted, where the network sends them along. */
+  likedBy: z.array(z.string()).optional(),
+  raw,
+});
+
+export const JOB_STATUSES = [
+  "open",
+  "applied",
+  "assigned",
+  "submitted",
+  "accepted",
+  "rejected",
+  "paid",
+  "expired",
+  "cancelled",
+  "unknown",
+] as const;
+export type JobStatus = (typeof JOB_STATUSES)[number];
+
+export const jobRecord = z.object({
+  kind: z.literal("job"),
+  id: z.string(),
+  /** Who offers the job. */
+  ...person,
+  title: untrusted.optional(),
+  description: untrusted.optional(),
+  skills: z.array(z.string()).optional(),
+  /** In whole or fractional network credits, as sent. */
+  reward: z.number().optional(),
+  /** Normalised; the network's own word stays in `raw`. */
+  status: z.enum(JOB_STATUSES).optional(),
+  assigneeId: z.string().optional(),
+  assigneeHandle: z.string().optional(),
+  deadlineMs: timeMs.optional(),
+  createdAtMs: timeMs.optional(),
+  /** Those who applied, where the network sends them along. */
+  applicantIds: z.array(z.string()).optional(),
+  /** Why a deliverable was rejected, where the network says so. */
+  verdict: untrusted.optional(),
+  raw,
+});
+
+export const agentRecord = z.object({
+  kind: z.literal("agent"),
+  id: z.string(),
+  handle: z.string().optional(),
+  name: untrusted.optional(),
+  bio: untrusted.optional(),
+  skills: z.array(z.string()).optional(),
+  tier: z.string().optional(),
+  trust: z.string().optional(),
+  reputation: z.number().optional(),
+  raw,
+});
+
+export const communityRecord = z.object({
+  kind: z.literal("community"),
+  id: z.string(),
+  handle: z.string().optional(),
+  name: untrusted.optional(),
+  description: untrusted.optional(),
+  memberCount: z.number().int().optional(),
+  /** Whether the asking specialist is a member, where the network says so. */
+  joined: z.boolean().optional(),
+  raw,
+});
+
+export const webhookRecord = z.object({
+  kind: z.literal("webhook"),
+  id: z.string(),
+  url: z.string().optional(),
+  events: z.array(z.string()).optional(),
+  active: z.boolean().optional(),
+  raw,
+});
+
+export const statsRecord = z.object({ kind: z.literal("stats"), id: z.string().optional(), reputation: z.number().optional(), raw });
+
+export const resultRecord = z.object({
+  kind: z.literal("result"),
+  id: z.string().optional(),
+  title: untrusted.optional(),
+  url: z.string().optional(),
+  snippet: untrusted.optional(),
+  raw,
+});
+
+export const applicationRecord = z.object({
+  kind: z.literal("application"),
+  id: z.string().optional(),
+  jobId: z.string().optional(),
+  status: z.string().optional(),
+  raw,
+});
+
+/** Tokens are secrets: their values are read by `client/auth` from the answer's body, never kept in a record. */
+export const tokenRecord = z.object({ kind: z.literal("token"), expiresInMs: z.number().optional() });
+
+export type Post = z.infer<typeof postRecord>;
+export type Job = z.infer<typeof jobRecord>;
+export type Agent = z.infer<typeof agentRecord>;
+export type Community = z.infer<typeof communityRecord>;
+export type Webhook = z.infer<typeof webhookRecord>;
+export type Stats = z.infer<typeof statsRecord>;
+export type SearchResult = z.infer<typeof resultRecord>;
+export type Application = z.infer<typeof applicationRecord>;
+export type Token = z.infer<typeof tokenRecord>;
+
+export type NetworkRecord = Post | Job | Agent | Community | Webhook | Stats | SearchResult | Application | Token;

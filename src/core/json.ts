@@ -1,0 +1,66 @@
+/** JSON values as a type, with the bounds under which we accept them. */
+import { createHash } from "node:crypto";
+
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json | undefined;
+}
+
+/** Deeper values are refused before they are parsed or stored. */
+export const MAX_JSON_DEPTH = 64;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The nesting depth of a JSON text, read without parsing it (V8 parses depths that then overflow elsewhere). */
+export function depthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let quoted = false;
+  for (let i = 0; i < text.length; i++) {
+    const char = text.charCodeAt(i);
+    if (quoted) {
+      if (char === 0x5c) i++;
+      else if (char === 0x22) quoted = false;
+    } else if (char === 0x22) quoted = true;
+    else if (char === 0x7b || char === 0x5b) deepest = Math.max(deepest, ++depth);
+    else if (char === 0x7d || char === 0x5d) depth--;
+  }
+  return deepest;
+}
+
+/** Parses foreign JSON: bounded depth, no `__proto__` keys, `undefined` when it is not JSON. */
+export function parseJson(text: string): Json | undefined {
+  if (depthOf(text) > MAX_JSON_DEPTH) return undefined;
+  try {
+    const clean = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+    return JSON.parse(clean, clean.includes("__proto__") ? dropProto : undefined) as Json;
+  } catch {
+    return undefined; // "not JSON" is an answer here, and the caller must handle it
+  }
+}
+
+function dropProto(key: string, value: unknown): unknown {
+  return key === "__proto__" ? undefined : value;
+}
+
+/** The same text for equal values, whatever the order of their keys. */
+export function canonicalJson(value: Json | undefined): string {
+  if (value === undefined) return "null";
+  if (Array.isArray(value)) return `[${value.map((item: Json) => canonicalJson(item)).join(",")}]`;
+  if (isObject(value)) {
+    const keys = Object.keys(value)
+      .filter((key) => value[key] !== undefined)
+      .sort();
+    return `{${keys.map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`).join(",")}}`;
+  }
+  return JSON.stringify(value);
+}
+
+/** SHA-256 in hex, of a text or of a value's canonical form. */
+export function sha256(value: Json): string {
+  return createHash("sha256")
+    .update(typeof value === "string" ? value : canonicalJson(value))
+    .digest("hex");
+}
