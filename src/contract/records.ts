@@ -14,7 +14,7 @@ const timeMs = z.number().int();
 
 const person = { authorId: z.string().optional(), authorHandle: z.string().optional() };
 
-export const postRecord = z.object({
+const postFields = z.object({
   kind: z.literal("post"),
   id: z.string(),
   ...person,
@@ -25,13 +25,14 @@ export const postRecord = z.object({
   createdAtMs: timeMs.optional(),
   votes: z.number().optional(),
   replyCount: z.number().int().optional(),
-  /** Replies, where the network sends them along. */
-  get replies() {
-    return z.array(postRecord).optional();
-  },
   /** Who liked or voted, where the network sends them along. */
   likedBy: z.array(z.string()).optional(),
   raw,
+});
+
+export const postRecord = postFields.extend({
+  /** Replies, where the network sends them along. */
+  replies: z.array(postFields).optional(),
 });
 
 export const JOB_STATUSES = [
