@@ -1,0 +1,216 @@
+/** The structure of ARCHITECTURE.md as a test: who may import whom, one home for each package and each global, sizes. */
+import { readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { posix } from "node:path";
+import { describe, expect, test } from "vitest";
+import { readSource, readTree, type SourceFile } from "./tidy/tree.ts";
+
+const ROOT = posix.join(import.meta.dirname, "..");
+const STAGES = ["inbox", "specialist", "outbox", "limits", "schedule"];
+const INNER = ["core", "contract", ...STAGES, "client", "intake", "store", "config"];
+const OUTER = ["core", "contract", "config", "runtime"];
+/** Stands for every folder. */
+const EVERYTHING = "*";
+
+/** A folder's own files are always allowed. `stage/port.ts` allows that one file. */
+const MAY_IMPORT: { readonly [folder: string]: readonly string[] } = {
+  core: [],
+  contract: ["core"],
+  ...Object.fromEntries(STAGES.map((stage) => [stage, ["core", "contract"]])),
+  client: ["core", "contract"],
+  intake: ["core", "contract"],
+  store: ["core", "contract", ...STAGES.map((stage) => `${stage}/port.ts`)],
+  network: ["core", "contract"],
+  config: ["core", "contract", "specialist"],
+  runtime: INNER,
+  signals: OUTER,
+  model: OUTER,
+  mcp: OUTER,
+  console: OUTER,
+  cli: [EVERYTHING],
+  // The doors re-export; only the testing door may also reach the local network.
+  "index.ts": [...INNER, "runtime", "signals", "model", "mcp", "console"],
+  "testing.ts": [...INNER, "runtime", "network", "index.ts"],
+};
+
+/** A third-party package (or built-in that counts as one) and the folders or files that may import it. */
+const PACKAGE_HOMES: { readonly [name: string]: readonly string[] } = {
+  "node:sqlite": ["src/store/", "src/network/"],
+  bottleneck: ["src/limits/pacing.ts"],
+  commander: ["src/cli/"],
+  croner: ["src/schedule/"],
+  dotenv: ["src/config/"],
+  eventemitter3: ["src/core/events.ts"],
+  fastify: ["src/intake/", "src/network/", "src/console/"],
+  "p-queue": ["src/runtime/"],
+  undici: ["src/client/", "src/network/"],
+  yaml: ["src/config/"],
+  zod: ["src/contract/", "src/config/"],
+};
+
+const TIMERS = ["src/core/clock.ts"];
+/** Each global and the files that may touch it. */
+const GLOBAL_HOMES: { readonly [name: string]: readonly string[] } = {
+  "Date.now": TIMERS,
+  "new Date()": TIMERS,
+  "performance.now": TIMERS,
+  setTimeout: TIMERS,
+  clearTimeout: TIMERS,
+  setInterval: [],
+  clearInterval: [],
+  // Virtual time lets the real event loop turn between its steps.
+  setImmediate: [...TIMERS, "src/core/virtual-clock.ts"],
+  clearImmediate: TIMERS,
+  "Math.random": ["src/core/random.ts"],
+  fetch: ["src/runtime/"],
+  "globalThis.fetch": ["src/runtime/"],
+  "process.env": ["src/config/environment.ts", "src/cli/"],
+};
+
+const MAX_LINES = 400;
+/** Files over the limit, each with its reason. */
+const LONGER_FILES: { readonly [path: string]: string } = {};
+
+const sources = readTree(ROOT, "src/**/*.ts");
+const everything = [...sources, ...readTree(ROOT, "{test,agents,examples,scripts}/**/*.ts")];
+const manifest: unknown = JSON.parse(readFileSync(posix.join(ROOT, "package.json"), "utf8"));
+
+const folderOf = (path: string): string => path.split("/")[1] ?? "";
+const within = (path: string, homes: readonly string[]): boolean =>
+  homes.some((home) => (home.endsWith("/") ? path.startsWith(home) : path === home));
+const targetOf = (file: SourceFile, request: string): string => posix.join(posix.dirname(file.path), request);
+
+function forbiddenImports(files: readonly SourceFile[]): string[] {
+  const broken: string[] = [];
+  for (const file of files)
+    for (const request of file.imports.filter((name) => name.startsWith("."))) {
+      const target = targetOf(file, request);
+      const [from, to] = [folderOf(file.path), folderOf(target)];
+      const allowed = MAY_IMPORT[from];
+      if (allowed === undefined) broken.push(`${file.path}: the folder is not in the import table`);
+      else if (from !== to && !allowed.some((name) => name === EVERYTHING || name === to || `src/${name}` === target))
+        broken.push(`${file.path} imports ${request}`);
+    }
+  return broken;
+}
+
+/** Every import chain that leads back to where it began. */
+function cycles(files: readonly SourceFile[]): string[] {
+  const next = new Map(
+    files.map((file) => [file.path, file.imports.filter((name) => name.startsWith(".")).map((name) => targetOf(file, name))]),
+  );
+  const found: string[] = [];
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): void => {
+    const seenAt = trail.indexOf(path);
+    if (seenAt >= 0) return void found.push([...trail.slice(seenAt), path].join(" -> "));
+    if (done.has(path)) return;
+    for (const target of next.get(path) ?? []) visit(target, [...trail, path]);
+    done.add(path);
+  };
+  for (const file of files) visit(file.path, []);
+  return found;
+}
+
+function declaredPackages(): string[] {
+  const names: string[] = [];
+  if (typeof manifest !== "object" || manifest === null) return names;
+  for (const part of ["dependencies", "peerDependencies"] as const) {
+    const list: unknown = Reflect.get(manifest, part);
+    if (typeof list === "object" && list !== null) names.push(...Object.keys(list));
+  }
+  return names;
+}
+
+const packageName = (request: string): string => request.match(/^(@[^/]+\/[^/]+|[^/]+)/)?.[0] ?? request;
+const isBuiltin = (request: string): boolean => request.startsWith("node:") || builtinModules.includes(request);
+
+function homelessPackages(files: readonly SourceFile[]): string[] {
+  const declared = declaredPackages();
+  const broken: string[] = [];
+  for (const file of files)
+    for (const request of file.imports.filter((name) => !name.startsWith("."))) {
+      const name = isBuiltin(request) ? request : packageName(request);
+      const homes = PACKAGE_HOMES[name];
+      if (homes !== undefined && !within(file.path, homes)) broken.push(`${file.path} imports ${name}, whose home is ${homes.join(", ")}`);
+      else if (!isBuiltin(request) && !declared.includes(name)) broken.push(`${file.path} imports ${name}, which is no dependency`);
+      else if (!isBuiltin(request) && homes === undefined) broken.push(`${file.path} imports ${name}, which has no home`);
+      else if (isBuiltin(request) && !request.startsWith("node:")) broken.push(`${file.path} imports ${request} without node:`);
+    }
+  return broken;
+}
+
+function homelessGlobals(files: readonly SourceFile[]): string[] {
+  return files.flatMap((file) =>
+    file.globals.filter((name) => !within(file.path, GLOBAL_HOMES[name] ?? TIMERS)).map((name) => `${file.path} uses ${name}`),
+  );
+}
+
+describe("the structure", () => {
+  test("the files were read", () => {
+    expect(sources.length).toBeGreaterThan(15);
+    expect(sources.some((file) => file.imports.length > 0)).toBe(true);
+  });
+
+  test("a folder imports only what the table allows, types included", () => expect(forbiddenImports(sources)).toEqual([]));
+
+  test("no file leads back to itself, by values or by types", () => expect(cycles(sources)).toEqual([]));
+
+  test("each third-party package has one home and is declared", () => expect(homelessPackages(sources)).toEqual([]));
+
+  test("time, chance, network and environment have one home each", () => expect(homelessGlobals(sources)).toEqual([]));
+
+  test("no file re-exports everything of another", () =>
+    expect(everything.filter((file) => file.exportsEverything).map((file) => file.path)).toEqual([]));
+
+  test(`no file is longer than ${MAX_LINES} lines without a stated reason`, () =>
+    expect(everything.filter((file) => file.lines > MAX_LINES && !Object.hasOwn(LONGER_FILES, file.path)).map((file) => file.path)).toEqual(
+      [],
+    ));
+
+  test("every source file opens with a sentence that says what it is for", () =>
+    expect(sources.filter((file) => !/\w+( \S+){2,}[.:]/s.test(file.opening)).map((file) => file.path)).toEqual([]));
+});
+
+describe("the check itself", () => {
+  const source = (path: string, text: string): SourceFile => readSource(path, text);
+
+  test("sees type-only, dynamic and inline type imports", () => {
+    const file = source(
+      "src/core/x.ts",
+      `import type { A } from "./a.ts"; export { b } from "./b.ts"; let c: import("./c.ts").C; const d = import("./d.ts");`,
+    );
+    expect(file.imports).toEqual(["./a.ts", "./b.ts", "./c.ts", "./d.ts"]);
+  });
+
+  test("names a forbidden import and a folder that is not in the table", () => {
+    expect(forbiddenImports([source("src/core/x.ts", `import type { A } from "../store/a.ts";`)])).toHaveLength(1);
+    expect(forbiddenImports([source("src/store/x.ts", `import type { A } from "../inbox/port.ts";`)])).toEqual([]);
+    expect(forbiddenImports([source("src/store/x.ts", `import type { A } from "../inbox/put.ts";`)])).toHaveLength(1);
+    expect(forbiddenImports([source("src/strange/x.ts", `import "../core/a.ts";`)])).toHaveLength(1);
+  });
+
+  test("finds a cycle of types", () => {
+    const a = source("src/core/a.ts", `import type { B } from "./b.ts";`);
+    const b = source("src/core/b.ts", `import type { A } from "./a.ts";`);
+    expect(cycles([a, b])).toEqual(["src/core/a.ts -> src/core/b.ts -> src/core/a.ts"]);
+  });
+
+  test("tells a global from a property or type of the same name", () => {
+    expect(
+      source("x.ts", `act.fetch(); const o = { fetch: 1 }; type T = typeof globalThis.fetch; function f(fetch: T) {}`).globals,
+    ).toEqual([]);
+    expect(source("x.ts", `const now = Date.now; setTimeout(f, 1); run(fetch); new Date(); new Date(5);`).globals).toEqual([
+      "Date.now",
+      "setTimeout",
+      "fetch",
+      "new Date()",
+    ]);
+  });
+
+  test("names an undeclared package and one away from home", () => {
+    expect(homelessPackages([source("src/core/x.ts", `import "zod";`)])).toHaveLength(1);
+    expect(homelessPackages([source("src/core/x.ts", `import "vitest";`)])).toHaveLength(1);
+    expect(homelessPackages([source("src/contract/x.ts", `import "zod";`)])).toEqual([]);
+  });
+});

@@ -1,0 +1,94 @@
+/** Reads the project's own source files: what each imports, which globals it touches, how it opens. */
+import { globSync, readFileSync } from "node:fs";
+import { posix } from "node:path";
+import { parseSync } from "oxc-parser";
+
+/** Globals that read time, chance, the network or the environment: each has one home. */
+const WATCHED_CALLS = ["setTimeout", "setInterval", "setImmediate", "clearTimeout", "clearInterval", "clearImmediate", "fetch"];
+const WATCHED_MEMBERS: { readonly [object: string]: readonly string[] } = {
+  Date: ["now"],
+  Math: ["random"],
+  performance: ["now"],
+  process: ["env"],
+  globalThis: WATCHED_CALLS,
+};
+/** Modules that are the same things under another name. */
+const TIMER_MODULES = ["node:timers", "node:timers/promises", "node:perf_hooks"];
+
+export interface SourceFile {
+  readonly path: string;
+  /** Module specifiers as written, type-only and dynamic ones included. */
+  readonly imports: readonly string[];
+  readonly globals: readonly string[];
+  readonly exportsEverything: boolean;
+  readonly lines: number;
+  /** The text of the comment the file opens with, or nothing. */
+  readonly opening: string;
+}
+
+/** All TypeScript files that match the pattern, in order of their paths. */
+export function readTree(root: string, pattern: string): SourceFile[] {
+  return globSync(pattern, { cwd: root })
+    .map((path) => path.replaceAll("\\", "/"))
+    .sort()
+    .map((path) => readSource(path, readFileSync(posix.join(root, path), "utf8")));
+}
+
+export function readSource(path: string, text: string): SourceFile {
+  const parsed = parseSync(path, text);
+  if (parsed.errors.length > 0) throw new Error(`${path}: ${parsed.errors[0]?.message}`);
+  const found: Found = { imports: [], globals: [], exportsEverything: false };
+  const program: unknown = parsed.program;
+  if (isNode(program)) walk(program, undefined, "", found);
+  for (const name of found.imports) if (TIMER_MODULES.includes(name)) found.globals.push(name);
+  const first = parsed.comments[0];
+  const start = text.startsWith("#!") ? text.indexOf("\n") + 1 : 0;
+  return {
+    path,
+    ...found,
+    lines: text.trimEnd().split("\n").length,
+    opening: first?.start === start ? first.value : "",
+  };
+}
+
+interface Found {
+  imports: string[];
+  globals: string[];
+  exportsEverything: boolean;
+}
+
+interface Node {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
+}
+
+const isName = (value: unknown, name: string): boolean => isNode(value) && value.type === "Identifier" && value["name"] === name;
+
+/** Looks at one node, then at what it holds. `field` is where its parent holds it. */
+function walk(node: Node, parent: Node | undefined, field: string, found: Found): void {
+  const source = node["source"];
+  if (isNode(source) && source.type === "Literal") found.imports.push(String(source["value"]));
+  if (node.type === "ExportAllDeclaration" && node["exported"] === null) found.exportsEverything = true;
+  if (node.type === "MemberExpression")
+    for (const [object, members] of Object.entries(WATCHED_MEMBERS))
+      for (const member of members)
+        if (isName(node["object"], object) && isName(node["property"], member)) found.globals.push(`${object}.${member}`);
+  if (node.type === "NewExpression" && isName(node["callee"], "Date") && (node["arguments"] as unknown[]).length === 0)
+    found.globals.push("new Date()");
+  if (node.type === "Identifier" && isReference(parent, field))
+    for (const name of WATCHED_CALLS) if (node["name"] === name) found.globals.push(name);
+  for (const [name, value] of Object.entries(node))
+    for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) walk(child, node, name, found);
+}
+
+/** False where an identifier is only a name: a property, a key, a type's part, a parameter. */
+function isReference(parent: Node | undefined, field: string): boolean {
+  if (parent === undefined || parent.type.startsWith("TS") || field === "params") return false;
+  if (parent.type === "MemberExpression") return field === "object";
+  if (parent.type === "Property") return field === "value" && parent["shorthand"] === false;
+  return !["MethodDefinition", "PropertyDefinition", "ImportSpecifier", "ExportSpecifier"].includes(parent.type);
+}

@@ -1,0 +1,14 @@
+/** How tests run: by Node as it is, without a transform, so that what is tested is what ships. */
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    experimental: { viteModuleRunner: false, nodeLoader: false },
+    execArgv: ["--conditions=retinue-source"],
+    pool: "forks",
+    maxWorkers: 2,
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+  },
+});
