@@ -1,0 +1,86 @@
+/** What the inbox needs of a store: events not yet handled, each exactly once per identity. */
+import type { EventId, Handle } from "../core/ids.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+
+export type Via = "poll" | "webhook" | "runtime";
+
+/** Something that happened to one specialist. */
+export interface NewEvent {
+  readonly specialist: Handle;
+  readonly id: EventId;
+  readonly kind: string;
+  /** Events of one thread are handled in the order they arrived. */
+  readonly thread?: string;
+  readonly payload: Json;
+  readonly via: Via;
+  /** How many of our own actions lie between an outside happening and this event. */
+  readonly hops: number;
+}
+
+/** What a source has seen, moved on in the same transaction as the events it brought. */
+export interface CursorWrite {
+  readonly specialist: Handle;
+  readonly source: string;
+  readonly cursor: JsonObject;
+  /** When to look again; null for never. */
+  readonly dueAt: number | null;
+}
+
+/** A followed object's new standing, moved on in the same transaction. */
+export interface WatchWrite {
+  readonly specialist: Handle;
+  readonly kind: "job" | "thread";
+  readonly object: string;
+  readonly state: string;
+  readonly data: JsonObject;
+  readonly dueAt: number | null;
+}
+
+export interface Arrival {
+  readonly events: readonly NewEvent[];
+  readonly cursors?: readonly CursorWrite[];
+  readonly watches?: readonly WatchWrite[];
+}
+
+/** An event a handler is working on. */
+export interface ClaimedEvent {
+  readonly seq: number;
+  readonly specialist: Handle;
+  readonly id: EventId;
+  readonly kind: string;
+  readonly thread: string | undefined;
+  readonly payload: Json;
+  readonly hops: number;
+  /** Handlings that failed before this one. */
+  readonly attempts: number;
+  /** When the first handling began, in ms since the epoch. */
+  readonly beganAt: number;
+  readonly steps: ReadonlyMap<string, Json>;
+}
+
+/** An event nobody will handle until a person says so. */
+export interface ParkedEvent {
+  readonly seq: number;
+  readonly specialist: Handle;
+  readonly id: EventId;
+  readonly kind: string;
+  readonly attempts: number;
+  readonly note: string;
+  readonly parkedAt: number;
+}
+
+/** After this many handlings that never came back, an event is parked: it may be what kills the process. */
+export const MAX_CRASHES = 3;
+
+export interface InboxStore {
+  /** Inserts what is new and moves the cursors, in one transaction. Answers which identities were new. */
+  putEvents(arrival: Arrival, now: number): Promise<{ readonly fresh: readonly NewEvent[]; readonly known: number }>;
+  /** Takes up to `limit` events that are due, oldest first and one at a time per thread. Counts a crash until they are given back. */
+  claimEvents(specialist: Handle, now: number, limit: number): Promise<readonly ClaimedEvent[]>;
+  /** Gives an event back to be handled again at `notBefore`. `failed` counts as an attempt. */
+  retryEvent(seq: number, change: { readonly notBefore: number; readonly failed: boolean; readonly note: string }): Promise<void>;
+  parkEvent(seq: number, now: number, note: string): Promise<void>;
+  /** Puts a parked event back. Answers false when there is none. */
+  unparkEvent(specialist: Handle, id: string, now: number): Promise<boolean>;
+  parkedEvents(specialist: Handle | undefined, limit: number): Promise<readonly ParkedEvent[]>;
+}

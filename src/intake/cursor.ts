@@ -1,0 +1,58 @@
+/** What a list has shown so far, and what of a new page is fresh. */
+import { isObject, type JsonObject } from "../core/json.ts";
+
+/** Ids remembered per list: several pages, so that reordering does not look like news. */
+const MAX_SEEN = 400;
+
+export interface ListCursor {
+  /** Ids of the latest pages, newest look first. Undefined before the first look. */
+  readonly seen: readonly string[] | undefined;
+  /** When this list was first looked at. */
+  readonly startedAt: number;
+}
+
+export interface Freshness {
+  /** Items from before this are skipped; Infinity means "whatever was there at the first look". */
+  readonly fromMs: number;
+  /** Older items are never acted on, also after a long outage. */
+  readonly maxAgeMs: number;
+}
+
+interface Item {
+  readonly id: string;
+  readonly createdAtMs?: number | undefined;
+}
+
+export function readCursor(stored: JsonObject | undefined, now: number): ListCursor {
+  const seen = stored?.["seen"];
+  const startedAt = stored?.["startedAt"];
+  return {
+    seen: Array.isArray(seen) ? seen.filter((id) => typeof id === "string") : undefined,
+    startedAt: typeof startedAt === "number" ? startedAt : now,
+  };
+}
+
+export function storeCursor(cursor: ListCursor): JsonObject {
+  return { ...(cursor.seen === undefined ? {} : { seen: cursor.seen }), startedAt: cursor.startedAt };
+}
+
+/** Splits a page into fresh items (oldest first, as they happened) and skipped ones, and moves the cursor. */
+export function moveOn<T extends Item>(page: readonly T[], cursor: ListCursor, { fromMs, maxAgeMs }: Freshness, now: number) {
+  const known = new Set(cursor.seen);
+  const first = cursor.seen === undefined;
+  const unseen = page.filter((item) => !known.has(item.id));
+  const begin = fromMs === Infinity ? cursor.startedAt : fromMs;
+  const wanted = unseen.filter((item) => {
+    if (item.createdAtMs === undefined) return !first || fromMs !== Infinity; // undated: at the first look, "from now" cannot include it
+    return item.createdAtMs >= begin && item.createdAtMs > now - maxAgeMs;
+  });
+  const dated = wanted.every((item) => item.createdAtMs !== undefined);
+  const fresh = dated ? wanted.toSorted((a, b) => (a.createdAtMs ?? 0) - (b.createdAtMs ?? 0)) : wanted.toReversed();
+  const seen = [...new Set([...page.map((item) => item.id), ...(cursor.seen ?? [])])].slice(0, MAX_SEEN);
+  return {
+    fresh,
+    skipped: unseen.length - wanted.length,
+    gap: !first && known.size > 0 && page.length > 0 && isObject(page[0]) && unseen.length === page.length,
+    cursor: { seen, startedAt: cursor.startedAt } satisfies ListCursor,
+  };
+}

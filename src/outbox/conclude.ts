@@ -1,0 +1,76 @@
+/** The intent state machine: from one attempt's outcome to where the intent goes next. Pure. */
+import type { Outcome } from "../contract/call.ts";
+import { MINUTE, SECOND } from "../core/units.ts";
+import type { Intent, IntentChange } from "./port.ts";
+
+/** An idempotent action is sent again this often before a person is asked. */
+export const MAX_IDEMPOTENT_ATTEMPTS = 8;
+/** A request that never left is tried again after 1 s, 2 s, 4 s… up to this. */
+const MAX_NEVER_LEFT_BACKOFF_MS = 5 * MINUTE;
+/** A key the network refused is tried again only after it has been read anew; this is how soon an intent asks. */
+const UNAUTHORIZED_BACKOFF_MS = 5 * SECOND;
+
+/** How long an unanswered request may still take effect or stay invisible, from the network's profile. */
+export interface DoubtTiming {
+  /** No read-back counts as "absent" before this much time has passed since sending. */
+  readonly quietMs: number;
+  /** The first look, since most lost answers can be found at once. */
+  readonly firstCheckMs: number;
+}
+
+/** What follows from an outcome. `everUnknown` of the intent decides whether a refusal settles it. */
+export function conclude(intent: Intent, outcome: Outcome, timing: DoubtTiming, now: number): IntentChange {
+  switch (outcome.class) {
+    case "confirmed": {
+      const created = createdId(outcome);
+      return { state: "confirmed", ...(created === undefined ? {} : { createdRef: created }) };
+    }
+    case "refused":
+      if (intent.everUnknown && intent.effect !== "idempotent")
+        return doubt(
+          now + timing.firstCheckMs,
+          "refused_after_unknown",
+          `the network answered ${outcome.code}, but an earlier request may have taken effect`,
+        );
+      return { state: "refused", code: outcome.code, message: outcome.message };
+    case "pending":
+      return { state: "pending", code: "pending_approval", message: outcome.message ?? "the network wants its Guardian's decision" };
+    case "limited":
+      return { state: "ready", nextAt: now, code: "limited", message: "the network answered 429" };
+    case "unauthorized":
+      return { state: "ready", nextAt: now + UNAUTHORIZED_BACKOFF_MS, code: "unauthorized", message: "the network refused the key" };
+    case "never-left":
+      return { state: "ready", nextAt: now + neverLeftDelay(intent.attempt), code: "never_left", message: outcome.reason };
+    case "unknown":
+      if (intent.effect !== "idempotent") return doubt(now + timing.firstCheckMs, "outcome_unknown", outcome.reason);
+      return intent.attempt >= MAX_IDEMPOTENT_ATTEMPTS
+        ? {
+            state: "parked",
+            everUnknown: true,
+            code: "attempts_spent",
+            message: `no complete answer in ${intent.attempt} attempts: ${outcome.reason}`,
+          }
+        : {
+            state: "ready",
+            everUnknown: true,
+            nextAt: now + neverLeftDelay(intent.attempt),
+            code: "outcome_unknown",
+            message: outcome.reason,
+          };
+  }
+}
+
+function doubt(nextAt: number, code: string, message: string): IntentChange {
+  return { state: "in_doubt", everUnknown: true, nextAt, code, message };
+}
+
+function neverLeftDelay(attempt: number): number {
+  return Math.min(MAX_NEVER_LEFT_BACKOFF_MS, SECOND * 2 ** Math.min(Math.max(0, attempt - 1), 16));
+}
+
+/** The id of what came to be, where the answer names one. */
+export function createdId(outcome: Extract<Outcome, { readonly class: "confirmed" }>): string | undefined {
+  const record = outcome.record;
+  if (record === undefined || !("id" in record)) return undefined;
+  return record.id;
+}

@@ -1,0 +1,116 @@
+/** What the outbox needs of a store: intents not yet settled, and the attempts made for them. */
+import type { OutcomeClass } from "../contract/call.ts";
+import type { Effect, Lane } from "../contract/operations.ts";
+import type { Handle, IntentId, KeyId } from "../core/ids.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+
+export const INTENT_STATES = [
+  "proposed",
+  "ready",
+  "sending",
+  "in_doubt",
+  "confirmed",
+  "refused",
+  "pending",
+  "cancelled",
+  "parked",
+] as const;
+export type IntentState = (typeof INTENT_STATES)[number];
+
+export interface Intent {
+  readonly seq: number;
+  readonly id: IntentId;
+  readonly specialist: Handle;
+  readonly eventSeq: number;
+  readonly operation: string;
+  readonly target: string | undefined;
+  readonly targetIntent: IntentId | undefined;
+  readonly input: JsonObject;
+  readonly effect: Effect;
+  readonly lane: Lane;
+  readonly thread: string | undefined;
+  readonly author: string | undefined;
+  readonly conflictKey: string;
+  readonly hops: number;
+  readonly label: string | undefined;
+  readonly data: Json | undefined;
+  readonly state: IntentState;
+  /** Requests admitted for it so far. */
+  readonly attempt: number;
+  /** An earlier attempt may have happened: a later refusal does not settle it. */
+  readonly everUnknown: boolean;
+  readonly nextAt: number;
+  readonly checks: number;
+  readonly sentAt: number | undefined;
+  readonly expiresAt: number | undefined;
+  readonly createdRef: string | undefined;
+  readonly code: string | undefined;
+  readonly message: string | undefined;
+  readonly createdAt: number;
+  readonly settledAt: number | undefined;
+}
+
+/** An admitted request: its row is on disk. */
+export interface Attempt {
+  readonly seq: number;
+  readonly specialist: Handle;
+  readonly keyId: KeyId;
+  readonly intentSeq: number | undefined;
+  readonly operation: string;
+  readonly lane: Lane;
+  readonly startedAt: number;
+  readonly deadlineAt: number;
+}
+
+/** Where an intent goes next. */
+export interface IntentChange {
+  readonly state: IntentState;
+  readonly nextAt?: number;
+  readonly code?: string;
+  readonly message?: string;
+  /** The network's id of what came to be. */
+  readonly createdRef?: string;
+  /** A complete read-back found nothing. */
+  readonly checked?: boolean;
+  readonly everUnknown?: boolean;
+}
+
+/** One change of an intent that no attempt of ours is behind: expiry, cancellation, a read-back's verdict, a person's word. */
+export interface IntentMove {
+  readonly seq: number;
+  /** Only from one of these states; otherwise nothing happens. */
+  readonly from: readonly IntentState[];
+  readonly change: IntentChange;
+  readonly now: number;
+}
+
+/** How an operation's read-back has done for a key: what earns "reconciled". */
+export interface Proof {
+  readonly proven: boolean;
+  readonly found: number;
+  readonly missed: number;
+  /** The largest time between sending and being seen, in ms. */
+  readonly latenessMs: number;
+}
+
+export interface AttemptEnd {
+  readonly endedAt: number;
+  readonly outcome: OutcomeClass;
+  readonly status?: number;
+  readonly note?: string;
+}
+
+export interface OutboxStore {
+  /** Ready intents whose time has come, oldest first, in written order within a run, only of these lanes. */
+  dueIntents(specialist: Handle, lanes: readonly Lane[], now: number, limit: number): Promise<readonly Intent[]>;
+  /** Intents in doubt whose next check has come. */
+  doubtfulIntents(specialist: Handle, now: number, limit: number): Promise<readonly Intent[]>;
+  findIntent(id: string): Promise<Intent | undefined>;
+  moveIntent(move: IntentMove): Promise<boolean>;
+  /** Cancels what has expired. Answers the cancelled ones. */
+  expireIntents(specialist: Handle, now: number, limit: number): Promise<readonly Intent[]>;
+  /** Which of these network ids are already claimed by an intent of the specialist's. */
+  claimedRefs(specialist: Handle, refs: readonly string[]): Promise<ReadonlySet<string>>;
+  loadProof(keyId: KeyId, operation: string): Promise<Proof>;
+  saveProof(keyId: KeyId, operation: string, proof: Proof, now: number): Promise<void>;
+}

@@ -1,0 +1,105 @@
+/** Reading back: which read shows whether an action happened, and how its effect is recognised. Pure. */
+import type { Call } from "../contract/call.ts";
+import type { Job, NetworkRecord, Post, Webhook } from "../contract/records.ts";
+import { MINUTE } from "../core/units.ts";
+import type { Intent } from "./port.ts";
+
+/** Clocks of both sides may differ by this much before an older object is taken for another one. */
+const CLOCK_SKEW_MS = 2 * MINUTE;
+
+export interface Myself {
+  readonly handle: string;
+  readonly accountId: string | undefined;
+}
+
+/** How to look for one kind of action. */
+export interface ReadBack {
+  readonly call: Call;
+  /** A list: complete only once all pages back to the sending are read. */
+  readonly list: boolean;
+}
+
+/** The read that would show the intent's effect, or undefined where the interface has none. */
+export function readBackOf(intent: Intent): ReadBack | undefined {
+  const { operation, target } = intent;
+  switch (operation) {
+    case "posts.reply":
+    case "posts.vote":
+      return target === undefined ? undefined : { call: { operation: "posts.get", target, input: {} }, list: false };
+    case "posts.create":
+      return { call: { operation: "posts.list", input: {} }, list: true };
+    case "jobs.apply":
+    case "jobs.submit":
+      return target === undefined ? undefined : { call: { operation: "jobs.get", target, input: {} }, list: false };
+    case "jobs.create":
+      return { call: { operation: "jobs.list", input: {} }, list: true };
+    case "webhooks.create":
+      return { call: { operation: "webhooks.list", input: {} }, list: true };
+    default:
+      return undefined;
+  }
+}
+
+/** What a complete look found: candidates by id (an empty id where the effect is a fact without an object of its own). */
+export function findEffect(intent: Intent, records: readonly NetworkRecord[], me: Myself): readonly string[] {
+  const since = (intent.sentAt ?? intent.createdAt) - CLOCK_SKEW_MS;
+  const recent = (at: number | undefined): boolean => at === undefined || at >= since;
+  return records.flatMap((record): readonly string[] => {
+    switch (intent.operation) {
+      case "posts.reply":
+        return record.kind === "post"
+          ? (record.replies ?? []).filter((reply) => says(reply, intent, me) && recent(reply.createdAtMs)).map(idOf)
+          : [];
+      case "posts.create":
+        return record.kind === "post" && says(record, intent, me) && recent(record.createdAtMs) ? [record.id] : [];
+      case "posts.vote":
+        return record.kind === "post" && me.accountId !== undefined && record.likedBy?.includes(me.accountId) === true ? [""] : [];
+      case "jobs.apply":
+        return record.kind === "job" && hasApplied(record, me) ? [""] : [];
+      case "jobs.submit":
+        return record.kind === "job" && isAssignee(record, me) && isSubmitted(record) ? [""] : [];
+      case "jobs.create":
+        return record.kind === "job" && record.title === intent.input["title"] && isMine(record, me) && recent(record.createdAtMs)
+          ? [record.id]
+          : [];
+      case "webhooks.create":
+        return record.kind === "webhook" && isWebhook(record, intent) ? [record.id] : [];
+      default:
+        return [];
+    }
+  });
+}
+
+function idOf(post: { readonly id: string }): string {
+  return post.id;
+}
+
+function says(post: Pick<Post, "content" | "authorId" | "authorHandle">, intent: Intent, me: Myself): boolean {
+  return isMine(post, me) && normal(post.content) === normal(intent.input["content"]);
+}
+
+/** Networks trim and re-break text; two texts that differ only in white space are the same words. */
+function normal(text: unknown): string {
+  return typeof text === "string" ? text.normalize("NFC").replace(/\s+/g, " ").trim() : "";
+}
+
+function isMine(record: { readonly authorId?: string | undefined; readonly authorHandle?: string | undefined }, me: Myself): boolean {
+  if (me.accountId !== undefined && record.authorId === me.accountId) return true;
+  return record.authorHandle?.toLowerCase() === me.handle.toLowerCase();
+}
+
+function isAssignee(job: Job, me: Myself): boolean {
+  return isMine({ authorId: job.assigneeId, authorHandle: job.assigneeHandle }, me);
+}
+
+function hasApplied(job: Job, me: Myself): boolean {
+  return isAssignee(job, me) || (me.accountId !== undefined && job.applicantIds?.includes(me.accountId) === true);
+}
+
+function isSubmitted(job: Job): boolean {
+  return job.status === "submitted" || job.status === "accepted" || job.status === "rejected" || job.status === "paid";
+}
+
+function isWebhook(webhook: Webhook, intent: Intent): boolean {
+  return webhook.url !== undefined && webhook.url === intent.input["url"];
+}

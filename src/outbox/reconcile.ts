@@ -1,0 +1,78 @@
+/** What a look at the network says of an intent in doubt. Pure. */
+import { MINUTE, SECOND } from "../core/units.ts";
+import type { Intent, IntentChange, Proof } from "./port.ts";
+
+/** "Absent" must be seen this often, after the quiet period, before an action is sent again. */
+export const ABSENT_LOOKS = 2;
+/** An action in doubt is sent again at most this often before a person is asked. */
+export const MAX_ATTEMPTS = 4;
+/** Between two looks that both count. */
+export const LOOK_AGAIN_MS = 10 * SECOND;
+/** A read-back that could not be made is tried again after this; it counts as nothing. */
+const READ_FAILED_MS = MINUTE;
+/** Looks before the quiet period is over: they can find, but never prove absence. */
+const EARLY_LOOKS_MS: readonly number[] = [2 * SECOND, 10 * SECOND, 30 * SECOND];
+
+export type Look =
+  /** The effect, by the id of its object (empty where it has none). */
+  | { readonly kind: "found"; readonly ref: string }
+  /** A complete read that does not show it. */
+  | { readonly kind: "absent" }
+  /** The read failed or was incomplete. */
+  | { readonly kind: "unreadable" }
+  /** The interface has no read that would show it. */
+  | { readonly kind: "no-read" };
+
+export interface ReconcileRules {
+  readonly quietMs: number;
+  readonly now: number;
+  readonly proof: Proof;
+}
+
+export function reconcile(intent: Intent, look: Look, { quietMs, now, proof }: ReconcileRules): IntentChange {
+  const sentAt = intent.sentAt ?? intent.createdAt;
+  const quietAt = sentAt + quietMs;
+  switch (look.kind) {
+    case "found":
+      return { state: "confirmed", ...(look.ref === "" ? {} : { createdRef: look.ref }) };
+    case "unreadable":
+      return { state: "in_doubt", nextAt: now + READ_FAILED_MS, code: "read_back_failed", message: "the network could not be read back" };
+    case "no-read":
+      return park("no_read_back", "the interface shows no way to see whether it happened");
+    case "absent": {
+      if (now < quietAt)
+        return {
+          state: "in_doubt",
+          nextAt: nextEarlyLook(sentAt, quietAt, now),
+          code: "not_seen_yet",
+          message: "not seen yet; it may still land",
+        };
+      if (intent.checks + 1 < ABSENT_LOOKS)
+        return {
+          state: "in_doubt",
+          nextAt: now + LOOK_AGAIN_MS,
+          checked: true,
+          code: "not_seen_yet",
+          message: "not seen; one more look before anything is decided",
+        };
+      if (intent.effect === "at-most-once")
+        return park("absent_at_most_once", "it was not seen, and must never happen twice: a person decides");
+      if (!proof.proven)
+        return park(
+          "absent_unproven",
+          "it was not seen, but reading back has never been seen to work for this operation: a person decides",
+        );
+      if (intent.attempt >= MAX_ATTEMPTS) return park("attempts_spent", `not seen after ${intent.attempt} attempts`);
+      return { state: "ready", nextAt: now, checked: true, code: "absent", message: "it did not happen; it is sent again" };
+    }
+  }
+}
+
+function nextEarlyLook(sentAt: number, quietAt: number, now: number): number {
+  const early = EARLY_LOOKS_MS.map((after) => sentAt + after).find((at) => at > now);
+  return Math.min(early ?? quietAt, quietAt);
+}
+
+function park(code: string, message: string): IntentChange {
+  return { state: "parked", code, message };
+}

@@ -1,0 +1,29 @@
+/** What the schedule needs of a store: when each source and each followed object is to be looked at again. */
+import type { Handle } from "../core/ids.ts";
+import type { JsonObject } from "../core/json.ts";
+
+/** Something looked at regularly: the feed, the jobs, a cron schedule. */
+export interface SourceRow {
+  readonly name: string;
+  readonly cursor: JsonObject;
+  readonly dueAt: number | null;
+}
+
+/** An object followed until it is settled. */
+export interface WatchRow {
+  readonly kind: "job" | "thread";
+  readonly object: string;
+  readonly state: string;
+  readonly data: JsonObject;
+  readonly dueAt: number | null;
+}
+
+export interface ScheduleStore {
+  sources(specialist: Handle): Promise<readonly SourceRow[]>;
+  dueWatches(specialist: Handle, now: number, limit: number): Promise<readonly WatchRow[]>;
+  /** Followed objects that are not settled yet, by kind. */
+  openWatches(specialist: Handle, kind: WatchRow["kind"], limit: number): Promise<readonly WatchRow[]>;
+  findWatch(specialist: Handle, kind: WatchRow["kind"], object: string): Promise<WatchRow | undefined>;
+  /** The earliest time anything of the specialist's is due, over events, intents, doubts, sources and watches. */
+  nextDue(specialist: Handle): Promise<number | undefined>;
+}

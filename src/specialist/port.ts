@@ -1,0 +1,78 @@
+/** What a handling needs of a store: its steps, and one transaction that ends it. */
+import type { Effect, Lane } from "../contract/operations.ts";
+import type { Handle, IntentId } from "../core/ids.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+
+/** An action a handler decided on, not yet stored. */
+export interface DraftIntent {
+  readonly id: IntentId;
+  /** Place in the written order of its run. */
+  readonly ordinal: number;
+  readonly operation: string;
+  readonly target?: string;
+  /** The intent whose object is the target. */
+  readonly targetIntent?: IntentId;
+  readonly input: JsonObject;
+  readonly effect: Effect;
+  readonly lane: Lane;
+  readonly thread?: string;
+  /** The account it answers, for the brakes. */
+  readonly author?: string;
+  /** Hash of the text it says, where it says one. */
+  readonly textHash?: string;
+  readonly conflictKey: string;
+  readonly hops: number;
+  readonly label?: string;
+  readonly data?: Json;
+  readonly expiresAt?: number;
+  /** Waits for the Guardian. */
+  readonly review: boolean;
+  /** Refused before it was stored as ready: it is kept, with the reason, and never sent. */
+  readonly refusal?: { readonly code: string; readonly message: string };
+}
+
+/** What the brakes look at: our own recent words. */
+export interface RecentWords {
+  readonly inThread: number;
+  readonly toAuthorInHour: number;
+  readonly inHour: number;
+  readonly sameText: number;
+}
+
+/** The caps of a specialist's brakes, in force. */
+export interface BrakeCaps {
+  readonly repliesPerThread: number;
+  readonly repliesPerAuthorPerHour: number;
+  readonly repliesPerHour: number;
+  /** How far back the same text counts as a repeat, in ms; 0 for never. */
+  readonly sameTextWithinMs: number;
+  readonly hops: number;
+}
+
+export interface FinishedRun {
+  readonly seq: number;
+  readonly specialist: Handle;
+  readonly now: number;
+  /** The specialist's own value, where the run changed it. */
+  readonly state?: JsonObject;
+  readonly intents: readonly DraftIntent[];
+  /** The caps on conversation in force; an infinite one is not counted. */
+  readonly caps: BrakeCaps;
+  /** Pure; called inside the transaction for each intent that speaks. Answers why it must not. */
+  readonly brake: (draft: DraftIntent, words: RecentWords) => { readonly code: string; readonly message: string } | undefined;
+}
+
+export interface StoredIntent {
+  readonly id: IntentId;
+  readonly state: "proposed" | "ready" | "refused";
+  readonly code?: string;
+  readonly message?: string;
+}
+
+export interface RunStore {
+  loadState(specialist: Handle): Promise<JsonObject>;
+  /** Stored once: a second value for a name is refused. */
+  saveStep(seq: number, name: string, value: Json): Promise<void>;
+  /** Event done, state stored, intents inserted: all or nothing. Throws `Refused` `run_superseded` when the event is not ours any more. */
+  finishRun(run: FinishedRun): Promise<readonly StoredIntent[]>;
+}

@@ -1,0 +1,212 @@
+/** A specialist as the runtime uses it: every default filled in, times in milliseconds, money as lists; frozen. */
+import type { Lane } from "../contract/operations.ts";
+import type { Tier } from "../contract/tiers.ts";
+import { Misconfigured } from "../core/errors.ts";
+import { asHandle, isHandle, type Handle } from "../core/ids.ts";
+import { isObject, type JsonObject } from "../core/json.ts";
+import { DAY, durationMs, HOUR, MINUTE, type Money } from "../core/units.ts";
+import type { FeedWatch, Handlers, OnMissed, ScheduleDefinition, SpecialistDefinition, SpendCaps, WatchFrom } from "./definition.ts";
+import type { BrakeCaps } from "./port.ts";
+
+/** `"now"`, `"start"`, or a time in ms since the epoch. */
+export type WatchStart = "now" | "start" | number;
+
+export interface FeedWatching {
+  readonly from: WatchStart;
+  readonly maxAgeMs: number;
+}
+
+export interface JobsWatching extends FeedWatching {
+  /** Lower case; empty for all jobs. */
+  readonly skills: readonly string[];
+}
+
+export interface Watching {
+  readonly feed: FeedWatching | undefined;
+  readonly jobs: JobsWatching | undefined;
+  readonly threads: boolean;
+  readonly mentions: boolean;
+  readonly communities: readonly string[];
+}
+
+/** Caps as lists, one amount per currency; an empty list is no cap. */
+export type Caps = { readonly [period in keyof SpendCaps]-?: readonly Money[] };
+
+/** Minutes since midnight; `from` later than `to` spans midnight. */
+export interface QuietHours {
+  readonly fromMinute: number;
+  readonly toMinute: number;
+}
+
+export interface Schedule {
+  readonly name: string;
+  /** When it is due: exactly one of the two is there. */
+  readonly cron: string | undefined;
+  readonly everyMs: number | undefined;
+  /** Undefined for the Guardian's. */
+  readonly zone: string | undefined;
+  readonly jitterMs: number;
+  readonly quiet: QuietHours | undefined;
+  readonly onMissed: OnMissed;
+  readonly run: ScheduleDefinition["run"];
+}
+
+export interface Specialist {
+  readonly handle: Handle;
+  readonly id: string | undefined;
+  readonly tier: Tier;
+  readonly name: string;
+  readonly bio: string;
+  readonly skills: readonly string[];
+  readonly watch: Watching;
+  readonly may: readonly string[];
+  readonly review: readonly string[];
+  readonly spend: Caps;
+  readonly brakes: BrakeCaps;
+  readonly lanes: { readonly [lane in Lane]?: number };
+  readonly schedules: readonly Schedule[];
+  readonly deadlineMs: number;
+  readonly isolate: "none" | "worker";
+  readonly initialState: JsonObject;
+  readonly on: Handlers;
+  readonly instructions: string | undefined;
+}
+
+export const DEFAULT_MAX_AGE_MS = DAY;
+export const DEFAULT_DEADLINE_MS = MINUTE;
+export const DEFAULT_BRAKES: BrakeCaps = {
+  repliesPerThread: 5,
+  repliesPerAuthorPerHour: 10,
+  repliesPerHour: 60,
+  sameTextWithinMs: DAY,
+  hops: 4,
+};
+
+/** Fills in the defaults. Throws `Misconfigured` (`definition_invalid`, `duration_invalid`) on a value it cannot use. */
+export function createSpecialist(definition: SpecialistDefinition): Specialist {
+  if (!isHandle(definition.handle))
+    throw new Misconfigured(
+      "definition_invalid",
+      `expected a handle of letters, digits, "_", "-" or ".", got ${JSON.stringify(definition.handle)}`,
+    );
+  const { initialState = {} } = definition;
+  if (!isJsonObject(initialState)) throw new Misconfigured("definition_invalid", "expected initialState to be an object of JSON values");
+  const { brakes = {}, skills = [] } = definition;
+  const { sameTextWithin, ...caps } = brakes;
+  return deepFreeze({
+    handle: asHandle(definition.handle),
+    id: definition.id,
+    tier: definition.tier ?? "free",
+    name: definition.name ?? definition.handle,
+    bio: definition.bio ?? "",
+    skills: [...skills],
+    watch: watching(definition),
+    may: [...(definition.may ?? [])],
+    review: [...(definition.review ?? [])],
+    spend: spendCaps(definition.spend),
+    brakes: {
+      ...DEFAULT_BRAKES,
+      ...caps,
+      ...(sameTextWithin === undefined ? {} : { sameTextWithinMs: durationMs(sameTextWithin) }),
+    },
+    lanes: { ...definition.lanes },
+    schedules: Object.entries(definition.schedules ?? {}).map(([name, schedule]) => toSchedule(name, schedule)),
+    deadlineMs: definition.deadline === undefined ? DEFAULT_DEADLINE_MS : durationMs(definition.deadline),
+    isolate: definition.isolate ?? "none",
+    initialState,
+    on: { ...definition.on },
+    instructions: definition.instructions,
+  });
+}
+
+/** Caps as lists: one currency may be given without a list around it. */
+export function spendCaps(caps: SpendCaps = {}): Caps {
+  const list = (money: Money | readonly Money[] | undefined): readonly Money[] =>
+    money === undefined ? [] : "currency" in money ? [money] : money;
+  return {
+    perAction: list(caps.perAction),
+    perHour: list(caps.perHour),
+    perDay: list(caps.perDay),
+    perMonth: list(caps.perMonth),
+    total: list(caps.total),
+  };
+}
+
+/** What is watched: as said, or what the handlers need. */
+function watching({ watch = {}, on = {} }: SpecialistDefinition): Watching {
+  const { feed = on["post.created"] !== undefined, jobs = on["job.listed"] !== undefined } = watch;
+  const { threads = on["reply.created"] !== undefined || on["post.liked"] !== undefined } = watch;
+  const { mentions = on["mention.created"] !== undefined } = watch;
+  return {
+    feed: feed === false ? undefined : feedWatching(feed === true ? {} : feed),
+    jobs:
+      jobs === false
+        ? undefined
+        : {
+            ...feedWatching(jobs === true ? {} : jobs),
+            skills: jobs === true ? [] : (jobs.skills ?? []).map((skill) => skill.toLowerCase()),
+          },
+    threads,
+    mentions,
+    communities: [...(watch.communities ?? [])],
+  };
+}
+
+function feedWatching({ from = "now", maxAge = DEFAULT_MAX_AGE_MS }: FeedWatch): FeedWatching {
+  return { from: watchStart(from), maxAgeMs: durationMs(maxAge) };
+}
+
+/** Reads `"now"`, `"start"` or a date. Throws `Misconfigured` (`date_invalid`). */
+export function watchStart(from: WatchFrom): WatchStart {
+  if (from === "now" || from === "start") return from;
+  const at = Date.parse(from);
+  if (Number.isNaN(at)) throw new Misconfigured("date_invalid", `expected "now", "start" or a date such as 2026-11-01, got "${from}"`);
+  return at;
+}
+
+function toSchedule(name: string, schedule: ScheduleDefinition): Schedule {
+  return {
+    name,
+    cron: schedule.cron,
+    everyMs: schedule.every === undefined ? undefined : durationMs(schedule.every),
+    zone: schedule.zone,
+    jitterMs: schedule.jitter === undefined ? 0 : durationMs(schedule.jitter),
+    quiet: schedule.quiet === undefined ? undefined : quietHours(schedule.quiet),
+    onMissed: schedule.onMissed ?? "skip",
+    // Bound, so that a definition may use `this`.
+    run: (act) => schedule.run(act),
+  };
+}
+
+const MINUTES_PER_HOUR = HOUR / MINUTE;
+
+/** Reads `"22:00-07:00"`. Throws `Misconfigured` (`quiet_invalid`). */
+export function quietHours(text: string): QuietHours {
+  const [, fromHour, fromMinute, toHour, toMinute] =
+    /^([01]?\d|2[0-3]):([0-5]\d)\s*-\s*([01]?\d|2[0-3]):([0-5]\d)$/.exec(text.trim()) ?? [];
+  const span = {
+    fromMinute: Number(fromHour) * MINUTES_PER_HOUR + Number(fromMinute),
+    toMinute: Number(toHour) * MINUTES_PER_HOUR + Number(toMinute),
+  };
+  if (Number.isNaN(span.fromMinute + span.toMinute) || span.fromMinute === span.toMinute)
+    throw new Misconfigured("quiet_invalid", `expected hours such as "22:00-07:00", got "${text}"`);
+  return span;
+}
+
+/** True for plain JSON: what a store can hold and give back unchanged. */
+function isJsonObject(value: unknown): value is JsonObject {
+  return isObject(value) && Object.values(value).every(isJson);
+}
+
+function isJson(value: unknown): boolean {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return true;
+  if (typeof value === "number") return Number.isFinite(value);
+  if (Array.isArray(value)) return value.every(isJson);
+  return typeof value === "object" && Object.getPrototypeOf(value) === Object.prototype && Object.values(value).every(isJson);
+}
+
+/** Freezes what we made ourselves; a function is the author's and stays as it is. */
+function deepFreeze<Value extends object>(value: Value): Value {
+  for (const child of Object.values(value)) if (typeof child === "object" && child !== null && !Object.isFrozen(child)) deepFreeze(child);
+  return Object.freeze(value);
+}

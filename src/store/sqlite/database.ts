@@ -1,0 +1,149 @@
+/** Opens the file: pragmas, one process per file, a check, and the numbered migrations. */
+import { chmodSync, existsSync, mkdirSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Misconfigured, messageOf } from "../../core/errors.ts";
+import { LIMITS } from "./migrations/0002-limits.ts";
+import { START } from "./migrations/0001-start.ts";
+
+/** In order; a released one never changes. The schema's version is how many have run. */
+const MIGRATIONS: readonly string[] = [START, LIMITS];
+
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** The first SQLite whose WAL cannot be corrupted by a checkpoint race (3.7.0 to 3.51.2 can). */
+const OLDEST_SQLITE = [3, 51, 3] as const;
+
+export const MEMORY = ":memory:";
+
+export interface OpenDatabase {
+  readonly db: DatabaseSync;
+  /** Closes the file and gives it up for other processes. */
+  close(): void;
+}
+
+/** Opens (and creates) a store for writing. Throws `Misconfigured` with what to do. */
+export function openDatabase(path: string): OpenDatabase {
+  if (path !== MEMORY) prepareFile(path);
+  const lock = path === MEMORY ? undefined : takeLock(path);
+  let db: DatabaseSync | undefined;
+  try {
+    db = new DatabaseSync(path, { timeout: 5_000 });
+    checkVersion(db);
+    db.exec(`
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;
+      PRAGMA foreign_keys = OFF;
+      PRAGMA temp_store = MEMORY;
+      PRAGMA cache_size = -32768;
+      PRAGMA wal_autocheckpoint = 4000;
+    `);
+    if (path !== MEMORY) quickCheck(db);
+    migrate(db, path);
+    if (path !== MEMORY) chmodSync(path, 0o600);
+  } catch (error) {
+    db?.close();
+    lock?.close();
+    if (error instanceof Misconfigured) throw error;
+    throw new Misconfigured("store_unreadable", `cannot open the store ${path}: ${messageOf(error)}`, {
+      file: path,
+      cause: error,
+      hint: "name another file with --store sqlite:<path>, or restore a backup",
+    });
+  }
+  const open = db;
+  return {
+    db: open,
+    close() {
+      open.close();
+      lock?.close();
+    },
+  };
+}
+
+function prepareFile(path: string): void {
+  const folder = dirname(path);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new Misconfigured("store_unreadable", `cannot create the folder of the store ${path}: ${messageOf(error)}`, {
+      file: path,
+      cause: error,
+    });
+  }
+  if (existsSync(path) && statSync(path).isDirectory())
+    throw new Misconfigured("store_unreadable", `the store ${path} is a folder`, {
+      file: path,
+      hint: "name a file with --store sqlite:<path>",
+    });
+}
+
+/** An exclusive transaction on a file beside the store: the system frees it however the process ends. */
+function takeLock(path: string): DatabaseSync {
+  const file = `${path}-lock`;
+  let lock: DatabaseSync | undefined;
+  try {
+    lock = new DatabaseSync(file, { timeout: 0 });
+    lock.exec("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE");
+    chmodSync(file, 0o600);
+    return lock;
+  } catch (error) {
+    lock?.close();
+    if (/locked|busy/i.test(messageOf(error)))
+      throw new Misconfigured("store_in_use", `another runtime works on ${path}`, {
+        file: path,
+        cause: error,
+        hint: "stop it first, or name another store with --store sqlite:<path>",
+      });
+    throw new Misconfigured("store_unreadable", `cannot lock the store ${path}: ${messageOf(error)}`, {
+      file: path,
+      cause: error,
+      hint: "check that its folder can be written",
+    });
+  }
+}
+
+function checkVersion(db: DatabaseSync): void {
+  const row = db.prepare("SELECT sqlite_version() AS version").get();
+  const parts = String(row?.["version"]).split(".").map(Number);
+  const order = OLDEST_SQLITE.map((part, i) => (parts[i] ?? 0) - part).find((difference) => difference !== 0) ?? 0;
+  if (order < 0)
+    throw new Misconfigured("sqlite_too_old", `expected SQLite ${OLDEST_SQLITE.join(".")} or newer, got ${parts.join(".")}`, {
+      hint: "use a newer Node 24",
+    });
+}
+
+function quickCheck(db: DatabaseSync): void {
+  const row = db.prepare("PRAGMA quick_check(1)").get();
+  const verdict = String(row?.["quick_check"]);
+  if (verdict !== "ok")
+    throw new Misconfigured("store_damaged", `the store is damaged: ${verdict}`, {
+      hint: "restore a backup; do not delete it, it says what was sent",
+    });
+}
+
+function migrate(db: DatabaseSync, path: string): void {
+  const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"] ?? 0);
+  if (version > SCHEMA_VERSION)
+    throw new Misconfigured("store_newer", `the store ${path} has schema ${version}; this version of Retinue knows ${SCHEMA_VERSION}`, {
+      file: path,
+      hint: "upgrade Retinue, or name another store",
+    });
+  if (version === 0 && db.prepare("SELECT 1 FROM sqlite_master LIMIT 1").get() !== undefined)
+    throw new Misconfigured("store_foreign", `the file ${path} is another program's database`, {
+      file: path,
+      hint: "name another file with --store sqlite:<path>",
+    });
+  for (const [index, text] of MIGRATIONS.entries()) {
+    if (index < version) continue;
+    db.exec("BEGIN IMMEDIATE");
+    try {
+      db.exec(text);
+      db.exec(`PRAGMA user_version = ${index + 1}`);
+      db.exec("COMMIT");
+    } catch (error) {
+      db.exec("ROLLBACK");
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,102 @@
+/** The inbox in SQLite: one row per identity and specialist. */
+import type { DatabaseSync } from "node:sqlite";
+import { asEventId, asHandle, type Handle } from "../../core/ids.ts";
+import type { Json } from "../../core/json.ts";
+import { MAX_CRASHES, type Arrival, type ClaimedEvent, type InboxStore, type NewEvent, type ParkedEvent } from "../../inbox/port.ts";
+import type { Commits } from "./commits.ts";
+import { jsonOf, maybeText, numberOf, textOf, type Row } from "./rows.ts";
+import { createWatchWriter } from "./watches.ts";
+
+/** How an event is inserted, also from the outbox, which reports what became of intents. */
+export type InsertEvent = (event: NewEvent, now: number) => boolean;
+
+export function createInsertEvent(db: DatabaseSync): InsertEvent {
+  const insert = db.prepare(`
+    INSERT INTO event (specialist, id, kind, thread, payload, via, hops, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (specialist, id) DO NOTHING`);
+  return (event, now) =>
+    insert.run(event.specialist, event.id, event.kind, event.thread ?? null, JSON.stringify(event.payload), event.via, event.hops, now)
+      .changes === 1;
+}
+
+export function createInbox(db: DatabaseSync, commits: Commits, insertEvent: InsertEvent): InboxStore {
+  const due = db.prepare(`
+    SELECT seq, id, kind, thread, payload, hops, attempts, began_at, crashes FROM event AS e
+    WHERE specialist = ? AND state = 'ready' AND not_before <= ?
+      AND (thread IS NULL OR NOT EXISTS (
+        SELECT 1 FROM event AS before INDEXED BY event_thread
+        WHERE before.specialist = e.specialist AND before.thread = e.thread AND before.seq < e.seq AND before.state IN ('ready', 'running')))
+    ORDER BY not_before, seq LIMIT ?`);
+  const take = db.prepare("UPDATE event SET state = 'running', crashes = crashes + 1, began_at = coalesce(began_at, ?) WHERE seq = ?");
+  const steps = db.prepare("SELECT name, value FROM step WHERE event_seq = ?");
+  const giveBack = db.prepare(`
+    UPDATE event SET state = 'ready', crashes = 0, attempts = attempts + ?, not_before = ?, note = ? WHERE seq = ? AND state = 'running'`);
+  const park = db.prepare("UPDATE event SET state = 'parked', done_at = ?, note = ? WHERE seq = ? AND state IN ('ready', 'running')");
+  const unpark = db.prepare(`
+    UPDATE event SET state = 'ready', attempts = 0, crashes = 0, not_before = ?, done_at = NULL, note = NULL
+    WHERE specialist = ? AND id = ? AND state = 'parked'`);
+  const parked = db.prepare(`
+    SELECT seq, specialist, id, kind, attempts, note, done_at FROM event
+    WHERE state = 'parked' AND (?1 IS NULL OR specialist = ?1) ORDER BY seq DESC LIMIT ?2`);
+  const writes = createWatchWriter(db);
+
+  const claim = (specialist: Handle, now: number, limit: number): readonly ClaimedEvent[] =>
+    due.all(specialist, now, limit).flatMap((row: Row): ClaimedEvent[] => {
+      const seq = numberOf(row, "seq");
+      const crashes = numberOf(row, "crashes");
+      if (crashes >= MAX_CRASHES) {
+        park.run(now, `the process ended ${crashes} times while this was handled`, seq);
+        return [];
+      }
+      take.run(now, seq);
+      const began = row["began_at"];
+      return [
+        {
+          seq,
+          specialist,
+          id: asEventId(textOf(row, "id")),
+          kind: textOf(row, "kind"),
+          thread: maybeText(row, "thread"),
+          payload: jsonOf(row, "payload"),
+          hops: numberOf(row, "hops"),
+          attempts: numberOf(row, "attempts"),
+          beganAt: typeof began === "number" ? began : now,
+          // Steps exist only once a handling has begun before.
+          steps: typeof began === "number" ? readSteps(steps.all(seq)) : NO_STEPS,
+        },
+      ];
+    });
+
+  return {
+    putEvents: (arrival: Arrival, now) =>
+      commits.add(() => {
+        const fresh = arrival.events.filter((event) => insertEvent(event, now));
+        for (const cursor of arrival.cursors ?? []) writes.cursor(cursor, now);
+        for (const watch of arrival.watches ?? []) writes.watch(watch, now);
+        return { fresh, known: arrival.events.length - fresh.length };
+      }),
+    claimEvents: (specialist, now, limit) => commits.add(() => claim(specialist, now, limit)),
+    retryEvent: (seq, { notBefore, failed, note }) => commits.add(() => void giveBack.run(failed ? 1 : 0, notBefore, note, seq)),
+    parkEvent: (seq, now, note) => commits.add(() => void park.run(now, note, seq)),
+    unparkEvent: (specialist, id, now) => commits.add(() => unpark.run(now, specialist, id).changes === 1),
+    parkedEvents: async (specialist, limit) => parked.all(specialist ?? null, limit).map(readParked),
+  };
+}
+
+const NO_STEPS: ReadonlyMap<string, Json> = new Map();
+
+function readSteps(rows: readonly Row[]): ReadonlyMap<string, Json> {
+  return new Map(rows.map((row) => [textOf(row, "name"), jsonOf(row, "value")]));
+}
+
+function readParked(row: Row): ParkedEvent {
+  return {
+    seq: numberOf(row, "seq"),
+    specialist: asHandle(textOf(row, "specialist")),
+    id: asEventId(textOf(row, "id")),
+    kind: textOf(row, "kind"),
+    attempts: numberOf(row, "attempts"),
+    note: maybeText(row, "note") ?? "",
+    parkedAt: numberOf(row, "done_at"),
+  };
+}

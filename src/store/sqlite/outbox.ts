@@ -1,0 +1,150 @@
+/** The outbox in SQLite: reading intents, and the moves that no attempt is behind. */
+import type { DatabaseSync } from "node:sqlite";
+import type { Effect, Lane } from "../../contract/operations.ts";
+import { asHandle, asIntentId } from "../../core/ids.ts";
+import type { Intent, IntentChange, IntentState, OutboxStore } from "../../outbox/port.ts";
+import type { Commits } from "./commits.ts";
+import { jsonOf, maybeNumber, maybeText, numberOf, objectOf, textOf, type Row } from "./rows.ts";
+
+export const INTENT_COLUMNS = `seq, id, specialist, event_seq, operation, target, target_intent, input, effect, lane, thread, author,
+  conflict_key, hops, label, data, state, attempt, ever_unknown, next_at, checks, sent_at, expires_at, created_ref, code, message,
+  created_at, settled_at`;
+
+const SETTLED: readonly IntentState[] = ["confirmed", "refused", "cancelled", "parked"];
+
+/** Changes an intent's row and what hangs on it, inside a transaction the caller owns. Answers whether it was in one of `from`. */
+export type ApplyChange = (seq: number, from: readonly IntentState[], change: IntentChange, now: number) => boolean;
+
+export function createApplyChange(db: DatabaseSync): ApplyChange {
+  const update = db.prepare(`
+    UPDATE intent SET state = ?, next_at = coalesce(?, next_at), code = ?, message = ?, created_ref = coalesce(?, created_ref),
+      checks = checks + ?, ever_unknown = coalesce(?, ever_unknown), settled_at = ?
+    WHERE seq = ? AND state IN (SELECT value FROM json_each(?)) RETURNING id`);
+  const fill = db.prepare("UPDATE intent SET target = ? WHERE target_intent = ? AND state IN ('proposed', 'ready')");
+  const dependants = db.prepare("SELECT seq FROM intent WHERE target_intent = ? AND state IN ('proposed', 'ready')");
+
+  const apply: ApplyChange = (seq, from, change, now) => {
+    const row = update.get(
+      change.state,
+      change.nextAt ?? null,
+      change.code ?? null,
+      change.message ?? null,
+      change.createdRef ?? null,
+      change.checked === true ? 1 : 0,
+      change.everUnknown === undefined ? null : Number(change.everUnknown),
+      SETTLED.includes(change.state) ? now : null,
+      seq,
+      JSON.stringify(from),
+    );
+    if (row === undefined) return false;
+    const id = textOf(row, "id");
+    if (change.state === "confirmed" && change.createdRef !== undefined) fill.run(change.createdRef, id);
+    if (change.state === "refused" || change.state === "cancelled")
+      for (const dependant of dependants.all(id))
+        apply(
+          numberOf(dependant, "seq"),
+          ["proposed", "ready"],
+          { state: "cancelled", code: "depends_on_refused", message: "what it was about did not come to be" },
+          now,
+        );
+    return true;
+  };
+  return apply;
+}
+
+export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: ApplyChange): OutboxStore {
+  // An intent waits for the earlier ones of its run, and for the one whose object it is about.
+  const due = db.prepare(`
+    SELECT ${INTENT_COLUMNS} FROM intent AS i
+    WHERE specialist = ? AND state = 'ready' AND lane IN (SELECT value FROM json_each(?)) AND next_at <= ?
+      AND (target_intent IS NULL OR target IS NOT NULL)
+      AND (ordinal = 0 OR NOT EXISTS (
+        SELECT 1 FROM intent AS before INDEXED BY intent_open
+        WHERE before.event_seq = i.event_seq AND before.ordinal < i.ordinal AND before.state IN ('ready', 'sending')))
+    ORDER BY seq LIMIT ?`);
+  const doubtful = db.prepare(
+    `SELECT ${INTENT_COLUMNS} FROM intent WHERE specialist = ? AND state = 'in_doubt' AND next_at <= ? ORDER BY next_at LIMIT ?`,
+  );
+  const one = db.prepare(`SELECT ${INTENT_COLUMNS} FROM intent WHERE id = ?`);
+  const expired = db.prepare(`
+    SELECT ${INTENT_COLUMNS} FROM intent
+    WHERE specialist = ? AND expires_at <= ? AND expires_at IS NOT NULL AND state IN ('proposed', 'ready') AND ever_unknown = 0 LIMIT ?`);
+  const claimed = db.prepare("SELECT created_ref FROM intent WHERE specialist = ? AND created_ref IN (SELECT value FROM json_each(?))");
+  const proof = db.prepare("SELECT found, missed, proven, lateness_ms FROM proof WHERE key_id = ? AND operation = ?");
+  const saveProof = db.prepare(`
+    INSERT INTO proof (key_id, operation, found, missed, proven, lateness_ms, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+    ON CONFLICT (key_id, operation) DO UPDATE SET found = ?3, missed = ?4, proven = ?5, lateness_ms = ?6, updated_at = ?7`);
+
+  return {
+    dueIntents: async (specialist, lanes, now, limit) => due.all(specialist, JSON.stringify(lanes), now, limit).map(readIntent),
+    doubtfulIntents: async (specialist, now, limit) => doubtful.all(specialist, now, limit).map(readIntent),
+    async findIntent(id) {
+      const row = one.get(id);
+      return row === undefined ? undefined : readIntent(row);
+    },
+    moveIntent: (move) => commits.add(() => applyChange(move.seq, move.from, move.change, move.now)),
+    expireIntents: (specialist, now, limit) =>
+      commits.add(() =>
+        expired
+          .all(specialist, now, limit)
+          .map(readIntent)
+          .filter((intent) =>
+            applyChange(
+              intent.seq,
+              ["proposed", "ready"],
+              { state: "cancelled", code: "expired", message: "it no longer made sense" },
+              now,
+            ),
+          ),
+      ),
+    async claimedRefs(specialist, refs) {
+      return new Set(claimed.all(specialist, JSON.stringify(refs)).map((row) => textOf(row, "created_ref")));
+    },
+    async loadProof(keyId, operation) {
+      const row = proof.get(keyId, operation);
+      if (row === undefined) return { proven: false, found: 0, missed: 0, latenessMs: 0 };
+      return {
+        proven: row["proven"] === 1,
+        found: numberOf(row, "found"),
+        missed: numberOf(row, "missed"),
+        latenessMs: numberOf(row, "lateness_ms"),
+      };
+    },
+    saveProof: (keyId, operation, value, now) =>
+      commits.add(() => void saveProof.run(keyId, operation, value.found, value.missed, Number(value.proven), value.latenessMs, now)),
+  };
+}
+
+export function readIntent(row: Row): Intent {
+  const target = maybeText(row, "target_intent");
+  return {
+    seq: numberOf(row, "seq"),
+    id: asIntentId(textOf(row, "id")),
+    specialist: asHandle(textOf(row, "specialist")),
+    eventSeq: numberOf(row, "event_seq"),
+    operation: textOf(row, "operation"),
+    target: maybeText(row, "target"),
+    targetIntent: target === undefined ? undefined : asIntentId(target),
+    input: objectOf(row, "input"),
+    effect: textOf(row, "effect") as Effect,
+    lane: textOf(row, "lane") as Lane,
+    thread: maybeText(row, "thread"),
+    author: maybeText(row, "author"),
+    conflictKey: textOf(row, "conflict_key"),
+    hops: numberOf(row, "hops"),
+    label: maybeText(row, "label"),
+    data: row["data"] === null ? undefined : jsonOf(row, "data"),
+    state: textOf(row, "state") as IntentState,
+    attempt: numberOf(row, "attempt"),
+    everUnknown: numberOf(row, "ever_unknown") === 1,
+    nextAt: numberOf(row, "next_at"),
+    checks: numberOf(row, "checks"),
+    sentAt: maybeNumber(row, "sent_at"),
+    expiresAt: maybeNumber(row, "expires_at"),
+    createdRef: maybeText(row, "created_ref"),
+    code: maybeText(row, "code"),
+    message: maybeText(row, "message"),
+    createdAt: numberOf(row, "created_at"),
+    settledAt: maybeNumber(row, "settled_at"),
+  };
+}

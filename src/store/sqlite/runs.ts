@@ -1,0 +1,123 @@
+/** Handlings in SQLite: steps, the specialist's own value, and the transaction that ends a run. */
+import type { DatabaseSync } from "node:sqlite";
+import { Refused } from "../../core/errors.ts";
+import type { Handle } from "../../core/ids.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { HOUR } from "../../core/units.ts";
+import type { DraftIntent, FinishedRun, RecentWords, RunStore, StoredIntent } from "../../specialist/port.ts";
+import type { Commits } from "./commits.ts";
+import { numberOf, objectOf, type Row } from "./rows.ts";
+
+export function createRuns(db: DatabaseSync, commits: Commits): RunStore {
+  const state = db.prepare("SELECT state FROM specialist WHERE handle = ?");
+  const saveState = db.prepare(`
+    INSERT INTO specialist (handle, state, updated_at) VALUES (?1, ?2, ?3)
+    ON CONFLICT (handle) DO UPDATE SET state = ?2, updated_at = ?3`);
+  const step = db.prepare("INSERT INTO step (event_seq, name, value) VALUES (?, ?, ?) ON CONFLICT DO NOTHING");
+  const done = db.prepare(
+    "UPDATE event SET state = 'done', crashes = 0, done_at = ? WHERE seq = ? AND specialist = ? AND state = 'running'",
+  );
+  const forget = db.prepare("DELETE FROM step WHERE event_seq = ?");
+  const words = createRecentWords(db);
+  const insert = createInsertIntent(db);
+
+  const finish = (run: FinishedRun): readonly StoredIntent[] => {
+    if (done.run(run.now, run.seq, run.specialist).changes !== 1)
+      throw new Refused("run_superseded", `event ${run.seq} of ${run.specialist} is not being handled by this run any more`);
+    forget.run(run.seq);
+    if (run.state !== undefined) saveState.run(run.specialist, JSON.stringify(run.state), run.now);
+    const refused = new Set<string>();
+    return run.intents.map((draft) => {
+      const verdict =
+        draft.refusal ??
+        (draft.targetIntent !== undefined && refused.has(draft.targetIntent)
+          ? { code: "depends_on_refused", message: "what it was about has been refused" }
+          : undefined) ??
+        (draft.textHash === undefined ? undefined : run.brake(draft, words(run, draft)));
+      if (verdict !== undefined) refused.add(draft.id);
+      return insert(run, draft, verdict);
+    });
+  };
+
+  return {
+    async loadState(specialist: Handle): Promise<JsonObject> {
+      const row = state.get(specialist);
+      return row === undefined ? {} : objectOf(row, "state");
+    },
+    saveStep: (seq, name, value) => commits.add(() => void step.run(seq, name, JSON.stringify(value))),
+    finishRun: (run) => commits.add(() => finish(run)),
+  };
+}
+
+function createInsertIntent(db: DatabaseSync) {
+  const insert = db.prepare(`
+    INSERT INTO intent (id, specialist, event_seq, ordinal, operation, target, target_intent, input, effect, lane, thread, author,
+      text_hash, conflict_key, hops, label, data, state, expires_at, code, message, created_at, settled_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  return (run: FinishedRun, draft: DraftIntent, refusal: { readonly code: string; readonly message: string } | undefined): StoredIntent => {
+    const stored = refusal !== undefined ? "refused" : draft.review ? "proposed" : "ready";
+    insert.run(
+      draft.id,
+      run.specialist,
+      run.seq,
+      draft.ordinal,
+      draft.operation,
+      draft.target ?? null,
+      draft.targetIntent ?? null,
+      JSON.stringify(draft.input),
+      draft.effect,
+      draft.lane,
+      draft.thread ?? null,
+      draft.author ?? null,
+      draft.textHash ?? null,
+      draft.conflictKey,
+      draft.hops,
+      draft.label ?? null,
+      draft.data === undefined ? null : JSON.stringify(draft.data),
+      stored,
+      draft.expiresAt ?? null,
+      refusal?.code ?? null,
+      refusal?.message ?? null,
+      run.now,
+      refusal === undefined ? null : run.now,
+    );
+    return { id: draft.id, state: stored, ...refusal };
+  };
+}
+
+/**
+ * Our own words that were or may still be said: refused and cancelled ones do not count.
+ * Counts stop just past their cap, so that a talkative specialist costs no more than a quiet one.
+ */
+function createRecentWords(db: DatabaseSync) {
+  const count = (where: string) =>
+    db.prepare(`
+      SELECT count(*) AS n FROM (
+        SELECT 1 FROM intent WHERE specialist = ? AND ${where} AND text_hash IS NOT NULL AND state NOT IN ('refused', 'cancelled') LIMIT ?)`);
+  const inThread = count("thread = ?");
+  const toAuthor = count("author = ? AND created_at > ?");
+  const inHour = count("created_at > ?");
+  const sameText = count("text_hash = ? AND created_at > ?");
+  const number = (row: Row | undefined): number => (row === undefined ? 0 : numberOf(row, "n"));
+  const past = (cap: number): number => Math.min(cap, 1_000_000) + 1;
+  return (run: FinishedRun, draft: DraftIntent): RecentWords => {
+    const { specialist, now, caps } = run;
+    const hourAgo = now - HOUR;
+    const { thread, author, textHash } = draft;
+    return {
+      inThread:
+        thread === undefined || caps.repliesPerThread === Infinity
+          ? 0
+          : number(inThread.get(specialist, thread, past(caps.repliesPerThread))),
+      toAuthorInHour:
+        author === undefined || caps.repliesPerAuthorPerHour === Infinity
+          ? 0
+          : number(toAuthor.get(specialist, author, hourAgo, past(caps.repliesPerAuthorPerHour))),
+      inHour: caps.repliesPerHour === Infinity ? 0 : number(inHour.get(specialist, hourAgo, past(caps.repliesPerHour))),
+      sameText:
+        textHash === undefined || caps.sameTextWithinMs === 0
+          ? 0
+          : number(sameText.get(specialist, textHash, now - caps.sameTextWithinMs, 1)),
+    };
+  };
+}

@@ -1,0 +1,68 @@
+/** Sources and followed objects in SQLite, and when each is due. */
+import type { DatabaseSync } from "node:sqlite";
+import type { Handle } from "../../core/ids.ts";
+import type { CursorWrite, WatchWrite } from "../../inbox/port.ts";
+import type { ScheduleStore, WatchRow } from "../../schedule/port.ts";
+import { maybeNumber, objectOf, textOf, type Row } from "./rows.ts";
+
+/** Writes inside a transaction the caller owns. */
+export interface WatchWriter {
+  cursor(write: CursorWrite, now: number): void;
+  watch(write: WatchWrite, now: number): void;
+}
+
+export function createWatchWriter(db: DatabaseSync): WatchWriter {
+  const cursor = db.prepare(`
+    INSERT INTO source (specialist, name, cursor, due_at, updated_at) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (specialist, name) DO UPDATE SET cursor = excluded.cursor, due_at = excluded.due_at, updated_at = excluded.updated_at`);
+  const watch = db.prepare(`
+    INSERT INTO watch (specialist, kind, object, state, data, due_at, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
+    ON CONFLICT (specialist, kind, object) DO UPDATE
+    SET state = excluded.state, data = excluded.data, due_at = excluded.due_at, updated_at = excluded.updated_at`);
+  return {
+    cursor: (write, now) => void cursor.run(write.specialist, write.source, JSON.stringify(write.cursor), write.dueAt, now),
+    watch: (write, now) =>
+      void watch.run(write.specialist, write.kind, write.object, write.state, JSON.stringify(write.data), write.dueAt, now),
+  };
+}
+
+export function createSchedule(db: DatabaseSync): ScheduleStore {
+  const sources = db.prepare("SELECT name, cursor, due_at FROM source WHERE specialist = ?");
+  const columns = "kind, object, state, data, due_at";
+  const dueWatches = db.prepare(`SELECT ${columns} FROM watch WHERE specialist = ? AND due_at <= ? ORDER BY due_at LIMIT ?`);
+  const openWatches = db.prepare(
+    `SELECT ${columns} FROM watch WHERE specialist = ? AND kind = ? AND due_at IS NOT NULL ORDER BY due_at LIMIT ?`,
+  );
+  const oneWatch = db.prepare(`SELECT ${columns} FROM watch WHERE specialist = ? AND kind = ? AND object = ?`);
+  const next = db.prepare(`
+    SELECT min(at) AS at FROM (
+      SELECT min(not_before) AS at FROM event WHERE specialist = ?1 AND state = 'ready'
+      UNION ALL SELECT min(next_at) FROM intent WHERE specialist = ?1 AND state = 'ready'
+      UNION ALL SELECT min(next_at) FROM intent WHERE specialist = ?1 AND state = 'in_doubt'
+      UNION ALL SELECT min(expires_at) FROM intent WHERE specialist = ?1 AND expires_at IS NOT NULL AND state IN ('proposed', 'ready')
+      UNION ALL SELECT min(due_at) FROM source WHERE specialist = ?1 AND due_at IS NOT NULL
+      UNION ALL SELECT min(due_at) FROM watch WHERE specialist = ?1 AND due_at IS NOT NULL)`);
+  return {
+    sources: async (specialist: Handle) =>
+      sources
+        .all(specialist)
+        .map((row) => ({ name: textOf(row, "name"), cursor: objectOf(row, "cursor"), dueAt: maybeNumber(row, "due_at") ?? null })),
+    dueWatches: async (specialist, now, limit) => dueWatches.all(specialist, now, limit).map(readWatch),
+    openWatches: async (specialist, kind, limit) => openWatches.all(specialist, kind, limit).map(readWatch),
+    async findWatch(specialist, kind, object) {
+      const row = oneWatch.get(specialist, kind, object);
+      return row === undefined ? undefined : readWatch(row);
+    },
+    nextDue: async (specialist) => maybeNumber(next.get(specialist) ?? {}, "at"),
+  };
+}
+
+function readWatch(row: Row): WatchRow {
+  return {
+    kind: textOf(row, "kind") === "job" ? "job" : "thread",
+    object: textOf(row, "object"),
+    state: textOf(row, "state"),
+    data: objectOf(row, "data"),
+    dueAt: maybeNumber(row, "due_at") ?? null,
+  };
+}
