@@ -1,5 +1,6 @@
 /** What travels through the one door: a call by our names, and the class of what became of it. */
 import type { Json, JsonObject } from "../core/json.ts";
+import type { Secret } from "../core/secret.ts";
 import type { NetworkRecord } from "./records.ts";
 
 /** One request, before the profile turns it into method, path and body. */
@@ -31,7 +32,16 @@ export interface NextPage {
   readonly url?: string;
 }
 
-interface Answered {
+/** What an answer may hand out that must never be stored or shown in the clear. */
+export interface Secrets {
+  readonly apiKey?: Secret;
+  readonly accessToken?: Secret;
+  readonly refreshToken?: Secret;
+  readonly webhookSecret?: Secret;
+}
+
+/** What every answer tells beside its content. */
+export interface Answered {
   readonly status: number;
   /** Difference between the server's `Date` and our clock, in ms, where it sent one. */
   readonly skewMs?: number;
@@ -56,6 +66,10 @@ export type Outcome =
       /** The normalised records of a list. */
       readonly items?: readonly NetworkRecord[];
       readonly next?: NextPage;
+      /** Items of a list that could not be read: such a list proves nobody's absence. */
+      readonly skipped?: number;
+      /** Keys and tokens the answer handed out; they are taken out of `body` and of every `raw`. */
+      readonly secrets?: Secrets;
       readonly body: Json | undefined;
     })
   | (Answered & { readonly class: "refused"; readonly code: string; readonly message: string })

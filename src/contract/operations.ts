@@ -330,6 +330,9 @@ export type OperationName = keyof typeof TABLE;
 /** The inputs of an operation by our names, as a caller writes them. */
 export type OperationInput<Name extends OperationName> = z.input<(typeof TABLE)[Name]["input"]>;
 
+/** `string` for an operation that has an object in its path, `undefined` for one that has none. */
+export type OperationTarget<Name extends OperationName> = (typeof TABLE)[Name] extends { readonly target: string } ? string : undefined;
+
 export const OPERATION_NAMES = Object.keys(TABLE) as readonly OperationName[];
 
 export const OPERATIONS: { readonly [name in OperationName]: Operation & { readonly name: name } } = Object.fromEntries(

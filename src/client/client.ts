@@ -1,0 +1,102 @@
+/** A network as one function: a call by our names in, what became of it out. No retries, no limits: those wrap it. */
+import { parseBaseAddress } from "../contract/base-address.ts";
+import type { Call, Outcome } from "../contract/call.ts";
+import type { Observation } from "../contract/pins.ts";
+import type { Profile } from "../contract/profile.ts";
+import type { ProfileOperation } from "../contract/profile-operations.ts";
+import type { Clock } from "../core/clock.ts";
+import { Refused } from "../core/errors.ts";
+import type { Secret } from "../core/secret.ts";
+import { outcomeReader, type OutcomeReader } from "./outcome.ts";
+import { requestBuilder, type RequestBuilder } from "./request.ts";
+import type { Transport, WireRequest } from "./transport.ts";
+
+export interface ClientOptions {
+  readonly profile: Profile;
+  /** As the network publishes it. Throws `Misconfigured` (`base_url_invalid`) on anything else. */
+  readonly baseUrl: string;
+  readonly transport: Transport;
+  readonly clock: Clock;
+  /** For one request, from call to last byte. Default: the profile's, 30 s. */
+  readonly deadlineMs?: number;
+  /** Told of every answer that departs from what was seen before. */
+  readonly onDrift?: (operation: string, observations: readonly Observation[]) => void;
+}
+
+export interface SendOptions {
+  readonly key: Secret;
+  /** Sent with writes, in the header the profile names. The network may ignore it. */
+  readonly idempotencyKey?: string;
+  readonly deadlineMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface Client {
+  readonly profile: Profile;
+  /** Throws `Refused` as `send` would, without sending. */
+  check(call: Call): void;
+  /**
+   * Sends one request. Throws `Refused` before any request: `operation_unknown`, `operation_unsupported`, `target_missing`,
+   * `target_unexpected`, `target_invalid`, `input_unknown`, `input_invalid`, `input_unsupported`. Never throws after it.
+   */
+  send(call: Call, options: SendOptions): Promise<Outcome>;
+}
+
+interface Prepared {
+  readonly operation: ProfileOperation;
+  readonly build: RequestBuilder;
+  readonly read: OutcomeReader;
+}
+
+export function createClient(options: ClientOptions): Client {
+  const { profile, transport, clock, onDrift } = options;
+  const base = parseBaseAddress(options.baseUrl);
+  const deadlineMs = options.deadlineMs ?? profile.timing.deadlineMs;
+  const { header: authHeader, prefix } = profile.auth;
+  const plainHeaders = { accept: "application/json", "accept-encoding": "identity", "user-agent": "retinue", ...profile.headers };
+  const bodyHeaders = { ...plainHeaders, "content-type": "application/json" };
+  const prepared = new Map<string, Prepared>();
+
+  const prepare = (name: string): Prepared => {
+    const known = prepared.get(name);
+    if (known !== undefined) return known;
+    const operation = supported(profile, name);
+    const fresh = { operation, build: requestBuilder(profile, operation, base), read: outcomeReader(profile, operation, clock) };
+    prepared.set(name, fresh);
+    return fresh;
+  };
+
+  return {
+    profile,
+    check: (call) => void prepare(call.operation).build(call),
+    async send(call, { key, idempotencyKey, signal, deadlineMs: ownDeadlineMs }) {
+      const { operation, build, read } = prepare(call.operation);
+      const { path, body } = build(call);
+      const headers: Record<string, string> = { ...(body === undefined ? plainHeaders : bodyHeaders) };
+      headers[authHeader] = prefix + key.reveal();
+      if (idempotencyKey !== undefined && operation.effect !== "read" && profile.idempotencyHeader !== null)
+        headers[profile.idempotencyHeader] = idempotencyKey;
+      const request: WireRequest = {
+        method: operation.method,
+        origin: base.origin,
+        path,
+        headers,
+        deadlineMs: ownDeadlineMs ?? deadlineMs,
+        ...(body === undefined ? {} : { body }),
+        ...(signal === undefined ? {} : { signal }),
+      };
+      const { outcome, drift } = read(await transport(request), call);
+      if (drift.length > 0) onDrift?.(operation.name, drift);
+      return outcome;
+    },
+  };
+}
+
+/** The operation as this network has it. Throws `Refused` (`operation_unknown`, `operation_unsupported`). */
+export function supported(profile: Profile, name: string): ProfileOperation {
+  const operation = profile.operations.get(name);
+  if (operation === undefined)
+    throw new Refused("operation_unknown", `there is no operation "${name}"`, { hint: "operations are named like posts.reply" });
+  if (operation.unsupported !== undefined) throw new Refused("operation_unsupported", operation.unsupported);
+  return operation;
+}

@@ -1,0 +1,195 @@
+/** From an answer on the wire to the class of what became of the attempt: the one place that decides "it happened". */
+import type { Answered, Call, Outcome } from "../contract/call.ts";
+import { parseExactJson } from "../contract/exact-json.ts";
+import { NEEDS_ID } from "../contract/fields.ts";
+import { errorReader, type ErrorReader } from "../contract/network-error.ts";
+import { createPins, type Observation, type Pins } from "../contract/pins.ts";
+import type { Profile } from "../contract/profile.ts";
+import type { ProfileOperation } from "../contract/profile-operations.ts";
+import { MAY_HOLD_SECRETS, readList, readRecord, withoutSecrets } from "../contract/read.ts";
+import type { Clock } from "../core/clock.ts";
+import { isObject, type Json } from "../core/json.ts";
+import { limitReader, type LimitReader } from "./limit-hints.ts";
+import { nextPageReader, type NextPageReader } from "./next-page.ts";
+import type { WireAnswer, WireHeaders } from "./transport.ts";
+
+export interface OutcomeReading {
+  readonly outcome: Outcome;
+  readonly drift: readonly Observation[];
+}
+
+export type OutcomeReader = (wire: WireAnswer, call: Call) => OutcomeReading;
+
+/** What reading one operation's answers needs. */
+interface Context {
+  readonly profile: Profile;
+  readonly operation: ProfileOperation;
+  readonly isRead: boolean;
+  readonly clock: Clock;
+  readonly pins: Pins;
+  readonly errors: ErrorReader;
+  readonly limits: LimitReader;
+  readonly nextPage: NextPageReader;
+}
+
+/** A complete answer, with its body parsed: undefined where it is empty or no JSON. */
+interface Received {
+  readonly answered: Answered;
+  readonly headers: WireHeaders;
+  readonly isEmpty: boolean;
+  readonly body: Json | undefined;
+}
+
+const NO_DRIFT: readonly Observation[] = [];
+
+/**
+ * Reads one operation's answers. Only a complete 2xx whose JSON reads as the operation's record is `confirmed`, and only
+ * a complete 4xx in the network's own error shape is `refused`; what is neither is `unknown`.
+ */
+export function outcomeReader(profile: Profile, operation: ProfileOperation, clock: Clock): OutcomeReader {
+  const context: Context = {
+    profile,
+    operation,
+    isRead: operation.effect === "read",
+    clock,
+    pins: createPins(),
+    errors: errorReader(profile),
+    limits: limitReader(profile.limitHeaders),
+    nextPage: nextPageReader(profile.paging),
+  };
+  return (wire, call) => {
+    if (wire.kind === "never-left") return plain({ class: "never-left", reason: wire.reason });
+    if (wire.kind === "unknown") {
+      const seen = wire.status === undefined || wire.headers === undefined ? undefined : answeredOf(context, wire.status, wire.headers);
+      return plain({ class: "unknown", reason: wire.reason, ...seen });
+    }
+    const { status, headers, text } = wire;
+    const isEmpty = text === "";
+    const received = { answered: answeredOf(context, status, headers), headers, isEmpty, body: isEmpty ? undefined : parseExactJson(text) };
+    if (status >= 200 && status < 300) return succeeded(context, received, call);
+    if (status >= 400 && status < 500) return plain(rejected(context, received));
+    if (status >= 300 && status < 400) return plain(redirected(context.isRead, received.answered));
+    return unknown(received, `${status}: the network failed`);
+  };
+}
+
+function plain(outcome: Outcome): OutcomeReading {
+  return { outcome, drift: NO_DRIFT };
+}
+
+function unknown(received: Received, reason: string, drift = NO_DRIFT): OutcomeReading {
+  return { outcome: { class: "unknown", reason, ...received.answered }, drift };
+}
+
+function answeredOf({ clock, limits }: Context, status: number, headers: WireHeaders): Answered {
+  const skewMs = skewOf(headers, clock);
+  const hints = limits.hints(headers, clock.now() + (skewMs ?? 0));
+  return { status, ...(skewMs === undefined ? {} : { skewMs }), ...(hints === undefined ? {} : { limits: hints }) };
+}
+
+function skewOf({ date }: WireHeaders, clock: Clock): number | undefined {
+  const at = typeof date === "string" && date.length <= 40 ? Date.parse(date) : Number.NaN;
+  return Number.isFinite(at) ? at - clock.now() : undefined;
+}
+
+/** 4xx. */
+function rejected(context: Context, { answered, headers, body }: Received): Outcome {
+  const { errors, limits, clock, isRead } = context;
+  const { status, skewMs = 0 } = answered;
+  const said = errors.read(body);
+  const message = said === undefined ? {} : { message: said.message };
+  if (status === 429) {
+    const wait = limits.retryAfterMs(headers, clock.now() + skewMs, errors.retryAfter(body));
+    return { class: "limited", ...answered, ...(wait === undefined ? {} : { retryAfterMs: wait }), ...message };
+  }
+  if (status === 401) return { class: "unauthorized", ...answered, ...message };
+  // 408 comes from anything on the way, and says nothing of what the network did with the request.
+  if (status === 408) return { class: "unknown", reason: "408: the request timed out on the way", ...answered };
+  const waits = isRead ? undefined : errors.pending(body);
+  if (waits !== undefined) return { class: "pending", ...answered, ...waits, ...message };
+  if (said === undefined) return { class: "unknown", reason: `${status} in no error shape this profile knows`, ...answered };
+  return { class: "refused", ...answered, code: said.code ?? `http_${status}`, message: said.message };
+}
+
+/** 2xx. */
+function succeeded(context: Context, received: Received, call: Call): OutcomeReading {
+  const { profile, operation, errors, isRead } = context;
+  const { answered, body, isEmpty } = received;
+  const { status } = answered;
+  if (status === 206) return unknown(received, "206: only a part of the answer");
+  if (!isEmpty && body === undefined) return unknown(received, `${status}, but what came is no JSON`);
+  const said = errors.failed(body) ? errors.read(body) : undefined;
+  if (said !== undefined) return plain({ class: "refused", ...answered, code: said.code ?? `http_${status}`, message: said.message });
+  if (!isRead) {
+    const waits = errors.pending(body);
+    if (waits !== undefined) return plain({ class: "pending", ...answered, ...waits });
+    if (profile.pending.statuses.includes(status)) {
+      const reference = errors.reference(body);
+      return plain({ class: "pending", ...answered, ...(reference === undefined ? {} : { reference }) });
+    }
+  }
+  if (operation.record === "none") return plain({ class: "confirmed", ...answered, body });
+  return operation.list ? readListed(context, received, call) : readSingle(context, received);
+}
+
+function readSingle({ profile, operation, pins }: Context, received: Received): OutcomeReading {
+  const { answered, body, isEmpty } = received;
+  const { record, secrets, drift } = readRecord(profile, operation.record, body, pins);
+  const isPlainYes = operation.answer === "any" && (isEmpty || isObject(body));
+  if (record === undefined && !isPlainYes)
+    return unknown(
+      received,
+      isEmpty ? "an empty answer where a record was due" : `the answer holds no ${operation.record} that can be read`,
+      drift,
+    );
+  if (operation.record === "token" && secrets?.accessToken === undefined)
+    return unknown(received, "the answer holds no token that can be read", drift);
+  return {
+    outcome: {
+      class: "confirmed",
+      ...answered,
+      ...(record === undefined ? {} : { record }),
+      ...(secrets === undefined ? {} : { secrets }),
+      body: MAY_HOLD_SECRETS.has(operation.record) ? withoutSecrets(body, secrets) : body,
+    },
+    drift,
+  };
+}
+
+function readListed({ profile, operation, pins, nextPage }: Context, received: Received, call: Call): OutcomeReading {
+  const { answered, headers, body } = received;
+  const { items, skipped, drift } = readList(profile, operation.record, body, pins);
+  if (items === undefined) return unknown(received, "the answer holds no list that can be read", drift);
+  if (items.length === 0 && skipped > 0 && NEEDS_ID.has(operation.record))
+    return unknown(received, `not one of ${skipped} items can be read`, drift);
+  const cursor = call.input["cursor"];
+  const next = nextPage(body, headers, { cursor: typeof cursor === "string" ? cursor : undefined, items: items.length + skipped });
+  return {
+    outcome: {
+      class: "confirmed",
+      ...answered,
+      items,
+      ...(skipped === 0 ? {} : { skipped }),
+      ...(next === undefined ? {} : { next }),
+      body: MAY_HOLD_SECRETS.has(operation.record) ? withoutSecrets(body, undefined) : body,
+    },
+    drift,
+  };
+}
+
+/**
+ * No redirect is followed: it would carry the key elsewhere, outside the quota. A read that is sent elsewhere changed
+ * nothing, and neither did a write answered by 307 or 308, which say "send it again there". 301, 302 and 303 are how
+ * many servers answer a write that they did carry out.
+ */
+function redirected(isRead: boolean, answered: Answered): Outcome {
+  const { status } = answered;
+  if (status === 304 || !(isRead || status === 307 || status === 308))
+    return { class: "unknown", reason: `${status} where an answer was due`, ...answered };
+  return {
+    class: "refused",
+    ...answered,
+    code: "redirected",
+    message: `the network answers ${status} and points elsewhere; redirects are not followed, so check the base address`,
+  };
+}

@@ -1,0 +1,199 @@
+/** The only socket to the network: one request, one classified answer. It never retries and never follows a redirect. */
+import { promisify } from "node:util";
+import { brotliDecompress, gunzip, inflate } from "node:zlib";
+import { Agent, type Dispatcher } from "undici";
+import type { Clock } from "../core/clock.ts";
+import { messageOf } from "../core/errors.ts";
+
+export interface WireRequest {
+  readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** With its query, encoded. */
+  readonly path: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** From this call to the last byte of the answer. */
+  readonly deadlineMs: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * - `answer`: complete as far as HTTP can tell
+ * - `never-left`: not a byte of it was written
+ * - `unknown`: it may have been written, and no complete answer came
+ */
+export type WireAnswer =
+  | { readonly kind: "answer"; readonly status: number; readonly headers: WireHeaders; readonly text: string; readonly elapsedMs: number }
+  | { readonly kind: "never-left"; readonly reason: string }
+  | { readonly kind: "unknown"; readonly reason: string; readonly status?: number; readonly headers?: WireHeaders };
+
+/** Names in lower case. */
+export type WireHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** The seam: fakes, faults and virtual networks are functions of this type. It never rejects. */
+export type Transport = (request: WireRequest) => Promise<WireAnswer>;
+
+export interface TransportOptions {
+  readonly clock: Clock;
+  /** Sockets per address. Default 64; more requests wait for a free one. */
+  readonly connections?: number;
+  /** To a connected, and where asked for encrypted, socket. Default 10 s. */
+  readonly connectTimeoutMs?: number;
+  /** Longest silence while an answer is awaited or read. Default 30 s. */
+  readonly idleTimeoutMs?: number;
+  /** Largest answer, compressed or not. Default 4 MiB. */
+  readonly maxBodyBytes?: number;
+  /** Largest set of answer headers. Default 16 KiB. */
+  readonly maxHeaderBytes?: number;
+}
+
+export interface SocketTransport {
+  readonly send: Transport;
+  /** Ends idle sockets and waits for those in use. */
+  close(): Promise<void>;
+}
+
+const DEFAULTS = {
+  connections: 64,
+  connectTimeoutMs: 10_000,
+  idleTimeoutMs: 30_000,
+  maxBodyBytes: 4 * 1_024 * 1_024,
+  maxHeaderBytes: 16 * 1_024,
+};
+
+export function createTransport(options: TransportOptions): SocketTransport {
+  const settings = { ...DEFAULTS, ...options };
+  const agent = new Agent({
+    connections: settings.connections,
+    pipelining: 1,
+    // HTTP/2 may send a refused stream again by itself; a write must leave at most once.
+    allowH2: false,
+    connect: { timeout: settings.connectTimeoutMs },
+    headersTimeout: settings.idleTimeoutMs,
+    bodyTimeout: settings.idleTimeoutMs,
+    maxHeaderSize: settings.maxHeaderBytes,
+  });
+  return {
+    send: (request) => exchange(agent, request, settings.clock, settings.maxBodyBytes),
+    close: () => agent.close(),
+  };
+}
+
+function exchange(agent: Agent, request: WireRequest, clock: Clock, maxBodyBytes: number): Promise<WireAnswer> {
+  return new Promise((resolve) => {
+    const exchanged = new Exchange(request, clock, maxBodyBytes, resolve);
+    if (request.signal?.aborted === true) return exchanged.fail("aborted");
+    exchanged.start(agent);
+  });
+}
+
+/** The life of one request on its socket. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #request: WireRequest;
+  readonly #clock: Clock;
+  readonly #maxBodyBytes: number;
+  readonly #settle: (answer: WireAnswer) => void;
+  readonly #startedAt: number;
+  readonly #onAbort = (): void => this.fail("aborted");
+  #deadline: { cancel(): void } | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #settled = false;
+  #head: { readonly status: number; readonly headers: WireHeaders } | undefined;
+  #chunks: Buffer[] = [];
+  #size = 0;
+
+  constructor(request: WireRequest, clock: Clock, maxBodyBytes: number, settle: (answer: WireAnswer) => void) {
+    this.#request = request;
+    this.#clock = clock;
+    this.#maxBodyBytes = maxBodyBytes;
+    this.#settle = settle;
+    this.#startedAt = clock.monotonic();
+  }
+
+  start(agent: Agent): void {
+    const { origin, path, method, headers, body, signal, deadlineMs } = this.#request;
+    this.#deadline = this.#clock.after(deadlineMs, () => this.fail(`no complete answer within ${deadlineMs} ms`));
+    signal?.addEventListener("abort", this.#onAbort, { once: true });
+    try {
+      agent.dispatch({ origin, path, method, headers, body: body ?? null }, this);
+    } catch (error) {
+      this.fail(messageOf(error)); // such as a header that HTTP cannot carry
+    }
+  }
+
+  /** Ends it without an answer: `never-left` until undici is about to write, `unknown` from then on. */
+  fail(reason: string): void {
+    if (this.#settled) return;
+    const written = this.#controller !== undefined;
+    this.#end(written ? { kind: "unknown", reason, ...this.#head } : { kind: "never-left", reason });
+    this.#controller?.abort(new Error(reason));
+  }
+
+  #end(answer: WireAnswer): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#deadline?.cancel();
+    this.#request.signal?.removeEventListener("abort", this.#onAbort);
+    this.#chunks = [];
+    this.#settle(answer);
+  }
+
+  /** Called just before the request is written to a socket. Aborting here still keeps it from leaving. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#settled) return controller.abort(new Error("given up while waiting for a socket"));
+    this.#controller = controller;
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: WireHeaders): void {
+    if (status < 200) return;
+    this.#head = { status, headers };
+    const length = Number(headers["content-length"] ?? 0);
+    if (length > this.#maxBodyBytes) this.fail(`the answer is larger than ${this.#maxBodyBytes} bytes`);
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#size += chunk.length;
+    if (this.#size > this.#maxBodyBytes) return this.fail(`the answer is larger than ${this.#maxBodyBytes} bytes`);
+    this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    const head = this.#head;
+    if (head === undefined || this.#settled) return;
+    const bytes = Buffer.concat(this.#chunks);
+    const encoding = String(head.headers["content-encoding"] ?? "identity").toLowerCase();
+    if (encoding === "identity" || bytes.length === 0) return this.#answer(bytes);
+    // We ask for no compression. Who sends it all the same is read under the same bound.
+    decompress(encoding, bytes, this.#maxBodyBytes).then(
+      (plain) => this.#answer(plain),
+      (error: unknown) => this.#end({ kind: "unknown", reason: `the answer cannot be decompressed: ${messageOf(error)}`, ...head }),
+    );
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.fail(describe(error));
+  }
+
+  #answer(bytes: Buffer): void {
+    const head = this.#head;
+    if (head === undefined) return;
+    this.#end({ kind: "answer", ...head, text: bytes.toString("utf8"), elapsedMs: this.#clock.monotonic() - this.#startedAt });
+  }
+}
+
+const unpack = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) } as const;
+
+async function decompress(encoding: string, bytes: Buffer, maxOutputLength: number): Promise<Buffer> {
+  const known = encoding === "x-gzip" ? "gzip" : encoding;
+  if (known !== "gzip" && known !== "deflate" && known !== "br") throw new Error(`its content encoding is not one we read`);
+  return unpack[known](bytes, { maxOutputLength });
+}
+
+/** What went wrong without addresses or bodies: the code where there is one, and the message. */
+function describe(error: Error): string {
+  const { code } = error as { code?: unknown };
+  const cause = error.cause instanceof Error && error.message === "" ? error.cause.message : error.message;
+  return typeof code === "string" && !cause.includes(code) ? `${code}: ${cause}` : cause;
+}

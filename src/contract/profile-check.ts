@@ -1,0 +1,118 @@
+/** What a schema cannot say of a profile: that its parts fit together. Each problem comes with its path into the data. */
+import { isEventKind } from "./events.ts";
+import { FIELDS } from "./fields.ts";
+import { isOperationName } from "./operations.ts";
+import type { ProfileProblem } from "./profile-problem.ts";
+import type { ProfileOperation } from "./profile-operations.ts";
+import type { ProfileData } from "./profile-source.ts";
+import { pathFields, templateFields } from "./template.ts";
+import { statusWord } from "./values.ts";
+
+/** Everything about a profile that cannot work; empty when it can. */
+export function checkProfile(data: ProfileData, operations: ReadonlyMap<string, ProfileOperation>): ProfileProblem[] {
+  return [
+    ...Object.keys(data.operations).flatMap((name) => {
+      const operation = operations.get(name);
+      if (!isOperationName(name) || operation === undefined)
+        return [problem(["operations", name], "expected the name of an operation, got one that does not exist; new ones go under extra")];
+      return checkOperation(["operations", name], operation);
+    }),
+    ...Object.keys(data.extra).flatMap((name) => {
+      const operation = operations.get(name);
+      if (isOperationName(name) || operation === undefined)
+        return [problem(["extra", name], "expected a name of its own, got that of a known operation; override it under operations")];
+      return checkOperation(["extra", name], operation);
+    }),
+    ...checkRecords(data),
+    ...checkStatuses(data),
+    ...checkNames(data, operations),
+    ...Object.entries(data.webhooks.kinds).flatMap(([word, kind]) =>
+      isEventKind(kind) || kind.startsWith("x:")
+        ? []
+        : [problem(["webhooks", "kinds", word], `expected one of our event kinds or "x:<name>", got "${kind}"`)],
+    ),
+  ];
+}
+
+function problem(path: ProfileProblem["path"], message: string): ProfileProblem {
+  return { path, message };
+}
+
+function checkOperation(at: readonly string[], operation: ProfileOperation): ProfileProblem[] {
+  if (operation.unsupported !== undefined) return [];
+  const { shape } = operation.input;
+  const known = (name: string): boolean => (name === "target" ? operation.target !== undefined : Object.hasOwn(shape, name));
+  const inPath = pathFields(operation.path);
+  const inQuery = templateFields(operation.query ?? {});
+  const inBody = operation.body === undefined ? [] : templateFields(operation.body);
+  const problems: ProfileProblem[] = [];
+  const say = (key: string, message: string): void => void problems.push(problem([...at, key], message));
+
+  for (const name of inPath)
+    if (!known(name)) say("path", `expected a source for the path parameter "${name}": the object acted on, or an input`);
+  for (const name of inQuery) if (!known(name)) say("query", `asks for "{${name}}", which is not an input of ${operation.name}`);
+  for (const name of inBody) if (!known(name)) say("body", `asks for "{${name}}", which is not an input of ${operation.name}`);
+  for (const name of Object.keys(operation.values))
+    if (!Object.hasOwn(shape, name)) say("values", `names "${name}", which is not an input of ${operation.name}`);
+  if (operation.method === "GET" && operation.body !== undefined && operation.body !== null) say("body", "expected no body with GET");
+  if (typeof operation.price === "object" && "input" in operation.price && !Object.hasOwn(shape, operation.price.input))
+    say("price", `names "${operation.price.input}", which is not an input of ${operation.name}`);
+
+  const used = new Set([...inPath, ...inQuery, ...inBody]);
+  if (operation.target !== undefined && !used.has("target"))
+    say("path", `expected the ${operation.target} acted on in the path, query or body, as ":id" or "{target}"`);
+  // Inputs by our own names are sent whole; a template sends only what it asks for.
+  const templated = operation.body !== undefined || (operation.method === "GET" && operation.query !== undefined);
+  for (const [name, type] of Object.entries(shape))
+    if (templated && !used.has(name) && !Object.hasOwn(operation.values, name) && !type.safeParse(undefined).success)
+      say(operation.method === "GET" ? "query" : "body", `never sends "{${name}}", which ${operation.name} cannot do without`);
+  return problems;
+}
+
+/** Names that may stand for one another: `author.handle` may be read as an author's id where there is no other. */
+function family(field: string): string {
+  return field === "name" || field === "handle" ? "id" : field.replace(/(?:Id|Handle)$/, "");
+}
+
+function checkRecords(data: ProfileData): ProfileProblem[] {
+  return Object.entries(data.records).flatMap(([record, fields]) => {
+    const owner = new Map<string, string>();
+    return Object.entries(fields ?? {}).flatMap(([field, candidates]) =>
+      (candidates ?? []).flatMap((candidate) => {
+        const other = owner.get(candidate);
+        owner.set(candidate, field);
+        if (other === undefined || family(other) === family(field)) return [];
+        return [problem(["records", record, field], `"${candidate}" is also a candidate of ${record}.${other}; one value cannot be both`)];
+      }),
+    );
+  });
+}
+
+function checkStatuses(data: ProfileData): ProfileProblem[] {
+  const owner = new Map<string, string>();
+  return Object.entries(data.statuses).flatMap(([status, words]) =>
+    (words ?? []).flatMap((word) => {
+      const key = statusWord(word);
+      const other = owner.get(key);
+      owner.set(key, status);
+      return other === undefined || other === status ? [] : [problem(["statuses", status], `"${word}" also stands for ${other}`)];
+    }),
+  );
+}
+
+function checkNames(data: ProfileData, operations: ReadonlyMap<string, ProfileOperation>): ProfileProblem[] {
+  const unknown = (path: ProfileProblem["path"], names: readonly string[]): ProfileProblem[] =>
+    names.filter((name) => !operations.has(name)).map((name) => problem(path, `"${name}" is no operation of this profile`));
+  return [
+    ...data.limits.flatMap((limit, index) => unknown(["limits", index, "operations"], limit.operations)),
+    ...(["tiers", "trust"] as const).flatMap((section) =>
+      Object.entries(data[section]).flatMap(([name, { lacks, prices }]) => [
+        ...unknown([section, name, "lacks"], lacks ?? []),
+        ...unknown([section, name, "prices"], Object.keys(prices ?? {})),
+      ]),
+    ),
+    ...Object.keys(data.records).flatMap((record) =>
+      Object.hasOwn(FIELDS, record) ? [] : [problem(["records", record], "is no record of ours")],
+    ),
+  ];
+}
