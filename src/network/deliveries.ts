@@ -1,0 +1,212 @@
+/** Webhook deliveries: one durable row each, tried until received or given up. */
+import { request } from "undici";
+import { messageOf } from "../core/errors.ts";
+import { isObject, parseJson } from "../core/json.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { Dialect } from "./dialects/dialect.ts";
+import { iso } from "./dialects/dialect.ts";
+import type { FaultBook } from "./faults.ts";
+import { sign } from "./signing.ts";
+import type { Table } from "./tables.ts";
+import type { Happening, Webhook, World } from "./world.ts";
+
+const TIMEOUT_MS = 10_000;
+const MAX_IN_FLIGHT = 32;
+/** Deliveries kept, waiting or done; over it the oldest are forgotten, waiting ones as failed. */
+const MAX_KEPT = 10_000;
+const BUSY_RETRY_MS = 50;
+
+export interface Delivery {
+  readonly id: string;
+  readonly webhookId: string;
+  readonly agent: string;
+  readonly type: string;
+  readonly payload: string;
+  readonly createdAt: number;
+  status: "pending" | "delivered" | "failed";
+  nextAt: number;
+  /** One entry per attempt: HTTP status, or why there was none. */
+  readonly attempts: { readonly at: number; readonly status: number; readonly reason?: string }[];
+}
+
+export interface DeliveryRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly signal: AbortSignal;
+}
+
+/** Sends one delivery and answers the receiver's status. Rejects where there was no answer. */
+export type Deliver = (request: DeliveryRequest) => Promise<number>;
+
+export interface Deliveries {
+  /** Queues a happening for every webhook that asked for it. */
+  tell(world: World, happening: Happening): void;
+  /** Tries a delivery whose time has come. */
+  attempt(id: string, now: number): void;
+  list(): Delivery[];
+  start(): void;
+  /** Breaks off attempts under way, which will be made again after a start. */
+  stop(): Promise<void>;
+}
+
+/** Over real sockets. Redirects count as failures, bodies are not read. */
+export const deliverByHttp: Deliver = async ({ url, headers, body, signal }) => {
+  const response = await request(url, { method: "POST", headers, body, signal, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS });
+  await response.body.dump({ limit: 65_536 });
+  return response.statusCode;
+};
+
+export function createDeliveries(
+  open: () => World,
+  dialect: () => Dialect,
+  faults: FaultBook,
+  deliver: Deliver,
+  rows: Table<Delivery>,
+): Deliveries {
+  let stopping = new AbortController();
+  const inFlight = new Map<string, Promise<void>>();
+
+  const tell = (world: World, happening: Happening): void => {
+    for (const webhook of world.webhooks.all()) {
+      if (!wants(webhook, happening)) continue;
+      const delivery = newDelivery(world, webhook, happening, dialect());
+      if (delivery === undefined) continue;
+      const mishap = faults.drawDelivery(delivery.agent, happening.type);
+      if (mishap?.do === "lost") continue;
+      queue(world, rows, mishap?.do === "late" ? { ...delivery, nextAt: delivery.nextAt + mishap.ms } : delivery, mishap);
+      if (mishap?.do === "twice") queue(world, rows, { ...delivery, id: `${delivery.id}_again` }, undefined);
+    }
+  };
+
+  const run = async (world: World, delivery: Delivery, webhook: Webhook): Promise<void> => {
+    const { signal } = stopping;
+    const at = world.clock.now();
+    let attempt: Delivery["attempts"][number];
+    try {
+      const { headers, body } = wire(world, delivery, webhook, at);
+      attempt = { at, status: await deliver({ url: webhook.url, headers, body, signal }) };
+    } catch (error) {
+      if (signal.aborted) return;
+      attempt = { at, status: 0, reason: messageOf(error) };
+    }
+    settle(world, rows, delivery, webhook, attempt);
+    world.tables.commit();
+  };
+
+  return {
+    tell,
+    list: () => [...rows.all()],
+    attempt(id, now) {
+      const world = open();
+      const delivery = rows.get(id);
+      if (delivery === undefined || delivery.status !== "pending" || delivery.nextAt > now || inFlight.has(id) || stopping.signal.aborted)
+        return;
+      const webhook = world.webhooks.get(delivery.webhookId);
+      if (webhook === undefined || !webhook.active) {
+        delivery.status = "failed";
+        rows.put(delivery);
+        return;
+      }
+      if (inFlight.size >= MAX_IN_FLIGHT) return world.agenda.note(now + BUSY_RETRY_MS, `delivery:${id}`);
+      inFlight.set(
+        id,
+        run(world, delivery, webhook).finally(() => inFlight.delete(id)),
+      );
+    },
+    start() {
+      stopping = new AbortController();
+      for (const { id, status, nextAt } of rows.all()) if (status === "pending") open().agenda.note(nextAt, `delivery:${id}`);
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all(inFlight.values());
+    },
+  };
+}
+
+function wants(webhook: Webhook, { type, to, except }: Happening): boolean {
+  const concerned = (to === undefined || webhook.accountId === to) && webhook.accountId !== except;
+  return concerned && webhook.active && (webhook.events.length === 0 || webhook.events.includes(type) || webhook.events.includes("*"));
+}
+
+function newDelivery(world: World, webhook: Webhook, happening: Happening, dialect: Dialect): Delivery | undefined {
+  const owner = world.accounts.get(webhook.accountId);
+  if (owner === undefined) return undefined;
+  const now = world.clock.now();
+  const { post, job, agent, approval } = happening.subject;
+  const data: JsonObject = {
+    ...(approval === undefined
+      ? {}
+      : { ...dialect.record({ type: "pending", approvalId: approval.id, operation: approval.operation }, owner) }),
+    ...(job === undefined ? {} : dialect.record({ type: "job", job, whole: false }, owner)),
+    ...(post === undefined ? {} : dialect.record({ type: "post", post }, owner)),
+    ...(agent === undefined
+      ? {}
+      : post === undefined
+        ? dialect.record({ type: "agent", agent }, owner)
+        : { by: { id: agent.id, handle: agent.handle } }),
+  };
+  const id = `evt_${world.next("event")}`;
+  const payload = { id, type: happening.type, created_at: iso(now), agent_id: owner.id, data };
+  return {
+    id,
+    webhookId: webhook.id,
+    agent: owner.handle,
+    type: happening.type,
+    payload: JSON.stringify(payload),
+    createdAt: now,
+    status: "pending",
+    nextAt: now + (world.assume.webhookRetriesMs[0] ?? 0) * world.scale,
+    attempts: [],
+  };
+}
+
+interface SpoiltDelivery extends Delivery {
+  readonly wrongSignature?: boolean;
+  readonly paddingBytes?: number;
+}
+
+function queue(world: World, rows: Table<Delivery>, delivery: Delivery, mishap: ReturnType<FaultBook["drawDelivery"]>): void {
+  const row: SpoiltDelivery = {
+    ...delivery,
+    ...(mishap?.do === "wrong-signature" ? { wrongSignature: true } : {}),
+    ...(mishap?.do === "huge" ? { paddingBytes: mishap.bytes } : {}),
+  };
+  rows.put(row);
+  world.agenda.note(row.nextAt, `delivery:${row.id}`);
+  for (const old of rows.all()) {
+    if (rows.size <= MAX_KEPT) break;
+    rows.remove(old.id);
+  }
+}
+
+function wire(
+  world: World,
+  delivery: SpoiltDelivery,
+  webhook: Webhook,
+  at: number,
+): { headers: Readonly<Record<string, string>>; body: string } {
+  const parsed = parseJson(delivery.payload);
+  if (!isObject(parsed)) throw new TypeError("expected a stored delivery to hold a JSON object");
+  const payload = delivery.paddingBytes === undefined ? parsed : { ...parsed, padding: "x".repeat(delivery.paddingBytes) };
+  const secret = delivery.wrongSignature === true ? `${webhook.secret}-not` : webhook.secret;
+  return sign(world.assume.webhookScheme, secret, delivery.id.replace(/_again$/, ""), payload, at);
+}
+
+function settle(world: World, rows: Table<Delivery>, delivery: Delivery, webhook: Webhook, attempt: Delivery["attempts"][number]): void {
+  delivery.attempts.push(attempt);
+  const received = attempt.status >= 200 && attempt.status < 300;
+  const retries = world.assume.webhookRetriesMs;
+  const { length } = delivery.attempts;
+  const next = retries[length];
+  if (received) delivery.status = "delivered";
+  else if (next === undefined) delivery.status = "failed";
+  else {
+    delivery.nextAt = delivery.createdAt + next * world.scale;
+    world.agenda.note(delivery.nextAt, `delivery:${delivery.id}`);
+  }
+  webhook.failures = received ? 0 : webhook.failures + 1;
+  if (world.webhooks.get(webhook.id) !== undefined) world.webhooks.put(webhook);
+  if (rows.get(delivery.id) !== undefined) rows.put(delivery);
+}

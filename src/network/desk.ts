@@ -1,0 +1,216 @@
+/** The network's front desk: who asks, within which limits, for what; then the answer. No sockets here. */
+import { OPERATIONS } from "../contract/operations.ts";
+import type { EndpointSet, OperationName } from "../contract/operations.ts";
+import { TIER_LIMITS } from "../contract/tiers.ts";
+import { isObject, parseJson } from "../core/json.ts";
+import type { JsonObject } from "../core/json.ts";
+import { DAY } from "../core/units.ts";
+import { hashKey } from "./accounts.ts";
+import { Refusal } from "./answer.ts";
+import type { Answer, NetworkReply, NetworkRequest } from "./answer.ts";
+import { dialectA } from "./dialects/a.ts";
+import { dialectB } from "./dialects/b.ts";
+import type { Dialect } from "./dialects/dialect.ts";
+import { createIdempotency } from "./idempotency.ts";
+import { HANDLERS } from "./operations/index.ts";
+import { routeOf } from "./router.ts";
+import type { Table } from "./tables.ts";
+import { createMeter, fullWindow } from "./windows.ts";
+import type { Cut, Meter } from "./windows.ts";
+import type { Account, Approval, World } from "./world.ts";
+
+export interface Desk {
+  /** Answers a request at once; whatever it changed is committed when this returns. */
+  process(set: EndpointSet, request: NetworkRequest): NetworkReply;
+  /** Whose key or token it is. */
+  whose(set: EndpointSet, request: NetworkRequest): Account | undefined;
+  /** Performs what the Guardian has approved. Answers the HTTP status it came to. */
+  perform(approval: Approval): number;
+  readonly dialects: { readonly [set in EndpointSet]: Dialect };
+}
+
+interface MeterRow {
+  readonly id: string;
+  readonly hour: Cut;
+  readonly day: Cut;
+}
+
+export function createDesk(world: World): Desk {
+  const dialects = { a: dialectA(world), b: dialectB(world) };
+  const meters = createMeters(world);
+  const idempotency = createIdempotency(world);
+  let requests = 0;
+
+  const process = (set: EndpointSet, request: NetworkRequest): NetworkReply => {
+    const requestId = `req_${++requests}`;
+    const dialect = dialects[set];
+    let operation: OperationName | "" = "";
+    let counted = false;
+    let account: Account | undefined;
+    let reply: NetworkReply;
+    try {
+      account = authenticate(world, set, request);
+      counted = admit(world, account, meters(account));
+      const route = routeOf(set, request.method, request.path);
+      operation = route.operation;
+      if (account.suspended) throw new Refusal(403, "account_suspended", "this account is suspended");
+      const body = bodyOf(world, request);
+      const asked = { set, account, target: route.target, query: request.query, body, approved: false };
+      const answer = (): NetworkReply => reply200(dialect, account, HANDLERS[route.operation](world, asked));
+      reply = OPERATIONS[route.operation].effect === "read" ? answer() : idempotency(account, request, answer);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      reply = refused(dialect, error, requestId);
+    }
+    if (account !== undefined) {
+      account.tally.requests++;
+      if (reply.status === 429) account.tally.refused429++;
+      world.accounts.put(account);
+      world.truth.request({ at: world.clock.now(), agent: account.handle, set, operation, status: reply.status, counted });
+    }
+    const headers = { ...reply.headers, ...commonHeaders(world, requestId), ...limitHeaders(world, account, meters) };
+    world.tables.commit();
+    return { ...reply, headers };
+  };
+
+  return {
+    dialects,
+    process,
+    whose: (set, request) => findByKey(world, set, request),
+    perform(approval) {
+      const account = world.accounts.get(approval.accountId);
+      const body = parseJson(approval.body);
+      if (account === undefined || account.deleted || !isObject(body)) return 410;
+      const operation = approval.operation as OperationName; // only ever written from an operation's name
+      try {
+        const asked = { set: approval.set, account, target: approval.target, query: {}, body, approved: true };
+        return HANDLERS[operation](world, asked).status;
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        return error.status;
+      }
+    },
+  };
+}
+
+/** Throws `Refusal` 401. */
+function authenticate(world: World, set: EndpointSet, request: NetworkRequest): Account {
+  const account = findByKey(world, set, request);
+  if (account === undefined)
+    throw new Refusal(401, "invalid_api_key", "the key is missing, unknown or no longer valid", { "www-authenticate": "Bearer" });
+  return account;
+}
+
+function findByKey(world: World, set: EndpointSet, { headers }: NetworkRequest): Account | undefined {
+  const key = /^bearer +(\S+)$/i.exec(headers["authorization"] ?? "")?.[1];
+  if (key === undefined) return undefined;
+  const hash = hashKey(key);
+  const account = world.byKey.get(hash);
+  if (account !== undefined || set === "b") return account;
+  const token = world.tokens.get(hash);
+  if (token === undefined || token.use !== "access" || token.expiresAt <= world.clock.now()) return undefined;
+  const owner = world.accounts.get(token.accountId);
+  return owner?.deleted === true ? undefined : owner;
+}
+
+/** Counts the request, or throws `Refusal` 429. Answers whether it counted. */
+function admit(world: World, account: Account, meter: Meter): boolean {
+  const now = world.clock.now();
+  const limits = TIER_LIMITS[account.tier];
+  const { window, refusedCounts, retryAfter } = world.assume;
+  world.truth.arrival(account.handle, now, limits);
+  const full = fullWindow(meter, window, now, limits);
+  if (full === undefined || refusedCounts) meter.add(now);
+  if (full === undefined) return true;
+  const seconds = Math.max(1, Math.ceil(full.resetMs / 1_000));
+  const header: Record<string, string> =
+    retryAfter === "none"
+      ? {}
+      : {
+          "retry-after": retryAfter === "seconds" ? `${seconds}` : new Date(Math.ceil((now + full.resetMs) / 1_000) * 1_000).toUTCString(),
+        };
+  throw new Refusal(429, "rate_limited", `${full.limit} requests per ${full.name} are used up`, header);
+}
+
+/** The meters of all accounts, refilled from the request log after a restart. */
+function createMeters(world: World): (account: Account) => Meter {
+  const rows: Table<MeterRow> = world.tables.table("meter");
+  const meters = new Map<string, Meter>();
+  const meterOf = (id: string): Meter => {
+    let meter = meters.get(id);
+    if (meter === undefined) meters.set(id, (meter = createMeter()));
+    return meter;
+  };
+  const since = world.clock.now() - DAY;
+  for (const { agent, at, counted } of world.truth.requests()) {
+    const account = world.byHandle.get(agent);
+    if (account !== undefined && at > since && (counted || world.assume.refusedCounts)) meterOf(account.id).add(at);
+  }
+  for (const row of rows.all()) Object.assign(meterOf(row.id).anchors, { hour: row.hour, day: row.day });
+  return (account) => {
+    const meter = meterOf(account.id);
+    return {
+      ...meter,
+      add(at) {
+        meter.add(at);
+        if (world.assume.window === "anchored") rows.put({ id: account.id, ...meter.anchors });
+      },
+    };
+  };
+}
+
+function bodyOf(world: World, { body, headers, method }: NetworkRequest): JsonObject {
+  if (body === "" || method === "GET") return {};
+  if (body.length > world.assume.maxBodyBytes) throw new Refusal(413, "body_too_large", `at most ${world.assume.maxBodyBytes} bytes`);
+  const type = headers["content-type"] ?? "";
+  if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) throw new Refusal(415, "unsupported_media_type", "send application/json");
+  const parsed = parseJson(body);
+  if (!isObject(parsed)) throw new Refusal(400, "invalid_json", "the body is not a JSON object");
+  return parsed;
+}
+
+function reply200(dialect: Dialect, account: Account | undefined, answer: Answer): NetworkReply {
+  if (account === undefined) throw new TypeError("expected an account behind every answer");
+  const body =
+    "view" in answer
+      ? dialect.record(answer.view, account)
+      : dialect.list(
+          answer.of,
+          answer.list.map((view) => dialect.record(view, account)),
+          answer.next,
+        );
+  return { status: answer.status, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+}
+
+function refused(dialect: Dialect, { status, code, message, headers }: Refusal, requestId: string): NetworkReply {
+  return {
+    status,
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(dialect.error(code, message, requestId)),
+  };
+}
+
+function commonHeaders(world: World, requestId: string): Record<string, string> {
+  return { date: new Date(world.clock.now()).toUTCString(), "x-request-id": requestId };
+}
+
+function limitHeaders(world: World, account: Account | undefined, meters: (account: Account) => Meter): Record<string, string> {
+  const { limitHeaders: dialect, window } = world.assume;
+  if (dialect === "none" || account === undefined) return {};
+  const now = world.clock.now();
+  const limits = TIER_LIMITS[account.tier];
+  const hour = meters(account).hour(window, now, limits.perHour);
+  const day = meters(account).day(window, now, limits.perDay);
+  const left = (state: { limit: number; used: number }): number => Math.max(0, state.limit - state.used);
+  const seconds = Math.ceil(hour.resetMs / 1_000);
+  if (dialect === "x-ratelimit")
+    return {
+      "x-ratelimit-limit": `${hour.limit}`,
+      "x-ratelimit-remaining": `${Math.min(left(hour), left(day))}`,
+      "x-ratelimit-reset": `${Math.ceil(now / 1_000) + seconds}`,
+    };
+  return {
+    "ratelimit-policy": `"hour";q=${hour.limit};w=3600, "day";q=${day.limit};w=86400`,
+    ratelimit: `"hour";r=${left(hour)};t=${seconds}, "day";r=${left(day)};t=${Math.ceil(day.resetMs / 1_000)}`,
+  };
+}

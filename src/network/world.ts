@@ -1,0 +1,324 @@
+/** The world both sets speak of: its rows, how they are found, and how they are kept within bounds. */
+import type { EndpointSet } from "../contract/operations.ts";
+import type { Tier } from "../contract/tiers.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Json } from "../core/json.ts";
+import type { Random } from "../core/random.ts";
+import type { Agenda } from "./agenda.ts";
+import type { Assumptions } from "./assumptions.ts";
+import type { Table, Tables } from "./tables.ts";
+import type { Truth } from "./truth.ts";
+
+export interface Spending {
+  /** Credits one action may cost; over it the Guardian is asked. */
+  perTransaction?: number;
+  /** Credits a calendar month (UTC) may cost. */
+  perMonth?: number;
+}
+
+export interface Account {
+  readonly id: string;
+  readonly handle: string;
+  /** Specialists belong to the one Guardian of this world; residents live here. */
+  readonly kind: "specialist" | "resident" | "guardian";
+  name: string;
+  bio: string;
+  skills: string[];
+  tier: Tier;
+  reputation: number;
+  readonly createdAt: number;
+  suspended: boolean;
+  deleted: boolean;
+  followers: number;
+  spending: Spending;
+  spent: { month: string; credits: number };
+  earned: number;
+  keyHash?: string;
+  tally: Tally;
+}
+
+/** What became of an account's requests and jobs. */
+export interface Tally {
+  requests: number;
+  refused429: number;
+  posts: number;
+  replies: number;
+  seen: number;
+  applied: number;
+  assigned: number;
+  delivered: number;
+  accepted: number;
+  rejected: number;
+  paid: number;
+}
+
+export interface Token {
+  readonly id: string;
+  readonly accountId: string;
+  readonly use: "access" | "refresh";
+  readonly expiresAt: number;
+}
+
+export interface Post {
+  readonly id: string;
+  readonly seq: number;
+  readonly authorId: string;
+  readonly content: string;
+  readonly createdAt: number;
+  readonly community?: string;
+  readonly parentId?: string;
+  replyCount: number;
+  /** 1 or -1 by account. */
+  readonly votes: Record<string, number>;
+}
+
+export type JobState = "open" | "applied" | "assigned" | "submitted" | "accepted" | "rejected" | "paid" | "expired" | "cancelled";
+
+export interface Application {
+  readonly id: string;
+  readonly accountId: string;
+  readonly message?: string;
+  readonly at: number;
+}
+
+export interface Job {
+  readonly id: string;
+  readonly seq: number;
+  readonly posterId: string;
+  readonly title: string;
+  readonly description: string;
+  readonly skills: readonly string[];
+  readonly reward: number;
+  readonly createdAt: number;
+  readonly deadlineAt: number;
+  /** What a machine can check the deliverable by; absent on jobs that specialists offer. */
+  readonly task?: { readonly kind: string; readonly seed: string };
+  status: JobState;
+  readonly applications: Application[];
+  assigneeId?: string;
+  assignedAt?: number;
+  submittedAt?: number;
+  deliverableHash?: string;
+  verdict?: string;
+  /** The next step the network takes by itself. */
+  due: { at: number; step: "assign" | "review" | "pay" | "expire" } | undefined;
+  /** Specialists that were shown the job. */
+  readonly seenBy: string[];
+}
+
+/** What a specialist gave its own job to work on, kept apart so that a change of state does not write it again. */
+export interface JobInput {
+  readonly id: string;
+  readonly input: Json;
+}
+
+export interface Deliverable {
+  readonly id: string;
+  readonly accountId: string;
+  readonly body: Json;
+}
+
+export interface Community {
+  readonly id: string;
+  readonly handle: string;
+  readonly name: string;
+  readonly description: string;
+  readonly createdAt: number;
+  members: string[];
+}
+
+export interface Webhook {
+  readonly id: string;
+  readonly accountId: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  /** In the clear, since a shared secret has to be known to sign with it. */
+  readonly secret: string;
+  readonly createdAt: number;
+  failures: number;
+  active: boolean;
+}
+
+export interface Approval {
+  readonly id: string;
+  readonly accountId: string;
+  readonly operation: string;
+  readonly set: EndpointSet;
+  readonly target: string;
+  readonly body: string;
+  readonly credits: number;
+  readonly createdAt: number;
+  status: "pending" | "approved" | "rejected" | "failed";
+}
+
+/** A page of the small web that search looks through. */
+export interface Page {
+  readonly id: string;
+  readonly title: string;
+  readonly url: string;
+  readonly text: string;
+}
+
+/** Something that happened, for the webhooks of those it concerns. */
+export interface Happening {
+  readonly type: string;
+  /** Whose webhooks hear of it; without, everybody's but `except`. */
+  readonly to?: string;
+  readonly except?: string;
+  readonly subject: { readonly post?: Post; readonly job?: Job; readonly agent?: Account; readonly approval?: Approval };
+}
+
+/** How much of the past is kept; older posts, finished jobs and log lines are forgotten. */
+export interface Keep {
+  readonly posts: number;
+  readonly jobs: number;
+  readonly requests: number;
+  readonly effects: number;
+}
+
+export interface World {
+  readonly clock: Clock;
+  readonly tables: Tables;
+  readonly assume: Assumptions;
+  readonly truth: Truth;
+  readonly agenda: Agenda;
+  readonly keep: Keep;
+  /** Multiplies the network's own waits: assignment, review, payment, webhook retries. */
+  readonly scale: number;
+  /** A stream of chance of its own for `purpose`; the same after a restart. */
+  chance(purpose: string): Random;
+  /** Chance for keys and secrets. */
+  secret(purpose: string): Random;
+  /** The next number of a durable count. */
+  next(name: string): number;
+  /** What a job is to be done on. */
+  inputOf(job: Job): Json | undefined;
+  /** Tells webhooks. */
+  tell(happening: Happening): void;
+  readonly accounts: Table<Account>;
+  readonly tokens: Table<Token>;
+  readonly posts: Table<Post>;
+  readonly jobs: Table<Job>;
+  readonly inputs: Table<JobInput>;
+  readonly deliverables: Table<Deliverable>;
+  readonly communities: Table<Community>;
+  readonly webhooks: Table<Webhook>;
+  readonly approvals: Table<Approval>;
+  readonly byHandle: Map<string, Account>;
+  readonly byKey: Map<string, Account>;
+  /** Posts that are no replies, oldest first. */
+  readonly feed: Post[];
+  /** Replies by the post they name, oldest first. */
+  readonly threads: Map<string, Post[]>;
+  /** Jobs, oldest first. */
+  readonly board: Job[];
+}
+
+interface Count {
+  readonly id: string;
+  value: number;
+}
+
+export type WorldParts = Pick<World, "clock" | "tables" | "assume" | "truth" | "keep" | "scale"> & {
+  /** Makes a checkable task's input again from its kind and seed. */
+  readonly rebuildInput: (task: { readonly kind: string; readonly seed: string }) => Json;
+  readonly random: Random;
+  readonly secrets: Random;
+  readonly agenda: Agenda;
+  readonly tell: (world: World, happening: Happening) => void;
+};
+
+/** Loads the world's rows and rebuilds the ways they are found by. */
+export function openWorld(parts: WorldParts): World {
+  const { tables, random, secrets } = parts;
+  const rebuilt = remembering(parts.rebuildInput);
+  const counts = tables.table<Count>("count");
+  const next = (name: string): number => {
+    const count = counts.get(name) ?? { id: name, value: 0 };
+    count.value++;
+    counts.put(count);
+    return count.value;
+  };
+  const world: World = {
+    clock: parts.clock,
+    tables,
+    assume: parts.assume,
+    truth: parts.truth,
+    agenda: parts.agenda,
+    keep: parts.keep,
+    scale: parts.scale,
+    next,
+    // Streams are named by a durable count, so a restart goes on instead of repeating itself.
+    chance: (purpose) => random.fork(`${purpose}/${next(`chance:${purpose}`)}`),
+    secret: (purpose) => secrets.fork(`${purpose}/${next(`secret:${purpose}`)}`),
+    inputOf: (job) => world.inputs.get(job.id)?.input ?? (job.task === undefined ? undefined : rebuilt(job.id, job.task)),
+    tell: (happening) => parts.tell(world, happening),
+    accounts: tables.table("account"),
+    tokens: tables.table("token"),
+    posts: tables.table("post"),
+    jobs: tables.table("job"),
+    inputs: tables.table("input"),
+    deliverables: tables.table("deliverable"),
+    communities: tables.table("community"),
+    webhooks: tables.table("webhook"),
+    approvals: tables.table("approval"),
+    byHandle: new Map(),
+    byKey: new Map(),
+    feed: [],
+    threads: new Map(),
+    board: [],
+  };
+  for (const account of world.accounts.all()) {
+    if (account.deleted) continue;
+    world.byHandle.set(account.handle, account);
+    if (account.keyHash !== undefined) world.byKey.set(account.keyHash, account);
+  }
+  for (const post of world.posts.all()) placePost(world, post);
+  for (const job of world.jobs.all()) {
+    world.board.push(job);
+    if (job.due !== undefined) parts.agenda.note(job.due.at, `job:${job.id}`);
+  }
+  return world;
+}
+
+/** Inputs are large and cheap to make again: only the last few asked for stay in memory. */
+const MAX_INPUTS_REMEMBERED = 64;
+
+function remembering(rebuild: WorldParts["rebuildInput"]): (id: string, task: { kind: string; seed: string }) => Json {
+  const recent = new Map<string, Json>();
+  return (id, task) => {
+    const input = recent.get(id) ?? rebuild(task);
+    recent.delete(id);
+    recent.set(id, input);
+    const oldest = recent.keys().next().value;
+    if (recent.size > MAX_INPUTS_REMEMBERED && oldest !== undefined) recent.delete(oldest);
+    return input;
+  };
+}
+
+/** Puts a post where the feed or its thread finds it. */
+export function placePost(world: World, post: Post): void {
+  if (post.parentId === undefined) {
+    world.feed.push(post);
+    return;
+  }
+  const thread = world.threads.get(post.parentId);
+  if (thread === undefined) world.threads.set(post.parentId, [post]);
+  else thread.push(post);
+}
+
+export function emptyTally(): Tally {
+  return {
+    requests: 0,
+    refused429: 0,
+    posts: 0,
+    replies: 0,
+    seen: 0,
+    applied: 0,
+    assigned: 0,
+    delivered: 0,
+    accepted: 0,
+    rejected: 0,
+    paid: 0,
+  };
+}
