@@ -36,7 +36,7 @@ export interface Client {
   /** Throws `Refused` as `send` would, without sending. */
   check(call: Call): void;
   /**
-   * Sends one request. Throws `Refused` before any request: `operation_unknown`, `operation_unsupported`, `target_missing`,
+   * Sends one request. Throws `Refused` before any request: `operation_unknown`, `operation_not_in_set`, `target_missing`,
    * `target_unexpected`, `target_invalid`, `input_unknown`, `input_invalid`, `input_unsupported`. Never throws after it.
    */
   send(call: Call, options: SendOptions): Promise<Outcome>;
@@ -92,11 +92,11 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/** The operation as this network has it. Throws `Refused` (`operation_unknown`, `operation_unsupported`). */
+/** The operation as this network has it. Throws `Refused` (`operation_unknown`, `operation_not_in_set`). */
 export function supported(profile: Profile, name: string): ProfileOperation {
   const operation = profile.operations.get(name);
   if (operation === undefined)
     throw new Refused("operation_unknown", `there is no operation "${name}"`, { hint: "operations are named like posts.reply" });
-  if (operation.unsupported !== undefined) throw new Refused("operation_unsupported", operation.unsupported);
+  if (operation.unsupported !== undefined) throw new Refused("operation_not_in_set", operation.unsupported);
   return operation;
 }

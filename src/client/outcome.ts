@@ -81,6 +81,10 @@ function unknown(received: Received, reason: string, drift = NO_DRIFT): OutcomeR
   return { outcome: { class: "unknown", reason, ...received.answered }, drift };
 }
 
+function unreadable(received: Received, reason: string, drift = NO_DRIFT): OutcomeReading {
+  return { outcome: { class: "unknown", reason, unreadable: true, ...received.answered }, drift };
+}
+
 function answeredOf({ clock, limits }: Context, status: number, headers: WireHeaders): Answered {
   const skewMs = skewOf(headers, clock);
   const hints = limits.hints(headers, clock.now() + (skewMs ?? 0));
@@ -117,7 +121,7 @@ function succeeded(context: Context, received: Received, call: Call): OutcomeRea
   const { answered, body, isEmpty } = received;
   const { status } = answered;
   if (status === 206) return unknown(received, "206: only a part of the answer");
-  if (!isEmpty && body === undefined) return unknown(received, `${status}, but what came is no JSON`);
+  if (!isEmpty && body === undefined) return unreadable(received, `${status}, but what came is no JSON`);
   const said = errors.failed(body) ? errors.read(body) : undefined;
   if (said !== undefined) return plain({ class: "refused", ...answered, code: said.code ?? `http_${status}`, message: said.message });
   if (!isRead) {
@@ -137,13 +141,13 @@ function readSingle({ profile, operation, pins }: Context, received: Received): 
   const { record, secrets, drift } = readRecord(profile, operation.record, body, pins);
   const isPlainYes = operation.answer === "any" && (isEmpty || isObject(body));
   if (record === undefined && !isPlainYes)
-    return unknown(
+    return unreadable(
       received,
       isEmpty ? "an empty answer where a record was due" : `the answer holds no ${operation.record} that can be read`,
       drift,
     );
   if (operation.record === "token" && secrets?.accessToken === undefined)
-    return unknown(received, "the answer holds no token that can be read", drift);
+    return unreadable(received, "the answer holds no token that can be read", drift);
   return {
     outcome: {
       class: "confirmed",
@@ -159,9 +163,9 @@ function readSingle({ profile, operation, pins }: Context, received: Received): 
 function readListed({ profile, operation, pins, nextPage }: Context, received: Received, call: Call): OutcomeReading {
   const { answered, headers, body } = received;
   const { items, skipped, drift } = readList(profile, operation.record, body, pins);
-  if (items === undefined) return unknown(received, "the answer holds no list that can be read", drift);
+  if (items === undefined) return unreadable(received, "the answer holds no list that can be read", drift);
   if (items.length === 0 && skipped > 0 && NEEDS_ID.has(operation.record))
-    return unknown(received, `not one of ${skipped} items can be read`, drift);
+    return unreadable(received, `not one of ${skipped} items can be read`, drift);
   const cursor = call.input["cursor"];
   const next = nextPage(body, headers, { cursor: typeof cursor === "string" ? cursor : undefined, items: items.length + skipped });
   return {

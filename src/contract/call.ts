@@ -80,6 +80,8 @@ export type Outcome =
   | {
       readonly class: "unknown";
       readonly reason: string;
+      /** A complete success came, in a shape that this profile cannot read: see quarantine. */
+      readonly unreadable?: true;
       readonly status?: number;
       readonly skewMs?: number;
       readonly limits?: LimitHints;

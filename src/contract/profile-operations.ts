@@ -14,6 +14,7 @@ import {
   type RecordName,
 } from "./operations.ts";
 import type { InputField, OperationOverride, OperationSource, Price, ProfileData } from "./profile-source.ts";
+import { targetBy } from "./template.ts";
 
 export interface ProfileOperation {
   readonly name: string;
@@ -22,6 +23,8 @@ export interface ProfileOperation {
   /** With `:id`, `:handle`, `:target` or `{target}` for the object acted on. Empty where `unsupported`. */
   readonly path: string;
   readonly target?: NonNullable<Operation["target"]>;
+  /** What the object acted on is named by. */
+  readonly targetBy?: "id" | "handle";
   readonly query?: Readonly<Record<string, string | number | boolean>>;
   /** What to send; undefined for the inputs by our own names, null for nothing. */
   readonly body?: Json;
@@ -67,7 +70,7 @@ function merged(
     purpose: over.purpose ?? row.purpose,
     method: method ?? "GET",
     path: path ?? "",
-    ...(row.target === undefined ? {} : { target: row.target }),
+    ...targetOf(row.target, path),
     ...shared(over, row.input),
     effect: over.effect ?? row.effect,
     lane: over.lane ?? row.lane,
@@ -85,7 +88,7 @@ function extraOperation(name: string, source: OperationSource): ProfileOperation
     purpose: source.purpose ?? name,
     method: source.method,
     path: source.path,
-    ...(source.target === undefined ? {} : { target: source.target }),
+    ...targetOf(source.target, source.path),
     ...shared(source, z.object({})),
     effect: source.effect,
     lane: source.lane ?? "act",
@@ -94,6 +97,10 @@ function extraOperation(name: string, source: OperationSource): ProfileOperation
     ...(unsupported === undefined ? {} : { unsupported }),
     extra: true,
   };
+}
+
+function targetOf(target: ProfileOperation["target"], path: string | undefined): Pick<ProfileOperation, "target" | "targetBy"> {
+  return target === undefined ? {} : { target, targetBy: targetBy(path ?? "") ?? "id" };
 }
 
 function shared(

@@ -21,6 +21,12 @@ export function pathFields(path: string): string[] {
   return [...path.matchAll(PATH_PLACE)].map((match) => sourceName(match[1] ?? match[2] ?? ""));
 }
 
+/** Whether a path asks for the object acted on by its handle; undefined where it asks for none. */
+export function targetBy(path: string): "id" | "handle" | undefined {
+  const names = [...path.matchAll(PATH_PLACE)].map((match) => match[1] ?? match[2] ?? "").filter((name) => TARGET_NAMES.has(name));
+  return names.length === 0 ? undefined : names.includes("handle") ? "handle" : "id";
+}
+
 function sourceName(name: string): string {
   return TARGET_NAMES.has(name) ? "target" : name;
 }

@@ -1,0 +1,87 @@
+/** Keys by reference: where a specialist's key is read, what names it safely, and what a refused one leads to. */
+import { createHmac } from "node:crypto";
+import type { EndpointSet } from "../contract/operations.ts";
+import { Misconfigured } from "../core/errors.ts";
+import { asKeyId, type KeyId } from "../core/ids.ts";
+import { Secret, type Scrubber } from "../core/secret.ts";
+
+/** What fits a header, and nothing that could end one. */
+const KEY = /^[\x21-\x7e]{8,1000}$/;
+
+export interface HeldKey {
+  readonly key: Secret;
+  /** A keyed hash: two handles with one key share it, and nobody can go back from it. */
+  readonly fingerprint: KeyId;
+}
+
+export interface KeyProvider {
+  /** The key in use. Throws `Misconfigured` (`key_missing`, `key_invalid`). */
+  current(handle: string): HeldKey;
+  /** Reads it again where it is kept. Throws as `current`. */
+  reread(handle: string): HeldKey;
+  /**
+   * What a 401 means: it reads the key again once for each fingerprint. `replaced`: there is another one, so try with
+   * that; `dead`: it is the same, so only the Guardian can help. Any number of late 401s of one key give one answer.
+   */
+  rejected(handle: string, fingerprint: KeyId): "replaced" | "dead";
+}
+
+export interface KeyOptions {
+  /** The text of the variable or file that holds a handle's key; undefined where there is none. */
+  readonly read: (handle: string) => string | undefined;
+  /** Where a person would put the key, for messages: `RETINUE_KEY_SCOUT`. */
+  readonly nameOf?: (handle: string) => string;
+  /** Of this installation; without it fingerprints cannot be compared with those of others. */
+  readonly salt: Secret;
+  /** Learns every key, so that it blanks them wherever they turn up. */
+  readonly scrubber?: Scrubber;
+}
+
+export function createKeys({ read, nameOf, salt, scrubber }: KeyOptions): KeyProvider {
+  const held = new Map<string, HeldKey>();
+  const dead = new Map<string, KeyId>();
+
+  const reread = (handle: string): HeldKey => {
+    const place = nameOf?.(handle) ?? `the key of ${handle}`;
+    const text = read(handle)?.trim();
+    if (text === undefined || text === "")
+      throw new Misconfigured("key_missing", `there is no key for ${handle}`, {
+        hint: `set ${place} to the key shown when it was created`,
+      });
+    if (!KEY.test(text))
+      throw new Misconfigured("key_invalid", `the key for ${handle} cannot stand in a header`, {
+        expected: "8 to 1,000 printable characters without spaces",
+        hint: `mend ${place}`,
+      });
+    const key = new Secret(text);
+    scrubber?.add(key);
+    const fresh = { key, fingerprint: fingerprintOf(key, salt) };
+    held.set(handle, fresh);
+    if (dead.get(handle) !== fresh.fingerprint) dead.delete(handle);
+    return fresh;
+  };
+
+  return {
+    current: (handle) => held.get(handle) ?? reread(handle),
+    reread,
+    rejected(handle, fingerprint) {
+      const now = held.get(handle);
+      if (now !== undefined && now.fingerprint !== fingerprint) return "replaced"; // somebody read it again before us
+      if (dead.get(handle) === fingerprint) return "dead";
+      if (reread(handle).fingerprint !== fingerprint) return "replaced";
+      dead.set(handle, fingerprint);
+      return "dead";
+    },
+  };
+}
+
+/** HMAC-SHA-256 of a key, cut to 32 hex digits: enough that two keys never meet. */
+export function fingerprintOf(key: Secret, salt: Secret): KeyId {
+  return asKeyId(createHmac("sha256", salt.reveal()).update(key.reveal()).digest("hex").slice(0, 32));
+}
+
+/** The set whose keys look like this one, to warn about a mix-up; never to decide where a key is sent. */
+export function setOfKey(key: Secret): EndpointSet | undefined {
+  const text = key.reveal();
+  return text.startsWith("sk-agent-") ? "a" : text.startsWith("sk_live_") ? "b" : undefined;
+}

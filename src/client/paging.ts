@@ -1,0 +1,78 @@
+/** Lists page by page, over any `send`: bounded, and safe against a server that repeats a page or a cursor for ever. */
+import type { Call, Outcome } from "../contract/call.ts";
+import type { NetworkRecord } from "../contract/records.ts";
+import { Refused, Retryable } from "../core/errors.ts";
+import { cursorOf } from "./next-page.ts";
+
+/** Pages of one list, unless the caller asks for fewer. */
+export const MAX_PAGES = 50;
+
+export interface Page {
+  /** Without those of earlier pages: a list that grows while it is read shows its items twice. */
+  readonly items: readonly NetworkRecord[];
+  /** Items that could not be read. */
+  readonly skipped: number;
+  /**
+   * Why there is no further page: `complete` is the only one that proves an absence. `bound` is ours, `repeated` means
+   * that the server began to repeat itself. Undefined where more may follow.
+   */
+  readonly end: "complete" | "bound" | "repeated" | undefined;
+  readonly outcome: Extract<Outcome, { class: "confirmed" }>;
+}
+
+export interface PagesOptions {
+  /** Default and highest: `MAX_PAGES`. Each page is a request. */
+  readonly maxPages?: number;
+}
+
+/**
+ * The pages of a list, the last one with its `end`. Throws `Refused` (the network's code, or `unauthorized`) where the
+ * network says no, and `Retryable` (`page_unavailable`) where a page did not come; what came before stays valid.
+ */
+export async function* pages(
+  send: (call: Call) => Promise<Outcome>,
+  call: Call,
+  options: PagesOptions = {},
+): AsyncGenerator<Page, void, void> {
+  const maxPages = Math.min(options.maxPages ?? MAX_PAGES, MAX_PAGES);
+  const cursors = new Set<string>();
+  const seen = new Set<string>();
+  let input = call.input;
+  for (let page = 1; page <= maxPages; page++) {
+    const outcome = confirmed(await send({ ...call, input }), call.operation);
+    const items = outcome.items ?? [];
+    const fresh = items.filter((item) => isFresh(item, seen));
+    const cursor = outcome.next === undefined ? undefined : cursorOf(outcome.next);
+    const isRepeat = (items.length > 0 && fresh.length === 0) || (cursor !== undefined && cursors.has(cursor));
+    const end = cursor === undefined ? "complete" : isRepeat ? "repeated" : page === maxPages ? "bound" : undefined;
+    yield { items: fresh, skipped: outcome.skipped ?? 0, end, outcome };
+    if (end !== undefined || cursor === undefined) return;
+    cursors.add(cursor);
+    input = { ...input, cursor };
+  }
+}
+
+function isFresh(item: NetworkRecord, seen: Set<string>): boolean {
+  const id = "id" in item ? item.id : undefined;
+  if (id === undefined) return true; // without an id nothing can be told apart
+  if (seen.has(id)) return false;
+  seen.add(id);
+  return true;
+}
+
+function confirmed(outcome: Outcome, operation: string): Page["outcome"] {
+  switch (outcome.class) {
+    case "confirmed":
+      return outcome;
+    case "refused":
+      throw new Refused(outcome.code, `${operation}: ${outcome.message}`);
+    case "unauthorized":
+      throw new Refused("unauthorized", `${operation}: the network does not take the key`);
+    case "limited":
+    case "pending":
+      throw new Retryable("page_unavailable", `${operation}: the network answers ${outcome.class}`);
+    case "never-left":
+    case "unknown":
+      throw new Retryable("page_unavailable", `${operation}: ${outcome.reason}`);
+  }
+}

@@ -1,0 +1,82 @@
+/** Set A's token mode: trades a key for an access token, one trade at a time, and renews it early. Off by default. */
+import type { Call, Outcome } from "../contract/call.ts";
+import type { Profile } from "../contract/profile.ts";
+import type { Clock } from "../core/clock.ts";
+import { Refused, Retryable } from "../core/errors.ts";
+import type { Secret } from "../core/secret.ts";
+
+export interface Tokens {
+  /** What to send instead of the key. Throws `Retryable` (`token_unavailable`) or `Refused` (`token_refused`). */
+  current(handle: string, key: Secret): Promise<Secret>;
+  /** Drops a token the network no longer takes; the next call trades the key again. */
+  forget(handle: string): void;
+}
+
+export interface TokenOptions {
+  readonly profile: Pick<Profile, "auth">;
+  /** Charges and sends, as for any other call. */
+  readonly send: (call: Call, options: { readonly handle: string; readonly key: Secret }) => Promise<Outcome>;
+  readonly clock: Clock;
+}
+
+interface Held {
+  readonly access: Secret;
+  readonly refresh: Secret | undefined;
+  /** On the monotonic clock, so that a clock set back revives nothing. */
+  readonly expiresAt: number;
+  /** When it is worth trying to renew. */
+  renewAt: number;
+  /** The key it was traded for; another key starts anew. */
+  readonly key: Secret;
+}
+
+export function createTokens({ profile, send, clock }: TokenOptions): Tokens {
+  const { refreshEarlyMs, tokenLifetimeMs } = profile.auth;
+  const held = new Map<string, Held>();
+  const trading = new Map<string, Promise<Secret>>();
+
+  const trade = async (handle: string, key: Secret, call: Call): Promise<Secret | Outcome> => {
+    const askedAt = clock.monotonic();
+    const outcome = await send(call, { handle, key });
+    const access = outcome.class === "confirmed" ? outcome.secrets?.accessToken : undefined;
+    if (outcome.class !== "confirmed" || access === undefined) return outcome;
+    const stated = outcome.record?.kind === "token" ? outcome.record.expiresInMs : undefined;
+    const expiresAt = askedAt + (stated ?? tokenLifetimeMs);
+    // Of a token that lives shorter than the early margin, half its life is early enough.
+    const renewAt = Math.max(expiresAt - refreshEarlyMs, (askedAt + expiresAt) / 2);
+    held.set(handle, { access, refresh: outcome.secrets?.refreshToken, expiresAt, renewAt, key });
+    return access;
+  };
+
+  const renew = async (handle: string, key: Secret, old: Held | undefined): Promise<Secret> => {
+    if (old?.refresh !== undefined) {
+      const renewed = await trade(handle, key, { operation: "auth.refresh", input: { refreshToken: old.refresh.reveal() } });
+      if ("reveal" in renewed) return renewed;
+      if (clock.monotonic() < old.expiresAt) {
+        // Still good: use it, and try again half-way to its end instead of at every call.
+        old.renewAt = (clock.monotonic() + old.expiresAt) / 2;
+        return old.access;
+      }
+    }
+    const traded = await trade(handle, key, { operation: "auth.token", input: {} });
+    if ("reveal" in traded) return traded;
+    held.delete(handle);
+    if (traded.class === "refused" || traded.class === "unauthorized")
+      throw new Refused("token_refused", `the network gives no token for the key of ${handle}`);
+    throw new Retryable("token_unavailable", `no token for ${handle}: the network answers ${traded.class}`);
+  };
+
+  return {
+    current(handle, key) {
+      const known = held.get(handle);
+      const old = known !== undefined && known.key.reveal() === key.reveal() ? known : undefined;
+      if (old !== undefined && clock.monotonic() < old.renewAt) return Promise.resolve(old.access);
+      const under = trading.get(handle);
+      if (under !== undefined) return under;
+      const fresh = renew(handle, key, old).finally(() => trading.delete(handle));
+      trading.set(handle, fresh);
+      return fresh;
+    },
+    forget: (handle) => void held.delete(handle),
+  };
+}
