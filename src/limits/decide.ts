@@ -1,0 +1,109 @@
+/** The admission check: every rule that can hold a request back, in one order, as a pure function. */
+import type { Lane } from "../contract/operations.ts";
+import { approved } from "./approvals.ts";
+import { braked } from "./brakes.ts";
+import type { AdmissionView, Verdict, WaitRule } from "./port.ts";
+import { takeable } from "./quota.ts";
+import { holdable } from "./spending.ts";
+
+type Wait = Extract<Verdict, { readonly kind: "wait" }>;
+
+/**
+ * Admits, delays or refuses one request. Rules that only a person can lift come before those that pass with time, so
+ * that `retinue why` names what really stands in the way. Changes nothing: the caller charges and holds what it says.
+ */
+export function decide(view: AdmissionView): Verdict {
+  return permitted(view) ?? timely(view) ?? affordable(view);
+}
+
+/** May it be done at all: ownership, allow-list, halt, pause, approval, brakes. */
+function permitted(view: AdmissionView): Verdict | undefined {
+  const { request, now } = view;
+  const write = request.effect !== "read";
+  const refuse = (code: string, message: string, since = now): Verdict => ({ kind: "refuse", code, message, lane: request.lane, since });
+  if (view.owned === false) return refuse("not_owner", "another process looks after this specialist now");
+  if (write && view.may !== undefined && !view.may.includes(request.operation))
+    return refuse("not_allowed", `${request.operation} is not among the operations the definition may do`);
+  if (write && view.halt !== undefined) return wait(view, "halted", `halted: ${view.halt.reason}`, { since: view.halt.since });
+  // Reading back what is in doubt and delivering go on while a specialist is paused; new things wait.
+  if (view.pause !== undefined && request.lane !== "obligation")
+    return wait(view, "paused", `paused: ${view.pause.reason}`, { since: view.pause.since });
+  if (request.price.kind === "unknown")
+    return refuse("price_unknown", `the profile does not say what ${request.operation} costs; an unknown price is never taken for zero`);
+  if (view.review) {
+    if (request.intent === undefined || request.payloadHash === undefined)
+      return refuse("approval_changed", "only a recorded intent can be approved");
+    const worst = request.price.kind === "priced" ? request.price.worst : undefined;
+    const said = approved(view.approval, { intent: request.intent, payloadHash: request.payloadHash, worst }, now);
+    if (!said.ok && said.code === "approval_wanted")
+      return wait(view, "approval_wanted", "waits for the Guardian's approval", { since: said.since });
+    if (!said.ok) return refuse(said.code, said.message, said.since);
+  }
+  return undefined;
+}
+
+/** May it be done now: conflict, brakes, key, quota. */
+function timely(view: AdmissionView): Verdict | undefined {
+  const { request, now } = view;
+  if (view.conflict !== undefined)
+    return wait(view, "conflict", `intent ${view.conflict.intent} on the same target is not settled yet`, view.conflict);
+  if (view.brakes !== undefined) {
+    const brake = braked(view.brakes.said, view.brakes.settings, now);
+    if (!brake.ok && brake.code === "brake_hour") return wait(view, "brake_hour", brake.message, brake);
+    if (!brake.ok) return { kind: "refuse", code: brake.code, message: brake.message, lane: request.lane, since: now };
+  }
+  if (view.keyUnusable !== undefined) return wait(view, "key_unusable", view.keyUnusable.reason, { since: view.keyUnusable.since });
+  const taken = takeable(view.quota, now, {
+    lane: request.lane,
+    cost: request.cost ?? 1,
+    obligations: view.obligations,
+    promises: request.promises ?? 0,
+  });
+  if (taken.ok) return undefined;
+  const since = taken.rule === "key_parked" ? view.quota.parkedAt : (request.readyAt ?? now);
+  return wait(view, taken.rule, quotaMessage(taken.rule, taken.window, request.lane, view), {
+    since,
+    until: taken.until,
+    window: taken.window,
+  });
+}
+
+/** Can it be paid for. */
+function affordable(view: AdmissionView): Verdict {
+  const { request, now } = view;
+  const charge = { lane: request.lane, cost: request.cost ?? 1 };
+  if (request.price.kind !== "priced" || request.price.worst.micros === 0) return { kind: "admit", charge, hold: undefined };
+  const { worst } = request.price;
+  // What the intent holds already is kept across its attempts; a price that rose since is refused, not topped up.
+  if (view.held !== undefined && view.held.currency === worst.currency && view.held.micros >= worst.micros)
+    return { kind: "admit", charge, hold: undefined };
+  if (view.held !== undefined)
+    return { kind: "refuse", code: "spend_hold_short", message: "the price rose above what was set aside", lane: request.lane, since: now };
+  const accounts = view.accounts ?? [];
+  if (accounts.length === 0)
+    return { kind: "refuse", code: "spend_no_cap", message: "no account pays for this", lane: request.lane, since: now };
+  const held = holdable(accounts, view.caps ?? [], worst, now);
+  if (held.ok) return { kind: "admit", charge, hold: { scopes: accounts.map(({ scope }) => scope), money: worst } };
+  const message = `${held.scope}: ${held.message}`;
+  if (held.code === "spend_cap" && held.until !== undefined)
+    return wait(view, "spend_cap", message, { since: held.since ?? now, until: held.until, window: held.window });
+  if (held.code === "spend_frozen") return wait(view, "spend_frozen", message, { since: held.since ?? now });
+  return { kind: "refuse", code: held.code, message, lane: request.lane, since: held.since ?? now };
+}
+
+function wait(
+  view: AdmissionView,
+  rule: WaitRule,
+  message: string,
+  when: { readonly since: number; readonly until?: number | undefined; readonly window?: Wait["window"] },
+): Wait {
+  return { kind: "wait", rule, message, lane: view.request.lane, window: when.window, since: when.since, until: when.until };
+}
+
+function quotaMessage(rule: string, window: string, lane: Lane, view: AdmissionView): string {
+  if (rule === "key_parked") return `the network asked us to wait (${view.quota.parkReason})`;
+  if (rule === "obligations_full") return `${view.obligations} jobs are owed already; the calls to deliver one more cannot be set aside`;
+  const limit = window === "hour" ? view.quota.limits.perHour : view.quota.limits.perDay;
+  if (rule === "quota_window") return `all ${limit} requests of this ${window} are used`;
+  return `what is left of this ${window}'s ${limit} requests is kept for other lanes than ${lane}`;
+}

@@ -1,0 +1,302 @@
+/**
+ * The quota ledger of one key: pure rules over a small value.
+ *
+ * Why no server window is ever exceeded. The server counts a request at some moment between its admission and its
+ * answer. We count it from admission until window length after the answer. Take any span of that length, and of the
+ * requests counted in it the one admitted last: at its admission every other one still counted here, so their number
+ * was within the limit. The span was arbitrary, so sliding, fixed (at any alignment) and anchored windows all hold.
+ */
+import type { LimitHints } from "../contract/call.ts";
+import type { Lane } from "../contract/operations.ts";
+import type { TierLimits } from "../contract/tiers.ts";
+import { HOUR, MINUTE } from "../core/units.ts";
+import {
+  addToCell,
+  cellAt,
+  expireCells,
+  emptyCells,
+  listCells,
+  slotIndex,
+  whenLeft,
+  FOREIGN,
+  SLOTS,
+  WINDOWS,
+  type Cells,
+  type WindowName,
+} from "./cells.ts";
+import { laneRoom, laneShares, maxObligations, obligationReserve, DEFAULT_FLOORS, type LaneFloors, type LaneShares } from "./lanes.ts";
+
+/** How late a request may still be counted after its deadline, when no complete answer came back. */
+export const LATE_LANDING_MS = 2 * MINUTE;
+
+/** Everything that decides whether a key may be used. Changed in place by the functions below. */
+export interface QuotaState {
+  limits: TierLimits;
+  floors: LaneFloors;
+  shares: { readonly [name in WindowName]: LaneShares };
+  readonly hour: Cells;
+  readonly day: Cells;
+  /** Requests sent and not yet answered, by slot. They never age. */
+  readonly inFlight: number[];
+  flying: number;
+  /** The highest time seen: a clock set back frees nothing. */
+  seenMs: number;
+  parkedAt: number;
+  parkedUntil: number;
+  parkReason: string;
+  /** 429s in a row without a stated wait, one per burst. */
+  strikes: number;
+}
+
+export function newQuota(limits: TierLimits, floors: LaneFloors = DEFAULT_FLOORS): QuotaState {
+  return {
+    limits,
+    floors,
+    shares: sharesOf(limits, floors),
+    hour: emptyCells("hour"),
+    day: emptyCells("day"),
+    inFlight: SLOTS.map(() => 0),
+    flying: 0,
+    seenMs: 0,
+    parkedAt: 0,
+    parkedUntil: 0,
+    parkReason: "",
+    strikes: 0,
+  };
+}
+
+function sharesOf(limits: TierLimits, floors: LaneFloors): QuotaState["shares"] {
+  return { hour: laneShares(limits.perHour, floors), day: laneShares(limits.perDay, floors) };
+}
+
+/** A tier or floor change either way: the same requests count on, so nothing is given and nothing taken. */
+export function changeLimits(state: QuotaState, limits: TierLimits, floors: LaneFloors = state.floors): void {
+  state.limits = limits;
+  state.floors = floors;
+  state.shares = sharesOf(limits, floors);
+}
+
+/** What one admission asks of the quota. */
+export interface Take {
+  readonly lane: Lane;
+  /** Requests it makes: nearly always 1. */
+  readonly cost: number;
+  /** Things owed now: jobs applied for or assigned. They set calls aside. */
+  readonly obligations: number;
+  /** Obligations this request would add (1 for applying): their calls must be there too. */
+  readonly promises?: number;
+}
+
+export type Takeable =
+  | { readonly ok: true }
+  | {
+      readonly ok: false;
+      /** When it may be tried again, if nothing else is taken until then. */
+      readonly until: number;
+      readonly rule: "key_parked" | "quota_window" | "quota_lane" | "obligations_full";
+      readonly window: WindowName | "park";
+    };
+
+const TAKEABLE: Takeable = { ok: true };
+/** Asked again after this long when only answers to come (or settled obligations) can make room. */
+const RECHECK_MS = MINUTE;
+
+/** Whether a lane may make a request now, and if not, which rule says so and until when. Charges nothing. */
+export function takeable(state: QuotaState, now: number, take: Take): Takeable {
+  const at = observe(state, now);
+  if (at < state.parkedUntil) return { ok: false, until: state.parkedUntil, rule: "key_parked", window: "park" };
+  const promised = take.obligations + (take.promises ?? 0);
+  if (promised > take.obligations && promised > maxObligations(state.shares.day))
+    return { ok: false, until: at + RECHECK_MS, rule: "obligations_full", window: "day" };
+  const lane = slotIndex(take.lane);
+  let refusal: Takeable = TAKEABLE;
+  for (const name of WINDOWS) {
+    const cells = state[name];
+    const shares = state.shares[name];
+    const reserve = obligationReserve(shares, promised);
+    const room = (used: readonly number[], total: number): boolean =>
+      laneRoom(shares, state.flying === 0 ? used : plus(used, state.inFlight), total + state.flying, lane, reserve) >= take.cost;
+    if (room(cells.used, cells.total)) continue;
+    const until = whenLeft(cells, room) ?? at + RECHECK_MS;
+    const full = cells.total + state.flying + take.cost > shares.limit;
+    if (refusal.ok || until > refusal.until) refusal = { ok: false, until, rule: full ? "quota_window" : "quota_lane", window: name };
+  }
+  return refusal;
+}
+
+const scratch: number[] = SLOTS.map(() => 0);
+
+/** Valid until the next call: sums are read at once, and this runs for every admission. */
+function plus(a: readonly number[], b: readonly number[]): readonly number[] {
+  for (let i = 0; i < scratch.length; i++) scratch[i] = (a[i] ?? 0) + (b[i] ?? 0);
+  return scratch;
+}
+
+/** Moves the ledger's time on and drops what has left. Returns the time that counts. */
+export function observe(state: QuotaState, now: number): number {
+  if (now > state.seenMs) state.seenMs = now;
+  expireCells(state.hour, state.seenMs);
+  expireCells(state.day, state.seenMs);
+  return state.seenMs;
+}
+
+/** Counts a request from its admission. */
+export function charge(state: QuotaState, now: number, lane: Lane, cost: number): void {
+  observe(state, now);
+  const slot = slotIndex(lane);
+  state.inFlight[slot] = (state.inFlight[slot] ?? 0) + cost;
+  state.flying += cost;
+}
+
+/** Takes a request back that provably never left the machine. Nothing else is ever refunded. */
+export function refund(state: QuotaState, lane: Lane, cost: number): void {
+  land(state, slotIndex(lane), cost);
+}
+
+/** One change of cells, for whoever stores them. */
+export interface CellDelta {
+  readonly slot: number;
+  readonly count: number;
+  readonly hourCell: number;
+  readonly dayCell: number;
+}
+
+/** How an attempt ended: a complete answer, or none by its deadline. */
+export type Ending = { readonly answered: true } | { readonly answered: false; readonly deadlineAt: number };
+
+/**
+ * From in flight to ageing. A complete answer ages from now; without one the server may count the request as late as
+ * its deadline plus the late-landing bound, so it ages from there.
+ */
+export function settle(
+  state: QuotaState,
+  now: number,
+  lane: Lane,
+  cost: number,
+  ending: Ending,
+  lateLandingMs = LATE_LANDING_MS,
+): CellDelta {
+  const at = observe(state, now);
+  const slot = slotIndex(lane);
+  land(state, slot, cost);
+  return count(state, ending.answered ? at : Math.max(at, ending.deadlineAt) + lateLandingMs, slot, cost);
+}
+
+function land(state: QuotaState, slot: number, cost: number): void {
+  const flying = state.inFlight[slot] ?? 0;
+  const landed = Math.min(cost, flying);
+  state.inFlight[slot] = flying - landed;
+  state.flying -= landed;
+}
+
+function count(state: QuotaState, at: number, slot: number, cost: number): CellDelta {
+  const delta: CellDelta = { slot, count: cost, hourCell: cellAt(state.hour.shape, at), dayCell: cellAt(state.day.shape, at) };
+  addToCell(state.hour, delta.hourCell, slot, cost);
+  addToCell(state.day, delta.dayCell, slot, cost);
+  return delta;
+}
+
+/** An attempt found open when the process starts: nobody knows when it was counted. */
+export interface OpenAttempt {
+  readonly lane: Lane;
+  readonly cost: number;
+  readonly deadlineAt: number;
+}
+
+/** Counts what a crash left open from recovery on (or from its deadline, where that is later), plus the late-landing bound. */
+export function recover(state: QuotaState, now: number, open: readonly OpenAttempt[], lateLandingMs = LATE_LANDING_MS): CellDelta[] {
+  const at = observe(state, now);
+  return open.map(({ lane, cost, deadlineAt }) => {
+    // A deadline read after the clock was set back may lie far ahead; an hour is beyond any request's.
+    const from = Math.min(Math.max(at, deadlineAt), at + HOUR);
+    return count(state, from + lateLandingMs, slotIndex(lane), cost);
+  });
+}
+
+/** A regenerated key starts with all its predecessor was charged, parks included. What is in flight there counts as lost. */
+export function inherit(from: QuotaState, to: QuotaState, now: number, lateLandingMs = LATE_LANDING_MS): void {
+  const at = Math.max(observe(from, now), observe(to, now));
+  to.seenMs = at;
+  for (const name of WINDOWS) {
+    for (const { cell, slot, count: calls } of listCells(from[name])) addToCell(to[name], cell, slot, calls);
+    const late = cellAt(to[name].shape, at + lateLandingMs);
+    from.inFlight.forEach((calls, slot) => addToCell(to[name], late, slot, calls));
+  }
+  if (from.parkedUntil > to.parkedUntil) {
+    to.parkedUntil = from.parkedUntil;
+    to.parkedAt = from.parkedAt;
+    to.parkReason = from.parkReason;
+  }
+  to.strikes = Math.max(to.strikes, from.strikes);
+}
+
+/** A `remaining` whose window resets this soon is a burst limit, not the hour's or the day's. */
+const BURST_RESET_MS = 2 * MINUTE;
+
+/**
+ * Believes the server downwards: where it says fewer requests are left than we think, the difference was made by
+ * someone else and is charged as foreign. Where it says more, nothing changes.
+ */
+export function believeDownwards(state: QuotaState, now: number, hints: LimitHints): readonly PhantomDelta[] {
+  const at = observe(state, now);
+  const resetMs = finite(hints.resetMs);
+  const unnamed = resetMs !== undefined && resetMs <= BURST_RESET_MS ? undefined : finite(hints.remaining);
+  const byHour = resetMs === undefined || resetMs <= HOUR;
+  const hour = lowest(hints.remainingHour, byHour ? unnamed : undefined);
+  const day = lowest(hints.remainingDay, byHour ? undefined : unnamed);
+  return [phantom(state, "hour", at, hour, resetMs), phantom(state, "day", at, day, resetMs)].filter((delta) => delta !== undefined);
+}
+
+export interface PhantomDelta {
+  readonly window: WindowName;
+  readonly cell: number;
+  readonly slot: number;
+  readonly count: number;
+}
+
+function phantom(
+  state: QuotaState,
+  name: WindowName,
+  at: number,
+  remaining: number | undefined,
+  resetMs: number | undefined,
+): PhantomDelta | undefined {
+  if (remaining === undefined) return undefined;
+  const cells = state[name];
+  const left = state.shares[name].limit - cells.total - state.flying;
+  const missing = left - Math.max(0, Math.floor(remaining));
+  if (missing <= 0) return undefined;
+  // Foreign calls leave when the server says its window is refilled; a whole window from now if it does not say.
+  const { lengthMs } = cells.shape;
+  const from = resetMs !== undefined && resetMs > 0 && resetMs < lengthMs ? at + resetMs - lengthMs : at;
+  const delta: PhantomDelta = { window: name, cell: cellAt(cells.shape, from), slot: slotIndex(FOREIGN), count: missing };
+  addToCell(cells, delta.cell, delta.slot, delta.count);
+  return delta;
+}
+
+function finite(value: number | undefined): number | undefined {
+  return value !== undefined && Number.isFinite(value) ? value : undefined;
+}
+
+function lowest(a: number | undefined, b: number | undefined): number | undefined {
+  const [x, y] = [finite(a), finite(b)];
+  return x === undefined ? y : y === undefined ? x : Math.min(x, y);
+}
+
+export interface QuotaUse {
+  readonly used: number;
+  readonly limit: number;
+  /** By lane, and `foreign` for calls nobody here made. In flight included. */
+  readonly by: { readonly [slot: string]: number };
+}
+
+/** What counts now, for status pages and the planner. */
+export function quotaUse(state: QuotaState, now: number): { readonly [name in WindowName]: QuotaUse } {
+  observe(state, now);
+  const use = (name: WindowName): QuotaUse => ({
+    used: state[name].total + state.flying,
+    limit: state.shares[name].limit,
+    by: Object.fromEntries(SLOTS.map((slot, i) => [slot, (state[name].used[i] ?? 0) + (state.inFlight[i] ?? 0)])),
+  });
+  return { hour: use("hour"), day: use("day") };
+}

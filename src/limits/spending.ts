@@ -1,0 +1,188 @@
+/**
+ * The spending ledger: whole millionths, held at their worst before anything is sent, settled to what it cost.
+ *
+ * An account is one scope (a specialist, or the Guardian) in one currency. Its rows are what was spent or is held per
+ * window. A cap is checked on every account of the chain, specialist first, in the admission itself, so what is
+ * posted plus what is held never passes a cap. Only an actual cost above its hold can: it is posted in full, since it
+ * was spent, and the account is frozen.
+ */
+import type { Handle } from "../core/ids.ts";
+import { DAY, HOUR, MINUTE, showMoney, type Micros, type Money } from "../core/units.ts";
+import { calendarSpan } from "./zone.ts";
+
+/** Whose money: `specialist:<handle>`, or the Guardian's, which every specialist's spending also counts against. */
+export type Scope = `specialist:${string}` | "guardian";
+export const GUARDIAN: Scope = "guardian";
+
+export function scopeOf(handle: Handle): Scope {
+  return `specialist:${handle}`;
+}
+
+/** Calendar windows follow the Guardian's time zone; rolling ones trail the present, so nobody spends twice around midnight. */
+export const SPEND_WINDOWS = ["hour", "day", "month", "total", "rolling-hour", "rolling-day", "rolling-month"] as const;
+export type SpendWindow = (typeof SPEND_WINDOWS)[number];
+
+/** What one cap limits: an action, or all that is spent and held in a window. */
+export interface Cap {
+  readonly scope: Scope;
+  readonly window: "action" | SpendWindow;
+  readonly money: Money;
+}
+
+/** What an operation costs, by the profile. `unknown` means refusal, never zero. */
+export type Price = { readonly kind: "free" } | { readonly kind: "priced"; readonly worst: Money } | { readonly kind: "unknown" };
+
+/** One row of a window: takes money while `start <= now < until`, counts until `ends`. */
+export interface SpendRow {
+  readonly start: number;
+  readonly until: number;
+  readonly ends: number;
+  held: Micros;
+  posted: Micros;
+}
+
+export interface Account {
+  readonly scope: Scope;
+  readonly currency: string;
+  /** By window, oldest first. */
+  readonly rows: { readonly [window in SpendWindow]: SpendRow[] };
+  frozen: { readonly since: number; readonly reason: string } | undefined;
+}
+
+export function newAccount(scope: Scope, currency: string): Account {
+  return {
+    scope,
+    currency,
+    rows: { hour: [], day: [], month: [], total: [], "rolling-hour": [], "rolling-day": [], "rolling-month": [] },
+    frozen: undefined,
+  };
+}
+
+/** Length and cell of the rolling windows. A rolling month has 30 days. */
+const ROLLING: { readonly [window in SpendWindow]?: { readonly lengthMs: number; readonly cellMs: number } } = {
+  "rolling-hour": { lengthMs: HOUR, cellMs: MINUTE },
+  "rolling-day": { lengthMs: DAY, cellMs: 15 * MINUTE },
+  "rolling-month": { lengthMs: 30 * DAY, cellMs: 6 * HOUR },
+};
+
+/** The largest moment SQLite and `Date` both hold. */
+export const END_OF_TIME = 8.64e15;
+
+/** The row that takes money now. A row once opened is used to its end, so a change of zone takes effect with the next one. */
+export function openRow(account: Account, window: SpendWindow, zone: string, now: number): SpendRow {
+  const rows = account.rows[window];
+  const last = rows.at(-1);
+  if (last !== undefined && now < last.until) return last;
+  const row = { ...rowAt(window, zone, now, last?.until ?? 0), held: 0, posted: 0 };
+  rows.push(row);
+  return row;
+}
+
+function rowAt(window: SpendWindow, zone: string, now: number, notBefore: number): Pick<SpendRow, "start" | "until" | "ends"> {
+  if (window === "total") return { start: 0, until: END_OF_TIME, ends: END_OF_TIME };
+  const rolling = ROLLING[window];
+  if (rolling !== undefined) {
+    const start = Math.floor(now / rolling.cellMs) * rolling.cellMs;
+    return { start, until: start + rolling.cellMs, ends: start + rolling.cellMs + rolling.lengthMs };
+  }
+  const span = calendarSpan(window === "hour" || window === "day" ? window : "month", zone, now);
+  return { start: Math.max(span.start, notBefore), until: span.end, ends: span.end };
+}
+
+/** Spent and held in a window, and when the oldest part of it stops counting. */
+export function spentIn(
+  account: Account,
+  window: SpendWindow,
+  now: number,
+): { readonly micros: Micros; readonly rows: readonly SpendRow[] } {
+  const rows = account.rows[window];
+  while (rows[0] !== undefined && rows[0].ends <= now) rows.shift();
+  let micros = 0;
+  for (const row of rows) micros += row.held + row.posted;
+  return { micros, rows };
+}
+
+export type Holdable =
+  | { readonly ok: true }
+  | {
+      readonly ok: false;
+      readonly code: "spend_cap" | "spend_over_cap" | "spend_no_cap" | "spend_frozen";
+      readonly scope: Scope;
+      readonly window: "action" | SpendWindow | undefined;
+      readonly message: string;
+      /** When a window frees enough; undefined where only the Guardian can help. */
+      readonly until: number | undefined;
+      readonly since: number | undefined;
+    };
+
+/** Whether `amount` may be held on every account of the chain. Money needs a cap: without one for its currency nothing is spent. */
+export function holdable(accounts: readonly Account[], caps: readonly Cap[], amount: Money, now: number): Holdable {
+  if (!Number.isSafeInteger(amount.micros) || amount.micros < 0)
+    return refusal("spend_over_cap", accounts[0]?.scope ?? GUARDIAN, undefined, `a price of ${amount.micros} millionths is not an amount`);
+  if (amount.micros === 0) return { ok: true };
+  const mine = caps.filter((cap) => cap.money.currency === amount.currency && accounts.some(({ scope }) => scope === cap.scope));
+  if (!mine.some(({ window }) => window !== "action"))
+    return refusal(
+      "spend_no_cap",
+      accounts[0]?.scope ?? GUARDIAN,
+      undefined,
+      `no cap allows spending ${amount.currency}: set one under spend`,
+    );
+  for (const account of accounts)
+    if (account.frozen !== undefined)
+      return { ...refusal("spend_frozen", account.scope, undefined, `frozen: ${account.frozen.reason}`), since: account.frozen.since };
+  let wait: Holdable = { ok: true };
+  for (const cap of mine) {
+    const account = accounts.find(({ scope }) => scope === cap.scope);
+    if (account === undefined) continue;
+    const checked = underCap(account, cap, amount, now);
+    if (checked.ok) continue;
+    if (checked.until === undefined) return checked;
+    if (wait.ok || checked.until > (wait.until ?? 0)) wait = checked;
+  }
+  return wait;
+}
+
+function underCap(account: Account, cap: Cap, amount: Money, now: number): Holdable {
+  const { window, money, scope } = cap;
+  if (amount.micros > money.micros)
+    return refusal("spend_over_cap", scope, window, `${showMoney(amount)} is more than the cap of ${showMoney(money)} per ${window}`);
+  if (window === "action") return { ok: true };
+  const { micros, rows } = spentIn(account, window, now);
+  const room = money.micros - micros;
+  if (amount.micros <= room) return { ok: true };
+  const message = `${showMoney({ ...money, micros })} of ${showMoney(money)} per ${window} spent or held`;
+  const until = window === "total" ? undefined : freeAt(rows, amount.micros - room);
+  return { ...refusal("spend_cap", scope, window, message), until, since: rows[0]?.start };
+}
+
+/** When rows worth at least `missing` have left. */
+function freeAt(rows: readonly SpendRow[], missing: Micros): number | undefined {
+  let freed = 0;
+  for (const row of rows) {
+    freed += row.held + row.posted;
+    if (freed >= missing) return row.ends;
+  }
+  return undefined;
+}
+
+type Refusal = Extract<Holdable, { readonly ok: false }>;
+
+function refusal(code: Refusal["code"], scope: Scope, window: Refusal["window"], message: string): Refusal {
+  return { ok: false, code, scope, window, message, until: undefined, since: undefined };
+}
+
+/** What became of a hold. */
+export interface Settlement {
+  /** Added to what is posted. Above the hold where it cost more than was held. */
+  readonly posted: Micros;
+  /** Taken from what is held: always the whole hold. */
+  readonly released: Micros;
+  readonly overrun: Micros;
+}
+
+/** Actual cost of a hold; `undefined` means unknown, which counts as all of it. Proven absence is an actual cost of 0. */
+export function settlementOf(held: Micros, actual: Micros | undefined): Settlement {
+  const known = actual !== undefined && Number.isSafeInteger(actual) && actual >= 0 ? actual : held;
+  return { posted: known, released: held, overrun: Math.max(0, known - held) };
+}

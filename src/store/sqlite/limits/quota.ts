@@ -1,0 +1,284 @@
+/** Keys, their cells and parks in SQLite, with the live state of busy keys in memory. The caller owns the transaction. */
+import type { DatabaseSync } from "node:sqlite";
+import { LANES, type Lane } from "../../../contract/operations.ts";
+import type { TierLimits } from "../../../contract/tiers.ts";
+import { Refused } from "../../../core/errors.ts";
+import { asKeyId, type KeyId } from "../../../core/ids.ts";
+import { isObject, parseJson } from "../../../core/json.ts";
+import type { Random } from "../../../core/random.ts";
+import { HOUR, SECOND } from "../../../core/units.ts";
+import { addToCell, cellAt, listCells, WINDOWS, WINDOW_SHAPES, type WindowName } from "../../../limits/cells.ts";
+import { DEFAULT_FLOORS, type LaneFloors } from "../../../limits/lanes.ts";
+import { contented, park, type Parked } from "../../../limits/parking.ts";
+import {
+  believeDownwards,
+  changeLimits,
+  charge,
+  inherit,
+  newQuota,
+  quotaUse,
+  recover,
+  refund,
+  settle,
+  type CellDelta,
+  type QuotaState,
+} from "../../../limits/quota.ts";
+import type { AttemptEnd } from "../../../limits/port.ts";
+
+/** Keys whose state is kept in memory; beyond this the longest loaded ones without requests in flight are dropped. */
+export const MAX_CACHED_KEYS = 20_000;
+/** The ledger's time is written down this often: being that much behind after a crash errs on the safe side. */
+const TIME_STEP_MS = 5 * SECOND;
+/** A busy key deletes its spent cells this often. */
+const OWN_PRUNE_MS = HOUR;
+const SPAN: { readonly [name in WindowName]: number } = { hour: 0, day: 1 };
+
+interface Cached {
+  readonly state: QuotaState;
+  prunedAt: number;
+}
+
+export interface Ended {
+  /** What a 429 did to the key. */
+  readonly parked: Parked | undefined;
+  /** Calls of somebody else that the server's headers gave away. */
+  readonly foreign: number;
+}
+
+export interface QuotaTableOptions {
+  readonly random: Random;
+  /** Where it differs from the default: the profile's bound on how late a request may still land. */
+  readonly lateLandingMs?: number;
+  readonly maxCachedKeys?: number;
+}
+
+export class QuotaTable {
+  readonly #sql: ReturnType<typeof statements>;
+  readonly #options: QuotaTableOptions;
+  readonly #cache = new Map<KeyId, Cached>();
+  #seenAt: number | undefined;
+  #pruneFrom = "";
+
+  constructor(db: DatabaseSync, options: QuotaTableOptions) {
+    this.#sql = statements(db);
+    this.#options = options;
+  }
+
+  /** Makes a key known, or changes its limits; what it used counts on. */
+  register(key: KeyId, limits: TierLimits, floors: LaneFloors = DEFAULT_FLOORS): void {
+    this.#sql.register.run(key, limits.perHour, limits.perDay, JSON.stringify(floors));
+    const hit = this.#cache.get(key);
+    if (hit !== undefined) changeLimits(hit.state, limits, floors);
+  }
+
+  /** The live state of a key, to be read and handed to `decide`. Throws `Refused` (`key_unregistered`). */
+  load(key: KeyId): QuotaState {
+    return this.#cached(key).state;
+  }
+
+  /**
+   * After `decide` admitted, in the transaction that inserts the attempt's row. Writes nothing itself: the open row
+   * is what keeps the charge over a crash.
+   */
+  charge(key: KeyId, lane: Lane, cost: number, now: number): void {
+    this.#passTime(now);
+    charge(this.#cached(key).state, now, lane, cost);
+  }
+
+  /** When the attempt ended, in the transaction that closes its row, before this key is loaded again in it. */
+  end(end: AttemptEnd, now: number): Ended {
+    this.#passTime(now);
+    // Read without this attempt where it was not in memory: whether its row is closed yet must not matter.
+    const known = this.#cache.has(end.key);
+    const entry = this.#cached(end.key, end.attempt);
+    const { state } = entry;
+    if (end.ending === "never-left") {
+      if (known) refund(state, end.lane, end.cost);
+      return { parked: undefined, foreign: 0 };
+    }
+    if (!known) charge(state, now, end.lane, end.cost);
+    const ending = end.ending === "lost" ? ({ answered: false, deadlineAt: end.deadlineAt } as const) : ({ answered: true } as const);
+    this.#save(end.key, settle(state, now, end.lane, end.cost, ending, this.#options.lateLandingMs));
+    if (now - entry.prunedAt > OWN_PRUNE_MS) {
+      if (entry.prunedAt > 0) this.#pruneKey(end.key, now);
+      entry.prunedAt = now;
+    }
+    return this.#heed(end, state, now);
+  }
+
+  /** What the answer said of the key's limits. */
+  #heed(end: AttemptEnd, state: QuotaState, now: number): Ended {
+    let parked: Parked | undefined;
+    if (end.ending === "limited") {
+      parked = park(state, now, { retryAfterMs: end.retryAfterMs, admittedAt: end.admittedAt }, this.#options.random);
+      if (parked.changed) this.#savePark(end.key, state);
+    } else if (end.ending === "answered" && contented(state, end.admittedAt)) this.#savePark(end.key, state);
+    let foreign = 0;
+    for (const delta of end.hints === undefined ? [] : believeDownwards(state, now, end.hints)) {
+      this.#sql.addOne.run(end.key, SPAN[delta.window], delta.cell, delta.slot, delta.count);
+      foreign = Math.max(foreign, delta.count);
+    }
+    return { parked, foreign };
+  }
+
+  /**
+   * At start, before anything is admitted: counts the attempts a crash left open, from now on.
+   * The caller closes their rows in the same transaction. Returns how many requests were found.
+   */
+  recoverOpen(now: number): number {
+    this.forget();
+    const at = Math.max(now, this.seenAt());
+    let found = 0;
+    for (const row of this.#sql.allOpen.all()) {
+      const open = { lane: laneOf(row["lane"]), cost: Number(row["cost"]), deadlineAt: Number(row["deadline_at"]) };
+      found += open.cost;
+      const deltas = recover(newQuota({ perHour: 1, perDay: 1 }), at, [open], this.#options.lateLandingMs);
+      for (const delta of deltas) this.#save(asKeyId(String(row["key_id"])), delta);
+    }
+    return found;
+  }
+
+  /** A regenerated key takes over what its predecessor used, once; both must be registered. Returns false the second time. */
+  inherit(from: KeyId, to: KeyId, now: number): boolean {
+    if (from === to || Number(this.#sql.succeed.run(to, from).changes) === 0) return false;
+    const heir = this.load(to);
+    inherit(this.load(from), heir, now, this.#options.lateLandingMs);
+    this.#sql.clear.run(to);
+    for (const name of WINDOWS)
+      for (const row of listCells(heir[name])) this.#sql.addOne.run(to, SPAN[name], row.cell, row.slot, row.count);
+    this.#savePark(to, heir);
+    return true;
+  }
+
+  /** Where the ledger's clock goes on from after a restart: at most five seconds before the last time it passed on. */
+  seenAt(): number {
+    this.#seenAt ??= Number(this.#sql.time.get()?.["seen_at"] ?? 0);
+    return this.#seenAt;
+  }
+
+  /** Forgets what is in memory: after a rollback, or to free memory. Rows are the truth. */
+  forget(): void {
+    this.#cache.clear();
+    this.#seenAt = undefined;
+  }
+
+  /** Drops keys without requests in flight whose windows are empty: an idle key costs nothing. Returns how many stay. */
+  evict(now: number): number {
+    for (const [key, { state }] of this.#cache) if (quotaUse(state, now).day.used === 0) this.#cache.delete(key);
+    return this.#cache.size;
+  }
+
+  /** Deletes spent cells of up to `keys` keys, going round. Returns how many rows went. */
+  prune(now: number, keys: number): number {
+    let deleted = 0;
+    const rows = this.#sql.keysAfter.all(this.#pruneFrom, keys);
+    for (const row of rows) deleted += this.#pruneKey(String(row["key_id"]), now);
+    this.#pruneFrom = rows.length < keys ? "" : String(rows.at(-1)?.["key_id"]);
+    return deleted;
+  }
+
+  #cached(key: KeyId, exceptAttempt = -1): Cached {
+    const hit = this.#cache.get(key);
+    if (hit !== undefined) return hit;
+    const made = { state: this.#read(key, exceptAttempt), prunedAt: 0 };
+    this.#cache.set(key, made);
+    if (this.#cache.size > (this.#options.maxCachedKeys ?? MAX_CACHED_KEYS)) this.#dropOne();
+    return made;
+  }
+
+  /** The longest loaded of the first few without requests in flight. */
+  #dropOne(): void {
+    let looked = 0;
+    for (const [key, entry] of this.#cache) {
+      this.#cache.delete(key);
+      if (entry.state.flying === 0 || ++looked > 16) return;
+      this.#cache.set(key, entry);
+    }
+  }
+
+  #read(key: KeyId, exceptAttempt: number): QuotaState {
+    const row = this.#sql.key.get(key);
+    if (row === undefined)
+      throw new Refused("key_unregistered", "this key has no limits yet", { hint: "register it before its first request" });
+    const state = newQuota({ perHour: Number(row["per_hour"]), perDay: Number(row["per_day"]) }, floorsOf(String(row["floors"])));
+    state.parkedAt = Number(row["parked_at"]);
+    state.parkedUntil = Number(row["parked_until"]);
+    state.parkReason = String(row["park_reason"]);
+    state.strikes = Number(row["strikes"]);
+    state.seenMs = this.seenAt();
+    for (const cell of this.#sql.cells.iterate(key))
+      addToCell(cell["span"] === SPAN.hour ? state.hour : state.day, Number(cell["cell"]), Number(cell["slot"]), Number(cell["used"]));
+    for (const open of this.#sql.open.iterate(key, exceptAttempt)) charge(state, 0, laneOf(open["lane"]), Number(open["cost"]));
+    return state;
+  }
+
+  #passTime(now: number): void {
+    if (now - this.seenAt() < TIME_STEP_MS) return;
+    this.#sql.saveTime.run(now);
+    this.#seenAt = now;
+  }
+
+  #save(key: KeyId, { hourCell, dayCell, slot, count }: CellDelta): void {
+    this.#sql.addBoth.run(key, hourCell, slot, count, key, dayCell, slot, count);
+  }
+
+  #savePark(key: KeyId, state: QuotaState): void {
+    this.#sql.park.run(state.parkedAt, state.parkedUntil, state.parkReason, state.strikes, key);
+  }
+
+  #pruneKey(key: string, now: number): number {
+    let deleted = 0;
+    for (const name of WINDOWS) deleted += Number(this.#sql.prune.run(key, SPAN[name], oldestCell(name, now)).changes);
+    return deleted;
+  }
+}
+
+/** Cells below this one have left their window. */
+function oldestCell(name: WindowName, now: number): number {
+  const shape = WINDOW_SHAPES[name];
+  return cellAt(shape, now - shape.lengthMs - shape.marginMs) - 1;
+}
+
+function laneOf(value: unknown): Lane {
+  const lane = LANES.find((name) => name === value);
+  // An attempt of a lane that a newer version knows still counts, where it can be seen.
+  return lane ?? "explore";
+}
+
+function floorsOf(text: string): LaneFloors {
+  const given = parseJson(text);
+  const floor = (lane: Lane): number => {
+    const value = isObject(given) ? given[lane] : undefined;
+    return typeof value === "number" ? value : DEFAULT_FLOORS[lane];
+  };
+  return Object.fromEntries(LANES.map((lane) => [lane, floor(lane)])) as { [lane in Lane]: number };
+}
+
+function statements(db: DatabaseSync) {
+  return {
+    key: db.prepare("SELECT per_hour, per_day, floors, parked_at, parked_until, park_reason, strikes FROM quota_key WHERE key_id = ?"),
+    cells: db.prepare("SELECT span, cell, slot, used FROM quota_cell WHERE key_id = ? ORDER BY span, cell, slot"),
+    open: db.prepare("SELECT lane, sum(weight) AS cost FROM attempt WHERE key_id = ? AND ended_at IS NULL AND seq <> ? GROUP BY lane"),
+    allOpen: db.prepare(
+      "SELECT key_id, lane, sum(weight) AS cost, max(deadline_at) AS deadline_at FROM attempt WHERE ended_at IS NULL GROUP BY key_id, lane",
+    ),
+    time: db.prepare("SELECT seen_at FROM ledger_time WHERE one = 1"),
+    saveTime: db.prepare(
+      "INSERT INTO ledger_time (one, seen_at) VALUES (1, ?) ON CONFLICT DO UPDATE SET seen_at = max(seen_at, excluded.seen_at)",
+    ),
+    addBoth: db.prepare(
+      "INSERT INTO quota_cell (key_id, span, cell, slot, used) VALUES (?, 0, ?, ?, ?), (?, 1, ?, ?, ?) ON CONFLICT DO UPDATE SET used = used + excluded.used",
+    ),
+    addOne: db.prepare(
+      "INSERT INTO quota_cell (key_id, span, cell, slot, used) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET used = used + excluded.used",
+    ),
+    clear: db.prepare("DELETE FROM quota_cell WHERE key_id = ?"),
+    prune: db.prepare("DELETE FROM quota_cell WHERE key_id = ? AND span = ? AND cell < ?"),
+    park: db.prepare("UPDATE quota_key SET parked_at = ?, parked_until = ?, park_reason = ?, strikes = ? WHERE key_id = ?"),
+    register: db.prepare(
+      "INSERT INTO quota_key (key_id, per_hour, per_day, floors) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET per_hour = excluded.per_hour, per_day = excluded.per_day, floors = excluded.floors",
+    ),
+    succeed: db.prepare("UPDATE quota_key SET successor = ? WHERE key_id = ? AND successor IS NULL"),
+    keysAfter: db.prepare("SELECT key_id FROM quota_key WHERE key_id > ? ORDER BY key_id LIMIT ?"),
+  };
+}
