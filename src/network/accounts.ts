@@ -80,7 +80,7 @@ function mintKey(chance: Random, set: EndpointSet): string {
 
 export function endTokens(world: World, account: Account): void {
   if (world.tokens.size === 0) return;
-  for (const token of [...world.tokens.all()]) if (token.accountId === account.id) world.tokens.remove(token.id);
+  for (const token of world.tokens.all()) if (token.accountId === account.id) world.tokens.remove(token.id);
 }
 
 /** Adds to reputation, which never falls under 0. */

@@ -57,13 +57,16 @@ export const deliverByHttp: Deliver = async ({ url, headers, body, signal }) => 
   return response.statusCode;
 };
 
-export function createDeliveries(
-  open: () => World,
-  dialect: () => Dialect,
-  faults: FaultBook,
-  deliver: Deliver,
-  rows: Table<Delivery>,
-): Deliveries {
+export interface DeliveryParts {
+  readonly world: () => World;
+  /** Words the payloads. */
+  readonly dialect: () => Dialect;
+  readonly faults: FaultBook;
+  readonly deliver: Deliver;
+  readonly rows: Table<Delivery>;
+}
+
+export function createDeliveries({ world: open, dialect, faults, deliver, rows }: DeliveryParts): Deliveries {
   let stopping = new AbortController();
   const inFlight = new Map<string, Promise<void>>();
 
@@ -191,7 +194,8 @@ function wire(
   if (!isObject(parsed)) throw new TypeError("expected a stored delivery to hold a JSON object");
   const payload = delivery.paddingBytes === undefined ? parsed : { ...parsed, padding: "x".repeat(delivery.paddingBytes) };
   const secret = delivery.wrongSignature === true ? `${webhook.secret}-not` : webhook.secret;
-  return sign(world.assume.webhookScheme, secret, delivery.id.replace(/_again$/, ""), payload, at);
+  const { webhookScheme: scheme } = world.assume;
+  return sign({ scheme, secret, id: delivery.id.replace(/_again$/, ""), kind: delivery.type, payload, atMs: at });
 }
 
 function settle(world: World, rows: Table<Delivery>, delivery: Delivery, webhook: Webhook, attempt: Delivery["attempts"][number]): void {

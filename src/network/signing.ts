@@ -8,22 +8,33 @@ export interface Signed {
   readonly body: string;
 }
 
-/** The delivery as it goes over the wire. `atMs` is the moment of sending, which some schemes sign. */
-export function sign(scheme: WebhookScheme, secret: string, id: string, payload: JsonObject, atMs: number): Signed {
+export interface Unsigned {
+  readonly scheme: WebhookScheme;
+  readonly secret: string;
+  /** Of the delivery; the same at every attempt. */
+  readonly id: string;
+  readonly kind: string;
+  readonly payload: JsonObject;
+  /** The moment of sending, which some schemes sign. */
+  readonly atMs: number;
+}
+
+/** The delivery as it goes over the wire. */
+export function sign({ scheme, secret, id, kind, payload, atMs }: Unsigned): Signed {
   const body = JSON.stringify(payload);
   const seconds = `${Math.floor(atMs / 1_000)}`;
-  const kind = { "content-type": "application/json", "x-event-type": `${payload["type"]}`, "x-delivery-id": id, "x-timestamp": seconds };
+  const common = { "content-type": "application/json", "x-event-type": kind, "x-delivery-id": id, "x-timestamp": seconds };
   switch (scheme) {
     case "none":
-      return { body, headers: kind };
+      return { body, headers: common };
     case "sha256-header":
-      return { body, headers: { ...kind, "x-signature-256": `sha256=${hex(secret, body)}` } };
+      return { body, headers: { ...common, "x-signature-256": `sha256=${hex(secret, body)}` } };
     case "github":
       return {
         body,
         headers: {
           "content-type": "application/json",
-          "x-github-event": `${payload["type"]}`,
+          "x-github-event": kind,
           "x-github-delivery": id,
           "x-hub-signature-256": `sha256=${hex(secret, body)}`,
         },

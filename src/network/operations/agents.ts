@@ -1,10 +1,10 @@
 /** Agents: list, look at, update, create, delete, statistics. */
 import { Refused } from "../../core/errors.ts";
-import { closeAccount, newKey, openAccount } from "../accounts.ts";
+import { newKey, openAccount } from "../accounts.ts";
 import { Refusal } from "../answer.ts";
 import type { Answer, Asked } from "../answer.ts";
 import { newestFirst, optionalText, optionalTexts, paging, text } from "../fields.ts";
-import { cancelJobsOf } from "../job-life.ts";
+import { retire } from "../my-agents.ts";
 import { record } from "../posting.ts";
 import type { Account, World } from "../world.ts";
 import { agentAt } from "./handler.ts";
@@ -70,9 +70,7 @@ function tryOpen(world: World, fields: Pick<Parameters<typeof openAccount>[1], "
 const deleteAgent: Handler = (world, asked): Answer => {
   const agent = agentAt(world, asked);
   mayManage(asked, agent);
-  closeAccount(world, agent);
-  cancelJobsOf(world, agent.id);
-  for (const webhook of [...world.webhooks.all()]) if (webhook.accountId === agent.id) world.webhooks.remove(webhook.id);
+  retire(world, agent);
   record(world, asked.account, "agents.delete", agent.id, "");
   return { status: 200, view: { type: "done", id: agent.id, what: "deleted" } };
 };
