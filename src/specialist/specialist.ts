@@ -5,7 +5,16 @@ import { Misconfigured } from "../core/errors.ts";
 import { asHandle, isHandle, type Handle } from "../core/ids.ts";
 import { isObject, type JsonObject } from "../core/json.ts";
 import { DAY, durationMs, HOUR, MINUTE, type Money } from "../core/units.ts";
-import type { FeedWatch, Handlers, OnMissed, ScheduleDefinition, SpecialistDefinition, SpendCaps, WatchFrom } from "./definition.ts";
+import type {
+  Brakes,
+  FeedWatch,
+  Handlers,
+  OnMissed,
+  ScheduleDefinition,
+  SpecialistDefinition,
+  SpendCaps,
+  WatchFrom,
+} from "./definition.ts";
 import type { BrakeCaps } from "./port.ts";
 
 /** `"now"`, `"start"`, or a time in ms since the epoch. */
@@ -89,46 +98,78 @@ export function createSpecialist(definition: SpecialistDefinition): Specialist {
       "definition_invalid",
       `expected a handle of letters, digits, "_", "-" or ".", got ${JSON.stringify(definition.handle)}`,
     );
-  const { initialState = {} } = definition;
-  if (!isJsonObject(initialState)) throw new Misconfigured("definition_invalid", "expected initialState to be an object of JSON values");
-  const { brakes = {}, skills = [] } = definition;
-  const { sameTextWithin, ...caps } = brakes;
   return deepFreeze({
     handle: asHandle(definition.handle),
     id: definition.id,
     tier: definition.tier ?? "free",
     name: definition.name ?? definition.handle,
     bio: definition.bio ?? "",
-    skills: [...skills],
+    skills: [...(definition.skills ?? [])],
     watch: watching(definition),
     may: [...(definition.may ?? [])],
     review: [...(definition.review ?? [])],
     spend: spendCaps(definition.spend),
-    brakes: {
-      ...DEFAULT_BRAKES,
-      ...caps,
-      ...(sameTextWithin === undefined ? {} : { sameTextWithinMs: durationMs(sameTextWithin) }),
-    },
+    brakes: brakeCaps(definition.brakes),
     lanes: { ...definition.lanes },
     schedules: Object.entries(definition.schedules ?? {}).map(([name, schedule]) => toSchedule(name, schedule)),
     deadlineMs: definition.deadline === undefined ? DEFAULT_DEADLINE_MS : durationMs(definition.deadline),
     isolate: definition.isolate ?? "none",
-    initialState,
+    initialState: firstState(definition.initialState),
     on: { ...definition.on },
     instructions: definition.instructions,
+  });
+}
+
+/** What its Guardian may say about a specialist, on top of its definition. */
+export interface SpecialistOverride {
+  /** False leaves it out. Default true. */
+  readonly enabled?: boolean;
+  readonly tier?: Tier;
+  readonly id?: string;
+  /** The file that holds its key; wins over the environment. */
+  readonly keyFile?: string;
+  /** Takes the place of the definition's caps, period by period. */
+  readonly spend?: SpendCaps;
+  readonly brakes?: Brakes;
+  /** Held for approval as well as what the definition says. */
+  readonly review?: readonly string[];
+}
+
+/** The specialist as its Guardian wants it. */
+export function withOverride(specialist: Specialist, override: SpecialistOverride): Specialist {
+  const { tier = specialist.tier, id = specialist.id, spend = {}, brakes, review = [] } = override;
+  const stated = Object.entries(spendCaps(spend)).filter(([period]) => Object.hasOwn(spend, period));
+  return deepFreeze({
+    ...specialist,
+    tier,
+    id,
+    spend: { ...specialist.spend, ...Object.fromEntries(stated) },
+    brakes: brakeCaps(brakes, specialist.brakes),
+    review: [...new Set([...specialist.review, ...review])],
   });
 }
 
 /** Caps as lists: one currency may be given without a list around it. */
 export function spendCaps(caps: SpendCaps = {}): Caps {
   const list = (money: Money | readonly Money[] | undefined): readonly Money[] =>
-    money === undefined ? [] : "currency" in money ? [money] : money;
+    money === undefined ? [] : "currency" in money ? [money] : [...money];
   return {
     perAction: list(caps.perAction),
     perHour: list(caps.perHour),
     perDay: list(caps.perDay),
     perMonth: list(caps.perMonth),
     total: list(caps.total),
+  };
+}
+
+function brakeCaps(brakes: Brakes = {}, otherwise: BrakeCaps = DEFAULT_BRAKES): BrakeCaps {
+  const { sameTextWithin } = brakes;
+  return {
+    repliesPerThread: brakes.repliesPerThread ?? otherwise.repliesPerThread,
+    repliesPerAuthorPerHour: brakes.repliesPerAuthorPerHour ?? otherwise.repliesPerAuthorPerHour,
+    repliesPerHour: brakes.repliesPerHour ?? otherwise.repliesPerHour,
+    sameTextWithinMs: sameTextWithin === undefined ? otherwise.sameTextWithinMs : durationMs(sameTextWithin),
+    hops: brakes.hops ?? otherwise.hops,
   };
 }
 
@@ -158,7 +199,8 @@ function feedWatching({ from = "now", maxAge = DEFAULT_MAX_AGE_MS }: FeedWatch):
 
 /** Reads `"now"`, `"start"` or a date. Throws `Misconfigured` (`date_invalid`). */
 export function watchStart(from: WatchFrom): WatchStart {
-  if (from === "now" || from === "start") return from;
+  if (from === "now") return "now";
+  if (from === "start") return "start";
   const at = Date.parse(from);
   if (Number.isNaN(at)) throw new Misconfigured("date_invalid", `expected "now", "start" or a date such as 2026-11-01, got "${from}"`);
   return at;
@@ -193,9 +235,15 @@ export function quietHours(text: string): QuietHours {
   return span;
 }
 
-/** True for plain JSON: what a store can hold and give back unchanged. */
-function isJsonObject(value: unknown): value is JsonObject {
-  return isObject(value) && Object.values(value).every(isJson);
+/** A copy of what a store can hold and give back unchanged: plain JSON. Throws `Misconfigured` (`state_invalid`). */
+function firstState(value: unknown = {}): JsonObject {
+  try {
+    const text = JSON.stringify(value); // throws on a circle, before anything walks round it
+    if (isObject(value) && isJson(value)) return JSON.parse(text) as JsonObject;
+  } catch (error) {
+    throw new Misconfigured("state_invalid", "expected initialState to be an object of JSON values", { cause: error });
+  }
+  throw new Misconfigured("state_invalid", "expected initialState to be an object of JSON values");
 }
 
 function isJson(value: unknown): boolean {

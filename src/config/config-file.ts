@@ -1,0 +1,163 @@
+/** `retinue.config.ts`: what it may hold, and how it is found and read. */
+import { existsSync } from "node:fs";
+import { extname, join } from "node:path";
+import { z } from "zod";
+import { SETS, type EndpointSet } from "../contract/operations.ts";
+import { DAY, durationMs, type Duration, type Money } from "../core/units.ts";
+import type { SpendCaps } from "../specialist/definition.ts";
+import type { SpecialistOverride } from "../specialist/specialist.ts";
+import { DATA_EXTENSIONS, readDataFile } from "./data-file.ts";
+import { checkShape } from "./mistakes.ts";
+import { loadModule, MODULE_EXTENSIONS } from "./module-file.ts";
+import { mistake, type Problem } from "./problem.ts";
+import { duration, expected, flag, handle, passes, price, spend, text, tier, wholeNumber, words, zone } from "./values.ts";
+
+/** The settings of a project. Flags and environment win over all of them. */
+export interface ConfigFile {
+  /** The folder of definitions. Default `./agents`. */
+  readonly agents?: string;
+  readonly network?: {
+    readonly baseUrl?: string;
+    /** Default `"b"`. */
+    readonly set?: EndpointSet;
+    /** `"set-a"`, `"set-b"`, or a profile file. Default: the set's own. */
+    readonly profile?: string;
+  };
+  /** `sqlite:<path>`. Default `sqlite:.retinue/store.sqlite`. */
+  readonly store?: string;
+  readonly guardian?: {
+    /** IANA time zone of calendar windows and schedules. Default: this machine's. */
+    readonly zone?: string;
+    /** Caps on all specialists together. */
+    readonly spend?: SpendCaps;
+  };
+  /** What operations cost, by name. What neither this nor the profile prices is refused. */
+  readonly prices?: { readonly [operation: string]: "free" | "unknown" | Money | number };
+  /** How long settled rows are kept. Each at least 2 days. */
+  readonly retention?: {
+    /** Handled events. Default 30 d. */
+    readonly events?: Duration;
+    /** Settled intents. Default 90 d. */
+    readonly intents?: Duration;
+    /** Requests. Default 30 d. */
+    readonly requests?: Duration;
+  };
+  readonly receiver?: {
+    /** 0 takes any free port. Default: no receiver. */
+    readonly port?: number;
+    /** Default `127.0.0.1`. */
+    readonly host?: string;
+    /** The address under which the network reaches the receiver. */
+    readonly url?: string;
+    /** Takes deliveries that nobody signed, as hints only. Default false. */
+    readonly dangerouslyAllowUnsigned?: boolean;
+  };
+  readonly console?: { readonly port?: number; readonly host?: string };
+  /** Requests of one key: how many at a time and how far apart. Default 2 and 50 ms; 0 for neither. */
+  readonly spacing?: 0 | { readonly atOnce?: number; readonly apart?: Duration };
+  /** How long a stop waits for answers. Default 25,000 ms. */
+  readonly drainMs?: number;
+  readonly specialists?: { readonly [handle: string]: SpecialistOverride };
+}
+
+/** Declares the settings of a project. They are checked when they are loaded, where a mistake can name its file. */
+export function defineConfig<const Settings extends ConfigFile>(settings: Settings): Settings {
+  return settings;
+}
+
+export const MAX_PORT = 65_535;
+const port = wholeNumber(0, MAX_PORT);
+/** A shorter memory than the day window would forget what still counts. */
+const MIN_RETENTION_MS = 2 * DAY;
+const retained = duration.refine(
+  (value) => !passes(() => durationMs(value)) || durationMs(value) >= MIN_RETENTION_MS,
+  expected("at least 2d"),
+);
+const count = wholeNumber(0, 10_000);
+
+const override = z.strictObject(
+  {
+    enabled: flag.optional(),
+    tier: tier.optional(),
+    id: text.optional(),
+    keyFile: text.optional(),
+    spend: spend.optional(),
+    brakes: z
+      .strictObject({
+        repliesPerThread: count.optional(),
+        repliesPerAuthorPerHour: count.optional(),
+        repliesPerHour: count.optional(),
+        sameTextWithin: duration.optional(),
+        hops: count.optional(),
+      })
+      .optional(),
+    review: words.optional(),
+  },
+  expected("settings of one specialist: {tier, id, keyFile, spend, brakes, review, enabled}"),
+);
+
+export const configSchema = z.strictObject(
+  {
+    agents: text.optional(),
+    network: z
+      .strictObject({ baseUrl: text.optional(), set: z.enum(SETS, expected('"a" or "b"')).optional(), profile: text.optional() })
+      .optional(),
+    store: text.optional(),
+    guardian: z.strictObject({ zone: zone.optional(), spend: spend.optional() }).optional(),
+    prices: z.record(z.string(), price).optional(),
+    retention: z.strictObject({ events: retained.optional(), intents: retained.optional(), requests: retained.optional() }).optional(),
+    receiver: z
+      .strictObject({ port: port.optional(), host: text.optional(), url: text.optional(), dangerouslyAllowUnsigned: flag.optional() })
+      .optional(),
+    console: z.strictObject({ port: port.optional(), host: text.optional() }).optional(),
+    spacing: z
+      .union(
+        [z.literal(0), z.strictObject({ atOnce: wholeNumber(1, 100).optional(), apart: duration.optional() })],
+        expected("0 or {atOnce, apart}"),
+      )
+      .optional(),
+    drainMs: wholeNumber(0, 3_600_000).optional(),
+    specialists: z.record(handle, override).optional(),
+  },
+  expected("settings, made by defineConfig({ … })"),
+);
+export type ConfigValues = z.output<typeof configSchema>;
+
+const NAMES = [...MODULE_EXTENSIONS, ...DATA_EXTENSIONS]
+  .filter((extension) => extension !== ".md")
+  .map((extension) => `retinue.config${extension}`);
+
+export interface FoundConfig {
+  readonly file: string | undefined;
+  readonly values: ConfigValues;
+  readonly problems: readonly Problem[];
+}
+
+/** Reads the named file, or the one of the folder, or nothing. */
+export async function readConfigFile(cwd: string, named?: string): Promise<FoundConfig> {
+  const found = named === undefined ? NAMES.map((name) => join(cwd, name)).filter((path) => existsSync(path)) : [named];
+  const [file, second] = found;
+  if (file === undefined) return { file: undefined, values: {}, problems: [] };
+  if (second !== undefined)
+    return { file, values: {}, problems: [mistake("config_twice", `there is also ${second}`, { file, hint: "keep one config file" })] };
+  if (DATA_EXTENSIONS.includes(extname(file))) {
+    const { data, problems } = await readDataFile(file);
+    if (data === undefined) return { file, values: {}, problems };
+    return checked(file, data.value ?? {}, (path) => data.lineOf(path));
+  }
+  const loaded = await loadModule(file);
+  if ("problem" in loaded) return { file, values: {}, problems: [loaded.problem] };
+  const value: unknown = Reflect.get(loaded.exports, "default");
+  if (value === undefined)
+    return {
+      file,
+      values: {},
+      problems: [mistake("default_missing", "has no default export", { file, hint: "write: export default defineConfig({ … })" })],
+    };
+  return checked(file, value, () => undefined);
+}
+
+function checked(file: string, value: unknown, lineOf: (path: readonly PropertyKey[]) => number | undefined): FoundConfig {
+  const { value: values = {}, problems } = checkShape(configSchema, value, { code: "config_invalid", file, lineOf });
+  return { file, values, problems };
+}

@@ -1,0 +1,298 @@
+/** Flags, environment and config file as one checked value. Flags win over the environment, which wins over the file. */
+import { isAbsolute, join } from "node:path";
+import { parseBaseAddress } from "../contract/base-address.ts";
+import { SETS, type EndpointSet } from "../contract/operations.ts";
+import { Secret } from "../core/secret.ts";
+import { DAY, durationMs, SECOND, type Duration, type Money } from "../core/units.ts";
+import { spendCaps, type Caps, type SpecialistOverride } from "../specialist/specialist.ts";
+import { MAX_PORT, readConfigFile, type ConfigValues, type FoundConfig } from "./config-file.ts";
+import { openEnvironment, parseBoolean, parseWhole, type Environment, type Variables } from "./environment.ts";
+import { mistake, nearest, problemOf, throwMistakes, type Problem } from "./problem.ts";
+import { DEFAULT_STORE, parseStoreAddress, type StoreAddress } from "./store-address.ts";
+
+/** What the command line said, as it was typed. */
+export interface Flags {
+  readonly config?: string;
+  readonly agents?: string;
+  readonly baseUrl?: string;
+  readonly set?: string;
+  readonly profile?: string;
+  readonly store?: string;
+}
+
+export interface ConfigOptions {
+  readonly flags?: Flags;
+  /** Default: the variables of this process. */
+  readonly env?: Variables;
+  readonly cwd: string;
+}
+
+export interface Config {
+  /** The config file, where there is one. */
+  readonly file: string | undefined;
+  readonly cwd: string;
+  /** Absolute. */
+  readonly agents: string;
+  readonly network: {
+    /** Undefined until somebody says it; commands that call the network ask for it with `requireBaseUrl`. */
+    readonly baseUrl: string | undefined;
+    readonly set: EndpointSet;
+    /** `set-a`, `set-b`, or the absolute path of a profile file. */
+    readonly profile: string;
+  };
+  readonly store: StoreAddress;
+  readonly guardian: { readonly zone: string; readonly spend: Caps; readonly readKey: () => string | undefined };
+  readonly prices: { readonly [operation: string]: "free" | "unknown" | Money };
+  readonly retention: { readonly eventsMs: number; readonly intentsMs: number; readonly requestsMs: number };
+  readonly receiver: {
+    readonly port: number | undefined;
+    readonly host: string;
+    readonly url: string | undefined;
+    readonly allowUnsigned: boolean;
+    /** Several while they are being rotated. Read anew each time. */
+    readonly readSecrets: () => readonly Secret[];
+  };
+  readonly console: { readonly port: number | undefined; readonly host: string; readonly readToken: () => Secret | undefined };
+  readonly spacing: { readonly atOnce: number; readonly apartMs: number } | undefined;
+  readonly drainMs: number;
+  readonly specialists: { readonly [handle: string]: SpecialistOverride };
+  readonly environment: Environment;
+}
+
+const DEFAULT_HOST = "127.0.0.1";
+const DEFAULT_DRAIN_MS = 25 * SECOND;
+/** Every variable we read, for the check on mistyped ones. `RETINUE_KEY_…` is open. */
+const VARIABLES = [
+  "RETINUE_BASE_URL",
+  "RETINUE_SET",
+  "RETINUE_PROFILE",
+  "RETINUE_STORE",
+  "RETINUE_GUARDIAN_KEY",
+  "RETINUE_GUARDIAN_KEY_FILE",
+  "RETINUE_WEBHOOK_SECRET",
+  "RETINUE_WEBHOOK_PORT",
+  "RETINUE_WEBHOOK_URL",
+  "RETINUE_WEBHOOK_ALLOW_UNSIGNED",
+  "RETINUE_CONSOLE_PORT",
+  "RETINUE_CONSOLE_TOKEN",
+];
+
+/** A value and where it was found, so that a mistake can say so. */
+interface Found {
+  readonly text: string;
+  readonly where: string;
+  readonly file?: string;
+}
+
+/** The checked settings. Throws `Misconfigured` with the first mistake. */
+export async function loadConfig(options: ConfigOptions): Promise<Config> {
+  const { config, problems } = await readConfig(options);
+  throwMistakes(problems);
+  return config;
+}
+
+/** The settings and every mistake in them; a mistaken value is replaced by its default. */
+export async function readConfig({
+  flags = {},
+  env,
+  cwd,
+}: ConfigOptions): Promise<{ readonly config: Config; readonly problems: readonly Problem[] }> {
+  const environment = openEnvironment({ cwd, ...(env === undefined ? {} : { variables: env }) });
+  const found = await readConfigFile(cwd, flags.config === undefined ? undefined : inFolder(cwd, flags.config));
+  const problems: Problem[] = [...environment.problems, ...found.problems, ...mistypedVariables(environment)];
+  const { values } = found;
+  const pick = pickFrom(environment, found);
+
+  const set = readSet(pick(flags.set, "--set", "RETINUE_SET", values.network?.set), problems);
+  const config: Config = {
+    file: found.file,
+    cwd,
+    agents: inFolder(cwd, flags.agents ?? values.agents ?? "agents"),
+    network: {
+      baseUrl: readAddress(pick(flags.baseUrl, "--base-url", "RETINUE_BASE_URL", values.network?.baseUrl), problems),
+      set,
+      profile: profileName(pick(flags.profile, "--profile", "RETINUE_PROFILE", values.network?.profile)?.text, set, cwd),
+    },
+    store: readStore(pick(flags.store, "--store", "RETINUE_STORE", values.store), cwd, problems),
+    guardian: {
+      zone: values.guardian?.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+      spend: spendCaps(withoutUndefined(values.guardian?.spend ?? {})),
+      readKey: () => environment.get("RETINUE_GUARDIAN_KEY"),
+    },
+    prices: values.prices ?? {},
+    retention: retention(values.retention),
+    receiver: readReceiver(values, environment, problems),
+    console: {
+      port: readPort(environment, "RETINUE_CONSOLE_PORT", problems) ?? values.console?.port,
+      host: values.console?.host ?? DEFAULT_HOST,
+      readToken: () => secretIn(environment, "RETINUE_CONSOLE_TOKEN")[0],
+    },
+    spacing: spacing(values.spacing),
+    drainMs: values.drainMs ?? DEFAULT_DRAIN_MS,
+    specialists: overrides(values.specialists),
+    environment,
+  };
+  return { config, problems };
+}
+
+function inFolder(cwd: string, path: string): string {
+  return isAbsolute(path) ? path : join(cwd, path);
+}
+
+type Pick = (flag: string | undefined, flagName: string, variable: string, value: string | undefined) => Found | undefined;
+
+/** Flag, else variable, else file. */
+function pickFrom(environment: Environment, { file }: FoundConfig): Pick {
+  return (flag, flagName, variable, value) => {
+    if (flag !== undefined) return { text: flag, where: flagName };
+    const text = environment.get(variable);
+    if (text !== undefined) return { text, where: environment.describe(variable) };
+    return value === undefined ? undefined : { text: value, where: "the config file", ...(file === undefined ? {} : { file }) };
+  };
+}
+
+const fileOf = ({ file }: Found): { readonly file?: string } => (file === undefined ? {} : { file });
+
+function readSet(found: Found | undefined, problems: Problem[]): EndpointSet {
+  if (found === undefined) return "b";
+  const set = SETS.find((one) => one === found.text.toLowerCase());
+  if (set === undefined)
+    problems.push(
+      mistake("set_unknown", `${found.where}: there is no set ${JSON.stringify(found.text)}`, {
+        ...fileOf(found),
+        expected: '"a" or "b"',
+        hint: "Set B's base address ends in /v1 and its keys begin with sk_live_; Set A's keys begin with sk-agent-",
+      }),
+    );
+  return set ?? "b";
+}
+
+function readAddress(found: Found | undefined, problems: Problem[]): string | undefined {
+  if (found === undefined) return undefined;
+  try {
+    parseBaseAddress(found.text);
+    return found.text;
+  } catch (error) {
+    const problem = problemOf(error, fileOf(found));
+    problems.push({ ...problem, message: `${found.where}: ${problem.message}` });
+    return undefined;
+  }
+}
+
+function readStore(found: Found | undefined, cwd: string, problems: Problem[]): StoreAddress {
+  try {
+    return parseStoreAddress(found?.text ?? DEFAULT_STORE, cwd);
+  } catch (error) {
+    const problem = problemOf(error, found === undefined ? {} : fileOf(found));
+    problems.push({ ...problem, message: `${found?.where ?? "the store"}: ${problem.message}` });
+    return parseStoreAddress(DEFAULT_STORE, cwd);
+  }
+}
+
+function profileName(name: string | undefined, set: EndpointSet, cwd: string): string {
+  if (name === undefined) return `set-${set}`;
+  return name === "set-a" || name === "set-b" ? name : inFolder(cwd, name);
+}
+
+function readPort(environment: Environment, variable: string, problems: Problem[]): number | undefined {
+  const text = environment.get(variable);
+  if (text === undefined) return undefined;
+  const port = parseWhole(text, 0, MAX_PORT);
+  if (port === undefined)
+    problems.push(
+      mistake("port_invalid", `${environment.describe(variable)}: ${JSON.stringify(text)} is no port`, {
+        expected: `a whole number from 0 to ${MAX_PORT}; 0 takes any free port`,
+        hint: `set ${variable} to a number such as 8080`,
+      }),
+    );
+  return port;
+}
+
+function secretIn(environment: Environment, variable: string): readonly Secret[] {
+  const parts = (environment.get(variable) ?? "").split(",").map((part) => part.trim());
+  return parts.filter((part) => part !== "").map((part) => new Secret(part));
+}
+
+function readReceiver(values: ConfigValues, environment: Environment, problems: Problem[]): Config["receiver"] {
+  const port = readPort(environment, "RETINUE_WEBHOOK_PORT", problems) ?? values.receiver?.port;
+  const url = environment.get("RETINUE_WEBHOOK_URL") ?? values.receiver?.url;
+  const said = environment.get("RETINUE_WEBHOOK_ALLOW_UNSIGNED");
+  const allowed = said === undefined ? values.receiver?.dangerouslyAllowUnsigned : parseBoolean(said);
+  if (said !== undefined && allowed === undefined)
+    problems.push(
+      mistake("boolean_invalid", `RETINUE_WEBHOOK_ALLOW_UNSIGNED: ${JSON.stringify(said)} is neither true nor false`, {
+        expected: "true or false",
+      }),
+    );
+  if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
+    problems.push(
+      mistake("webhook_url_invalid", "the address of the receiver is no http(s) URL", {
+        expected: "https://bots.example.com",
+        hint: "set RETINUE_WEBHOOK_URL",
+      }),
+    );
+  if (port !== undefined && allowed !== true && secretIn(environment, "RETINUE_WEBHOOK_SECRET").length === 0)
+    problems.push(
+      mistake("webhook_secret_missing", "the receiver has no secret to check signatures with", {
+        expected: "a secret in RETINUE_WEBHOOK_SECRET",
+        hint: "set it, or take RETINUE_WEBHOOK_PORT away: polling works without a receiver",
+      }),
+    );
+  return {
+    port,
+    host: values.receiver?.host ?? DEFAULT_HOST,
+    url,
+    allowUnsigned: allowed ?? false,
+    readSecrets: () => secretIn(environment, "RETINUE_WEBHOOK_SECRET"),
+  };
+}
+
+function retention({ events = "30d", intents = "90d", requests = "30d" }: ConfigValues["retention"] = {}): Config["retention"] {
+  const ms = (value: Duration): number => durationMs(value);
+  return { eventsMs: ms(events), intentsMs: ms(intents), requestsMs: Math.max(ms(requests), 2 * DAY) };
+}
+
+function spacing(value: ConfigValues["spacing"] = {}): Config["spacing"] {
+  if (value === 0) return undefined;
+  return { atOnce: value.atOnce ?? 2, apartMs: durationMs(value.apart ?? 50) };
+}
+
+function overrides(values: ConfigValues["specialists"] = {}): Config["specialists"] {
+  return Object.fromEntries(
+    Object.entries(values).map(([handle, { brakes, spend, ...rest }]) => [
+      handle,
+      {
+        ...withoutUndefined(rest),
+        ...(brakes === undefined ? {} : { brakes: withoutUndefined(brakes) }),
+        ...(spend === undefined ? {} : { spend: withoutUndefined(spend) }),
+      },
+    ]),
+  );
+}
+
+type Stated<Value> = { [Key in keyof Value]?: Exclude<Value[Key], undefined> };
+
+/** An explicit `undefined` means "not given". */
+function withoutUndefined<Value extends object>(value: Value): Stated<Value> {
+  const stated: Stated<Value> = {};
+  for (const key in value) {
+    const item = value[key];
+    if (item !== undefined) stated[key] = item as Exclude<Value[typeof key], undefined>;
+  }
+  return stated;
+}
+
+function mistypedVariables(environment: Environment): Problem[] {
+  return environment
+    .names("RETINUE_")
+    .filter((name) => !name.startsWith("RETINUE_KEY_") && !VARIABLES.includes(name))
+    .map((name) => {
+      const near = nearest(name, VARIABLES);
+      return {
+        level: "warning" as const,
+        code: "variable_unknown",
+        message: `${environment.describe(name)} is not a variable we read`,
+        hint: near === undefined ? "remove it, or see .env.example for those there are" : `did you mean ${near}?`,
+      };
+    });
+}

@@ -1,0 +1,124 @@
+/** What a definition may hold, as a schema: one for modules, one for data files, which have no code. */
+import { z } from "zod";
+import { EVENT_KINDS } from "../contract/events.ts";
+import { quietHours, watchStart } from "../specialist/specialist.ts";
+import {
+  duration,
+  expected,
+  flag,
+  handle,
+  lanes,
+  passes,
+  positiveDuration,
+  spend,
+  text,
+  tier,
+  wholeNumber,
+  words,
+  zone,
+} from "./values.ts";
+
+const MAX_INSTRUCTIONS = 200_000;
+const MAX_SCHEDULES = 100;
+const MAX_MISSED = 1_000;
+
+const from = z
+  .string(expected('"now", "start" or a date'))
+  .refine((value) => passes(() => watchStart(value)), expected('"now", "start" or a date such as 2026-11-01'));
+const feedWatch = z.strictObject({ from: from.optional(), maxAge: positiveDuration.optional() });
+const jobsWatch = feedWatch.extend({ skills: words.optional() });
+
+const watch = z.strictObject(
+  {
+    feed: z.union([flag, feedWatch], expected("true, false or {from, maxAge}")).optional(),
+    jobs: z.union([flag, jobsWatch], expected("true, false or {skills, from, maxAge}")).optional(),
+    threads: flag.optional(),
+    mentions: flag.optional(),
+    communities: words.optional(),
+  },
+  expected("what to watch: {feed, jobs, threads, mentions, communities}"),
+);
+
+const brakes = z.strictObject(
+  {
+    repliesPerThread: wholeNumber(0, 1_000).optional(),
+    repliesPerAuthorPerHour: wholeNumber(0, 1_000).optional(),
+    repliesPerHour: wholeNumber(0, 10_000).optional(),
+    sameTextWithin: duration.optional(),
+    hops: wholeNumber(0, 100).optional(),
+  },
+  expected("brakes: {repliesPerThread, repliesPerAuthorPerHour, repliesPerHour, sameTextWithin, hops}"),
+);
+
+const operationName = z
+  .string(expected("the name of an operation"))
+  .regex(/^[a-z][a-z0-9-]*\.[a-z][A-Za-z0-9-]*$/, expected('the name of an operation, such as "posts.reply"'));
+const operations = z.array(operationName, expected('a list of operations, such as ["posts.reply"]')).max(200);
+
+const code = z.custom<(...args: unknown[]) => void | Promise<void>>((value) => typeof value === "function", expected("a function"));
+
+const schedule = z
+  .strictObject(
+    {
+      cron: text.optional(),
+      every: positiveDuration.optional(),
+      zone: zone.optional(),
+      jitter: duration.optional(),
+      quiet: z
+        .string(expected('hours such as "22:00-07:00"'))
+        .refine((value) => passes(() => quietHours(value)), expected('hours such as "22:00-07:00"'))
+        .optional(),
+      onMissed: z
+        .union(
+          [z.literal(["skip", "once"]), z.strictObject({ all: wholeNumber(1, MAX_MISSED) })],
+          expected('"skip", "once" or {all: <most runs>}'),
+        )
+        .optional(),
+      run: code,
+    },
+    expected("a schedule: {cron or every, run}"),
+  )
+  .refine((value) => (value.cron === undefined) !== (value.every === undefined), expected("either cron or every"));
+
+/** Plain data, without anything that runs. */
+const data = {
+  handle,
+  id: text.optional(),
+  tier: tier.optional(),
+  name: text.optional(),
+  bio: text.optional(),
+  skills: words.optional(),
+  watch: watch.optional(),
+  may: operations.optional(),
+  review: operations.optional(),
+  spend: spend.optional(),
+  brakes: brakes.optional(),
+  lanes: lanes.optional(),
+  deadline: positiveDuration.optional(),
+  initialState: z.record(z.string(), z.unknown(), expected("an object of JSON values")).optional(),
+  instructions: z
+    .string(expected("a text"))
+    .max(MAX_INSTRUCTIONS, expected(`at most ${MAX_INSTRUCTIONS} characters`))
+    .optional(),
+};
+
+export const dataDefinition = z.strictObject(data, expected("a specialist: at least a handle"));
+
+const eventKind = z.union(
+  [z.enum(EVENT_KINDS), z.string().regex(/^x:[a-z][\w.-]*$/)],
+  expected("a kind of event, or x:<name> for one of the profile's"),
+);
+const handlers = z.partialRecord(eventKind, code, expected("handlers by kind of event"));
+
+export const codeDefinition = z.strictObject(
+  {
+    ...data,
+    isolate: z.enum(["none", "worker"], expected('"none" or "worker"')).optional(),
+    schedules: z
+      .record(z.string(), schedule, expected("schedules by name"))
+      .refine((value) => Object.keys(value).length <= MAX_SCHEDULES, expected(`at most ${MAX_SCHEDULES} schedules`))
+      .optional(),
+    on: handlers.optional(),
+  },
+  expected("a specialist, made by defineSpecialist({ handle: … })"),
+);

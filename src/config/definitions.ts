@@ -1,0 +1,193 @@
+/** Loads the folder of definitions: one specialist per file, or per folder with an index file. */
+import { readdir, realpath, stat } from "node:fs/promises";
+import { basename, extname, join, sep } from "node:path";
+import { messageOf, RetinueError } from "../core/errors.ts";
+import type { SpecialistDefinition } from "../specialist/definition.ts";
+import { createSpecialist, type Specialist } from "../specialist/specialist.ts";
+import { DATA_EXTENSIONS, readDataFile } from "./data-file.ts";
+import { codeDefinition, dataDefinition } from "./definition-schema.ts";
+import { checkShape } from "./mistakes.ts";
+import { loadModule, MODULE_EXTENSIONS } from "./module-file.ts";
+import { mistake, problemOf, type Problem } from "./problem.ts";
+
+export interface LoadedDefinition {
+  /** Absolute path of the file it came from. */
+  readonly file: string;
+  readonly specialist: Specialist;
+}
+
+export interface LoadedDefinitions {
+  readonly definitions: readonly LoadedDefinition[];
+  /** Every mistake of every file; a file with one gives no definition. */
+  readonly problems: readonly Problem[];
+}
+
+const EXTENSIONS: readonly string[] = [...MODULE_EXTENSIONS, ...DATA_EXTENSIONS];
+const MAX_ENTRIES = 20_000;
+/** Not definitions, though their names end like one. */
+const IGNORED = /^\.|^readme\.md$|\.(test|spec|d)\.[cm]?[jt]s$/i;
+
+/** Loads all definitions of a folder, modules anew each time. Never throws for what is wrong with a file. */
+export async function loadDefinitions(folder: string): Promise<LoadedDefinitions> {
+  const found = await findDefinitionFiles(folder);
+  const problems: Problem[] = [...found.problems];
+  const definitions: LoadedDefinition[] = [];
+  for (const file of found.files) {
+    const loaded = await loadDefinition(file);
+    problems.push(...loaded.problems);
+    if (loaded.definition !== undefined) definitions.push(loaded.definition);
+  }
+  const first = new Map<string, string>();
+  const kept = definitions.filter(({ file, specialist }) => {
+    const other = first.get(specialist.handle);
+    first.set(specialist.handle, other ?? file);
+    if (other !== undefined)
+      problems.push(
+        mistake("handle_twice", `the handle "${specialist.handle}" is already used in ${other}`, {
+          file,
+          hint: "give one of the two another handle",
+        }),
+      );
+    return other === undefined;
+  });
+  return { definitions: kept, problems };
+}
+
+/** The files of a folder that are definitions, in order of their names. */
+export async function findDefinitionFiles(
+  folder: string,
+): Promise<{ readonly files: readonly string[]; readonly problems: readonly Problem[] }> {
+  let root: string;
+  let names: string[];
+  try {
+    root = await realpath(folder);
+    names = (await readdir(root)).filter((name) => !IGNORED.test(name) && name !== "node_modules").sort();
+  } catch (error) {
+    return {
+      files: [],
+      problems: [
+        mistake("agents_unreadable", `the folder of definitions cannot be read: ${messageOf(error)}`, {
+          file: folder,
+          hint: "create it, or name another with --agents",
+        }),
+      ],
+    };
+  }
+  if (names.length > MAX_ENTRIES)
+    return {
+      files: [],
+      problems: [mistake("agents_too_many", `more than ${MAX_ENTRIES} entries`, { file: folder, hint: "split the folder" })],
+    };
+  const files: string[] = [];
+  const problems: Problem[] = [];
+  for (const name of names) {
+    const entry = await definitionAt(join(root, name));
+    if (entry === undefined) continue;
+    if ("code" in entry) problems.push(entry);
+    else if ((await realpath(entry.file)).startsWith(root + sep)) files.push(entry.file);
+    else
+      problems.push(
+        mistake("outside_folder", "the link leads out of the folder of definitions", {
+          file: entry.file,
+          hint: "copy the file here, or point --agents at its folder",
+        }),
+      );
+  }
+  return { files, problems };
+}
+
+/** The definition file a folder's entry stands for, if it stands for one. */
+async function definitionAt(path: string): Promise<{ readonly file: string } | Problem | undefined> {
+  try {
+    const status = await stat(path);
+    if (status.isFile()) return EXTENSIONS.includes(extname(path)) ? { file: path } : undefined;
+    if (!status.isDirectory()) return undefined;
+    const [index, second] = (await readdir(path))
+      .filter((name) => name.startsWith("index.") && EXTENSIONS.includes(extname(name)) && !IGNORED.test(name))
+      .sort();
+    if (index === undefined) return undefined;
+    if (second !== undefined)
+      return mistake("index_twice", `has both ${index} and ${second}`, {
+        file: path,
+        hint: "keep one index file: a folder is one specialist",
+      });
+    return { file: join(path, index) };
+  } catch (error) {
+    return mistake("file_unreadable", `cannot be read: ${messageOf(error)}`, {
+      file: path,
+      hint: "mend the link or the permissions, or remove it",
+    });
+  }
+}
+
+/** Loads one file. A file with mistakes gives no definition, and all of them. */
+export async function loadDefinition(
+  file: string,
+): Promise<{ readonly definition?: LoadedDefinition; readonly problems: readonly Problem[] }> {
+  return MODULE_EXTENSIONS.includes(extname(file)) ? loadCode(file) : loadData(file);
+}
+
+async function loadCode(file: string): Promise<{ readonly definition?: LoadedDefinition; readonly problems: readonly Problem[] }> {
+  const loaded = await loadModule(file);
+  if ("problem" in loaded) return { problems: [loaded.problem] };
+  const value: unknown = Reflect.get(loaded.exports, "default");
+  const hint = "write: export default defineSpecialist({ handle: … })";
+  if (value === undefined) {
+    const helper = basename(file).startsWith("index.") ? "" : "; a file that is no specialist belongs in a subfolder";
+    return { problems: [mistake("default_missing", "has no default export", { file, hint: hint + helper })] };
+  }
+  if (typeof value === "function")
+    return {
+      problems: [mistake("default_function", "the default export is a function, not a definition", { file, expected: "an object", hint })],
+    };
+  if (typeof value === "object" && value !== null && "then" in value)
+    return {
+      problems: [
+        mistake("default_async", "the default export is a promise", {
+          file,
+          expected: "an object",
+          hint: "await it at the top of the file",
+        }),
+      ],
+    };
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return { problems: [mistake("default_not_object", "the default export is not an object", { file, expected: "an object", hint })] };
+  const checked = checkShape(codeDefinition, value, { code: "definition_invalid", file });
+  return checked.value === undefined ? { problems: checked.problems } : finish(file, checked.value);
+}
+
+async function loadData(file: string): Promise<{ readonly definition?: LoadedDefinition; readonly problems: readonly Problem[] }> {
+  const { data, problems } = await readDataFile(file);
+  if (data === undefined) return { problems };
+  const { body } = data;
+  const value = withBody(data.value, body);
+  if (value === undefined)
+    return {
+      problems: [
+        mistake("instructions_twice", "has both instructions in the front matter and a text below it", { file, hint: "keep one of them" }),
+      ],
+    };
+  const checked = checkShape(dataDefinition, value, { code: "definition_invalid", file, lineOf: (path) => data.lineOf(path) });
+  if (checked.value !== undefined) return finish(file, checked.value);
+  const advised = checked.problems.map((problem) => {
+    const behaviour = problem.code === "key_unknown" && /^(on|schedules|isolate)\b/.test(problem.message);
+    return behaviour ? { ...problem, hint: "data files hold no behaviour: write a .ts or .js file for that" } : problem;
+  });
+  return { problems: advised };
+}
+
+/** The text below the front matter is what the specialist is told. Undefined when it is told twice. */
+function withBody(value: unknown, body: string | undefined): unknown {
+  if (body === undefined || body === "" || typeof value !== "object" || value === null) return value;
+  return "instructions" in value ? undefined : { ...value, instructions: body };
+}
+
+function finish(file: string, value: object): { readonly definition?: LoadedDefinition; readonly problems: readonly Problem[] } {
+  try {
+    // The schema has said yes; it differs from the type only in allowing an explicit `undefined`, which means "not given".
+    return { definition: { file, specialist: createSpecialist(value as SpecialistDefinition) }, problems: [] };
+  } catch (error) {
+    if (error instanceof RetinueError) return { problems: [problemOf(error, { file })] };
+    throw error;
+  }
+}

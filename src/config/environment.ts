@@ -1,0 +1,78 @@
+/** The environment and `.env`: the only place that reads variables, strictly. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "dotenv";
+import { messageOf } from "../core/errors.ts";
+import { mistake, type Problem } from "./problem.ts";
+
+export type Variables = { readonly [name: string]: string | undefined };
+
+/** Variables by name. Those of the process win over `.env`, which is read again each time it is asked for. */
+export interface Environment {
+  /** Undefined when it is unset or empty. */
+  get(name: string): string | undefined;
+  /** Where a variable comes from, for messages: `RETINUE_SET (.env)`. */
+  describe(name: string): string;
+  /** Names that begin so, in order. */
+  names(prefix: string): readonly string[];
+  /** What is wrong with the `.env` file itself. */
+  readonly problems: readonly Problem[];
+}
+
+export interface EnvironmentOptions {
+  /** The folder whose `.env` is read. */
+  readonly cwd: string;
+  /** Default: the variables of this process. */
+  readonly variables?: Variables;
+}
+
+export function openEnvironment({ cwd, variables = process.env }: EnvironmentOptions): Environment {
+  const file = join(cwd, ".env");
+  const first = readDotenv(file);
+  const value = (name: string, dotenv: Variables): string | undefined => {
+    const found = present(variables, name) ?? present(dotenv, name);
+    return found === undefined || found.trim() === "" ? undefined : found.trim();
+  };
+  return {
+    problems: first.problem === undefined ? [] : [first.problem],
+    get: (name) => value(name, readDotenv(file).variables),
+    describe: (name) => (present(variables, name) === undefined ? `${name} (.env)` : name),
+    names(prefix) {
+      const dotenv = readDotenv(file).variables;
+      const all = new Set([...Object.keys(variables), ...Object.keys(dotenv)]);
+      return [...all].filter((name) => name.startsWith(prefix) && value(name, dotenv) !== undefined).sort();
+    },
+  };
+}
+
+function present(variables: Variables, name: string): string | undefined {
+  return Object.hasOwn(variables, name) ? variables[name] : undefined;
+}
+
+function readDotenv(file: string): { readonly variables: Variables; readonly problem?: Problem } {
+  try {
+    return { variables: parse(readFileSync(file)) };
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return { variables: {} };
+    return {
+      variables: {},
+      problem: mistake("env_unreadable", `cannot be read: ${messageOf(error)}`, { file, hint: "mend its permissions, or remove it" }),
+    };
+  }
+}
+
+const TRUE = ["1", "true", "yes", "on"];
+const FALSE = ["0", "false", "no", "off"];
+
+/** `true`, `false`, or undefined for anything else. */
+export function parseBoolean(text: string): boolean | undefined {
+  const word = text.toLowerCase();
+  return TRUE.includes(word) ? true : FALSE.includes(word) ? false : undefined;
+}
+
+/** A whole number within bounds, or undefined for anything else: no exponents, fractions or spaces. */
+export function parseWhole(text: string, min: number, max: number): number | undefined {
+  if (!/^-?\d{1,15}$/.test(text)) return undefined;
+  const value = Number(text);
+  return value >= min && value <= max ? value : undefined;
+}

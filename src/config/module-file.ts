@@ -1,0 +1,100 @@
+/** Loads a TypeScript or JavaScript file as a module, again when asked to, and says where it is broken. */
+import { registerHooks } from "node:module";
+import { extname } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { messageOf } from "../core/errors.ts";
+import { mistake, type Problem } from "./problem.ts";
+
+export const MODULE_EXTENSIONS: readonly string[] = [".ts", ".mts", ".js", ".mjs"];
+
+/** Marks the files we load, and which loading it is: Node keeps a module for ever under one address. */
+const QUERY = "retinue";
+const OWN_EXTENSION = extname(import.meta.url);
+/** The doors, as files of this very copy of the runtime. */
+const DOORS: { readonly [specifier: string]: string } = {
+  retinue: new URL(`../index${OWN_EXTENSION}`, import.meta.url).href,
+  "retinue/testing": new URL(`../testing${OWN_EXTENSION}`, import.meta.url).href,
+};
+
+let hooked = false;
+let loadings = 0;
+
+/**
+ * Makes `retinue` and `retinue/testing` mean this copy wherever the importing file lies, and makes the files that a
+ * definition imports beside itself load anew with it. Once per process; Node offers no way to scope it.
+ */
+function hookOnce(): void {
+  if (hooked) return;
+  hooked = true;
+  registerHooks({
+    resolve(specifier, context, nextResolve) {
+      const door = DOORS[specifier];
+      if (door !== undefined) return { url: door, shortCircuit: true };
+      const resolved = nextResolve(specifier, context);
+      const own = ownQuery(resolved.url) ?? (specifier.startsWith(".") ? ownQuery(context.parentURL) : undefined);
+      if (own === undefined || !MODULE_EXTENSIONS.includes(extname(new URL(resolved.url).pathname))) return resolved;
+      const url = new URL(resolved.url);
+      url.searchParams.set(QUERY, own);
+      // Always as TypeScript modules: without this a folder with no package.json is guessed at, with a warning.
+      return { ...resolved, url: url.href, format: "module-typescript" };
+    },
+  });
+}
+
+function ownQuery(address: string | undefined): string | undefined {
+  if (address === undefined || !address.startsWith("file:")) return undefined;
+  return new URL(address).searchParams.get(QUERY) ?? undefined;
+}
+
+/** The namespace of a module, freshly evaluated. */
+export async function loadModule(file: string): Promise<{ readonly exports: object } | { readonly problem: Problem }> {
+  hookOnce();
+  const url = pathToFileURL(file);
+  url.searchParams.set(QUERY, String(++loadings));
+  try {
+    const exports: unknown = await import(url.href);
+    return { exports: typeof exports === "object" && exports !== null ? exports : {} };
+  } catch (error) {
+    return { problem: loadProblem(file, error) };
+  }
+}
+
+function loadProblem(file: string, error: unknown): Problem {
+  const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+  const message = messageOf(error).split("\n")[0] ?? "";
+  if (error instanceof SyntaxError) {
+    const place = syntaxPlace(error.stack ?? "") ?? { file };
+    if (code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX")
+      return mistake("definition_syntax", message, {
+        ...place,
+        hint: "Node runs TypeScript by removing the types: use no enum, namespace or parameter property",
+      });
+    const missing = /does not provide an export named '(.+)'/.exec(message)?.[1];
+    if (missing !== undefined)
+      return mistake("import_failed", message, { ...place, hint: `export "${missing}" there, or mend the import` });
+    return mistake("definition_syntax", `syntax error: ${message}`, { ...place, hint: "mend the syntax at or just before this line" });
+  }
+  if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND")
+    return mistake("import_failed", message.replace(/ imported from .*$/, ""), { file, hint: "mend the import, or install the package" });
+  const line = thrownLine(error, file);
+  const hint = /^(module|exports|require) is not defined/.test(message)
+    ? "definitions are ES modules: write import … and export default …"
+    : "a definition may not fail while it is loaded: move work into its handlers";
+  return mistake("definition_threw", `it threw while it was loaded: ${message}`, { file, ...(line === undefined ? {} : { line }), hint });
+}
+
+/** Node puts `file:line` on the first line of the stack of a syntax error. */
+function syntaxPlace(stack: string): { readonly file: string; readonly line: number } | undefined {
+  const [, address, line] = /^(.+?)(?:\?[^:\n]*)?:(\d+)\n/.exec(stack) ?? [];
+  if (address === undefined) return undefined;
+  return { file: address.startsWith("file:") ? fileURLToPath(address) : address, line: Number(line) };
+}
+
+/** The line of this file nearest to where it was thrown. */
+function thrownLine(error: unknown, file: string): number | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const address = pathToFileURL(file).href;
+  const at = (error.stack ?? "").split("\n").find((line) => line.includes(address));
+  const line = /:(\d+):\d+\)?$/.exec(at ?? "")?.[1];
+  return line === undefined ? undefined : Number(line);
+}

@@ -1,0 +1,134 @@
+/** Who is to run: definitions with the Guardian's overrides, checked against the network they will live on. */
+import { EVENT_KINDS } from "../contract/events.ts";
+import { isOperationName, OPERATION_NAMES, OPERATIONS } from "../contract/operations.ts";
+import type { Profile } from "../contract/profile.ts";
+import { tierLimits } from "../contract/tiers.ts";
+import { withOverride, type Specialist } from "../specialist/specialist.ts";
+import type { Config } from "./config.ts";
+import { loadDefinitions, type LoadedDefinition } from "./definitions.ts";
+import { checkKeys, type KeyPlace } from "./keys.ts";
+import { mistake, nearest, problemOf, warning, type Problem } from "./problem.ts";
+
+export interface Roster {
+  readonly definitions: readonly LoadedDefinition[];
+  /** Every mistake and warning: of the files, and of what they say about this network. */
+  readonly problems: readonly Problem[];
+}
+
+/** Loads the definitions of a project, applies overrides, and checks all of it. Keys are not looked at: see `checkRosterKeys`. */
+export async function loadRoster(config: Config, profile: Profile): Promise<Roster> {
+  const loaded = await loadDefinitions(config.agents);
+  const known = loaded.definitions.map(({ specialist }) => String(specialist.handle));
+  const strangers = Object.keys(config.specialists).filter((handle) => !known.includes(handle));
+  const definitions = loaded.definitions
+    .filter(({ specialist }) => config.specialists[specialist.handle]?.enabled !== false)
+    .map(({ file, specialist }) => ({ file, specialist: withOverride(specialist, config.specialists[specialist.handle] ?? {}) }));
+  const problems = [...loaded.problems];
+  if (definitions.length === 0 && problems.length === 0)
+    problems.push(warning("agents_empty", "there is no specialist", { file: config.agents, hint: "add a file such as agents/scout.ts" }));
+  // A handle may be missing only because its file is broken: that file's own mistake says enough.
+  if (loaded.problems.length === 0) for (const handle of strangers) problems.push(strangerProblem(handle, known, config.file));
+  return { definitions, problems: [...problems, ...definitions.flatMap((definition) => checkDefinition(definition, profile))] };
+}
+
+function strangerProblem(handle: string, known: readonly string[], file: string | undefined): Problem {
+  const near = nearest(handle, known);
+  return mistake("specialist_unknown", `specialists: there is no specialist "${handle}"`, {
+    ...(file === undefined ? {} : { file }),
+    expected: known.length === 0 ? "no overrides, as there are no definitions" : `one of ${known.join(", ")}`,
+    hint: near === undefined ? "remove it, or add its definition" : `did you mean "${near}"?`,
+  });
+}
+
+/** What is wrong with the keys of a roster. */
+export function checkRosterKeys(roster: Roster, config: Config): readonly Problem[] {
+  const places = roster.definitions.map(({ specialist: { handle } }): KeyPlace => {
+    const keyFile = config.specialists[handle]?.keyFile;
+    return { handle, ...(keyFile === undefined ? {} : { keyFile }) };
+  });
+  const { network, environment, cwd } = config;
+  return checkKeys(places, { set: network.set, ownProfile: !/^set-[ab]$/.test(network.profile), environment, cwd });
+}
+
+/** Handlers whose usual answer is a write, and the write without which they can only look. */
+const USUAL_WRITES: readonly (readonly [keyof Specialist["on"], readonly string[]])[] = [
+  ["reply.created", ["posts.reply", "posts.vote"]],
+  ["mention.created", ["posts.reply", "posts.vote"]],
+  ["post.created", ["posts.reply", "posts.vote", "posts.create"]],
+  ["job.listed", ["jobs.apply"]],
+  ["job.assigned", ["jobs.submit"]],
+];
+
+/** What a definition says that this network cannot do, or that cannot have been meant. */
+function checkDefinition({ file, specialist }: LoadedDefinition, profile: Profile): Problem[] {
+  const problems: Problem[] = [];
+  try {
+    tierLimits(specialist.tier, profile.set);
+  } catch (error) {
+    problems.push({ ...problemOf(error, { file }), message: `"${specialist.handle}": ${problemOf(error).message}` });
+  }
+  for (const [list, names] of [
+    ["may", specialist.may],
+    ["review", specialist.review],
+  ] as const)
+    for (const name of names) problems.push(...checkOperation(name, list, file, profile));
+  for (const name of specialist.review.filter((reviewed) => !specialist.may.includes(reviewed)))
+    problems.push(
+      warning("review_without_may", `review: "${name}" is not in may, so it is refused before anybody reviews it`, {
+        file,
+        hint: `add "${name}" to may`,
+      }),
+    );
+  for (const [kind, writes] of USUAL_WRITES)
+    if (specialist.on[kind] !== undefined && !writes.some((write) => specialist.may.includes(write)) && specialist.may.length === 0)
+      problems.push(
+        warning("handler_without_may", `handles ${kind}, but may write nothing: it can only look`, {
+          file,
+          hint: `add for example may: ["${writes[0]}"]`,
+        }),
+      );
+  return [...problems, ...checkWatch(file, specialist)];
+}
+
+function checkOperation(name: string, list: string, file: string, profile: Profile): Problem[] {
+  const operation = profile.operations.get(name);
+  if (operation === undefined) {
+    const near = nearest(name, [...OPERATION_NAMES, ...profile.operations.keys()]);
+    return [
+      mistake("operation_unknown", `${list}: there is no operation "${name}"`, {
+        file,
+        expected: "the name of a write, such as posts.reply",
+        hint: near === undefined ? "see the table of operations, or add it to the profile under extra" : `did you mean "${near}"?`,
+      }),
+    ];
+  }
+  if (isOperationName(name) && OPERATIONS[name].effect === "read")
+    return [warning("read_in_may", `${list}: "${name}" only reads, which needs no permission`, { file, hint: "remove it" })];
+  if (operation.unsupported !== undefined)
+    return [
+      warning("operation_unsupported", `${list}: this network has no ${name}: it will be refused`, {
+        file,
+        hint: `remove it, unless it is for another network`,
+      }),
+    ];
+  return [];
+}
+
+function checkWatch(file: string, { watch, on }: Specialist): Problem[] {
+  const off: [string, boolean][] = [
+    ["post.created", watch.feed === undefined && watch.communities.length === 0],
+    ["job.listed", watch.jobs === undefined],
+    ["mention.created", !watch.mentions],
+  ];
+  const never = off.filter(([kind, unwatched]) => unwatched && Object.hasOwn(on, kind));
+  const problems = never.map(([kind]) =>
+    warning("handler_never_called", `handles ${kind}, but watch turns that off`, {
+      file,
+      hint: "turn it on in watch, or remove the handler",
+    }),
+  );
+  const idle = EVENT_KINDS.every((kind) => !Object.hasOwn(on, kind));
+  return watch.feed !== undefined && idle
+    ? [...problems, warning("watch_without_handler", "watches the feed, but has no handler: requests for nothing", { file })]
+    : problems;
+}

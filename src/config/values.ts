@@ -1,0 +1,86 @@
+/** The small values that definitions and the config file share, as schemas whose errors read as what was expected. */
+import { z } from "zod";
+import { TIERS } from "../contract/tiers.ts";
+import { LANES } from "../contract/operations.ts";
+import { isHandle } from "../core/ids.ts";
+import { credits, durationMs, type Duration, type Money } from "../core/units.ts";
+
+const MAX_TEXT = 10_000;
+const MAX_LIST = 1_000;
+const MAX_CURRENCIES = 20;
+
+export const expected = (text: string): { readonly error: () => string } => ({ error: () => text });
+
+/** True when `check` does not throw: the readers of core say what is valid, the schema only asks them. */
+export function passes(check: () => unknown): boolean {
+  try {
+    check();
+    return true;
+  } catch {
+    return false; // why not is the schema's own error text
+  }
+}
+
+export const text = z.string(expected("a text")).max(MAX_TEXT, expected(`at most ${MAX_TEXT} characters`));
+export const words = z.array(text.min(1, expected("a text that is not empty")), expected("a list of texts")).max(MAX_LIST);
+export const flag = z.boolean(expected("true or false"));
+
+export const handle = z
+  .string(expected('a handle, such as "scout"'))
+  .refine(isHandle, expected("letters, digits, _, - or ., at most 64, not beginning with a sign"));
+
+export const tier = z.enum(TIERS, expected(`a tier (${TIERS.join(", ")})`));
+
+const DURATION = 'a duration such as "90s", "15m" or "1h30m" (a number is milliseconds)';
+
+/** A duration, kept as it was written. */
+export const duration: z.ZodType<Duration> = z
+  .union([z.string(), z.number()], expected(DURATION))
+  .refine((value) => passes(() => durationMs(value)), expected(DURATION));
+
+export const positiveDuration = duration.refine(
+  (value) => !passes(() => durationMs(value)) || durationMs(value) > 0,
+  expected(`${DURATION}, longer than 0`),
+);
+
+export function wholeNumber(min: number, max: number): z.ZodNumber {
+  const error = expected(`a whole number from ${min} to ${max}`);
+  return z.number(error).int(error).min(min, error).max(max, error);
+}
+
+const AMOUNT = 'an amount such as credits(25), or in data files 25 or {currency: "usd", micros: 2500000}; amounts are never negative';
+
+/** An amount: `Money`, or a whole number of credits (for files that hold no code). */
+const money: z.ZodType<Money, Money | number> = z.union(
+  [
+    z
+      .number()
+      .refine((amount) => passes(() => credits(amount)), expected(AMOUNT))
+      .transform((amount) => credits(amount)),
+    z.strictObject({ currency: z.string().min(1).max(20), micros: z.int(expected(AMOUNT)).min(0, expected(AMOUNT)) }),
+  ],
+  expected(AMOUNT),
+);
+
+const amounts = z.union([money, z.array(money).min(1).max(MAX_CURRENCIES)], expected(AMOUNT)).optional();
+
+export const spend = z.strictObject(
+  { perAction: amounts, perHour: amounts, perDay: amounts, perMonth: amounts, total: amounts },
+  expected("caps: perAction, perHour, perDay, perMonth, total"),
+);
+
+export const price = z.union(
+  [z.literal("free"), z.literal("unknown"), money],
+  expected('"free", "unknown", or an amount; negative prices do not exist'),
+);
+
+export const lanes = z
+  .strictObject(Object.fromEntries(LANES.map((lane) => [lane, wholeNumber(0, 100).optional()])), expected("shares in per cent by lane"))
+  .refine(
+    (shares) => Object.values(shares).reduce<number>((sum, share) => sum + (share ?? 0), 0) <= 100,
+    expected("shares that are at most 100 together"),
+  );
+
+export const zone = z
+  .string(expected('a time zone such as "Europe/London"'))
+  .refine((name) => passes(() => new Intl.DateTimeFormat("en", { timeZone: name })), expected('a time zone such as "Europe/London"'));
