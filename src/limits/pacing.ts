@@ -1,0 +1,159 @@
+/** Pacing: how many requests of one key run side by side and how far apart they start. The hour and the day are the ledger's. */
+import Bottleneck from "bottleneck";
+import type { Clock } from "../core/clock.ts";
+import { Misconfigured, Refused } from "../core/errors.ts";
+import type { KeyId } from "../core/ids.ts";
+
+export interface PacingOptions {
+  /** Requests of one key at a time. Default 2. */
+  readonly concurrency?: number;
+  /** Milliseconds between two starts of one key. Default 50. With 0, nothing is paced at all. */
+  readonly spacingMs?: number;
+}
+
+export const DEFAULT_PACING = { concurrency: 2, spacingMs: 50 } as const;
+/** More waiting tasks than this on one key are refused: admission comes last, so nothing should pile up here. */
+export const MAX_WAITING = 1_000;
+
+/** Runs tasks of one key in the order they came, paced. A task includes its admission: nothing queues after it. */
+export interface Pacer {
+  run<Result>(key: KeyId, task: () => Promise<Result>): Promise<Result>;
+  /** Keys with something running or waiting. */
+  busy(): number;
+}
+
+function checked(options: PacingOptions): Required<PacingOptions> {
+  const { concurrency, spacingMs } = { ...DEFAULT_PACING, ...options };
+  if (!Number.isSafeInteger(concurrency) || concurrency < 1 || concurrency > 100)
+    throw new Misconfigured("pacing_invalid", `expected a concurrency from 1 to 100, got ${concurrency}`);
+  if (!Number.isFinite(spacingMs) || spacingMs < 0 || spacingMs > 60_000)
+    throw new Misconfigured("pacing_invalid", `expected a spacing from 0 to 60000 ms, got ${spacingMs}`);
+  return { concurrency, spacingMs };
+}
+
+function unpaced(): Pacer {
+  let running = 0;
+  return {
+    busy: () => running,
+    async run(_key, task) {
+      running++;
+      try {
+        return await task();
+      } finally {
+        running--;
+      }
+    },
+  };
+}
+
+interface Paced {
+  readonly limiter: Bottleneck;
+  waiting: number;
+  startedAt: number;
+}
+
+/**
+ * Live pacing by bottleneck: spacing and concurrency only. Its reservoir, groups, chaining, changed settings and retries
+ * are known to lose counts, so none is used. A key's limiter is made when it is needed and dropped once it is idle and
+ * its spacing has passed; one timer does that for all keys.
+ */
+export function livePacer(clock: Clock, options: PacingOptions = {}): Pacer {
+  const { concurrency, spacingMs } = checked(options);
+  if (spacingMs === 0) return unpaced();
+  const keys = new Map<KeyId, Paced>();
+  let sweeping = false;
+
+  const sweep = (): void => {
+    sweeping = false;
+    let idle = false;
+    for (const [key, { waiting, startedAt }] of keys)
+      if (waiting === 0 && clock.monotonic() - startedAt >= spacingMs) keys.delete(key);
+      else idle ||= waiting === 0;
+    if (idle) sweepLater();
+  };
+  const sweepLater = (): void => {
+    if (sweeping) return;
+    sweeping = true;
+    clock.after(spacingMs, sweep);
+  };
+
+  return {
+    busy: () => keys.size,
+    async run(key, task) {
+      let paced = keys.get(key);
+      if (paced === undefined) {
+        paced = { limiter: new Bottleneck({ maxConcurrent: concurrency, minTime: spacingMs }), waiting: 0, startedAt: clock.monotonic() };
+        keys.set(key, paced);
+      }
+      const mine = paced;
+      if (mine.waiting >= MAX_WAITING) throw tooMany();
+      mine.waiting++;
+      try {
+        return await mine.limiter.schedule(() => {
+          mine.startedAt = clock.monotonic();
+          return task();
+        });
+      } finally {
+        if (--mine.waiting === 0) sweepLater();
+      }
+    },
+  };
+}
+
+interface Lined {
+  readonly line: (() => void)[];
+  running: number;
+  /** The next start is not before this (monotonic). */
+  freeAt: number;
+  armed: boolean;
+}
+
+/** The same pacing on any clock, for simulation: bottleneck reads the real time itself. */
+export function virtualPacer(clock: Clock, options: PacingOptions = {}): Pacer {
+  const { concurrency, spacingMs } = checked(options);
+  if (spacingMs === 0) return unpaced();
+  const keys = new Map<KeyId, Lined>();
+
+  const pump = (key: KeyId, lined: Lined): void => {
+    if (lined.armed || lined.running >= concurrency) return;
+    const now = clock.monotonic();
+    if (lined.line.length === 0 && lined.running === 0 && now >= lined.freeAt) keys.delete(key);
+    if (lined.line.length === 0 && (lined.running > 0 || now >= lined.freeAt)) return;
+    if (now < lined.freeAt) {
+      lined.armed = true;
+      clock.after(lined.freeAt - now, () => {
+        lined.armed = false;
+        pump(key, lined);
+      });
+      return;
+    }
+    lined.running++;
+    lined.freeAt = now + spacingMs;
+    lined.line.shift()?.();
+    pump(key, lined);
+  };
+
+  return {
+    busy: () => keys.size,
+    async run(key, task) {
+      let lined = keys.get(key);
+      if (lined === undefined) keys.set(key, (lined = { line: [], running: 0, freeAt: 0, armed: false }));
+      const mine = lined;
+      if (mine.line.length >= MAX_WAITING) throw tooMany();
+      await new Promise<void>((go) => {
+        mine.line.push(go);
+        pump(key, mine);
+      });
+      try {
+        return await task();
+      } finally {
+        mine.running--;
+        pump(key, mine);
+      }
+    },
+  };
+}
+
+function tooMany(): Refused {
+  return new Refused("pacing_full", `more than ${MAX_WAITING} requests wait on one key`);
+}

@@ -1,0 +1,52 @@
+/** The ledger's time: never back, and forward only as fast as time really passes. */
+import type { Clock } from "../core/clock.ts";
+import { MINUTE, SECOND } from "../core/units.ts";
+
+/** A wall clock may gain this much on the monotonic one (slewing, drift) and still be followed: 100 parts per million. */
+const GAIN = 1e-4;
+/** A server's `Date` within this of our wall clock confirms the wall clock; `Date` has whole seconds, and answers travel. */
+export const AGREED_SKEW_MS = MINUTE;
+/** A smaller lag behind the wall clock is drift, not a jump. */
+const JUMP_MS = 2 * SECOND;
+
+/**
+ * Windows age by this clock. The wall clock set back does not move it, set forward does not either: the monotonic
+ * clock says how much time passed. Asleep, a machine's monotonic clock may stand still, so after a jump forward the
+ * ledger lags until a server's `Date` agrees with the wall clock; lagging frees nothing early.
+ */
+export interface LedgerTime {
+  /** Milliseconds since the epoch as far as the ledger is concerned. */
+  now(): number;
+  /** How far the ledger is behind the wall clock (negative: ahead, after the clock was set back). */
+  lagMs(): number;
+  /** Whether a jump forward waits to be confirmed. */
+  jumped(): boolean;
+  /** Takes in `skewMs` (server's `Date` minus our clock) of a complete answer. True when it confirmed a jump. */
+  confirm(skewMs: number): boolean;
+}
+
+/** Goes on from `seenAt` (the store's) where the wall clock was set back while the process was down. */
+export function ledgerTime(clock: Clock, seenAt = 0): LedgerTime {
+  let mono = clock.monotonic();
+  let at = Math.max(clock.now(), seenAt);
+  const now = (): number => {
+    const passed = Math.max(0, clock.monotonic() - mono);
+    mono += passed;
+    const steady = at + passed;
+    const wall = clock.now();
+    at = wall > steady ? Math.min(wall, steady + passed * GAIN) : steady;
+    return Math.floor(at);
+  };
+  const lagMs = (): number => clock.now() - now();
+  return {
+    now,
+    lagMs,
+    jumped: () => lagMs() > JUMP_MS,
+    confirm(skewMs) {
+      const lag = lagMs();
+      if (lag <= JUMP_MS || !Number.isFinite(skewMs) || Math.abs(skewMs) > AGREED_SKEW_MS) return false;
+      at = clock.now();
+      return true;
+    },
+  };
+}

@@ -1,0 +1,222 @@
+/** The quota ledger against a strict server. The long form is `campaign.ts`. */
+import { describe, expect, test } from "vitest";
+import { TIER_LIMITS, TIERS } from "../../src/contract/tiers.ts";
+import { seededRandom } from "../../src/core/random.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
+import {
+  believeDownwards,
+  changeLimits,
+  charge,
+  inherit,
+  newQuota,
+  quotaUse,
+  recover,
+  refund,
+  settle,
+  takeable,
+  type QuotaState,
+} from "../../src/limits/quota.ts";
+import { DEFAULT_FLOORS } from "../../src/limits/lanes.ts";
+import { runWorld, type WorldOptions } from "./ledger-world.ts";
+
+const CLEAN = { sliding: 0, fixed: 0, anchored: 0 };
+const FREE = TIER_LIMITS.free;
+const T0 = Date.UTC(2026, 2, 1);
+/** One lane with everything, so that these tests count windows and not lanes. */
+const ONE_LANE = { obligation: 100, reply: 0, act: 0, watch: 0, poll: 0, explore: 0 };
+
+function take(state: QuotaState, now: number, many: number): number {
+  let taken = 0;
+  while (taken < many && takeable(state, now, { lane: "obligation", cost: 1, obligations: 0 }).ok) {
+    charge(state, now, "obligation", 1);
+    taken++;
+  }
+  return taken;
+}
+
+function answer(state: QuotaState, now: number, many: number): void {
+  for (let i = 0; i < many; i++) settle(state, now, "obligation", 1, { answered: true });
+}
+
+describe("against a strict server", () => {
+  const days = { free: 12, starter: 3, growth: 2, pro: 1.3 } as const;
+  for (const tier of TIERS)
+    test(`${tier}: nothing is over in any window, and at least 98 % of the day is used`, () => {
+      const { perHour, perDay } = TIER_LIMITS[tier];
+      const calm = runWorld({ limits: { perHour, perDay }, days: days[tier], seed: 11 });
+      expect(calm.verdicts).toEqual(CLEAN);
+      if (days[tier] >= 2) expect(calm.utilisation).toBeGreaterThanOrEqual(0.98);
+    });
+
+  test("nothing is over with lost answers, crashes and a wall clock that jumps by up to a day either way", () => {
+    for (let seed = 1; seed <= 6; seed++) {
+      const wild = runWorld({
+        limits: FREE,
+        days: 8,
+        seed,
+        lost: 0.03,
+        neverLeft: 0.03,
+        crashEveryDays: 0.3,
+        jumpEveryDays: 0.3,
+        latencyMs: 20_000,
+      });
+      expect(wild.verdicts).toEqual(CLEAN);
+      expect(wild.crashes + wild.jumps).toBeGreaterThan(20);
+      expect(wild.utilisation).toBeGreaterThanOrEqual(0.98);
+    }
+  });
+
+  const bugs: readonly NonNullable<WorldOptions["bug"]>[] = [
+    "age from admission",
+    "refund lost answers",
+    "forget in flight at restart",
+    "follow the wall clock",
+  ];
+  test.each(bugs)("the server would have caught a ledger that does this: %s", (bug) => {
+    const seen = { sliding: 0, fixed: 0, anchored: 0 };
+    for (let seed = 1; seed <= 4; seed++) {
+      const { verdicts } = runWorld({
+        limits: FREE,
+        days: 4,
+        seed,
+        bug,
+        lost: 0.1,
+        crashEveryDays: 0.05,
+        jumpEveryDays: 0.2,
+        latencyMs: 29_000,
+      });
+      seen.sliding += verdicts.sliding;
+    }
+    expect(seen.sliding).toBeGreaterThan(0);
+  });
+});
+
+describe("the ledger", () => {
+  test("a request counts from its admission, and in flight it never ages", () => {
+    const state = newQuota(FREE, ONE_LANE);
+    expect(take(state, T0, 100)).toBe(60);
+    expect(take(state, T0 + 3 * DAY, 1)).toBe(0);
+    answer(state, T0 + 3 * DAY, 60);
+    expect(take(state, T0 + 3 * DAY + HOUR - SECOND, 1)).toBe(0);
+    expect(take(state, T0 + 3 * DAY + HOUR + 11 * SECOND, 100)).toBe(60);
+  });
+
+  test("both windows are charged or neither", () => {
+    const state = newQuota({ perHour: 100, perDay: 3 }, ONE_LANE);
+    expect(take(state, T0, 10)).toBe(3);
+    const { hour, day } = quotaUse(state, T0);
+    expect([hour.used, day.used]).toEqual([3, 3]);
+  });
+
+  test("a refusal says which window and the very time at which the request would pass", () => {
+    const state = newQuota(FREE, ONE_LANE);
+    take(state, T0, 60);
+    answer(state, T0, 60);
+    const refused = takeable(state, T0 + MINUTE, { lane: "obligation", cost: 1, obligations: 0 });
+    expect(refused).toMatchObject({ ok: false, rule: "quota_window", window: "hour" });
+    if (refused.ok) return;
+    expect(takeable(state, refused.until - 1, { lane: "obligation", cost: 1, obligations: 0 }).ok).toBe(false);
+    expect(takeable(state, refused.until, { lane: "obligation", cost: 1, obligations: 0 }).ok).toBe(true);
+  });
+
+  test("only what never left is given back; a lost answer counts to its deadline and the late bound, and then ages", () => {
+    const state = newQuota({ perHour: 1, perDay: 10 }, ONE_LANE);
+    take(state, T0, 1);
+    refund(state, "obligation", 1);
+    expect(take(state, T0, 5)).toBe(1);
+    settle(state, T0 + SECOND, "obligation", 1, { answered: false, deadlineAt: T0 + 30 * SECOND });
+    expect(take(state, T0 + HOUR + 2 * MINUTE + 29 * SECOND, 1)).toBe(0);
+    expect(take(state, T0 + HOUR + 2 * MINUTE + 45 * SECOND, 1)).toBe(1);
+  });
+
+  test("a clock set back frees nothing", () => {
+    const state = newQuota(FREE, ONE_LANE);
+    take(state, T0, 60);
+    answer(state, T0, 60);
+    expect(take(state, T0 - 30 * DAY, 1)).toBe(0);
+    expect(take(state, T0 + HOUR - MINUTE, 1)).toBe(0);
+  });
+
+  test("what a crash left open counts from recovery", () => {
+    const state = newQuota({ perHour: 2, perDay: 10 }, ONE_LANE);
+    recover(state, T0, [{ lane: "obligation", cost: 2, deadlineAt: T0 - HOUR }]);
+    expect(take(state, T0 + HOUR, 1)).toBe(0);
+    expect(take(state, T0 + HOUR + 3 * MINUTE, 5)).toBe(2);
+  });
+
+  test("a tier change either way counts the same requests on", () => {
+    const state = newQuota(FREE, ONE_LANE);
+    take(state, T0, 60);
+    answer(state, T0, 60);
+    changeLimits(state, TIER_LIMITS.starter, ONE_LANE);
+    expect(take(state, T0 + 1, 1_000)).toBe(240);
+    answer(state, T0 + 1, 240);
+    changeLimits(state, FREE, ONE_LANE);
+    expect(take(state, T0 + 2 * SECOND, 1)).toBe(0);
+    expect(take(state, T0 + HOUR + MINUTE, 1_000)).toBe(60);
+  });
+
+  test("a regenerated key starts with its predecessor's charges, parks and flights", () => {
+    const old = newQuota(FREE, ONE_LANE);
+    take(old, T0, 50);
+    answer(old, T0, 45);
+    old.parkedUntil = T0 + MINUTE;
+    const heir = newQuota(FREE, ONE_LANE);
+    inherit(old, heir, T0);
+    expect(quotaUse(heir, T0).hour.used).toBe(50);
+    expect(takeable(heir, T0, { lane: "obligation", cost: 1, obligations: 0 })).toMatchObject({ rule: "key_parked", until: T0 + MINUTE });
+    expect(take(heir, T0 + MINUTE, 100)).toBe(10);
+  });
+});
+
+describe("believing the server", () => {
+  const hints = [
+    { name: "named windows", hint: { remainingHour: 10 }, hour: 10, day: 500 },
+    { name: "the day named", hint: { remainingDay: 7 }, hour: 60, day: 7 },
+    { name: "an unnamed window is the hour", hint: { remaining: 12 }, hour: 12, day: 500 },
+    { name: "an unnamed window that resets in five hours is the day", hint: { remaining: 12, resetMs: 5 * HOUR }, hour: 60, day: 12 },
+    { name: "a burst limit is neither", hint: { remaining: 0, resetMs: SECOND }, hour: 60, day: 500 },
+    { name: "more than we think changes nothing", hint: { remainingHour: 1_000, remainingDay: 1e9 }, hour: 60, day: 500 },
+    { name: "less than nothing is nothing", hint: { remainingHour: -5 }, hour: 0, day: 500 },
+    {
+      name: "what is no number is ignored",
+      hint: { remainingHour: Number.NaN, remainingDay: Infinity, resetMs: Number.NaN },
+      hour: 60,
+      day: 500,
+    },
+  ] as const;
+  test.each(hints)("$name", ({ hint, hour, day }) => {
+    const state = newQuota(FREE, ONE_LANE);
+    believeDownwards(state, T0, hint);
+    const use = quotaUse(state, T0);
+    expect(60 - use.hour.used).toBe(hour);
+    expect(500 - use.day.used).toBe(day);
+  });
+
+  test("a stranger on our key shows as foreign calls, once, and they leave when the server says so", () => {
+    const state = newQuota(FREE, ONE_LANE);
+    take(state, T0, 10);
+    answer(state, T0, 10);
+    for (let i = 0; i < 5; i++) believeDownwards(state, T0, { remainingHour: 20, resetMs: 20 * MINUTE });
+    expect(quotaUse(state, T0).hour.by["foreign"]).toBe(30);
+    expect(quotaUse(state, T0 + 19 * MINUTE).hour.used).toBe(40);
+    expect(quotaUse(state, T0 + 20 * MINUTE + 12 * SECOND).hour.used).toBe(10);
+  });
+});
+
+test("admitting and settling costs under 20 µs in memory", () => {
+  const state = newQuota(TIER_LIMITS.pro, DEFAULT_FLOORS);
+  const random = seededRandom(3);
+  const lanes = ["reply", "poll", "act"] as const;
+  const began = performance.now();
+  const rounds = 20_000;
+  for (let i = 0; i < rounds; i++) {
+    const lane = random.pick(lanes);
+    const now = T0 + i * 1_000;
+    if (takeable(state, now, { lane, cost: 1, obligations: 3 }).ok) {
+      charge(state, now, lane, 1);
+      settle(state, now + 200, lane, 1, { answered: true });
+    }
+  }
+  expect((performance.now() - began) / rounds).toBeLessThan(0.02);
+});
