@@ -36,7 +36,8 @@ export function openEnvironment({ cwd, variables = process.env }: EnvironmentOpt
   return {
     problems: first.problem === undefined ? [] : [first.problem],
     get: (name) => value(name, readDotenv(file).variables),
-    describe: (name) => (present(variables, name) === undefined ? `${name} (.env)` : name),
+    describe: (name) =>
+      present(variables, name) === undefined && present(readDotenv(file).variables, name) !== undefined ? `${name} (.env)` : name,
     names(prefix) {
       const dotenv = readDotenv(file).variables;
       const all = new Set([...Object.keys(variables), ...Object.keys(dotenv)]);

@@ -1,0 +1,29 @@
+#!/usr/bin/env node
+// The door of the command line: plain JavaScript that Node 18 can read, so that an old Node is told what to do.
+import { existsSync, readFileSync } from "node:fs";
+import * as nodeModule from "node:module";
+
+const OLDEST_NODE = 24;
+
+async function start() {
+  if (Number(process.versions.node.split(".")[0]) < OLDEST_NODE) {
+    const said = `retinue needs Node ${OLDEST_NODE} or newer, and this is ${process.version}`;
+    const hint = "install it from https://nodejs.org, or run this by an npm script: the project brings its own Node";
+    if (process.argv.includes("--json")) console.log(JSON.stringify({ error: { code: "node_too_old", message: said, hint } }));
+    else console.error(`error: ${said}\n  try: ${hint}`);
+    process.exitCode = 2;
+    return;
+  }
+  if (process.argv[2] === "--version" || process.argv[2] === "-V") {
+    console.log(JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version);
+    return;
+  }
+  nodeModule.enableCompileCache();
+  // A checkout runs its sources, built or not; the package has only what was built.
+  const source = new URL("../src/cli/main.ts", import.meta.url);
+  const entry = existsSync(source) ? source : new URL("../dist/cli/main.js", import.meta.url);
+  const { main } = await import(entry.href);
+  process.exitCode = await main(process.argv.slice(2));
+}
+
+start();

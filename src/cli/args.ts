@@ -1,0 +1,79 @@
+/** Reads the values of options: strictly, and with an error that names the option. */
+import { Misconfigured } from "../core/errors.ts";
+import { durationMs } from "../core/units.ts";
+import { parseWhole } from "../config/environment.ts";
+import { isObject, parseJson, type JsonObject } from "../core/json.ts";
+import type { GivenOptions } from "./command.ts";
+
+/** The text of `--name <value>`, or undefined. */
+export function textOption(options: GivenOptions, name: string): string | undefined {
+  const value = options[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+export function flagOption(options: GivenOptions, name: string): boolean {
+  return options[name] === true;
+}
+
+/** Milliseconds of `--for 60s`, or undefined. Throws `Misconfigured` (`option_invalid`). */
+export function durationOption(options: GivenOptions, name: string): number | undefined {
+  const text = textOption(options, name);
+  if (text === undefined) return undefined;
+  try {
+    return durationMs(text);
+  } catch (error) {
+    throw new Misconfigured("option_invalid", `${optionName(name)}: ${JSON.stringify(text)} is no duration`, {
+      expected: "a duration such as 90s, 15m or 1h30m",
+      cause: error,
+    });
+  }
+}
+
+/** A whole number within bounds, or undefined. Throws `Misconfigured` (`option_invalid`). */
+export function wholeOption(
+  options: GivenOptions,
+  name: string,
+  bounds: { readonly min: number; readonly max: number },
+): number | undefined {
+  const text = textOption(options, name);
+  if (text === undefined) return undefined;
+  const value = parseWhole(text, bounds.min, bounds.max);
+  if (value === undefined)
+    throw new Misconfigured("option_invalid", `${optionName(name)}: ${JSON.stringify(text)} is not usable`, {
+      expected: `a whole number from ${bounds.min} to ${bounds.max}`,
+    });
+  return value;
+}
+
+/** One of a few words, or undefined. Throws `Misconfigured` (`option_invalid`). */
+export function choiceOption<Choice extends string>(options: GivenOptions, name: string, choices: readonly Choice[]): Choice | undefined {
+  const text = textOption(options, name);
+  if (text === undefined) return undefined;
+  const choice = choices.find((one) => one === text.toLowerCase());
+  if (choice === undefined)
+    throw new Misconfigured(
+      name === "set" ? "set_unknown" : "option_invalid",
+      `${optionName(name)}: there is no ${name} ${JSON.stringify(text)}`,
+      {
+        expected: choices.join(" or "),
+      },
+    );
+  return choice;
+}
+
+/** A JSON object given as text, or `{}`. Throws `Misconfigured` (`option_invalid`). */
+export function objectOption(options: GivenOptions, name: string): JsonObject {
+  const text = textOption(options, name);
+  if (text === undefined) return {};
+  const value = parseJson(text);
+  if (!isObject(value))
+    throw new Misconfigured("option_invalid", `${optionName(name)} is no JSON object`, {
+      expected: `an object such as '{"content": "hello"}'`,
+    });
+  return value;
+}
+
+/** `baseUrl` is `--base-url`. */
+export function optionName(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}

@@ -1,0 +1,72 @@
+/** `retinue check`: every mistake in settings, profile, definitions and keys, without a call to the network. */
+import { readConfig } from "../../config/config.ts";
+import { isMistake, warning, type Problem } from "../../config/problem.ts";
+import { readProfile } from "../../config/profile-file.ts";
+import { checkRosterKeys, loadRoster } from "../../config/roster.ts";
+import { shippedProfile } from "../../contract/profile.ts";
+import { flagOption } from "../args.ts";
+import { EXIT, OPTIONS, type Command } from "../command.ts";
+import { problemJson } from "../output.ts";
+
+export const command: Command = {
+  name: "check",
+  describe: "Look for mistakes in settings, profile, definitions and keys. Nothing is called and nothing is written.",
+  options: [
+    OPTIONS.config,
+    OPTIONS.agents,
+    OPTIONS.baseUrl,
+    OPTIONS.set,
+    OPTIONS.profile,
+    OPTIONS.store,
+    { flags: "--no-keys", describe: "do not look for keys" },
+    { flags: "--strict", describe: "let warnings count as mistakes" },
+  ],
+  examples: ["retinue check", "retinue check --agents ./agents --set a --json"],
+  async run({ flags, env, cwd, out, command: name, version, options }) {
+    const { config, problems: settings } = await readConfig({ flags, env, cwd });
+    const { profile, problems: ofProfile } = await readProfile(config.network.profile);
+    const speaks = profile ?? shippedProfile(config.network.set);
+    const roster = await loadRoster(config, speaks);
+    const problems: Problem[] = [...settings, ...ofProfile, ...roster.problems];
+    if (profile !== undefined && profile.set !== config.network.set)
+      problems.push(
+        warning(
+          "profile_of_other_set",
+          `the profile builds on Set ${profile.set.toUpperCase()}, the settings say Set ${config.network.set.toUpperCase()}`,
+          {
+            hint: `set RETINUE_SET=${profile.set}`,
+          },
+        ),
+      );
+    if (options["keys"] !== false) problems.push(...checkRosterKeys(roster, config));
+    const failed = problems.some((problem) => isMistake(problem) || flagOption(options, "strict"));
+    const mistakes = problems.filter(isMistake);
+    out.problems([...problems.filter((problem) => !isMistake(problem)), ...mistakes]);
+
+    const specialists = roster.definitions.map(({ file, specialist }) => ({
+      handle: specialist.handle,
+      tier: specialist.tier,
+      file,
+      may: specialist.may,
+    }));
+    if (!failed) {
+      out.table(specialists, [
+        { title: "specialist", value: (row) => row.handle },
+        { title: "tier", value: (row) => row.tier },
+        { title: "may", value: (row) => row.may.join(" ") || "nothing but read" },
+      ]);
+      out.line(out.paint.green(`\n${specialists.length} specialist${specialists.length === 1 ? "" : "s"}, no mistakes`));
+    } else out.line(`\n${mistakes.length} mistake${mistakes.length === 1 ? "" : "s"} and ${problems.length - mistakes.length} warnings`);
+    const shown = problems.map((problem) => problemJson(problem, cwd));
+    const first = mistakes[0] ?? (failed ? problems[0] : undefined);
+    out.result({
+      version,
+      command: name,
+      ok: !failed,
+      ...(first === undefined ? {} : { error: problemJson(first, cwd) }),
+      problems: shown,
+      specialists: specialists.map(({ handle, tier }) => ({ handle, set: config.network.set, tier })),
+    });
+    return failed ? EXIT.misused : EXIT.done;
+  },
+};

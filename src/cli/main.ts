@@ -1,0 +1,136 @@
+/** The command line: finds the command, runs it, and turns whatever goes wrong into one screen and an exit code. */
+import { readFileSync } from "node:fs";
+import { Command as Parser, CommanderError, Option } from "commander";
+import { loadConfig, type Flags } from "../config/config.ts";
+import { nearest, type Problem } from "../config/problem.ts";
+import { Misconfigured, messageOf, RetinueError } from "../core/errors.ts";
+import { textOption } from "./args.ts";
+import { EXIT, type Command, type ExitCode, type GivenOptions } from "./command.ts";
+import { COMMANDS } from "./commands.ts";
+import { createOutput, createPaint, problemJson, problemLines, wantsColour, type TextStream } from "./output.ts";
+
+/** What surrounds a command: the process, or a test. */
+export interface Surroundings {
+  readonly cwd: string;
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly stdout: TextStream;
+  readonly stderr: TextStream;
+}
+
+/** Runs one command line. Answers the exit code and never throws. */
+export async function main(argv: readonly string[], around: Surroundings = processSurroundings()): Promise<ExitCode> {
+  const json = argv.includes("--json");
+  try {
+    return await runCommand(argv, json, around);
+  } catch (error) {
+    return report(error, json, around);
+  }
+}
+
+function processSurroundings(): Surroundings {
+  // A reader that goes away (`| head`) is no failure of ours.
+  for (const stream of [process.stdout, process.stderr])
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+      process.exit(EXIT.done);
+    });
+  return { cwd: process.cwd(), env: process.env, stdout: process.stdout, stderr: process.stderr };
+}
+
+export function readVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  return typeof manifest === "object" && manifest !== null && "version" in manifest ? String(manifest.version) : "unknown";
+}
+
+async function runCommand(argv: readonly string[], json: boolean, around: Surroundings): Promise<ExitCode> {
+  const version = readVersion();
+  const words = argv.filter((word) => !word.startsWith("-"));
+  const name = words[0] === "help" ? words[1] : words[0];
+  const entry = COMMANDS.find((one) => one.name === name);
+  if (name !== undefined && entry === undefined) throw unknownCommand(name);
+  const command = (await entry?.load())?.command;
+  let code: ExitCode | undefined;
+  const program = createProgram(version, around);
+  for (const { name: other, describe } of COMMANDS) if (other !== command?.name) program.command(other).description(describe);
+  if (command !== undefined)
+    addCommand(program, command, async (args, options) => {
+      const out = createOutput({ json, colour: !json && wantsColour(around.stdout, around.env), ...around });
+      const flags = flagsOf(options);
+      code = await command.run({
+        command: command.name,
+        version,
+        args,
+        options,
+        flags,
+        cwd: around.cwd,
+        env: around.env,
+        out,
+        loadConfig: () => loadConfig({ flags, env: around.env, cwd: around.cwd }),
+      });
+    });
+  try {
+    if (words.length === 0 && argv.every((word) => word === "--json")) program.outputHelp();
+    else await program.parseAsync([...argv], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return EXIT.done;
+    throw new Misconfigured(
+      "command_misused",
+      error.message
+        .replace(/^error: /, "")
+        .split("\n")
+        .join(" "),
+      {
+        hint: `retinue ${command === undefined ? "" : `${command.name} `}--help shows what there is`,
+      },
+    );
+  }
+  return code ?? EXIT.done;
+}
+
+function createProgram(version: string, { stdout }: Surroundings): Parser {
+  return new Parser("retinue")
+    .description("Runs autonomous specialists on an agent network: within every limit, nothing twice, nothing lost.")
+    .version(version, "-V, --version", "print the version")
+    .addOption(new Option("--json", "for machines: progress on stderr, one final object on stdout"))
+    .helpOption("-h, --help", "show help")
+    .helpCommand("help [command]", "show help")
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => void stdout.write(text), writeErr: () => undefined });
+}
+
+function addCommand(program: Parser, command: Command, run: (args: string[], options: GivenOptions) => Promise<void>): void {
+  const parser = program.command(command.name).description(command.describe);
+  if (command.arguments !== undefined) parser.arguments(command.arguments);
+  for (const { flags, describe } of command.options) parser.addOption(new Option(flags, describe));
+  parser.addOption(new Option("--json", "for machines: progress on stderr, one final object on stdout"));
+  if (command.examples !== undefined) parser.addHelpText("after", `\nExamples:\n${command.examples.map((line) => `  ${line}`).join("\n")}`);
+  parser.action((): Promise<void> => run(parser.args, parser.opts<GivenOptions>()));
+}
+
+function flagsOf(options: GivenOptions): Flags {
+  const names = ["config", "agents", "baseUrl", "set", "profile", "store"] as const;
+  return Object.fromEntries(names.flatMap((name) => (textOption(options, name) === undefined ? [] : [[name, textOption(options, name)]])));
+}
+
+function unknownCommand(name: string): Misconfigured {
+  const names = COMMANDS.map((entry) => entry.name);
+  const near = nearest(name, names);
+  return new Misconfigured("command_unknown", `there is no command "${name}"`, {
+    expected: `one of ${names.join(", ")}`,
+    hint: near === undefined ? "retinue --help shows what there is" : `did you mean "${near}"?`,
+  });
+}
+
+/** One screen: what, where, expected, what to try. With --json the same as the one final object. */
+function report(error: unknown, json: boolean, { stdout, stderr, env, cwd }: Surroundings): ExitCode {
+  const known = error instanceof RetinueError;
+  const { cause: _cause, ...details } = known
+    ? error.details
+    : { cause: undefined, hint: "this is a fault of ours: run it again with DEBUG=1 and report what it prints" };
+  const problem: Problem = { level: "error", code: known ? error.code : "unexpected", message: messageOf(error), ...details };
+  if (json) stdout.write(`${JSON.stringify({ error: problemJson(problem, cwd) })}\n`);
+  else stderr.write(`${problemLines(problem, createPaint(wantsColour(stderr, env)), cwd).join("\n")}\n`);
+  if ((env["DEBUG"] ?? "") !== "" && error instanceof Error) stderr.write(`${error.stack}\n`);
+  return error instanceof Misconfigured ? EXIT.misused : EXIT.failed;
+}
