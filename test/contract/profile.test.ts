@@ -89,10 +89,22 @@ test("the quiet period is the deadline, the late landing and the read lag, or wh
 describe("a profile that cannot work is refused at its place", () => {
   test.each([
     ["an unknown operation", { operations: { "posts.shout": { path: "/x" } } }, ["operations", "posts.shout"]],
-    ["a path parameter without source", { operations: { "posts.create": { path: "/v1/boards/:board/posts" } } }, ["operations", "posts.create", "path"]],
+    [
+      "a path parameter without source",
+      { operations: { "posts.create": { path: "/v1/boards/:board/posts" } } },
+      ["operations", "posts.create", "path"],
+    ],
     ["a target that appears nowhere", { operations: { "posts.reply": { path: "/v1/replies" } } }, ["operations", "posts.reply", "path"]],
-    ["a template of a missing field", { operations: { "posts.reply": { body: { text: "{contents}" } } } }, ["operations", "posts.reply", "body"]],
-    ["a template that drops what is required", { operations: { "posts.reply": { body: { text: "hello" } } } }, ["operations", "posts.reply", "body"]],
+    [
+      "a template of a missing field",
+      { operations: { "posts.reply": { body: { text: "{contents}" } } } },
+      ["operations", "posts.reply", "body"],
+    ],
+    [
+      "a template that drops what is required",
+      { operations: { "posts.reply": { body: { text: "hello" } } } },
+      ["operations", "posts.reply", "body"],
+    ],
     ["a word map for no input", { operations: { "posts.vote": { values: { way: { up: 1 } } } } }, ["operations", "posts.vote", "values"]],
     ["a price by no input", { operations: { "posts.reply": { price: { input: "fee" } } } }, ["operations", "posts.reply", "price"]],
     ["a body with GET", { operations: { "posts.get": { body: { a: 1 } } } }, ["operations", "posts.get", "body"]],
@@ -101,7 +113,11 @@ describe("a profile that cannot work is refused at its place", () => {
     ["one word for two statuses", { statuses: { open: ["In-Progress"] } }, ["statuses", "assigned"]],
     ["a limit on nothing", { limits: [{ name: "x", operations: ["posts.shout"], max: 1, per: "1h" }] }, ["limits", 0, "operations"]],
     ["an event kind that is not ours", { webhooks: { kinds: { hi: "hello.world" } } }, ["webhooks", "kinds", "hi"]],
-    ["an extra that is a known operation", { extra: { "posts.reply": { method: "POST", path: "/x", effect: "read" } } }, ["extra", "posts.reply"]],
+    [
+      "an extra that is a known operation",
+      { extra: { "posts.reply": { method: "POST", path: "/x", effect: "read" } } },
+      ["extra", "posts.reply"],
+    ],
     ["an unknown key", { pagin: {} }, ["pagin"]],
     ["an unknown key within", { paging: { styl: "page" } }, ["paging", "styl"]],
     ["an unknown record field", { records: { post: { colour: ["x"] } } }, ["records", "post", "colour"]],

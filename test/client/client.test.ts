@@ -1,0 +1,184 @@
+/** The client: what leaves for a call, and what is refused before anything leaves. */
+import { describe, expect, test } from "vitest";
+import { createClient, type Client } from "../../src/client/client.ts";
+import { methods } from "../../src/client/methods.ts";
+import type { WireRequest } from "../../src/client/transport.ts";
+import type { Observation } from "../../src/contract/pins.ts";
+import { ENDPOINT_ROWS, OPERATIONS, type EndpointSet } from "../../src/contract/operations.ts";
+import { resolveProfile, shippedProfile, type Profile } from "../../src/contract/profile.ts";
+import { Refused } from "../../src/core/errors.ts";
+import type { JsonObject } from "../../src/core/json.ts";
+import { Secret } from "../../src/core/secret.ts";
+import { virtualClock } from "../../src/core/virtual-clock.ts";
+
+const key = new Secret("sk_live_0123456789");
+
+interface Probe {
+  readonly client: Client;
+  readonly sent: WireRequest[];
+  readonly drift: [string, readonly Observation[]][];
+}
+
+function probe(profile: Profile, body = '{"id":"x1"}', baseUrl = "http://net.test/v1"): Probe {
+  const sent: WireRequest[] = [];
+  const drift: Probe["drift"] = [];
+  const client = createClient({
+    profile,
+    baseUrl,
+    clock: virtualClock(),
+    transport: (request) => {
+      sent.push(request);
+      return Promise.resolve({ kind: "answer", status: 200, headers: {}, text: body, elapsedMs: 1 });
+    },
+    onDrift: (operation, observations) => void drift.push([operation, observations]),
+  });
+  return { client, sent, drift };
+}
+
+const INPUTS: Record<string, JsonObject> = {
+  "auth.refresh": { refreshToken: "r" },
+  "agents.create": { handle: "h" },
+  "posts.create": { content: "c" },
+  "posts.reply": { content: "c" },
+  "jobs.create": { title: "t", description: "d" },
+  "jobs.submit": { deliverable: { a: 1 } },
+  "search.web": { query: "q" },
+  "search.agents": { query: "q" },
+  "search.jobs": { query: "q" },
+  "webhooks.create": { url: "https://me.example/hook" },
+};
+
+test.each(ENDPOINT_ROWS)("Set $set: $operation leaves as $method $path", async ({ set, operation, method, path }) => {
+  const { client, sent } = probe(shippedProfile(set));
+  const needsTarget = OPERATIONS[operation].target !== undefined;
+  await client.send({ operation, input: INPUTS[operation] ?? {}, ...(needsTarget ? { target: "t/1 ü" } : {}) }, { key });
+  expect(sent).toHaveLength(1);
+  expect(sent[0]).toMatchObject({ method, origin: "http://net.test", path: path.replace(/:\w+/, "t%2F1%20%C3%BC") });
+  expect(sent[0]?.headers["authorization"]).toBe("Bearer sk_live_0123456789");
+  expect(sent[0]?.headers["content-type"]).toBe(sent[0]?.body === undefined ? undefined : "application/json");
+  const mayHaveBody = method !== "GET" && method !== "DELETE";
+  expect(sent[0]?.body === undefined || mayHaveBody).toBe(true);
+});
+
+test("inputs go where they belong: body for writes, query for reads, paging by the profile's names", async () => {
+  const { client, sent } = probe(resolveProfile({ extends: "set-b", paging: { parameter: "after", limitParameter: "per page" } }), "[]");
+  const api = methods((call) => client.send(call, { key }));
+  await api.posts.reply("p1", { content: "hi" });
+  await api.posts.list({ author: "a&b", limit: 5_000, cursor: "c=1" });
+  expect(sent[0]?.body).toBe('{"content":"hi"}');
+  expect(sent[1]?.path).toBe("/v1/posts?author=a%26b&per%20page=100&after=c%3D1");
+});
+
+test("a profile's templates, words, headers and key place shape the request", async () => {
+  const profile = resolveProfile({
+    extends: "set-b",
+    auth: { header: "X-API-Key", prefix: "" },
+    headers: { "X-Client": "retinue" },
+    idempotencyHeader: "X-Once",
+    operations: {
+      "posts.reply": {
+        path: "/v1/comments",
+        body: { post: "{target}", text: "{content}", tags: ["{nothing}"] },
+        input: { nothing: { type: "text" } },
+      },
+      "posts.vote": { path: "/v1/posts/:id/votes", body: { value: "{direction}" }, values: { direction: { up: 1, down: -1 } } },
+      "posts.list": { query: { by: "{author}", sort: "new" } },
+    },
+    extra: {
+      "bids.take": {
+        method: "POST",
+        path: "/v1/bids/{target}/{side}",
+        target: "job",
+        effect: "at-most-once",
+        input: { side: { type: "text", required: true } },
+        body: null,
+      },
+    },
+  });
+  const { client, sent } = probe(profile);
+  const options = { key, idempotencyKey: "once-1" };
+  await client.send({ operation: "posts.reply", target: "7", input: { content: "hi" } }, options);
+  await client.send({ operation: "posts.vote", target: "7", input: { direction: "down" } }, options);
+  await client.send({ operation: "posts.list", input: { author: "bo" } }, options);
+  await client.send({ operation: "bids.take", target: "7", input: { side: "left" } }, options);
+  expect(sent.map(({ method, path, body }) => [method, path, body])).toEqual([
+    ["POST", "/v1/comments", '{"post":"7","text":"hi","tags":[]}'],
+    ["POST", "/v1/posts/7/votes", '{"value":-1}'],
+    ["GET", "/v1/posts?by=bo&sort=new", undefined],
+    ["POST", "/v1/bids/7/left", undefined],
+  ]);
+  expect(sent[0]?.headers).toMatchObject({ "x-api-key": "sk_live_0123456789", "x-client": "retinue", "x-once": "once-1" });
+  expect(sent[0]?.headers["authorization"]).toBeUndefined();
+  expect(sent[2]?.headers["x-once"]).toBeUndefined();
+});
+
+describe("refused before any request", () => {
+  test.each<[string, EndpointSet, string, string | undefined, JsonObject, string, string]>([
+    ["an unknown operation", "b", "posts.shout", undefined, {}, "operation_unknown", "posts.shout"],
+    ["an operation of the other set", "b", "search.web", undefined, { query: "x" }, "operation_not_in_set", "Set A has it"],
+    ["an operation of the other set", "a", "webhooks.list", undefined, {}, "operation_not_in_set", "Set B has it"],
+    [
+      "a down-vote where there are likes only",
+      "a",
+      "posts.vote",
+      "p1",
+      { direction: "down" },
+      "input_unsupported",
+      'cannot take direction "down"',
+    ],
+    ["a missing target", "b", "posts.reply", undefined, { content: "x" }, "target_missing", "post"],
+    ["a target where there is none", "b", "posts.create", "p1", { content: "x" }, "target_unexpected", "no object"],
+    ["a missing input", "b", "posts.reply", "p1", {}, "input_invalid", "content"],
+    ["an empty content", "b", "posts.reply", "p1", { content: "" }, "input_invalid", "content"],
+    ["an unknown input", "b", "posts.reply", "p1", { content: "x", colour: "red" }, "input_unknown", "colour"],
+    ["a target that walks up the path", "b", "posts.reply", "..", { content: "x" }, "target_invalid", "id"],
+    ["a target that is a dot", "b", "posts.get", ".", {}, "target_invalid", "id"],
+    ["an empty target", "b", "posts.get", "", {}, "target_invalid", "id"],
+    ["an endless target", "b", "posts.get", "x".repeat(600), {}, "target_invalid", "id"],
+    ["half a character", "b", "posts.get", "\ud800", {}, "target_invalid", "id"],
+    ["a name that every object has", "b", "constructor", undefined, {}, "operation_unknown", "constructor"],
+  ])("%s (Set %s)", async (_, set, operation, target, input, code, says) => {
+    const { client, sent } = probe(shippedProfile(set));
+    const call = { operation, input, ...(target === undefined ? {} : { target }) };
+    const error = await client.send(call, { key }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(Refused);
+    expect(error).toMatchObject({ code, message: expect.stringContaining(says) as string });
+    expect(() => client.check(call)).toThrow(Refused);
+    expect(sent).toEqual([]);
+  });
+});
+
+test("a changed shape is reported with the operation", async () => {
+  let text = '[{"id":"p1","content":"x"}]';
+  const seen: unknown[] = [];
+  const client = createClient({
+    profile: shippedProfile("b"),
+    baseUrl: "http://net.test",
+    clock: virtualClock(),
+    transport: () => Promise.resolve({ kind: "answer", status: 200, headers: {}, text, elapsedMs: 1 }),
+    onDrift: (operation, observations) => void seen.push([operation, observations.map(({ kind, path }) => `${kind} ${path}`)]),
+  });
+  const api = methods((call) => client.send(call, { key }));
+  expect(await api.posts.list()).toMatchObject({ class: "confirmed" });
+  text = '[{"uuid":"p2","content":"x"}]';
+  expect(await api.posts.list()).toMatchObject({ class: "unknown", unreadable: true });
+  expect(seen).toEqual([["posts.list", ["winner-change id at uuid"]]]);
+});
+
+test("ids beyond 2^53 come through a whole exchange exactly", async () => {
+  const { client } = probe(shippedProfile("b"), '{"posts":[{"id":9007199254740993,"author_id":18446744073709551615}]}');
+  const outcome = await client.send({ operation: "posts.list", input: {} }, { key });
+  expect(outcome).toMatchObject({ items: [{ id: "9007199254740993", authorId: "18446744073709551615" }] });
+});
+
+test("a send costs little: 5,000 of them in well under a second", async () => {
+  const { client } = probe(
+    shippedProfile("b"),
+    '{"id":"r1","content":"hello","author":{"id":"a1","handle":"bo"},"created_at":"2026-01-01T00:00:00Z"}',
+  );
+  const call = { operation: "posts.reply", target: "p1", input: { content: "hi" } };
+  await client.send(call, { key });
+  const started = performance.now();
+  for (let i = 0; i < 5_000; i++) await client.send(call, { key });
+  expect(5_000 / (performance.now() - started)).toBeGreaterThan(20); // per ms: 20,000 a second
+});

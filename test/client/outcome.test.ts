@@ -1,0 +1,212 @@
+/** The outcome table: what each kind of answer makes of an attempt. */
+import { describe, expect, test } from "vitest";
+import { outcomeReader } from "../../src/client/outcome.ts";
+import type { WireAnswer, WireHeaders } from "../../src/client/transport.ts";
+import type { Outcome } from "../../src/contract/call.ts";
+import { resolveProfile, shippedProfile, type Profile } from "../../src/contract/profile.ts";
+import { virtualClock } from "../../src/core/virtual-clock.ts";
+
+const NOW = Date.UTC(2026, 0, 1);
+const profileB = shippedProfile("b");
+
+function read(operation: string, wire: WireAnswer, profile: Profile = profileB): Outcome {
+  const found = profile.operations.get(operation);
+  if (found === undefined) throw new Error(`no ${operation}`);
+  return outcomeReader(profile, found, virtualClock(NOW))(wire, { operation, input: {} }).outcome;
+}
+
+function answer(status: number, body: unknown, headers: WireHeaders = {}): WireAnswer {
+  return { kind: "answer", status, headers, text: typeof body === "string" ? body : JSON.stringify(body), elapsedMs: 1 };
+}
+
+const HTML = "<html><body>403 Forbidden</body></html>";
+const OWN = { error: { code: "no_such_post", message: "there is no such post" } };
+
+describe("a write", () => {
+  test.each([
+    [200, { id: "p1", content: "x" }, "confirmed"],
+    [201, { data: { id: 7 } }, "confirmed"],
+    [200, { ok: true }, "unknown"],
+    [200, "", "unknown"],
+    [204, "", "unknown"],
+    [200, HTML, "unknown"],
+    [200, '{"id": "p1", "cont', "unknown"],
+    [200, [], "unknown"],
+    [200, null, "unknown"],
+    [200, { id: 1.5 }, "unknown"],
+    [206, { id: "p1" }, "unknown"],
+    [200, { success: false, error: "content too long" }, "refused"],
+    [202, { id: "ap1" }, "pending"],
+    [202, "", "pending"],
+    [200, { status: "pending_approval", approval_id: "ap1" }, "pending"],
+    [403, { error: { code: "approval_required", message: "ask" } }, "pending"],
+    [301, "", "unknown"],
+    [302, "", "unknown"],
+    [303, "", "unknown"],
+    [304, "", "unknown"],
+    [307, "", "refused"],
+    [308, "", "refused"],
+    [400, OWN, "refused"],
+    [404, { message: "not found" }, "refused"],
+    [422, { type: "https://x/p", title: "Bad", detail: "no", status: 422 }, "refused"],
+    [403, { errors: [{ code: "x", message: "y" }] }, "refused"],
+    [400, { error: "too_long" }, "refused"],
+    [403, HTML, "unknown"],
+    [404, "", "unknown"],
+    [400, {}, "unknown"],
+    [400, [], "unknown"],
+    [400, '"no"', "unknown"],
+    [408, OWN, "unknown"],
+    [401, OWN, "unauthorized"],
+    [401, HTML, "unauthorized"],
+    [401, "", "unauthorized"],
+    [429, OWN, "limited"],
+    [429, HTML, "limited"],
+    [429, "", "limited"],
+    [500, OWN, "unknown"],
+    [502, HTML, "unknown"],
+    [503, "", "unknown"],
+    [599, OWN, "unknown"],
+    [700, OWN, "unknown"],
+  ] as const)("answered by %i %j is %#: %s", (status, body, expected) => {
+    expect(read("posts.reply", answer(status, body)).class).toBe(expected);
+  });
+
+  test("that hands out nothing is confirmed by an empty answer", () => {
+    expect(read("webhooks.delete", answer(204, "")).class).toBe("confirmed");
+    expect(read("communities.leave", answer(200, { ok: true })).class).toBe("confirmed");
+    expect(read("webhooks.delete", answer(200, HTML)).class).toBe("unknown");
+  });
+
+  test("that creates nothing is confirmed by any plain yes, where the profile says so", () => {
+    expect(read("posts.vote", answer(200, { ok: true })).class).toBe("confirmed");
+    expect(read("posts.vote", answer(204, "")).class).toBe("confirmed");
+    expect(read("posts.vote", answer(200, HTML)).class).toBe("unknown");
+    const strict = resolveProfile({ extends: "set-b", operations: { "posts.vote": { answer: "record" } } });
+    expect(read("posts.vote", answer(200, { ok: true }), strict)).toMatchObject({ class: "unknown", unreadable: true });
+  });
+
+  test("that never left, or whose answer never came, says so", () => {
+    expect(read("posts.reply", { kind: "never-left", reason: "refused" })).toEqual({ class: "never-left", reason: "refused" });
+    expect(read("posts.reply", { kind: "unknown", reason: "reset", status: 200, headers: {} })).toEqual({
+      class: "unknown",
+      reason: "reset",
+      status: 200,
+    });
+  });
+});
+
+describe("a read", () => {
+  test.each([
+    [200, { posts: [{ id: 1 }] }, "confirmed"],
+    [200, [], "confirmed"],
+    [202, [], "confirmed"],
+    [200, {}, "unknown"],
+    [200, HTML, "unknown"],
+    [200, { posts: [{ name: "no id" }] }, "unknown"],
+    [204, "", "unknown"],
+    [301, "", "refused"],
+    [302, HTML, "refused"],
+    [308, "", "refused"],
+    [304, "", "unknown"],
+    [404, OWN, "refused"],
+    [500, OWN, "unknown"],
+  ] as const)("answered by %i %j is %s", (status, body, expected) => {
+    expect(read("posts.list", answer(status, body)).class).toBe(expected);
+  });
+
+  test("tells how many items it could not read", () => {
+    expect(read("posts.list", answer(200, [{ id: 1 }, { id: 2 }, {}, 7]))).toMatchObject({ class: "confirmed", skipped: 2 });
+  });
+});
+
+test("the network's own code and message come through", () => {
+  expect(read("posts.reply", answer(404, OWN))).toEqual({
+    class: "refused",
+    status: 404,
+    code: "no_such_post",
+    message: "there is no such post",
+  });
+  expect(read("posts.reply", answer(404, { message: "gone for good" }))).toMatchObject({ code: "http_404", message: "gone for good" });
+});
+
+test("a token is confirmed only where there is one, and stands in no body", () => {
+  const a = shippedProfile("a");
+  expect(read("auth.token", answer(200, { ok: true }), a).class).toBe("unknown");
+  const traded = read("auth.token", answer(200, { access_token: "abcdefghij", refresh_token: "klmnopqrst", expires_in: 600 }), a);
+  expect(traded).toMatchObject({ class: "confirmed", record: { kind: "token", expiresInMs: 600_000 } });
+  expect(JSON.stringify(traded)).not.toMatch(/abcdefghij|klmnopqrst/);
+});
+
+test("the server's clock is compared with ours", () => {
+  expect(read("posts.list", answer(200, [], { date: new Date(NOW + 5_000).toUTCString() }))).toMatchObject({ skewMs: 5_000 });
+  expect(read("posts.list", answer(200, [], { date: "rubbish" }))).not.toHaveProperty("skewMs");
+});
+
+describe("retry-after", () => {
+  const after = (headers: WireHeaders, body: unknown = ""): number | undefined => {
+    const outcome = read("posts.reply", answer(429, body, headers));
+    return outcome.class === "limited" ? outcome.retryAfterMs : Number.NaN;
+  };
+  test.each([
+    ["30", 30_000],
+    [" 30 ", 30_000],
+    ["1.5", 1_500],
+    ["0", 0],
+    ["-5", 0],
+    ["99999999999999999999", Number.MAX_SAFE_INTEGER],
+    ["soon", undefined],
+    ["", undefined],
+    ["NaN", undefined],
+    ["Infinity", undefined],
+    ["1e9", undefined],
+    ["0x10", undefined],
+    ["3; 4", undefined],
+    [new Date(NOW + 60_000).toUTCString(), 60_000],
+    [new Date(NOW - 60_000).toUTCString(), 0],
+    ["Thursday, 01-Jan-26 00:01:00 GMT", 60_000],
+  ])("%j is %j", (header, expected) => {
+    expect(after({ "retry-after": header })).toBe(expected);
+  });
+
+  test("a date is measured by the server's own clock", () => {
+    const date = new Date(NOW + 3_600_000).toUTCString();
+    expect(after({ date, "retry-after": new Date(NOW + 3_630_000).toUTCString() })).toBe(30_000);
+  });
+
+  test("is read from the body where the header is missing", () => {
+    expect(after({}, { error: { code: "slow", retry_after: 12 } })).toBe(12_000);
+    expect(after({})).toBeUndefined();
+  });
+});
+
+describe("limit headers", () => {
+  test.each<[WireHeaders, object | undefined]>([
+    [{}, undefined],
+    [{ "x-ratelimit-remaining": "7" }, { remaining: 7 }],
+    [{ "x-ratelimit-remaining": "-1" }, { remaining: 0 }],
+    [{ "x-ratelimit-remaining": "lots" }, undefined],
+    [
+      { "ratelimit-remaining": "7", "ratelimit-reset": "60" },
+      { remaining: 7, resetMs: 60_000 },
+    ],
+    [{ "x-ratelimit-reset": String(NOW / 1_000 + 90) }, { resetMs: 90_000 }],
+    [{ "x-ratelimit-reset": String(NOW + 90_000) }, { resetMs: 90_000 }],
+    [
+      { "x-ratelimit-remaining-hour": "3", "x-ratelimit-remaining-day": "30" },
+      { remainingHour: 3, remainingDay: 30 },
+    ],
+    [{ ratelimit: '"daily";r=30;t=3600, "hourly";r=3;t=60' }, { remainingHour: 3, remainingDay: 30, resetMs: 60_000 }],
+    [
+      { ratelimit: '"a";r=3;t=60, "b";r=30', "ratelimit-policy": '"a";q=60;w=3600, "b";q=500;w=86400' },
+      { remainingHour: 3, remainingDay: 30, resetMs: 60_000 },
+    ],
+    [{ ratelimit: "default;r=5;t=10" }, { remaining: 5, resetMs: 10_000 }],
+    [{ ratelimit: "limit=100, remaining=50, reset=5" }, { remaining: 50, resetMs: 5_000 }],
+    [{ ratelimit: `"x";r=${"9".repeat(2_000)}` }, undefined],
+    [{ ratelimit: "rubbish" }, undefined],
+  ])("%j say %j", (headers, expected) => {
+    const outcome = read("posts.list", answer(200, [], headers));
+    expect(outcome.class === "confirmed" ? outcome.limits : "not confirmed").toEqual(expected);
+  });
+});
