@@ -8,7 +8,7 @@ type Verb<N extends Noun> = OperationName extends infer Name ? (Name extends `${
 type NameOf<N extends string, V extends string> = Extract<OperationName, `${N}.${V}`>;
 /** Inputs may be left out where none is required. */
 type Input<Name extends OperationName> =
-  object extends OperationInput<Name> ? [input?: OperationInput<Name>] : [input: OperationInput<Name>];
+  Record<string, never> extends OperationInput<Name> ? [input?: OperationInput<Name>] : [input: OperationInput<Name>];
 
 /** One method per operation, grouped by noun. `Result` is whatever the `send` below gives. */
 export type Methods<Result> = {

@@ -93,7 +93,7 @@ describe("whatever the body", () => {
         const texts = textsIn(value);
         const read = record as unknown as Record<string, unknown>;
         const ids = ["id", "authorId", "authorHandle", "parentId", "jobId", "handle", "assigneeId"].flatMap((field) => read[field] ?? []);
-        expect(ids.filter((id) => !texts.has(String(id)))).toEqual([]);
+        expect(ids.filter((id) => typeof id !== "string" || !texts.has(id))).toEqual([]);
       }),
       { numRuns: 3_000 },
     );
