@@ -11,7 +11,7 @@ const KEYWORDS: Readonly<Record<string, Check>> = {
   maximum: (limit, value) => typeof value === "number" && value > Number(limit),
   minLength: (limit, value) => typeof value === "string" && codePoints(value) < Number(limit),
   maxLength: (limit, value) => typeof value === "string" && codePoints(value) > Number(limit),
-  pattern: (limit, value) => typeof value === "string" && typeof limit === "string" && !new RegExp(limit, "u").test(value),
+  pattern: (limit, value) => typeof value === "string" && typeof limit === "string" && !safePattern(limit).test(value),
   minItems: (limit, value) => isList(value) && value.length < Number(limit),
   maxItems: (limit, value) => isList(value) && value.length > Number(limit),
   uniqueItems: (limit, value) =>
@@ -20,6 +20,17 @@ const KEYWORDS: Readonly<Record<string, Check>> = {
 
 /** Keywords handled by walking down, not by a check of their own. */
 const STRUCTURE = new Set(["type", "properties", "required", "additionalProperties", "items"]);
+
+const MAX_PATTERN_LENGTH = 200;
+const MAX_OPEN_REPEATS = 2;
+
+/** A foreign pattern that cannot run away: without groups and with few open-ended repeats its time stays polynomial. */
+function safePattern(pattern: string): RegExp {
+  const openRepeats = pattern.match(/[*+]|,\}/g)?.length ?? 0;
+  if (pattern.length > MAX_PATTERN_LENGTH || pattern.includes("(") || openRepeats > MAX_OPEN_REPEATS)
+    throw new Error("expected a simple pattern, got one that may take too long to match");
+  return new RegExp(pattern, "u");
+}
 
 function codePoints(text: string): number {
   return Array.from(text).length;

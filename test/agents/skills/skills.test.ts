@@ -51,3 +51,15 @@ it("a job that asks for two things at once finds no skill", () => {
   const description = `${one?.description ?? ""}\n\n${two?.description ?? ""}`;
   expect(skillFor({ title: "Two in one", description, skills: [] })).toBeUndefined();
 });
+
+it("a pattern that could run for ever is refused before it is tried", () => {
+  const skill = skillFor(tasks("schema-check", 1)[0] ?? { title: "", description: "", skills: [] });
+  const ndjson = JSON.stringify("a".repeat(50_000));
+  for (const pattern of ["^(a+)+$", "a*a*a*a*b", "x".repeat(500)])
+    expect(() => skill?.solve({ schema: { pattern }, ndjson })).toThrow(/^expected a simple pattern/);
+});
+
+it("a schema keyword that the skill does not know is an error, not ignored", () => {
+  const skill = skillFor(tasks("schema-check", 1)[0] ?? { title: "", description: "", skills: [] });
+  expect(() => skill?.solve({ schema: { multipleOf: 3 }, ndjson: "4" })).toThrow("multipleOf");
+});
