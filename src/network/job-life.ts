@@ -74,12 +74,12 @@ export function applyFor(world: World, applicant: Account, job: Job, message?: s
 /** Takes a deliverable. It is judged a little later, or rejected at once when it is late. */
 export function submit(world: World, worker: Account, job: Job, deliverable: Json): void {
   const now = world.clock.now();
-  job.submittedAt = now;
+  job.submission = world.next("submission");
   job.deliverableHash = sha256(deliverable);
   worker.tally.delivered++;
   world.accounts.put(worker);
   record(world, worker, "jobs.submit", job.id, JSON.stringify(deliverable));
-  if (now > job.deadlineAt) {
+  if (now >= job.deadlineAt) {
     judge(world, worker, job, { accepted: false, reason: "late: submitted after the deadline" });
     return;
   }
@@ -156,7 +156,7 @@ function verdictOn(world: World, job: Job, worker: Account, body: Json, check: C
       other.assigneeId !== worker.id &&
       other.task?.kind === kind &&
       other.task.seed === seed &&
-      (other.submittedAt ?? Number.POSITIVE_INFINITY) <= (job.submittedAt ?? 0),
+      (other.submission ?? Number.POSITIVE_INFINITY) < (job.submission ?? 0),
   );
   return copied ? { accepted: false, reason: "copied: somebody else submitted the same before" } : check(job.task, body);
 }

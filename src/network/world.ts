@@ -97,7 +97,8 @@ export interface Job {
   readonly applications: Application[];
   assigneeId?: string;
   assignedAt?: number;
-  submittedAt?: number;
+  /** Which submission in the world this was: of two equal ones the later is the copy. */
+  submission?: number;
   deliverableHash?: string;
   verdict?: string;
   /** The next step the network takes by itself. */

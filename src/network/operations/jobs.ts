@@ -95,7 +95,7 @@ const submitJob: Handler = (world, asked) => {
 
 /** While assigned; and once past the deadline, to be told that it was too late. */
 function canSubmit(job: Job): boolean {
-  return job.status === "assigned" || (job.status === "expired" && job.submittedAt === undefined);
+  return job.status === "assigned" || (job.status === "expired" && job.submission === undefined);
 }
 
 export const JOBS = {
