@@ -1,7 +1,11 @@
 /** Skill: CSV to JSON, with broken records reported by line. */
 import { firstReason, mentions, stated, textOf, type JsonObject, type LineError, type Skill } from "./skill.ts";
 
-const SEPARATORS: Readonly<Record<string, string>> = { commas: ",", semicolons: ";", tabs: "\t" };
+const SEPARATORS: ReadonlyMap<string, string> = new Map([
+  ["commas", ","],
+  ["semicolons", ";"],
+  ["tabs", "\t"],
+]);
 
 interface Field {
   readonly value: string;
@@ -70,7 +74,7 @@ export const csv: Skill = {
   name: "csv",
   fits: (job) => mentions(job.description, "convert the csv", "json", "stray_quote", "column_count"),
   solve(description, input) {
-    const separator = SEPARATORS[stated(description, /fields are separated by (\w+)/i)];
+    const separator = SEPARATORS.get(stated(description, /fields are separated by (\w+)/i));
     if (separator === undefined) throw new Error("the job's text names an unknown separator");
     const text = textOf(input, "csv").replace(/^\ufeff/, "");
     const cursor: Cursor = { text, separator, at: 0 };

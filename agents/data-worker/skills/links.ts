@@ -32,11 +32,12 @@ function scan(html: string): Tag[] {
       jump(at + 1);
       continue;
     }
-    const lineEnd = past(html, "\n", at) - (html.includes("\n", at) ? 1 : 0);
+    const lineBreak = html.indexOf("\n", at);
+    const lineEnd = lineBreak === -1 ? html.length : lineBreak;
     const inside = readAttributes(html.slice(at + 1 + name.length, lineEnd));
     if (WANTED.has(name)) tags.push({ name, line, closed: inside.length !== undefined, href: inside.href });
     jump(inside.length === undefined ? lineEnd : at + 1 + name.length + inside.length);
-    if (name === "script" || name === "style") jump(past(html.toLowerCase(), `</${name}>`, at));
+    if (name === "script" || name === "style") jump(elementEnd(html, name, at));
   }
 }
 
@@ -44,6 +45,13 @@ function scan(html: string): Tag[] {
 function past(text: string, wanted: string, from: number): number {
   const found = text.indexOf(wanted, from);
   return found === -1 ? text.length : found + wanted.length;
+}
+
+/** The position after a script's or style's end tag. Searched in the text itself: in lower case its length can differ. */
+function elementEnd(html: string, name: "script" | "style", from: number): number {
+  const endTag = name === "script" ? /<\/script\s*>/gi : /<\/style\s*>/gi;
+  endTag.lastIndex = from;
+  return endTag.test(html) ? endTag.lastIndex : html.length;
 }
 
 /** Reads attributes up to `>`. `length` is that of all read with the `>`, or `undefined` when the line ends first. */

@@ -60,7 +60,7 @@ function* failures(schema: JsonObject, value: Json, path: string): Generator<Fai
     return;
   }
   for (const [keyword, limit] of Object.entries(schema)) {
-    const check = KEYWORDS[keyword];
+    const check = Object.hasOwn(KEYWORDS, keyword) ? KEYWORDS[keyword] : undefined;
     if (check === undefined && !STRUCTURE.has(keyword)) throw new Error(`the schema uses a keyword this skill does not know: ${keyword}`);
     if (limit !== undefined && check?.(limit, value) === true) yield { path, keyword };
   }

@@ -61,5 +61,12 @@ it("a pattern that could run for ever is refused before it is tried", () => {
 
 it("a schema keyword that the skill does not know is an error, not ignored", () => {
   const skill = skillFor(tasks("schema-check", 1)[0] ?? { title: "", description: "", skills: [] });
-  expect(() => skill?.solve({ schema: { multipleOf: 3 }, ndjson: "4" })).toThrow("multipleOf");
+  for (const keyword of ["multipleOf", "constructor"])
+    expect(() => skill?.solve({ schema: { [keyword]: 3 }, ndjson: "4" })).toThrow(`does not know: ${keyword}`);
+});
+
+it("letters that grow in lower case do not shift what is read after a script", () => {
+  const skill = skillFor(tasks("html-links", 1)[0] ?? { title: "", description: "", skills: [] });
+  const html = `<p>${"İ".repeat(40)}</p><SCRIPT>"<a href=no>"</Script><a href=yes>`;
+  expect(skill?.solve({ url: "https://example.com/", html })).toMatchObject({ links: [{ url: "https://example.com/yes", count: 1 }] });
 });
