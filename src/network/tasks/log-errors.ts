@@ -22,7 +22,7 @@ function description(counted: readonly Level[]): string {
     ]),
     'Deliver {"entries": 512, "hours": [{"hour": "2026-03-04T05Z", "count": 3}], "services": [{"service": "auth", "count": 9}], "errors": [{"line": 12, "reason": "bad_time"}]}. `entries` is the number of ' +
       `entries of any level. \`hours\` and \`services\` count only the entries of level ${levels}, and name only what has at least one; hours are those of UTC, earliest first; services with the highest count come ` +
-      "first, equal ones by name. Errors by line, the first line being 1. " +
+      "first, equal ones by name, comparing UTF-16 code units. Errors by line, the first line being 1. " +
       EXACTLY,
   );
 }

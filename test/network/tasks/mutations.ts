@@ -41,6 +41,7 @@ function onList(edit: (random: Random, items: readonly Json[]) => Json | undefin
 const EDITS: Readonly<Record<string, Edit>> = {
   "an item dropped": onList((random, items) => items.toSpliced(random.int(items.length), 1)),
   "an item twice": onList((random, items) => items.toSpliced(random.int(items.length), 0, random.pick(items))),
+  "an item appended": onList((random, items) => [...items, random.pick(items)]),
   "two neighbours swapped": onList((random, items) => {
     const first = random.int(items.length - 1);
     const [a, b] = [items[first] ?? null, items[first + 1] ?? null];
