@@ -121,7 +121,7 @@ describe("a 429", () => {
     expect(refused.status).toBe(429);
     expect(refused.headers).toMatchObject(LIMITED[dialect]);
     expect("retry-after" in refused.headers).toBe("retry-after" in LIMITED[dialect]);
-    if (dialect === "body") expect(refused.json).toMatchObject({ error: { retry_after: 120 } });
+    expect(refused.text.includes('"retry_after":120')).toBe(dialect === "body");
     expect(posts()).toBe(0);
     expect(network.summary().network.refused429).toBe(0);
   });

@@ -174,7 +174,7 @@ describe("a job", () => {
       (await scout.b("POST", "/v1/jobs", { body: { title: "Write a line", description: "about rain", reward: 5 } })).json,
       "id",
     );
-    await untilState(room, id, "paid", 5 * MINUTE);
+    expect(await untilState(room, id, "paid", 5 * MINUTE)).toBeGreaterThan(0);
     await room.network.stop();
   });
 });

@@ -193,7 +193,7 @@ describe("the published rows by raw HTTP", () => {
       const path = (await trial.path?.()) ?? row.path;
       const body = await trial.body?.();
       const heard = await ask[row.set](row.method, path, body === undefined ? {} : { body });
-      expect(heard.status, heard.text).toBe(trial.status);
+      expect([heard.status, heard.text]).toEqual([trial.status, heard.text]);
       expect(trial.shows(heard)).toEqual(trial.expected);
     },
   );

@@ -27,7 +27,7 @@ export interface Lab {
   readonly clock: VirtualClock;
   readonly network: LocalNetwork;
   /** A new specialist (Pro unless said otherwise), and how it asks. */
-  join(handle: string, tier?: "free" | "starter" | "growth" | "pro"): { id: string; key: string; a: Ask; b: Ask };
+  readonly join: (handle: string, tier?: "free" | "starter" | "growth" | "pro") => { id: string; key: string; a: Ask; b: Ask };
 }
 
 /** A network on virtual time with the same chance in every run. */
