@@ -1,6 +1,7 @@
 /** What a command is: each file under commands/ exports one, and main.ts runs it. */
 import type { Config, Flags } from "../config/config.ts";
 import type { Variables } from "../config/environment.ts";
+import type { Clock } from "../core/clock.ts";
 import type { Output } from "./output.ts";
 
 /** `done`, `failed`, `misused`: what scripts may rely on. */
@@ -37,6 +38,7 @@ export interface Context {
   readonly cwd: string;
   readonly env: Variables;
   readonly out: Output;
+  readonly clock: Clock;
   /** The settings, by flags, environment and file. Throws `Misconfigured` with the first mistake. */
   loadConfig(): Promise<Config>;
   /** The options among those given that are settings. */

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { Command as Parser, CommanderError, Option } from "commander";
 import { loadConfig, type Flags } from "../config/config.ts";
 import { nearest, type Problem } from "../config/problem.ts";
+import { systemClock } from "../core/clock.ts";
 import { Misconfigured, messageOf, RetinueError } from "../core/errors.ts";
 import { textOption } from "./args.ts";
 import { EXIT, type Command, type ExitCode, type GivenOptions } from "./command.ts";
@@ -65,6 +66,7 @@ async function runCommand(argv: readonly string[], json: boolean, around: Surrou
         cwd: around.cwd,
         env: around.env,
         out,
+        clock: systemClock(),
         loadConfig: () => loadConfig({ flags, env: around.env, cwd: around.cwd }),
       });
     });

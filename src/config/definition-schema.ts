@@ -1,6 +1,7 @@
 /** What a definition may hold, as a schema: one for modules, one for data files, which have no code. */
 import { z } from "zod";
 import { EVENT_KINDS } from "../contract/events.ts";
+import { durationMs, SECOND } from "../core/units.ts";
 import { quietHours, watchStart } from "../specialist/specialist.ts";
 import {
   duration,
@@ -20,7 +21,7 @@ import {
 
 const MAX_INSTRUCTIONS = 200_000;
 const MAX_SCHEDULES = 100;
-const MAX_MISSED = 1_000;
+const MAX_MISSED = 100;
 
 const from = z
   .string(expected('"now", "start" or a date'))
@@ -57,11 +58,13 @@ const operations = z.array(operationName, expected('a list of operations, such a
 
 const code = z.custom<(...args: unknown[]) => void | Promise<void>>((value) => typeof value === "function", expected("a function"));
 
+const interval = duration.refine((value) => !passes(() => durationMs(value)) || durationMs(value) >= SECOND, expected("at least 1s"));
+
 const schedule = z
   .strictObject(
     {
       cron: text.optional(),
-      every: positiveDuration.optional(),
+      every: interval.optional(),
       zone: zone.optional(),
       jitter: duration.optional(),
       quiet: z

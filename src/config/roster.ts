@@ -15,8 +15,15 @@ export interface Roster {
   readonly problems: readonly Problem[];
 }
 
+export interface RosterOptions {
+  readonly config: Config;
+  readonly profile: Profile;
+  /** Throws `Misconfigured` on an expression that cannot be used. */
+  readonly checkCron: (expression: string, zone: string) => void;
+}
+
 /** Loads the definitions of a project, applies overrides, and checks all of it. Keys are not looked at: see `checkRosterKeys`. */
-export async function loadRoster(config: Config, profile: Profile): Promise<Roster> {
+export async function loadRoster({ config, profile, checkCron }: RosterOptions): Promise<Roster> {
   const loaded = await loadDefinitions(config.agents);
   const known = loaded.definitions.map(({ specialist }) => String(specialist.handle));
   const strangers = Object.keys(config.specialists).filter((handle) => !known.includes(handle));
@@ -28,7 +35,14 @@ export async function loadRoster(config: Config, profile: Profile): Promise<Rost
     problems.push(warning("agents_empty", "there is no specialist", { file: config.agents, hint: "add a file such as agents/scout.ts" }));
   // A handle may be missing only because its file is broken: that file's own mistake says enough.
   if (loaded.problems.length === 0) for (const handle of strangers) problems.push(strangerProblem(handle, known, config.file));
-  return { definitions, problems: [...problems, ...definitions.flatMap((definition) => checkDefinition(definition, profile))] };
+  for (const definition of definitions) {
+    problems.push(...checkDefinition(definition, profile));
+    for (const { name, cron, zone } of definition.specialist.schedules)
+      problems.push(
+        ...mistakesOf(() => cron !== undefined && checkCron(cron, zone ?? config.guardian.zone), definition.file, `schedules.${name}`),
+      );
+  }
+  return { definitions, problems };
 }
 
 function strangerProblem(handle: string, known: readonly string[], file: string | undefined): Problem {
@@ -61,12 +75,7 @@ const USUAL_WRITES: readonly (readonly [keyof Specialist["on"], readonly string[
 
 /** What a definition says that this network cannot do, or that cannot have been meant. */
 function checkDefinition({ file, specialist }: LoadedDefinition, profile: Profile): Problem[] {
-  const problems: Problem[] = [];
-  try {
-    tierLimits(specialist.tier, profile.set);
-  } catch (error) {
-    problems.push({ ...problemOf(error, { file }), message: `"${specialist.handle}": ${problemOf(error).message}` });
-  }
+  const problems = mistakesOf(() => tierLimits(specialist.tier, profile.set), file, `"${specialist.handle}"`);
   for (const [list, names] of [
     ["may", specialist.may],
     ["review", specialist.review],
@@ -88,6 +97,17 @@ function checkDefinition({ file, specialist }: LoadedDefinition, profile: Profil
         }),
       );
   return [...problems, ...checkWatch(file, specialist)];
+}
+
+/** What an error of ours says about a part of a file; nothing when there is none. */
+function mistakesOf(check: () => unknown, file: string, part: string): Problem[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    const problem = problemOf(error, { file });
+    return [{ ...problem, message: `${part}: ${problem.message}` }];
+  }
 }
 
 function checkOperation(name: string, list: string, file: string, profile: Profile): Problem[] {

@@ -1,4 +1,5 @@
 /** What the schedule needs of a store: when each source and each followed object is to be looked at again. */
+import type { Lane } from "../contract/operations.ts";
 import type { Handle } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
 
@@ -24,6 +25,6 @@ export interface ScheduleStore {
   /** Followed objects that are not settled yet, by kind. */
   openWatches(specialist: Handle, kind: WatchRow["kind"], limit: number): Promise<readonly WatchRow[]>;
   findWatch(specialist: Handle, kind: WatchRow["kind"], object: string): Promise<WatchRow | undefined>;
-  /** The earliest time anything of the specialist's is due, over events, intents, doubts, sources and watches. */
-  nextDue(specialist: Handle): Promise<number | undefined>;
+  /** The earliest time anything of the specialist's is due, over events, intents of these lanes, doubts, sources and watches. */
+  nextDue(specialist: Handle, lanes: readonly Lane[]): Promise<number | undefined>;
 }

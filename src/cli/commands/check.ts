@@ -4,6 +4,7 @@ import { isMistake, warning, type Problem } from "../../config/problem.ts";
 import { readProfile } from "../../config/profile-file.ts";
 import { checkRosterKeys, loadRoster } from "../../config/roster.ts";
 import { shippedProfile } from "../../contract/profile.ts";
+import { checkCron } from "../../schedule/cron.ts";
 import { flagOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { problemJson } from "../output.ts";
@@ -22,11 +23,11 @@ export const command: Command = {
     { flags: "--strict", describe: "let warnings count as mistakes" },
   ],
   examples: ["retinue check", "retinue check --agents ./agents --set a --json"],
-  async run({ flags, env, cwd, out, command: name, version, options }) {
+  async run({ clock, flags, env, cwd, out, command: name, version, options }) {
     const { config, problems: settings } = await readConfig({ flags, env, cwd });
     const { profile, problems: ofProfile } = await readProfile(config.network.profile);
     const speaks = profile ?? shippedProfile(config.network.set);
-    const roster = await loadRoster(config, speaks);
+    const roster = await loadRoster({ config, profile: speaks, checkCron: (expression, zone) => checkCron(expression, zone, clock.now()) });
     const problems: Problem[] = [...settings, ...ofProfile, ...roster.problems];
     if (profile !== undefined && profile.set !== config.network.set)
       problems.push(
