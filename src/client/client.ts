@@ -9,7 +9,7 @@ import { Refused } from "../core/errors.ts";
 import type { Secret } from "../core/secret.ts";
 import { outcomeReader, type OutcomeReader } from "./outcome.ts";
 import { requestBuilder, type RequestBuilder } from "./request.ts";
-import type { Transport, WireRequest } from "./transport.ts";
+import type { Transport, WireAnswer, WireRequest } from "./transport.ts";
 
 export interface ClientOptions {
   readonly profile: Profile;
@@ -40,6 +40,13 @@ export interface Client {
    * `target_unexpected`, `target_invalid`, `input_unknown`, `input_invalid`, `input_unsupported`. Never throws after it.
    */
   send(call: Call, options: SendOptions): Promise<Outcome>;
+  /** As `send`, with the answer as it came: for the doctor, who looks at what the profile cannot read. */
+  exchange(call: Call, options: SendOptions): Promise<Exchange>;
+}
+
+export interface Exchange {
+  readonly outcome: Outcome;
+  readonly wire: WireAnswer;
 }
 
 interface Prepared {
@@ -66,10 +73,11 @@ export function createClient(options: ClientOptions): Client {
     return fresh;
   };
 
-  return {
+  const client: Client = {
     profile,
     check: (call) => void prepare(call.operation).build(call),
-    async send(call, { key, idempotencyKey, signal, deadlineMs: ownDeadlineMs }) {
+    send: async (call, sendOptions) => (await client.exchange(call, sendOptions)).outcome,
+    async exchange(call, { key, idempotencyKey, signal, deadlineMs: ownDeadlineMs }) {
       const { operation, build, read } = prepare(call.operation);
       const { path, body } = build(call);
       const headers: Record<string, string> = { ...(body === undefined ? plainHeaders : bodyHeaders) };
@@ -85,11 +93,13 @@ export function createClient(options: ClientOptions): Client {
         ...(body === undefined ? {} : { body }),
         ...(signal === undefined ? {} : { signal }),
       };
-      const { outcome, drift } = read(await transport(request), call);
+      const wire = await transport(request);
+      const { outcome, drift } = read(wire, call);
       if (drift.length > 0) onDrift?.(operation.name, drift);
-      return outcome;
+      return { outcome, wire };
     },
   };
+  return client;
 }
 
 /** The operation as this network has it. Throws `Refused` (`operation_unknown`, `operation_not_in_set`). */
