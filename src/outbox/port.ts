@@ -1,7 +1,6 @@
 /** What the outbox needs of a store: intents not yet settled, and the attempts made for them. */
-import type { OutcomeClass } from "../contract/call.ts";
 import type { Effect, Lane } from "../contract/operations.ts";
-import type { Handle, IntentId, KeyId } from "../core/ids.ts";
+import type { EventId, Handle, IntentId, KeyId } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 
 export const INTENT_STATES = [
@@ -58,6 +57,8 @@ export interface Attempt {
   readonly intentSeq: number | undefined;
   readonly operation: string;
   readonly lane: Lane;
+  /** Requests of quota. */
+  readonly cost: number;
   readonly startedAt: number;
   readonly deadlineAt: number;
 }
@@ -82,6 +83,29 @@ export interface IntentMove {
   readonly from: readonly IntentState[];
   readonly change: IntentChange;
   readonly now: number;
+  /** Stored in the same transaction, where the move is made. */
+  readonly events?: readonly RuntimeEvent[];
+  readonly watches?: readonly Follow[];
+}
+
+/** An event of the runtime's own, in the inbox's words. */
+export interface RuntimeEvent {
+  readonly specialist: Handle;
+  readonly id: EventId;
+  readonly kind: string;
+  readonly payload: Json;
+  readonly via: "poll" | "webhook" | "runtime";
+  readonly hops: number;
+}
+
+/** An object to follow from now on. */
+export interface Follow {
+  readonly specialist: Handle;
+  readonly kind: "job" | "thread";
+  readonly object: string;
+  readonly state: string;
+  readonly data: JsonObject;
+  readonly dueAt: number | null;
 }
 
 /** How an operation's read-back has done for a key: what earns "reconciled". */
@@ -91,13 +115,6 @@ export interface Proof {
   readonly missed: number;
   /** The largest time between sending and being seen, in ms. */
   readonly latenessMs: number;
-}
-
-export interface AttemptEnd {
-  readonly endedAt: number;
-  readonly outcome: OutcomeClass;
-  readonly status?: number;
-  readonly note?: string;
 }
 
 export interface OutboxStore {

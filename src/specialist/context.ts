@@ -70,7 +70,7 @@ export function createContext(request: RunRequest, tools: RunTools): RunContext 
       ...(options.key === undefined ? {} : { label: options.key }),
       ...(options.data === undefined ? {} : { data: bounded(options.data) }),
       ...(options.expiresIn === undefined ? {} : { expiresAt: request.clock.now() + durationMs(options.expiresIn) }),
-      review: rule.review,
+      ...(rule.review === undefined ? {} : { review: rule.review(wanted.id ?? wanted.intent, checked) }),
       ...(refusal === undefined ? {} : { refusal }),
     });
     const ref: IntentRef = { intent: id };

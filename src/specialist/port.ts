@@ -1,7 +1,8 @@
 /** What a handling needs of a store: its steps, and one transaction that ends it. */
 import type { Effect, Lane } from "../contract/operations.ts";
-import type { Handle, IntentId } from "../core/ids.ts";
+import type { EventId, Handle, IntentId } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
+import type { Money } from "../core/units.ts";
 
 /** An action a handler decided on, not yet stored. */
 export interface DraftIntent {
@@ -25,10 +26,20 @@ export interface DraftIntent {
   readonly label?: string;
   readonly data?: Json;
   readonly expiresAt?: number;
-  /** Waits for the Guardian. */
-  readonly review: boolean;
+  /** Waits for the Guardian, whose word is bound to this. */
+  readonly review?: { readonly payloadHash: string; readonly amount: Money | undefined; readonly expiresAt: number };
   /** Refused before it was stored as ready: it is kept, with the reason, and never sent. */
   readonly refusal?: { readonly code: string; readonly message: string };
+}
+
+/** An event of the runtime's own, in the inbox's words. */
+export interface NewEvent {
+  readonly specialist: Handle;
+  readonly id: EventId;
+  readonly kind: string;
+  readonly payload: Json;
+  readonly via: "poll" | "webhook" | "runtime";
+  readonly hops: number;
 }
 
 /** What the brakes look at: our own recent words. */
@@ -59,7 +70,15 @@ export interface FinishedRun {
   /** The caps on conversation in force; an infinite one is not counted. */
   readonly caps: BrakeCaps;
   /** Pure; called inside the transaction for each intent that speaks. Answers why it must not. */
-  readonly brake: (draft: DraftIntent, words: RecentWords) => { readonly code: string; readonly message: string } | undefined;
+  readonly brake: (draft: DraftIntent, words: RecentWords) => IntentRefusal | undefined;
+  /** Pure; the event that tells the author of a refusal, inserted in the same transaction. */
+  readonly report: (draft: DraftIntent, refusal: IntentRefusal) => NewEvent | undefined;
+}
+
+/** The reason an intent is kept but never sent. */
+export interface IntentRefusal {
+  readonly code: string;
+  readonly message: string;
 }
 
 export interface StoredIntent {

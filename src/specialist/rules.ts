@@ -1,6 +1,7 @@
 /** What a specialist's network and definition say of one operation, as a run needs it. */
 import type { Effect, Lane } from "../contract/operations.ts";
 import type { JsonObject } from "../core/json.ts";
+import type { DraftIntent } from "./port.ts";
 
 export interface Refusal {
   readonly code: string;
@@ -12,8 +13,8 @@ export interface OperationRule {
   readonly lane: Lane;
   /** Whether the path names its object by id or by handle. */
   readonly targetBy: "id" | "handle" | undefined;
-  /** Held until the Guardian approves. */
-  readonly review: boolean;
+  /** Set where the Guardian must approve: what the question is bound to. */
+  readonly review?: (target: string | undefined, input: JsonObject) => NonNullable<DraftIntent["review"]>;
   /** Set when it must never leave: outside `may`, or not in the network's set. */
   readonly refusal?: Refusal;
 }

@@ -5,7 +5,7 @@ import type { Json } from "../../core/json.ts";
 import { MAX_CRASHES, type Arrival, type ClaimedEvent, type InboxStore, type NewEvent, type ParkedEvent } from "../../inbox/port.ts";
 import type { Commits } from "./commits.ts";
 import { jsonOf, maybeText, numberOf, textOf, type Row } from "./rows.ts";
-import { createWatchWriter } from "./watches.ts";
+import type { WatchWriter } from "./watches.ts";
 
 /** How an event is inserted, also from the outbox, which reports what became of intents. */
 export type InsertEvent = (event: NewEvent, now: number) => boolean;
@@ -19,7 +19,7 @@ export function createInsertEvent(db: DatabaseSync): InsertEvent {
       .changes === 1;
 }
 
-export function createInbox(db: DatabaseSync, commits: Commits, insertEvent: InsertEvent): InboxStore {
+export function createInbox(db: DatabaseSync, commits: Commits, insertEvent: InsertEvent, writes: WatchWriter): InboxStore {
   const due = db.prepare(`
     SELECT seq, id, kind, thread, payload, hops, attempts, began_at, crashes FROM event AS e
     WHERE specialist = ? AND state = 'ready' AND not_before <= ?
@@ -38,7 +38,6 @@ export function createInbox(db: DatabaseSync, commits: Commits, insertEvent: Ins
   const parked = db.prepare(`
     SELECT seq, specialist, id, kind, attempts, note, done_at FROM event
     WHERE state = 'parked' AND (?1 IS NULL OR specialist = ?1) ORDER BY seq DESC LIMIT ?2`);
-  const writes = createWatchWriter(db);
 
   const claim = (specialist: Handle, now: number, limit: number): readonly ClaimedEvent[] =>
     due.all(specialist, now, limit).flatMap((row: Row): ClaimedEvent[] => {

@@ -2,9 +2,12 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Effect, Lane } from "../../contract/operations.ts";
 import { asHandle, asIntentId } from "../../core/ids.ts";
-import type { Intent, IntentChange, IntentState, OutboxStore } from "../../outbox/port.ts";
+import type { Intent, IntentMove, IntentState, OutboxStore } from "../../outbox/port.ts";
 import type { Commits } from "./commits.ts";
+import type { InsertEvent } from "./inbox.ts";
+import type { SpendingTable } from "./limits/spending.ts";
 import { jsonOf, maybeNumber, maybeText, numberOf, objectOf, textOf, type Row } from "./rows.ts";
+import type { WatchWriter } from "./watches.ts";
 
 export const INTENT_COLUMNS = `seq, id, specialist, event_seq, operation, target, target_intent, input, effect, lane, thread, author,
   conflict_key, hops, label, data, state, attempt, ever_unknown, next_at, checks, sent_at, expires_at, created_ref, code, message,
@@ -13,9 +16,15 @@ export const INTENT_COLUMNS = `seq, id, specialist, event_seq, operation, target
 const SETTLED: readonly IntentState[] = ["confirmed", "refused", "cancelled", "parked"];
 
 /** Changes an intent's row and what hangs on it, inside a transaction the caller owns. Answers whether it was in one of `from`. */
-export type ApplyChange = (seq: number, from: readonly IntentState[], change: IntentChange, now: number) => boolean;
+export type ApplyChange = (move: IntentMove) => boolean;
 
-export function createApplyChange(db: DatabaseSync): ApplyChange {
+export interface ChangeTables {
+  readonly spending: SpendingTable;
+  readonly insertEvent: InsertEvent;
+  readonly writer: WatchWriter;
+}
+
+export function createApplyChange(db: DatabaseSync, { spending, insertEvent, writer }: ChangeTables): ApplyChange {
   const update = db.prepare(`
     UPDATE intent SET state = ?, next_at = coalesce(?, next_at), code = ?, message = ?, created_ref = coalesce(?, created_ref),
       checks = checks + ?, ever_unknown = coalesce(?, ever_unknown), settled_at = ?
@@ -23,7 +32,7 @@ export function createApplyChange(db: DatabaseSync): ApplyChange {
   const fill = db.prepare("UPDATE intent SET target = ? WHERE target_intent = ? AND state IN ('proposed', 'ready')");
   const dependants = db.prepare("SELECT seq FROM intent WHERE target_intent = ? AND state IN ('proposed', 'ready')");
 
-  const apply: ApplyChange = (seq, from, change, now) => {
+  const apply: ApplyChange = ({ seq, from, change, now, events = [], watches = [] }) => {
     const row = update.get(
       change.state,
       change.nextAt ?? null,
@@ -38,15 +47,18 @@ export function createApplyChange(db: DatabaseSync): ApplyChange {
     );
     if (row === undefined) return false;
     const id = textOf(row, "id");
-    if (change.state === "confirmed" && change.createdRef !== undefined) fill.run(change.createdRef, id);
-    if (change.state === "refused" || change.state === "cancelled")
+    if (change.state === "confirmed") {
+      spending.settle(id, undefined, now);
+      if (change.createdRef !== undefined) fill.run(change.createdRef, id);
+    }
+    if (change.state === "refused" || change.state === "cancelled") {
+      spending.settle(id, 0, now);
+      const hanging = { state: "cancelled", code: "depends_on_refused", message: "what it was about did not come to be" } as const;
       for (const dependant of dependants.all(id))
-        apply(
-          numberOf(dependant, "seq"),
-          ["proposed", "ready"],
-          { state: "cancelled", code: "depends_on_refused", message: "what it was about did not come to be" },
-          now,
-        );
+        apply({ seq: numberOf(dependant, "seq"), from: ["proposed", "ready"], change: hanging, now });
+    }
+    for (const event of events) insertEvent(event, now);
+    for (const watch of watches) writer.watch(watch, now);
     return true;
   };
   return apply;
@@ -82,19 +94,19 @@ export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: Ap
       const row = one.get(id);
       return row === undefined ? undefined : readIntent(row);
     },
-    moveIntent: (move) => commits.add(() => applyChange(move.seq, move.from, move.change, move.now)),
+    moveIntent: (move) => commits.add(() => applyChange(move)),
     expireIntents: (specialist, now, limit) =>
       commits.add(() =>
         expired
           .all(specialist, now, limit)
           .map(readIntent)
           .filter((intent) =>
-            applyChange(
-              intent.seq,
-              ["proposed", "ready"],
-              { state: "cancelled", code: "expired", message: "it no longer made sense" },
+            applyChange({
+              seq: intent.seq,
+              from: ["proposed", "ready"],
+              change: { state: "cancelled", code: "expired", message: "it no longer made sense" },
               now,
-            ),
+            }),
           ),
       ),
     async claimedRefs(specialist, refs) {

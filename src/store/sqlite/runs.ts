@@ -6,9 +6,16 @@ import type { JsonObject } from "../../core/json.ts";
 import { HOUR } from "../../core/units.ts";
 import type { DraftIntent, FinishedRun, RecentWords, RunStore, StoredIntent } from "../../specialist/port.ts";
 import type { Commits } from "./commits.ts";
-import { numberOf, objectOf, type Row } from "./rows.ts";
+import type { InsertEvent } from "./inbox.ts";
+import type { GuardianTable } from "./limits/guardian.ts";
+import { maybeText, numberOf, objectOf, type Row } from "./rows.ts";
 
-export function createRuns(db: DatabaseSync, commits: Commits): RunStore {
+export interface RunTables {
+  readonly insertEvent: InsertEvent;
+  readonly guardian: GuardianTable;
+}
+
+export function createRuns(db: DatabaseSync, commits: Commits, { insertEvent, guardian }: RunTables): RunStore {
   const state = db.prepare("SELECT state FROM specialist WHERE handle = ?");
   const saveState = db.prepare(`
     INSERT INTO specialist (handle, state, updated_at) VALUES (?1, ?2, ?3)
@@ -20,6 +27,21 @@ export function createRuns(db: DatabaseSync, commits: Commits): RunStore {
   const forget = db.prepare("DELETE FROM step WHERE event_seq = ?");
   const words = createRecentWords(db);
   const insert = createInsertIntent(db);
+  const earlier = db.prepare("SELECT created_ref FROM intent WHERE id = ? AND state = 'confirmed'");
+  const own = db.prepare("SELECT 1 FROM intent WHERE specialist = ? AND created_ref = ? LIMIT 1");
+
+  /** An intent of an earlier run may have come to be already. */
+  const resolved = (draft: DraftIntent): DraftIntent => {
+    if (draft.targetIntent === undefined || draft.target !== undefined) return draft;
+    const row = earlier.get(draft.targetIntent);
+    const ref = row === undefined ? undefined : maybeText(row, "created_ref");
+    return ref === undefined ? draft : { ...draft, target: ref };
+  };
+  /** Its own words are known by their id also where the network does not say who wrote them. */
+  const ownPost = (run: FinishedRun, draft: DraftIntent) =>
+    draft.operation === "posts.reply" && draft.target !== undefined && own.get(run.specialist, draft.target) !== undefined
+      ? { code: "own_post", message: "a specialist does not answer itself" }
+      : undefined;
 
   const finish = (run: FinishedRun): readonly StoredIntent[] => {
     if (done.run(run.now, run.seq, run.specialist).changes !== 1)
@@ -30,12 +52,20 @@ export function createRuns(db: DatabaseSync, commits: Commits): RunStore {
     return run.intents.map((draft) => {
       const verdict =
         draft.refusal ??
+        ownPost(run, draft) ??
         (draft.targetIntent !== undefined && refused.has(draft.targetIntent)
           ? { code: "depends_on_refused", message: "what it was about has been refused" }
           : undefined) ??
         (draft.textHash === undefined ? undefined : run.brake(draft, words(run, draft)));
-      if (verdict !== undefined) refused.add(draft.id);
-      return insert(run, draft, verdict);
+      if (verdict !== undefined) {
+        refused.add(draft.id);
+        const receipt = run.report(draft, verdict);
+        if (receipt !== undefined) insertEvent(receipt, run.now);
+      }
+      const stored = insert(run, resolved(draft), verdict);
+      if (stored.state === "proposed" && draft.review !== undefined)
+        guardian.ask({ intent: draft.id, ...draft.review, askedAt: run.now }, run.specialist);
+      return stored;
     });
   };
 
@@ -55,7 +85,7 @@ function createInsertIntent(db: DatabaseSync) {
       text_hash, conflict_key, hops, label, data, state, expires_at, code, message, created_at, settled_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   return (run: FinishedRun, draft: DraftIntent, refusal: { readonly code: string; readonly message: string } | undefined): StoredIntent => {
-    const stored = refusal !== undefined ? "refused" : draft.review ? "proposed" : "ready";
+    const stored = refusal !== undefined ? "refused" : draft.review !== undefined ? "proposed" : "ready";
     insert.run(
       draft.id,
       run.specialist,
@@ -75,7 +105,7 @@ function createInsertIntent(db: DatabaseSync) {
       draft.label ?? null,
       draft.data === undefined ? null : JSON.stringify(draft.data),
       stored,
-      draft.expiresAt ?? null,
+      expiryOf(draft),
       refusal?.code ?? null,
       refusal?.message ?? null,
       run.now,
@@ -120,4 +150,10 @@ function createRecentWords(db: DatabaseSync) {
           : number(sameText.get(specialist, textHash, now - caps.sameTextWithinMs, 1)),
     };
   };
+}
+
+/** A question that the Guardian has not answered in time is withdrawn. */
+function expiryOf({ expiresAt, review }: DraftIntent): number | null {
+  const times = [expiresAt, review?.expiresAt].filter((at) => at !== undefined);
+  return times.length === 0 ? null : Math.min(...times);
 }

@@ -37,7 +37,7 @@ export function createSchedule(db: DatabaseSync): ScheduleStore {
   const next = db.prepare(`
     SELECT min(at) AS at FROM (
       SELECT min(not_before) AS at FROM event WHERE specialist = ?1 AND state = 'ready'
-      UNION ALL SELECT min(next_at) FROM intent WHERE specialist = ?1 AND state = 'ready'
+      UNION ALL SELECT min(next_at) FROM intent WHERE specialist = ?1 AND state = 'ready' AND lane IN (SELECT value FROM json_each(?2))
       UNION ALL SELECT min(next_at) FROM intent WHERE specialist = ?1 AND state = 'in_doubt'
       UNION ALL SELECT min(expires_at) FROM intent WHERE specialist = ?1 AND expires_at IS NOT NULL AND state IN ('proposed', 'ready')
       UNION ALL SELECT min(due_at) FROM source WHERE specialist = ?1 AND due_at IS NOT NULL
@@ -53,7 +53,7 @@ export function createSchedule(db: DatabaseSync): ScheduleStore {
       const row = oneWatch.get(specialist, kind, object);
       return row === undefined ? undefined : readWatch(row);
     },
-    nextDue: async (specialist) => maybeNumber(next.get(specialist) ?? {}, "at"),
+    nextDue: async (specialist, lanes) => maybeNumber(next.get(specialist, JSON.stringify(lanes)) ?? {}, "at"),
   };
 }
 

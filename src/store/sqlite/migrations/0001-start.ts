@@ -6,7 +6,7 @@ CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE specialist (
   handle TEXT PRIMARY KEY,
   account_id TEXT,                     -- its id on the network, once known
-  account_handle TEXT,
+  key_id TEXT,                         -- the key it uses now, by its fingerprint
   state TEXT NOT NULL DEFAULT '{}',    -- the behaviour's own value
   parked_code TEXT,                    -- why nothing is sent for it, e.g. key_rejected
   parked_message TEXT,
@@ -39,6 +39,7 @@ CREATE TABLE watch (
   PRIMARY KEY (specialist, kind, object)
 ) WITHOUT ROWID;
 CREATE INDEX watch_due ON watch (specialist, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX watch_owed ON watch (specialist) WHERE kind = 'job' AND due_at IS NOT NULL;
 
 CREATE TABLE event (
   seq INTEGER PRIMARY KEY,
@@ -109,7 +110,7 @@ CREATE INDEX intent_ready ON intent (specialist, lane, next_at, seq) WHERE state
 CREATE INDEX intent_doubt ON intent (specialist, next_at) WHERE state = 'in_doubt';
 CREATE INDEX intent_waiting ON intent (specialist, state, seq) WHERE state IN ('proposed', 'pending', 'parked');
 CREATE INDEX intent_conflict ON intent (conflict_key) WHERE state IN ('sending', 'in_doubt');
-CREATE INDEX intent_open ON intent (event_seq, ordinal) WHERE state IN ('proposed', 'ready', 'sending', 'in_doubt', 'pending');
+CREATE INDEX intent_open ON intent (event_seq, ordinal) WHERE state IN ('ready', 'sending');
 CREATE INDEX intent_depends ON intent (target_intent) WHERE target_intent IS NOT NULL AND state IN ('proposed', 'ready');
 CREATE INDEX intent_claimed ON intent (specialist, created_ref) WHERE created_ref IS NOT NULL;
 CREATE INDEX intent_thread ON intent (specialist, thread, created_at) WHERE thread IS NOT NULL;
@@ -128,7 +129,7 @@ CREATE TABLE attempt (
   operation TEXT NOT NULL,
   target TEXT,
   lane TEXT NOT NULL,
-  weight INTEGER NOT NULL DEFAULT 1,
+  weight INTEGER NOT NULL DEFAULT 1,    -- requests of quota
   started_at INTEGER NOT NULL,
   deadline_at INTEGER NOT NULL,
   ended_at INTEGER,

@@ -1,0 +1,50 @@
+/** What the runtime announces as it happens: for eyes and counters only, never to do the work. */
+import { EventEmitter } from "eventemitter3";
+
+interface About {
+  /** Ms since the epoch. */
+  readonly at: number;
+  readonly handle: string;
+}
+
+export interface Announcements {
+  /** A list or followed object was looked at. */
+  poll: About & { readonly source: string; readonly fresh: number; readonly skipped: number; readonly gap: boolean };
+  /** A handler ended. */
+  run: About & {
+    readonly event: string;
+    readonly kind: string;
+    readonly result: "finished" | "suspended" | "failed" | "parked";
+    readonly intents: number;
+    readonly message?: string;
+  };
+  /** An intent came to a new state. */
+  intent: About & {
+    readonly id: string;
+    readonly operation: string;
+    readonly state: string;
+    readonly target?: string;
+    readonly code?: string;
+    readonly message?: string;
+  };
+  /** A request came back (or did not). */
+  request: About & { readonly operation: string; readonly outcome: string; readonly status?: number; readonly tookMs: number };
+  /** A job that is followed came to a new standing. */
+  job: About & { readonly job: string; readonly state: string; readonly title?: string };
+  /** Something waits: for quota, money, a key, an approval. */
+  wait: About & { readonly lane: string; readonly rule: string; readonly until: number; readonly message: string };
+  /** Something only a person can mend: a dead key, an action in doubt. */
+  parked: About & { readonly code: string; readonly message: string };
+  /** The network answers in a shape the profile does not know. */
+  drift: About & { readonly operation: string; readonly path: string; readonly kind: string };
+  /** A file was loaded again, or could not be. */
+  definition: About & { readonly file: string; readonly message: string };
+}
+
+export type AnnouncementName = keyof Announcements;
+
+export type Announcer = EventEmitter<{ [name in AnnouncementName]: (what: Announcements[name]) => void }>;
+
+export function createAnnouncer(): Announcer {
+  return new EventEmitter();
+}

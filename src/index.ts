@@ -1,0 +1,29 @@
+/** What users import: everyday first, then advanced, then what only embedders need. Named exports only. */
+
+// Everyday: writing a specialist.
+export { defineSpecialist } from "./specialist/definition.ts";
+export type {
+  Brakes,
+  FeedWatch,
+  Handlers,
+  JobsWatch,
+  OnMissed,
+  ScheduleDefinition,
+  SpecialistDefinition,
+  SpendCaps,
+  Watch,
+} from "./specialist/definition.ts";
+export type { Act, IntentOptions, IntentRef, Reads, Target } from "./specialist/act.ts";
+export { credits, microDollars, type Duration, type Money } from "./core/units.ts";
+export type { EventKind, EventPayloads, ExtraEvent, Like, Receipt, Reply } from "./contract/events.ts";
+export type { Agent, Community, Job, JobStatus, Post, SearchResult, Stats, Untrusted } from "./contract/records.ts";
+export type { Json, JsonObject } from "./core/json.ts";
+
+// Advanced: describing a network, running it yourself.
+export { Fatal, Misconfigured, Refused, Retryable, RetinueError } from "./core/errors.ts";
+export { OPERATIONS, type OperationName } from "./contract/operations.ts";
+export { resolveProfile, type Profile } from "./contract/profile.ts";
+
+// Expert: embedding the runtime.
+export { createRuntime, type Runtime, type RuntimeOptions } from "./runtime/runtime.ts";
+export { createSpecialist } from "./specialist/specialist.ts";

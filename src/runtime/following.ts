@@ -1,0 +1,91 @@
+/** From followed objects to the inbox: jobs applied for and threads taken part in, until they are settled. */
+import { HOUR, MINUTE, SECOND, DAY } from "../core/units.ts";
+import type { WatchWrite } from "../inbox/port.ts";
+import { followJob, readStanding } from "../intake/jobs.ts";
+import { followThread, readThreadStanding } from "../intake/threads.ts";
+import type { WatchChange } from "../intake/port.ts";
+import type { WatchRow } from "../schedule/port.ts";
+import { sustainableMs } from "./cadence.ts";
+import { handlerOf } from "./handling.ts";
+import type { Member } from "./member.ts";
+import { feedReader } from "./polling.ts";
+import type { Parts } from "./parts.ts";
+
+/** Looked at in one go; the rest follows in the next. */
+const BATCH = 8;
+/** A job whose deliverable was turned down is given up after this without news. */
+const REJECTED_MS = HOUR;
+/** Nothing is followed longer than this without news. */
+const LONGEST_MS = 30 * DAY;
+
+/** Looks at what is due. Answers whether there may be more. */
+export async function followWatches(parts: Parts, member: Member): Promise<boolean> {
+  const rows = await parts.store.dueWatches(member.specialist.handle, parts.clock.now(), BATCH);
+  for (const row of rows) {
+    if (parts.stopping.aborted) return false;
+    await follow(parts, member, row);
+  }
+  return rows.length === BATCH;
+}
+
+async function follow(parts: Parts, member: Member, row: WatchRow): Promise<void> {
+  const { door, store, clock, announcer } = parts;
+  const { handle } = member.specialist;
+  const operation = row.kind === "job" ? "jobs.get" : "posts.get";
+  const answer = await door.read(member, { operation, target: row.object, input: {} }, { signal: parts.ending });
+  const now = clock.now();
+  const write = (change: Partial<WatchWrite>): WatchWrite => ({
+    specialist: handle,
+    kind: row.kind,
+    object: row.object,
+    state: row.state,
+    data: row.data,
+    dueAt: now,
+    ...change,
+  });
+  if (answer.kind === "waits") return void (await store.putEvents({ events: [], watches: [write({ dueAt: answer.until })] }, now));
+  const gone =
+    answer.kind === "answered" && answer.outcome.class === "refused" && (answer.outcome.status === 404 || answer.outcome.status === 410);
+  if (gone) return void (await store.putEvents({ events: [], watches: [write({ state: "gone", dueAt: null })] }, now));
+  const record = answer.kind === "answered" && answer.outcome.class === "confirmed" ? answer.outcome.record : undefined;
+  const looks = typeof row.data["looks"] === "number" ? row.data["looks"] : 0;
+  const change = record === undefined ? undefined : changeOf(member, row, record, now);
+  if (change === undefined) {
+    const dueAt = now + pauseMs(parts, member, row.kind, looks);
+    return void (await store.putEvents({ events: [], watches: [write({ data: { ...row.data, looks: looks + 1 }, dueAt })] }, now));
+  }
+  const newsAt = change.news || typeof row.data["followedAt"] !== "number" ? now : row.data["followedAt"];
+  const after = change.news ? 0 : looks + 1;
+  const over = change.ended || now - newsAt > LONGEST_MS || (change.state === "rejected" && now - newsAt > REJECTED_MS);
+  const data = { ...change.data, looks: after, followedAt: newsAt };
+  const dueAt = over ? null : now + pauseMs(parts, member, row.kind, after);
+  const { fresh } = await store.putEvents({ events: change.events, watches: [write({ state: change.state, data, dueAt })] }, now);
+  if (row.kind === "job" && change.news) announcer.emit("job", { at: now, handle, job: row.object, state: change.state });
+  if (fresh.length > 0) parts.wake(member, "events");
+}
+
+function changeOf(member: Member, row: WatchRow, record: { readonly kind: string }, now: number): WatchChange | undefined {
+  const { specialist } = member;
+  const feed = feedReader(member, specialist.watch.feed);
+  const reader = { ...feed, skills: [], handles: (kind: string) => handlerOf(specialist, kind) !== undefined };
+  if (row.kind === "job" && isKind(record, "job")) return followJob(record, readStanding(row.data), reader, now);
+  if (row.kind === "thread" && isKind(record, "post")) return followThread(record, readThreadStanding(row.data, now), reader, now);
+  return undefined;
+}
+
+type Followed = NonNullable<Extract<Awaited<ReturnType<Parts["door"]["read"]>>, { readonly kind: "answered" }>["outcome"]>;
+type Records = NonNullable<Extract<Followed, { readonly class: "confirmed" }>["record"]>;
+
+function isKind<Kind extends Records["kind"]>(
+  record: { readonly kind: string },
+  kind: Kind,
+): record is Extract<Records, { readonly kind: Kind }> {
+  return record.kind === kind;
+}
+
+/** Short at first, since most jobs are decided soon, then half as often each time; never faster than the quota can sustain. */
+function pauseMs(parts: Parts, member: Member, kind: WatchRow["kind"], looks: number): number {
+  const base = Math.max(SECOND, sustainableMs(parts, member)) * (kind === "job" ? 1 : 5);
+  const longest = kind === "job" ? 10 * MINUTE : 30 * MINUTE;
+  return Math.min(Math.max(longest, base), base * 1.5 ** Math.min(looks, 30));
+}

@@ -1,0 +1,188 @@
+/** From the inbox to the outbox: claims what is due for a specialist, runs its handlers, ends each run in one transaction. */
+import type { Receipt } from "../contract/events.ts";
+import { eventId } from "../contract/identity.ts";
+import { messageOf, RetinueError } from "../core/errors.ts";
+import { newIntentId } from "../core/ids.ts";
+import { isObject, type Json, type JsonObject } from "../core/json.ts";
+import { HOUR, MINUTE, SECOND } from "../core/units.ts";
+import type { ClaimedEvent, NewEvent } from "../inbox/port.ts";
+import type { DraftIntent, RecentWords, StoredIntent } from "../specialist/port.ts";
+import type { ReadCall, ReadResult } from "../specialist/request.ts";
+import { runHandler, RunInterrupted, type EventHandler, type RunResult } from "../specialist/run.ts";
+import type { Specialist } from "../specialist/specialist.ts";
+import type { Member } from "./member.ts";
+import type { Parts } from "./parts.ts";
+
+/** Events taken at once: enough to share commits, few enough to give back quickly when stopping. */
+const CLAIM = 16;
+/** A failing handling is tried again after these, then parked for a person. */
+const RETRY_DELAYS_MS: readonly number[] = [5 * SECOND, 30 * SECOND, 5 * MINUTE, HOUR];
+
+/** Handles what is due for one specialist, one event after the other. Answers whether there may be more. */
+export async function handleEvents(
+  parts: Parts,
+  member: Member,
+  read: (member: Member, call: ReadCall, signal: AbortSignal) => Promise<ReadResult>,
+): Promise<boolean> {
+  const { store, clock, handlers, stopping } = parts;
+  const events = await store.claimEvents(member.specialist.handle, clock.now(), CLAIM);
+  for (const event of events) {
+    if (stopping.aborted) await store.retryEvent(event.seq, { notBefore: 0, failed: false, note: "the runtime stopped" });
+    else await handlers.add(() => handleOne(parts, member, event, read));
+  }
+  return events.length === CLAIM;
+}
+
+async function handleOne(parts: Parts, member: Member, event: ClaimedEvent, read: Parameters<typeof handleEvents>[2]): Promise<void> {
+  const { store, clock, announcer } = parts;
+  const { specialist } = member;
+  const handler = handlerOf(specialist, event.kind);
+  const result: RunResult =
+    handler === undefined
+      ? { kind: "finished", intents: [] }
+      : await runOne(parts, member, event, handler, (call, signal) => read(member, call, signal));
+  const about = { at: clock.now(), handle: specialist.handle, event: event.id, kind: event.kind };
+  switch (result.kind) {
+    case "finished": {
+      const stored = await finish(parts, member, event, result);
+      announcer.emit("run", { ...about, result: "finished", intents: stored.length });
+      for (const [index, intent] of stored.entries()) announceDecision(parts, member, result.intents[index], intent);
+      if (stored.length > 0) parts.wake(member, "intents");
+      return;
+    }
+    case "suspended":
+      await store.retryEvent(event.seq, { notBefore: result.until, failed: false, note: result.reason });
+      announcer.emit("run", { ...about, result: "suspended", intents: 0, message: result.reason });
+      return;
+    case "failed":
+      await giveBack(parts, member, event, result.error);
+  }
+}
+
+/** A failure is tried again with growing pauses; what stays broken is parked, so that nothing is lost and nothing spins. */
+async function giveBack(parts: Parts, member: Member, event: ClaimedEvent, error: unknown): Promise<void> {
+  const { store, clock, announcer, log } = parts;
+  const message = messageOf(error);
+  const stopped = error instanceof RunInterrupted && error.code === "run_stopped";
+  const delay = stopped ? 0 : RETRY_DELAYS_MS[event.attempts];
+  const about = { at: clock.now(), handle: member.specialist.handle, event: event.id, kind: event.kind, intents: 0, message };
+  if (delay !== undefined) {
+    await store.retryEvent(event.seq, { notBefore: clock.now() + delay, failed: !stopped, note: message });
+    announcer.emit("run", { ...about, result: "failed" });
+  } else {
+    await store.parkEvent(event.seq, clock.now(), message);
+    announcer.emit("run", { ...about, result: "parked" });
+  }
+  if (!stopped)
+    log.warn("a handler failed", {
+      handle: member.specialist.handle,
+      event: event.id,
+      code: error instanceof RetinueError ? error.code : "handler_threw",
+      message,
+      parked: delay === undefined,
+    });
+}
+
+async function runOne(
+  parts: Parts,
+  member: Member,
+  event: ClaimedEvent,
+  handler: EventHandler,
+  read: (call: ReadCall, signal: AbortSignal) => Promise<ReadResult>,
+): Promise<RunResult> {
+  const { specialist } = member;
+  const stored = await parts.store.loadState(specialist.handle);
+  return runHandler(handler, {
+    event,
+    steps: event.steps,
+    me: { handle: specialist.handle, id: member.accountId },
+    state: Object.keys(stored).length === 0 ? specialist.initialState : stored,
+    rules: member.rules,
+    deadlineMs: specialist.deadlineMs,
+    read,
+    saveStep: (name, value) => parts.store.saveStep(event.seq, name, value),
+    newIntentId: () => newIntentId(parts.random),
+    fetch: parts.fetch,
+    clock: parts.clock,
+    log: parts.log.child({ handle: specialist.handle, event: event.id }),
+    signal: parts.ending,
+  });
+}
+
+function finish(
+  parts: Parts,
+  member: Member,
+  event: ClaimedEvent,
+  result: Extract<RunResult, { readonly kind: "finished" }>,
+): Promise<readonly StoredIntent[]> {
+  const { specialist } = member;
+  return parts.store.finishRun({
+    seq: event.seq,
+    specialist: specialist.handle,
+    now: parts.clock.now(),
+    ...(result.state === undefined ? {} : { state: result.state }),
+    intents: result.intents,
+    caps: specialist.brakes,
+    brake: (draft, words) => parts.brake(draft, words, specialist),
+    report: (draft, refusal) => receiptEvent(specialist, "intent.refused", draftReceipt(draft, refusal), draft.hops),
+  });
+}
+
+export function handlerOf(specialist: Specialist, kind: string): EventHandler | undefined {
+  if (kind.startsWith("schedule:")) {
+    const schedule = specialist.schedules.find(({ name }) => `schedule:${name}` === kind);
+    return schedule === undefined ? undefined : (_payload, act) => schedule.run(act);
+  }
+  const handlers: { readonly [kind: string]: EventHandler | undefined } = specialist.on;
+  return Object.hasOwn(handlers, kind) ? handlers[kind] : undefined;
+}
+
+/** The event that tells an author what became of an intent; undefined where nobody listens. */
+export function receiptEvent(specialist: Specialist, kind: string, receipt: Receipt, hops: number): NewEvent | undefined {
+  if (handlerOf(specialist, kind) === undefined) return undefined;
+  return {
+    specialist: specialist.handle,
+    id: eventId(kind, receipt.intent),
+    kind,
+    payload: asJson(receipt),
+    via: "runtime",
+    hops: hops + 1,
+  };
+}
+
+function draftReceipt(draft: DraftIntent, refusal: { readonly code: string; readonly message: string }): Receipt {
+  return {
+    intent: draft.id,
+    operation: draft.operation,
+    ...(draft.label === undefined ? {} : { key: draft.label }),
+    ...(draft.data === undefined ? {} : { data: draft.data }),
+    ...(draft.target === undefined ? {} : { target: draft.target }),
+    ...refusal,
+  };
+}
+
+export function asJson(value: object): Json {
+  const json: unknown = JSON.parse(JSON.stringify(value));
+  return isObject(json) ? json : ({} satisfies JsonObject);
+}
+
+function announceDecision(parts: Parts, member: Member, draft: DraftIntent | undefined, intent: StoredIntent): void {
+  if (draft === undefined) return;
+  parts.announcer.emit("intent", {
+    at: parts.clock.now(),
+    handle: member.specialist.handle,
+    id: intent.id,
+    operation: draft.operation,
+    state: intent.state,
+    ...(draft.target === undefined ? {} : { target: draft.target }),
+    ...(intent.code === undefined ? {} : { code: intent.code }),
+    ...(intent.message === undefined ? {} : { message: intent.message }),
+  });
+}
+
+/** What the brakes say of words about to be said; see limits/brakes. */
+export type BrakeRule = (
+  draft: DraftIntent,
+  words: RecentWords,
+  specialist: Specialist,
+) => { readonly code: string; readonly message: string } | undefined;

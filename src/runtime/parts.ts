@@ -1,0 +1,36 @@
+/** Everything the flow is made of, joined once in `runtime.ts` and handed to each stage's driver. */
+import type PQueue from "p-queue";
+import type { NetworkRecord } from "../contract/records.ts";
+import type { Profile } from "../contract/profile.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Announcer } from "../core/events.ts";
+import type { Logger } from "../core/log.ts";
+import type { Random } from "../core/random.ts";
+import type { Store } from "../store/store.ts";
+import type { Door } from "./door.ts";
+import type { BrakeRule } from "./handling.ts";
+import type { Member, Part } from "./member.ts";
+
+export interface Parts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly announcer: Announcer;
+  readonly store: Store;
+  readonly profile: Profile;
+  /** The Guardian's IANA time zone. */
+  readonly zone: string;
+  readonly door: Door;
+  /** Bounds how many handlers run at once. */
+  readonly handlers: PQueue;
+  readonly fetch: typeof globalThis.fetch;
+  readonly brake: BrakeRule;
+  /** Aborted when the runtime begins to stop: nothing new is begun. */
+  readonly stopping: AbortSignal;
+  /** Aborted when the time to drain is over: what still runs is cut short. */
+  readonly ending: AbortSignal;
+  /** Takes in what a confirmed answer says of the specialist's own account. */
+  readonly learn: (member: Member, record: NetworkRecord | undefined) => void;
+  /** Says that a part of a specialist has something to do. */
+  readonly wake: (member: Member, part: Part) => void;
+}

@@ -1,0 +1,185 @@
+/** From the network's lists to the inbox: feed, communities and jobs, each with a cursor and a cadence. */
+import type { Outcome } from "../contract/call.ts";
+import type { Job, NetworkRecord, Post } from "../contract/records.ts";
+import type { JsonObject } from "../core/json.ts";
+import { MINUTE, SECOND } from "../core/units.ts";
+import { readCursor, storeCursor, type Freshness, type ListCursor } from "../intake/cursor.ts";
+import { readFeed, type FeedReader, type Reading } from "../intake/feed.ts";
+import { readJobs } from "../intake/jobs.ts";
+import type { SourceRow } from "../schedule/port.ts";
+import { DEFAULT_MAX_AGE_MS, type FeedWatching, type JobsWatching, type Specialist } from "../specialist/specialist.ts";
+import { nextLook, type Look } from "./cadence.ts";
+import { handlerOf } from "./handling.ts";
+import type { Member } from "./member.ts";
+import type { Parts } from "./parts.ts";
+
+/** Further pages read to close a gap; what lies beyond is recorded as a gap and shown. */
+const MAX_GAP_PAGES = 3;
+/** A list that could not be read is tried again after this, on top of its cadence. */
+const FAILED_POLL_MS = 30 * SECOND;
+
+/** One list a specialist looks at. */
+interface Source {
+  readonly name: string;
+  readonly operation: "posts.list" | "jobs.list";
+  readonly input: JsonObject;
+  read(items: readonly NetworkRecord[], cursor: ListCursor): Reading;
+}
+
+/** Looks at every source of a specialist that is due. Answers false: what comes next is due at a time. */
+export async function pollSources(parts: Parts, member: Member): Promise<boolean> {
+  if (member.retired) return false;
+  const { store, clock } = parts;
+  const rows = new Map((await store.sources(member.specialist.handle)).map((row) => [row.name, row]));
+  for (const source of sourcesOf(parts, member)) {
+    if (parts.stopping.aborted) return false;
+    const row = rows.get(source.name);
+    if (row === undefined || (row.dueAt !== null && row.dueAt <= clock.now())) await poll(parts, member, source, row);
+  }
+  return false;
+}
+
+/** When a specialist has never been started, its sources have no rows and nothing in the store says they are due. */
+export async function hasNewSources(parts: Parts, member: Member): Promise<boolean> {
+  const known = new Set((await parts.store.sources(member.specialist.handle)).map(({ name }) => name));
+  return sourcesOf(parts, member).some(({ name }) => !known.has(name));
+}
+
+async function poll(parts: Parts, member: Member, source: Source, row: SourceRow | undefined): Promise<void> {
+  const { store, clock, announcer, door } = parts;
+  const { handle } = member.specialist;
+  const cursor = readCursor(row?.cursor, clock.now());
+  const look: Look = { intervalMs: numberIn(row?.cursor, "intervalMs"), emptyLooks: numberIn(row?.cursor, "emptyLooks") ?? 0 };
+  const answer = await door.read(member, { operation: source.operation, input: source.input }, { signal: parts.ending });
+  if (answer.kind !== "answered" || answer.outcome.class !== "confirmed" || answer.outcome.items === undefined) {
+    const now = clock.now();
+    const dueAt = answer.kind === "waits" ? answer.until : now + FAILED_POLL_MS;
+    await store.putEvents(
+      { events: [], cursors: [{ specialist: handle, source: source.name, cursor: { ...storeCursor(cursor), ...row?.cursor }, dueAt }] },
+      now,
+    );
+    return;
+  }
+  const reading = await readPages(parts, member, source, cursor, answer.outcome);
+  const now = clock.now();
+  const next = nextLook(parts, member, look, reading.fresh > 0, rowsOf(member));
+  const stored = {
+    ...storeCursor(reading.cursor),
+    intervalMs: next.intervalMs,
+    emptyLooks: next.emptyLooks,
+    ...(reading.gap ? { gapAt: now } : {}),
+  };
+  const { fresh } = await store.putEvents(
+    { events: reading.events, cursors: [{ specialist: handle, source: source.name, cursor: stored, dueAt: now + next.delayMs }] },
+    now,
+  );
+  announcer.emit("poll", { at: now, handle, source: source.name, fresh: fresh.length, skipped: reading.skipped, gap: reading.gap });
+  if (fresh.length > 0) parts.wake(member, "events");
+}
+
+/** Reads on while nothing on the page has been seen before, so that a busy hour loses nothing. */
+async function readPages(
+  parts: Parts,
+  member: Member,
+  source: Source,
+  cursor: ListCursor,
+  first: Extract<Outcome, { readonly class: "confirmed" }>,
+): Promise<Reading> {
+  const items = [...(first.items ?? [])];
+  let reading = source.read(items, cursor);
+  let next = first.next;
+  for (let page = 0; reading.gap && next?.cursor !== undefined && page < MAX_GAP_PAGES; page++) {
+    const answer = await parts.door.read(
+      member,
+      { operation: source.operation, input: { ...source.input, cursor: next.cursor } },
+      { signal: parts.ending },
+    );
+    if (answer.kind !== "answered" || answer.outcome.class !== "confirmed") break;
+    items.push(...(answer.outcome.items ?? []));
+    next = answer.outcome.next;
+    reading = source.read(items, cursor);
+    if (next === undefined) return { ...reading, gap: false }; // the whole list was read: nothing can be missing
+  }
+  return reading;
+}
+
+function rowsOf(member: Member): number {
+  const { watch } = member.specialist;
+  return (needsFeed(member.specialist) ? 1 : 0) + (watch.jobs === undefined ? 0 : 1) + watch.communities.length;
+}
+
+function sourcesOf(parts: Parts, member: Member): readonly Source[] {
+  const { specialist } = member;
+  const { watch } = specialist;
+  const sources: Source[] = [];
+  if (needsFeed(specialist)) sources.push(feedSource(parts, member, "feed", {}, watch.feed));
+  for (const community of watch.communities) sources.push(feedSource(parts, member, `feed:${community}`, { community }, watch.feed));
+  if (watch.jobs !== undefined) sources.push(jobsSource(parts, member, watch.jobs));
+  return sources;
+}
+
+function needsFeed({ watch }: Specialist): boolean {
+  return watch.feed !== undefined || watch.mentions;
+}
+
+function feedSource(parts: Parts, member: Member, name: string, input: JsonObject, watching: FeedWatching | undefined): Source {
+  const reader = feedReader(member, watching);
+  return {
+    name,
+    operation: "posts.list",
+    input,
+    read: (items, cursor) => readFeed(items.filter(isPost), cursor, reader, parts.clock.now()),
+  };
+}
+
+export function feedReader(member: Member, watching: FeedWatching | undefined): FeedReader {
+  const { specialist } = member;
+  const known = (kind: string): boolean => handlerOf(specialist, kind) !== undefined;
+  return {
+    handle: specialist.handle,
+    accountId: member.accountId,
+    ...freshness(watching),
+    // A feed read only for mentions brings no other events.
+    handles: (kind) => known(kind) && (kind !== "post.created" || watching !== undefined),
+    inThread: () => false, // replies come from the followed threads, where their order is known
+  };
+}
+
+function jobsSource(parts: Parts, member: Member, watching: JobsWatching): Source {
+  const { specialist } = member;
+  const reader = {
+    handle: specialist.handle,
+    accountId: member.accountId,
+    ...freshness(watching),
+    skills: watching.skills,
+    handles: (kind: string) => handlerOf(specialist, kind) !== undefined,
+  };
+  return {
+    name: "jobs",
+    operation: "jobs.list",
+    input: {},
+    read: (items, cursor) => readJobs(items.filter(isJob), cursor, reader, parts.clock.now()),
+  };
+}
+
+function freshness(watching: FeedWatching | undefined): Freshness {
+  if (watching === undefined) return { fromMs: Infinity, maxAgeMs: DEFAULT_MAX_AGE_MS };
+  const fromMs = watching.from === "now" ? Infinity : watching.from === "start" ? 0 : watching.from;
+  return { fromMs, maxAgeMs: watching.maxAgeMs };
+}
+
+function isPost(record: NetworkRecord): record is Post {
+  return record.kind === "post";
+}
+
+function isJob(record: NetworkRecord): record is Job {
+  return record.kind === "job";
+}
+
+function numberIn(cursor: JsonObject | undefined, name: string): number | undefined {
+  const value = cursor?.[name];
+  return typeof value === "number" ? value : undefined;
+}
+
+/** Lists are never looked at less often than this, whatever the quota says. */
+export const LONGEST_LOOK_MS = 30 * MINUTE;

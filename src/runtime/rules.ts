@@ -1,0 +1,72 @@
+/** What a specialist may do on its network, from its definition and the network's profile. */
+import type { Profile } from "../contract/profile.ts";
+import type { ProfileOperation } from "../contract/profile-operations.ts";
+import { parameterOf } from "../contract/operations.ts";
+import { Refused } from "../core/errors.ts";
+import { sha256, type JsonObject } from "../core/json.ts";
+import { DEFAULT_APPROVAL_MS } from "../limits/approvals.ts";
+import type { OperationRule, OperationRules, Refusal } from "../specialist/rules.ts";
+import type { Specialist } from "../specialist/specialist.ts";
+import { priceOf } from "./prices.ts";
+
+export function operationRules(specialist: Specialist, profile: Profile, now: () => number): OperationRules {
+  return {
+    of(name) {
+      const operation = operationOf(profile, name);
+      const refusal = refusalOf(operation, specialist, profile);
+      return {
+        effect: operation.effect,
+        lane: operation.lane,
+        targetBy: targetBy(operation),
+        ...(specialist.review.includes(name) ? { review: questionFor(operation, now) } : {}),
+        ...(refusal === undefined ? {} : { refusal }),
+      };
+    },
+    input: (name, input) => checkedInput(operationOf(profile, name), input),
+  };
+}
+
+/** What the Guardian is asked: this payload, at this price at most, within this time. */
+function questionFor(operation: ProfileOperation, now: () => number): NonNullable<OperationRule["review"]> {
+  return (target, input) => {
+    const price = priceOf(operation, input);
+    return {
+      payloadHash: payloadHash(operation.name, target, input),
+      amount: price.kind === "priced" ? price.worst : undefined,
+      expiresAt: now() + DEFAULT_APPROVAL_MS,
+    };
+  };
+}
+
+/** What an approval is bound to. An object that does not exist yet is named by the intent that creates it. */
+export function payloadHash(operation: string, target: string | undefined, input: JsonObject): string {
+  return sha256([operation, target ?? null, input]);
+}
+
+/** Throws `Refused` `operation_unknown` for a name that neither the interface nor the profile has. */
+export function operationOf(profile: Profile, name: string): ProfileOperation {
+  const operation = profile.operations.get(name);
+  if (operation === undefined)
+    throw new Refused("operation_unknown", `there is no operation ${JSON.stringify(name)}`, {
+      hint: "names are noun.verb, such as posts.reply",
+    });
+  return operation;
+}
+
+function refusalOf(operation: ProfileOperation, specialist: Specialist, profile: Profile): Refusal | undefined {
+  if (operation.unsupported !== undefined) return { code: "operation_unsupported", message: operation.unsupported };
+  if (operation.effect === "read" || specialist.may.includes(operation.name)) return undefined;
+  return { code: "not_allowed", message: `${specialist.handle} may not do ${operation.name} on ${profile.name}: it is not in \`may\`` };
+}
+
+function targetBy(operation: ProfileOperation): "id" | "handle" | undefined {
+  if (operation.target === undefined) return undefined;
+  return parameterOf(operation.path) === "handle" ? "handle" : "id";
+}
+
+function checkedInput(operation: ProfileOperation, input: JsonObject): JsonObject {
+  const parsed = operation.input.safeParse(input);
+  if (parsed.success) return parsed.data as JsonObject;
+  const [issue] = parsed.error.issues;
+  throw new Refused("input_invalid", `${operation.name}: ${issue?.path.join(".") ?? "input"}: ${issue?.message ?? "cannot be read"}`);
+}

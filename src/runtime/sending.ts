@@ -1,0 +1,109 @@
+/** From the outbox to the door: what is ready goes out, in order, as far as the limits let it. */
+import { LANES } from "../contract/operations.ts";
+import { messageOf } from "../core/errors.ts";
+import { SECOND } from "../core/units.ts";
+import type { Intent } from "../outbox/port.ts";
+import { follow } from "./concluding.ts";
+import { announceIntent } from "./door.ts";
+import type { Member } from "./member.ts";
+import type { Parts } from "./parts.ts";
+
+/** Intents looked at in one go. */
+const BATCH = 32;
+
+/** Sends what is due for one specialist. Answers whether there may be more right away. */
+export async function sendIntents(parts: Parts, member: Member): Promise<boolean> {
+  const { store, clock } = parts;
+  const { handle } = member.specialist;
+  await expire(parts, member);
+  const now = clock.now();
+  for (const [lane, wait] of member.waits) if (wait.until <= now) member.waits.delete(lane);
+  const lanes = LANES.filter((lane) => !member.waits.has(lane));
+  if (lanes.length === 0) return false;
+  const due = (await store.dueIntents(handle, lanes, now, BATCH)).filter((intent) => !member.flying.has(intent.seq));
+  const sent = await Promise.all(due.map((intent) => sendOne(parts, member, intent)));
+  return sent.some(Boolean);
+}
+
+/** One attempt. Answers whether it left, so that what waited for it may go next. */
+async function sendOne(parts: Parts, member: Member, intent: Intent): Promise<boolean> {
+  const { door, log, stopping } = parts;
+  if (stopping.aborted || member.waits.has(intent.lane)) return false;
+  member.flying.add(intent.seq);
+  try {
+    const answer = await door.send(member, intent);
+    switch (answer.kind) {
+      case "answered":
+        if (answer.outcome.class === "confirmed") parts.learn(member, answer.outcome.record);
+        parts.wake(member, "events");
+        return true;
+      case "refused":
+        await refuse(parts, member, intent, answer);
+        return true;
+      case "gone":
+        return false;
+      case "waits":
+        await hold(parts, member, intent, answer);
+        return false;
+    }
+  } catch (error) {
+    // The rows say where it stood: recovery or the next pass goes on from there.
+    log.error("a request could not be made or recorded", {
+      handle: member.specialist.handle,
+      intent: intent.id,
+      message: messageOf(error),
+    });
+    return false;
+  } finally {
+    member.flying.delete(intent.seq);
+  }
+}
+
+/** A wait that concerns one intent alone must not hold its lane. */
+const ALONE: readonly string[] = ["conflict", "approval_wanted", "spend_cap", "spend_frozen", "obligations_full"];
+/** What waits for another intent's outcome asks again this soon. */
+const CONFLICT_LOOK_MS = 5 * SECOND;
+
+async function hold(
+  parts: Parts,
+  member: Member,
+  intent: Intent,
+  wait: { readonly until: number; readonly rule: string; readonly message: string },
+): Promise<void> {
+  const now = parts.clock.now();
+  if (!ALONE.includes(wait.rule)) {
+    const known = member.waits.get(intent.lane);
+    member.waits.set(intent.lane, { until: wait.until, since: known?.since ?? now, rule: wait.rule, message: wait.message });
+    return;
+  }
+  const nextAt = wait.rule === "conflict" ? Math.min(wait.until, now + CONFLICT_LOOK_MS) : wait.until;
+  await parts.store.moveIntent({
+    seq: intent.seq,
+    from: ["ready"],
+    change: { state: "ready", nextAt, code: wait.rule, message: wait.message },
+    now,
+  });
+}
+
+/** A rule of ours said no for good. What may have happened already is not "refused": a person decides. */
+async function refuse(
+  parts: Parts,
+  member: Member,
+  intent: Intent,
+  why: { readonly code: string; readonly message: string },
+): Promise<void> {
+  const { store, clock, announcer } = parts;
+  const change = { state: intent.everUnknown ? "parked" : "refused", code: why.code, message: why.message } as const;
+  const now = clock.now();
+  const { events, watches } = follow(member, intent, change, now);
+  if (await store.moveIntent({ seq: intent.seq, from: ["ready"], change, now, events, watches }))
+    announceIntent(announcer, member, intent, change, now);
+  parts.wake(member, "events");
+}
+
+async function expire(parts: Parts, member: Member): Promise<void> {
+  const { store, clock, announcer } = parts;
+  const now = clock.now();
+  for (const intent of await store.expireIntents(member.specialist.handle, now, BATCH))
+    announceIntent(announcer, member, intent, { state: "cancelled", code: "expired", message: "it no longer made sense" }, now);
+}

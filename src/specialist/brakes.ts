@@ -1,0 +1,16 @@
+/** Loop brakes: how much a specialist may say, so that two bots never answer each other for ever. Pure. */
+import type { BrakeCaps, DraftIntent, IntentRefusal, RecentWords } from "./port.ts";
+
+/** Why words must not be said, or undefined. `words` counts what was said or may still be said. */
+export function brake(draft: Pick<DraftIntent, "operation" | "hops">, words: RecentWords, caps: BrakeCaps): IntentRefusal | undefined {
+  if (draft.hops > caps.hops)
+    return { code: "brake_hops", message: `${draft.hops} of our own actions led to this one; at most ${caps.hops} may` };
+  if (words.sameText > 0) return { code: "brake_same_text", message: "the same words were said a short while ago" };
+  if (draft.operation !== "posts.reply") return undefined;
+  if (words.inThread >= caps.repliesPerThread)
+    return { code: "brake_thread", message: `${caps.repliesPerThread} replies in one thread are the most` };
+  if (words.toAuthorInHour >= caps.repliesPerAuthorPerHour)
+    return { code: "brake_author", message: `${caps.repliesPerAuthorPerHour} replies an hour to one author are the most` };
+  if (words.inHour >= caps.repliesPerHour) return { code: "brake_hour", message: `${caps.repliesPerHour} replies an hour are the most` };
+  return undefined;
+}

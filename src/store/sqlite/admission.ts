@@ -1,0 +1,141 @@
+/** Admission and settlement in SQLite: the transaction that lets a request leave, and the one that says how it ended. */
+import type { DatabaseSync } from "node:sqlite";
+import { asIntentId, type IntentId } from "../../core/ids.ts";
+import type { AdmissionView } from "../../limits/port.ts";
+import { GUARDIAN, scopeOf } from "../../limits/spending.ts";
+import type { Admission, AdmissionStore, Admit, Decide, Settlement } from "../store.ts";
+import type { Commits } from "./commits.ts";
+import type { GuardianTable } from "./limits/guardian.ts";
+import type { QuotaTable } from "./limits/quota.ts";
+import type { SpendingTable } from "./limits/spending.ts";
+import type { ApplyChange } from "./outbox.ts";
+import { numberOf, textOf } from "./rows.ts";
+
+export interface AdmissionTables {
+  readonly quota: QuotaTable;
+  readonly spending: SpendingTable;
+  readonly guardian: GuardianTable;
+  readonly applyChange: ApplyChange;
+}
+
+export function createAdmission(db: DatabaseSync, commits: Commits, tables: AdmissionTables): AdmissionStore {
+  const { quota, spending, applyChange } = tables;
+  const ready = db.prepare("SELECT 1 FROM intent WHERE seq = ? AND state = 'ready'");
+  const send = db.prepare(
+    "UPDATE intent SET state = 'sending', attempt = attempt + 1, sent_at = ?, checks = 0, code = NULL, message = NULL WHERE seq = ? AND state = 'ready'",
+  );
+  const insert = db.prepare(`
+    INSERT INTO attempt (specialist, key_id, intent_seq, operation, target, lane, weight, started_at, deadline_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const close = db.prepare("UPDATE attempt SET ended_at = ?, outcome = ?, status = ?, note = ? WHERE seq = ? AND ended_at IS NULL");
+  const viewOf = createView(db, tables);
+
+  const admit = (wanted: Admit, decide: Decide): Admission => {
+    const { request, intent } = wanted;
+    if (intent !== undefined && ready.get(intent.seq) === undefined) return { kind: "gone" };
+    const view = viewOf(wanted);
+    const verdict = decide(view);
+    if (verdict.kind !== "admit") return verdict;
+    const { lane, cost } = verdict.charge;
+    quota.charge(request.key, lane, cost, view.now);
+    const { lastInsertRowid } = insert.run(
+      request.specialist,
+      request.key,
+      intent?.seq ?? null,
+      request.operation,
+      wanted.target ?? null,
+      lane,
+      cost,
+      view.now,
+      wanted.deadlineAt,
+    );
+    if (verdict.hold !== undefined && intent !== undefined)
+      spending.hold({ id: intent.id, specialist: request.specialist, ...verdict.hold, expiresAt: wanted.holdExpiresAt }, view.now);
+    if (intent !== undefined) send.run(view.now, intent.seq);
+    return {
+      kind: "admitted",
+      attempt: {
+        seq: Number(lastInsertRowid),
+        specialist: request.specialist,
+        keyId: request.key,
+        intentSeq: intent?.seq,
+        operation: request.operation,
+        lane,
+        cost,
+        startedAt: view.now,
+        deadlineAt: wanted.deadlineAt,
+      },
+    };
+  };
+
+  const settle = (settlement: Settlement): void => {
+    const { attempt, outcome, status, note, now, intent } = settlement;
+    if (close.run(now, outcome, status ?? null, note?.slice(0, 500) ?? null, attempt.seq).changes !== 1) return; // counted at recovery already
+    quota.end(settlement.end, now);
+    if (intent !== undefined) applyChange({ ...settlement, seq: intent.seq, from: ["sending"], change: intent.change });
+  };
+
+  return {
+    admit: (wanted, decide) => commits.add(() => admit(wanted, decide)),
+    explain: (wanted, decide) => commits.add(() => decide(viewOf(wanted))),
+    settle: (settlement) => commits.add(() => settle(settlement)),
+  };
+}
+
+/** Loads what an admission depends on, and nothing that does not apply to it. */
+function createView(db: DatabaseSync, { quota, spending, guardian }: AdmissionTables): (wanted: Admit) => AdmissionView {
+  const conflict = db.prepare(
+    "SELECT id, coalesce(sent_at, created_at) AS since FROM intent WHERE conflict_key = ? AND state IN ('sending', 'in_doubt') AND seq <> ? LIMIT 1",
+  );
+  const owed = db.prepare(
+    "SELECT count(*) AS n FROM watch INDEXED BY watch_owed WHERE specialist = ? AND kind = 'job' AND due_at IS NOT NULL",
+  );
+  return ({ request, intent, now: asked, known }) => {
+    const now = Math.max(asked, quota.seenAt());
+    const { specialist, price } = request;
+    const clash = intent === undefined ? undefined : conflict.get(intent.conflictKey, intent.seq);
+    const priced = price.kind === "priced" ? price.worst.currency : undefined;
+    return {
+      now,
+      request,
+      halt: guardian.stopped("halt", specialist),
+      pause: guardian.stopped("pause", specialist),
+      conflict: clash === undefined ? undefined : { intent: asIntentId(textOf(clash, "id")), since: numberOf(clash, "since") },
+      ...known,
+      review: known.review && intent !== undefined,
+      approval: known.review && intent !== undefined ? guardian.approval(intent.id) : undefined,
+      quota: quota.load(request.key),
+      obligations: numberOf(owed.get(specialist) ?? { n: 0 }, "n"),
+      ...(priced === undefined
+        ? {}
+        : {
+            accounts: [spending.account(scopeOf(specialist), priced, now), spending.account(GUARDIAN, priced, now)],
+            held: heldFor(spending, intent?.id),
+          }),
+    };
+  };
+}
+
+function heldFor(spending: SpendingTable, intent: IntentId | undefined) {
+  const hold = intent === undefined ? undefined : spending.find(intent);
+  return hold?.state === "open" ? hold.money : undefined;
+}
+
+/** A key's attempts that are open after a crash: their answers are lost, and their intents in doubt. */
+export function createRecovery(db: DatabaseSync, quota: QuotaTable) {
+  const events = db.prepare("UPDATE event SET state = 'ready' WHERE state = 'running'");
+  const doubts = db.prepare(`
+    UPDATE intent SET state = CASE WHEN effect = 'idempotent' THEN 'ready' ELSE 'in_doubt' END, ever_unknown = 1, next_at = ?,
+      code = 'outcome_unknown', message = 'the process ended before the answer came'
+    WHERE state = 'sending'`);
+  const attempts = db.prepare(
+    "UPDATE attempt SET ended_at = ?, outcome = 'unknown', note = 'the process ended before the answer came' WHERE ended_at IS NULL",
+  );
+  return (now: number, firstCheckMs: number) => {
+    quota.recoverOpen(now);
+    return {
+      events: Number(events.run().changes),
+      doubts: Number(doubts.run(now + firstCheckMs).changes),
+      attempts: Number(attempts.run(now).changes),
+    };
+  };
+}

@@ -1,0 +1,54 @@
+/** What people ask of the store: intents as they went, counts, and the pruning of what is long over. */
+import type { DatabaseSync } from "node:sqlite";
+import { DAY } from "../../core/units.ts";
+import type { HistoryStore } from "../store.ts";
+import { INTENT_COLUMNS, readIntent } from "./outbox.ts";
+import { numberOf, textOf } from "./rows.ts";
+
+/** Handled events and settled intents are kept this long; identities are needed for as long as a network may repeat itself. */
+export const HISTORY_KEPT_MS = 90 * DAY;
+/** Requests are many and explain only the recent past. */
+export const ATTEMPTS_KEPT_MS = 14 * DAY;
+/** Rows deleted of each table in one go, so that no commit is long. */
+const PRUNE_BATCH = 1_000;
+
+export function createHistory(db: DatabaseSync): HistoryStore {
+  const list = db.prepare(`
+    SELECT ${INTENT_COLUMNS} FROM intent
+    WHERE (?1 IS NULL OR specialist = ?1) AND created_at >= ?2 AND seq < ?3 AND (?4 IS NULL OR state IN (SELECT value FROM json_each(?4)))
+      AND (?6 IS NULL OR operation = ?6)
+    ORDER BY seq DESC LIMIT ?5`);
+  const counts = db.prepare("SELECT operation, state, count(*) AS n FROM intent WHERE specialist = ? GROUP BY operation, state");
+  const jobs = db.prepare("SELECT state, count(*) AS n FROM watch WHERE specialist = ? AND kind = 'job' GROUP BY state");
+  return {
+    intents: async ({ specialist, operation, since, before, states, limit }) =>
+      list
+        .all(
+          specialist ?? null,
+          since ?? 0,
+          before ?? Number.MAX_SAFE_INTEGER,
+          states === undefined ? null : JSON.stringify(states),
+          limit,
+          operation ?? null,
+        )
+        .map(readIntent),
+    counts: async (specialist) =>
+      counts
+        .all(specialist)
+        .map((row) => ({ operation: textOf(row, "operation"), state: textOf(row, "state"), count: numberOf(row, "n") })),
+    jobCounts: async (specialist) => jobs.all(specialist).map((row) => ({ state: textOf(row, "state"), count: numberOf(row, "n") })),
+  };
+}
+
+/** Deletes what is past its retention, a bounded number of rows. Inside a transaction the caller owns. */
+export function createPrune(db: DatabaseSync): (now: number) => number {
+  const remove = (table: string, where: string) =>
+    db.prepare(`DELETE FROM ${table} WHERE seq IN (SELECT seq FROM ${table} WHERE ${where} LIMIT ${PRUNE_BATCH})`);
+  const attempts = remove("attempt", "ended_at IS NOT NULL AND ended_at < ?");
+  const events = remove("event", "state = 'done' AND done_at < ?");
+  const intents = remove("intent", "settled_at IS NOT NULL AND settled_at < ? AND state IN ('confirmed', 'refused', 'cancelled')");
+  return (now) =>
+    Number(attempts.run(now - ATTEMPTS_KEPT_MS).changes) +
+    Number(events.run(now - HISTORY_KEPT_MS).changes) +
+    Number(intents.run(now - HISTORY_KEPT_MS).changes);
+}

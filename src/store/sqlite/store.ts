@@ -1,0 +1,71 @@
+/** The store in one SQLite file: every port over one connection, every write in a grouped commit. */
+import type { Clock } from "../../core/clock.ts";
+import type { Fatal } from "../../core/errors.ts";
+import type { Random } from "../../core/random.ts";
+import type { Store } from "../store.ts";
+import { createAdmission, createRecovery } from "./admission.ts";
+import { Commits } from "./commits.ts";
+import { openDatabase } from "./database.ts";
+import { createHistory, createPrune } from "./history.ts";
+import { createInbox, createInsertEvent } from "./inbox.ts";
+import { GuardianTable } from "./limits/guardian.ts";
+import { QuotaTable } from "./limits/quota.ts";
+import { SpendingTable } from "./limits/spending.ts";
+import { createApplyChange, createOutbox } from "./outbox.ts";
+import { createGuardian, createRoster } from "./roster.ts";
+import { createRuns } from "./runs.ts";
+import { createSchedule, createWatchWriter } from "./watches.ts";
+
+export interface SqliteStoreOptions {
+  /** A file, or `:memory:`. */
+  readonly path: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** The Guardian's IANA time zone. Default UTC. */
+  readonly zone?: () => string;
+  /** How late a request may still be counted after its deadline, from the network's profile. */
+  readonly lateLandingMs?: number;
+  /** Told once when a commit fails: nothing can be stored, so nothing may be sent. */
+  readonly onLost?: (error: Fatal) => void;
+}
+
+/** Opens a store for writing. Throws `Misconfigured` when the file cannot be used. */
+export function openSqliteStore(options: SqliteStoreOptions): Store {
+  const { clock, random } = options;
+  const { db, close } = openDatabase(options.path);
+  const zone = options.zone ?? (() => "UTC");
+  const quota = new QuotaTable(db, { random, ...(options.lateLandingMs === undefined ? {} : { lateLandingMs: options.lateLandingMs }) });
+  const spending = new SpendingTable(db, { zone });
+  const guardian = new GuardianTable(db);
+  const forget = (): void => [quota, spending, guardian].forEach((table) => table.forget());
+  const commits = new Commits(db, {
+    soon: (run) => clock.soon(run),
+    onRollback: forget,
+    onLost: (error) => {
+      forget();
+      options.onLost?.(error);
+    },
+  });
+  const insertEvent = createInsertEvent(db);
+  const writer = createWatchWriter(db);
+  const applyChange = createApplyChange(db, { spending, insertEvent, writer });
+  const recover = createRecovery(db, quota);
+  const prune = createPrune(db);
+  return {
+    ...createInbox(db, commits, insertEvent, writer),
+    ...createRuns(db, commits, { insertEvent, guardian }),
+    ...createOutbox(db, commits, applyChange),
+    ...createSchedule(db),
+    ...createAdmission(db, commits, { quota, spending, guardian, applyChange }),
+    ...createGuardian(db, commits, { quota, spending, guardian, applyChange }),
+    ...createRoster(db, commits),
+    ...createHistory(db),
+    recover: (now, firstCheckMs) => commits.add(() => recover(now, firstCheckMs)),
+    prune: (now) =>
+      commits.add(() => prune(now) + quota.prune(now, 100) + spending.prune(now) + guardian.prune(now) + spending.expire(now)),
+    async close() {
+      await commits.add(() => undefined); // what is queued is written first
+      close();
+    },
+  };
+}

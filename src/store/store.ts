@@ -1,0 +1,135 @@
+/** The whole store: every stage's port, and the operations that span stages, each one transaction. */
+import type { OutcomeClass } from "../contract/call.ts";
+import type { Handle, IntentId, KeyId } from "../core/ids.ts";
+import type { InboxStore, NewEvent, WatchWrite } from "../inbox/port.ts";
+import type { AdmissionRequest, AdmissionView, AttemptEnd, Stop, Verdict } from "../limits/port.ts";
+import type { Approval } from "../limits/approvals.ts";
+import type { LaneFloors } from "../limits/lanes.ts";
+import type { QuotaUse } from "../limits/quota.ts";
+import type { TierLimits } from "../contract/tiers.ts";
+import type { Attempt, Intent, IntentChange, OutboxStore } from "../outbox/port.ts";
+import type { ScheduleStore } from "../schedule/port.ts";
+import type { RunStore } from "../specialist/port.ts";
+
+/** What wants to leave, and what only its specialist's definition knows. */
+export interface Admit {
+  readonly request: AdmissionRequest;
+  /** For writes: the intent's row. It must still be ready. */
+  readonly intent?: { readonly seq: number; readonly id: IntentId; readonly conflictKey: string };
+  readonly target?: string;
+  readonly now: number;
+  readonly deadlineAt: number;
+  /** When a hold nobody settles counts as spent. */
+  readonly holdExpiresAt: number;
+  /** The rest of the view that is not in the store. */
+  readonly known: Pick<AdmissionView, "may" | "review" | "keyUnusable" | "caps">;
+}
+
+export type Decide = (view: AdmissionView) => Verdict;
+
+export type Admission =
+  | { readonly kind: "admitted"; readonly attempt: Attempt }
+  | Extract<Verdict, { readonly kind: "wait" | "refuse" }>
+  /** The intent is not ready any more: somebody else has it, or it was cancelled. */
+  | { readonly kind: "gone" };
+
+/** How an attempt ended, and everything that follows from it in the same transaction. */
+export interface Settlement {
+  readonly attempt: Attempt;
+  readonly end: AttemptEnd;
+  readonly outcome: OutcomeClass;
+  readonly status?: number;
+  readonly note?: string;
+  readonly now: number;
+  readonly intent?: {
+    readonly seq: number;
+    readonly id: IntentId;
+    readonly change: IntentChange;
+  };
+  /** Receipts and other events of the runtime's own. */
+  readonly events: readonly NewEvent[];
+  readonly watches: readonly WatchWrite[];
+}
+
+/** What is known of a specialist's account and whether it is parked. */
+export interface SpecialistRow {
+  readonly accountId: string | undefined;
+  readonly parked: { readonly code: string; readonly message: string; readonly at: number; readonly until: number | undefined } | undefined;
+}
+
+export interface AdmissionStore {
+  /** The one transaction that lets a request leave. `decide` is pure and synchronous. */
+  admit(admit: Admit, decide: Decide): Promise<Admission>;
+  /** What `admit` would say now. Changes nothing. */
+  explain(admit: Admit, decide: Decide): Promise<Verdict>;
+  settle(settlement: Settlement): Promise<void>;
+}
+
+/** An action that waits for the Guardian. */
+export interface OpenApproval {
+  readonly approval: Approval;
+  readonly specialist: Handle;
+}
+
+export interface GuardianStore {
+  /** Makes a specialist's key known with its limits; a key that replaces another one starts with that one's charges. */
+  registerKey(handle: Handle, key: KeyId, quota: { readonly limits: TierLimits; readonly floors: LaneFloors }, now: number): Promise<void>;
+  /** What a key has used, hour and day; undefined for a key never registered. */
+  quotaUse(
+    key: KeyId,
+    now: number,
+  ): Promise<{ readonly hour: QuotaUse; readonly day: QuotaUse; readonly parkedUntil: number; readonly parkReason: string } | undefined>;
+  /** Posted and held in the Guardian's present day and month, by currency. */
+  spent(
+    handle: Handle,
+    now: number,
+  ): Promise<readonly { readonly currency: string; readonly heldMicros: number; readonly postedMicros: number }[]>;
+  /** Switches a halt or pause on; resolves once it is on disk, so that nothing is admitted afterwards. */
+  stop(kind: "halt" | "pause", scope: string, reason: string, now: number): Promise<void>;
+  /** Answers false when there was none. */
+  lift(kind: "halt" | "pause", scope: string): Promise<boolean>;
+  stops(): Promise<{ readonly halts: readonly Stop[]; readonly pauses: readonly Stop[] }>;
+  openApprovals(limit: number): Promise<readonly OpenApproval[]>;
+  /** Answers false when nothing of that name waits. */
+  decideApproval(intent: IntentId, verdict: "approved" | "rejected", reason: string | undefined, now: number): Promise<boolean>;
+  /** Attempts sent and not answered yet. */
+  openAttempts(): Promise<readonly Attempt[]>;
+}
+
+export interface RosterStore {
+  loadSpecialist(handle: Handle): Promise<SpecialistRow>;
+  saveAccount(handle: Handle, accountId: string, now: number): Promise<void>;
+  park(handle: Handle, why: { readonly code: string; readonly message: string; readonly until?: number }, now: number): Promise<void>;
+  unpark(handle: Handle, now: number): Promise<void>;
+  keyOf(handle: Handle): Promise<KeyId | undefined>;
+}
+
+/** What people ask of a store that nothing depends on. */
+export interface HistoryStore {
+  intents(filter: {
+    readonly specialist?: Handle;
+    readonly operation?: string;
+    readonly since?: number;
+    readonly before?: number;
+    readonly states?: readonly string[];
+    readonly limit: number;
+  }): Promise<readonly Intent[]>;
+  counts(specialist: Handle): Promise<readonly { readonly operation: string; readonly state: string; readonly count: number }[]>;
+  jobCounts(specialist: Handle): Promise<readonly { readonly state: string; readonly count: number }[]>;
+}
+
+export interface Recovered {
+  /** Events whose handling never came back. */
+  readonly events: number;
+  /** Intents whose answer was lost with the process. */
+  readonly doubts: number;
+  readonly attempts: number;
+}
+
+export interface Store extends InboxStore, RunStore, OutboxStore, ScheduleStore, GuardianStore, AdmissionStore, RosterStore, HistoryStore {
+  /** At start, before anything is admitted: what a crash left half-done becomes in doubt, counted, or ready again. */
+  recover(now: number, firstCheckMs: number): Promise<Recovered>;
+  /** Deletes what is older than its retention, a bounded number of rows. */
+  prune(now: number): Promise<number>;
+  close(): Promise<void>;
+}
