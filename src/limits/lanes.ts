@@ -2,11 +2,11 @@
  * Lanes: how one key's quota is shared by what requests are for.
  *
  * Each lane has a *floor*, a guaranteed share of the limit. One fifth of a floor is *kept*: nobody else ever
- * takes it, so a quiet lane can always act at once. The rest of an unused floor is lent. What comes back as the
- * window moves on goes to the lanes below their floor first, the emptiest of them before the others, and only
- * then to borrowers. So a lane with demand below its floor is served by every request that frees: nothing starves.
- * Obligations (delivering what was promised, reading back what is in doubt) also have a *reserve* that grows with
- * what is owed and that no other lane touches.
+ * takes it, so a quiet lane can always act at once. The rest of an unused floor is lent until its lane asks for it:
+ * a lane that was refused below its floor is *hungry*, and what comes back as the window moves on is left to the
+ * hungry (the emptiest first) before any borrower gets more. So nothing starves, whoever asks first or oftenest.
+ * Obligations (delivering what was promised, reading back what is in doubt) also have a *reserve* on top of their
+ * floor that grows with what is owed and that no other lane touches; up to both they need not leave anything to others.
  */
 import { LANES, type Lane } from "../contract/operations.ts";
 import { slotIndex } from "./cells.ts";
@@ -32,16 +32,19 @@ export interface LaneShares {
 
 const OBLIGATION = slotIndex("obligation");
 
-/** Whole requests of a limit. Rounded down for floors (they never pass the limit), up for what is kept. */
+/**
+ * Whole requests of a limit. Rounded down for floors (they never pass the limit), up for what is kept.
+ * Obligations have at least what reading back needs, whatever the floors say.
+ */
 export function laneShares(limit: number, floors: LaneFloors = DEFAULT_FLOORS): LaneShares {
-  const whole = LANES.map((lane) => Math.floor((limit * floors[lane]) / 100));
+  const readBack = Math.min(READ_BACK_CALLS, Math.floor(limit / 2));
+  const whole = LANES.map((lane) => Math.max(lane === "obligation" ? readBack : 0, Math.floor((limit * floors[lane]) / 100)));
   return { limit, floors: whole, kept: whole.map((floor) => Math.ceil(floor * KEPT_SHARE)) };
 }
 
 /** Requests set aside for `obligations` things owed, capped by the obligations' own floor so that no other floor is eaten. */
 export function obligationReserve(shares: LaneShares, obligations: number): number {
-  const wanted = READ_BACK_CALLS + CALLS_PER_OBLIGATION * obligations;
-  return Math.min(wanted, Math.max(shares.floors[OBLIGATION] ?? 0, READ_BACK_CALLS), Math.floor(shares.limit / 2));
+  return Math.min(READ_BACK_CALLS + CALLS_PER_OBLIGATION * obligations, shares.floors[OBLIGATION] ?? 0);
 }
 
 /** How many obligations the reserve can cover; applying for more has to wait until some are settled. */
@@ -49,24 +52,33 @@ export function maxObligations(shares: LaneShares): number {
   return Math.max(1, Math.floor(((shares.floors[OBLIGATION] ?? 0) - READ_BACK_CALLS) / CALLS_PER_OBLIGATION));
 }
 
-/**
- * How many requests a lane may take now: the limit, less what is used by anyone, less what is kept for others.
- * `used` counts by slot and includes requests in flight. May be negative.
- */
-export function laneRoom(shares: LaneShares, used: readonly number[], total: number, lane: number, reserve: number): number {
-  const { floors, kept } = shares;
+/** What a lane wants to know of the others. */
+export interface LaneUse {
+  /** Requests by slot, in flight included. */
+  readonly used: readonly number[];
+  readonly total: number;
+  /** Set aside for obligations, see {@link obligationReserve}. */
+  readonly reserve: number;
+  /** By lane: whether it was lately refused. */
+  readonly hungry: readonly boolean[];
+}
+
+/** How many requests a lane may take now: the limit, less what anyone used, less what is left to others. May be negative. */
+export function laneRoom({ limit, floors, kept }: LaneShares, lane: number, { used, total, reserve, hungry }: LaneUse): number {
   const floor = floors[lane] ?? 0;
   const mine = used[lane] ?? 0;
+  if (lane === OBLIGATION && mine < floor + reserve) return Math.min(limit - total, floor + reserve - mine);
   const fill = mine < floor ? mine / floor : Infinity;
-  let room = shares.limit - total;
+  let room = limit - total;
   for (let other = 0; other < floors.length; other++) {
     if (other === lane) continue;
-    const unused = (floors[other] ?? 0) - (used[other] ?? 0);
-    let keep = unused > 0 ? Math.min(unused, kept[other] ?? 0) : 0;
+    const theirs = used[other] ?? 0;
+    const theirFloor = floors[other] ?? 0;
+    let left = 0;
     // Two lanes below their floor do not hold each other up: the emptier one goes first.
-    if (keep > 0 && (used[other] ?? 0) / (floors[other] ?? 1) >= fill) keep = 0;
-    if (other === OBLIGATION) keep = Math.max(keep, reserve);
-    room -= keep;
+    if (theirs < theirFloor && theirs / theirFloor < fill)
+      left = hungry[other] === true ? theirFloor - theirs : Math.min(theirFloor - theirs, kept[other] ?? 0);
+    room -= other === OBLIGATION ? Math.max(left, Math.min(reserve, theirFloor + reserve - theirs)) : left;
   }
   return room;
 }

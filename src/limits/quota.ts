@@ -44,6 +44,8 @@ export interface QuotaState {
   parkedAt: number;
   parkedUntil: number;
   parkReason: string;
+  /** By lane: until when it counts as hungry, having been refused. Only in memory; a restart forgets it, harmlessly. */
+  readonly hungryUntil: number[];
   /** 429s in a row without a stated wait, one per burst. */
   strikes: number;
 }
@@ -61,6 +63,7 @@ export function newQuota(limits: TierLimits, floors: LaneFloors = DEFAULT_FLOORS
     parkedAt: 0,
     parkedUntil: 0,
     parkReason: "",
+    hungryUntil: SLOTS.map(() => 0),
     strikes: 0,
   };
 }
@@ -97,11 +100,13 @@ export type Takeable =
       readonly window: WindowName | "park";
     };
 
+type Refusal = Extract<Takeable, { readonly ok: false }>;
+
 const TAKEABLE: Takeable = { ok: true };
 /** Asked again after this long when only answers to come (or settled obligations) can make room. */
 const RECHECK_MS = MINUTE;
 
-/** Whether a lane may make a request now, and if not, which rule says so and until when. Charges nothing. */
+/** Whether a lane may make a request now, and if not, which rule says so and until when. Charges nothing, but remembers who was refused. */
 export function takeable(state: QuotaState, now: number, take: Take): Takeable {
   const at = observe(state, now);
   if (at < state.parkedUntil) return { ok: false, until: state.parkedUntil, rule: "key_parked", window: "park" };
@@ -111,17 +116,46 @@ export function takeable(state: QuotaState, now: number, take: Take): Takeable {
   const lane = slotIndex(take.lane);
   let refusal: Takeable = TAKEABLE;
   for (const name of WINDOWS) {
-    const cells = state[name];
-    const shares = state.shares[name];
-    const reserve = obligationReserve(shares, promised);
-    const room = (used: readonly number[], total: number): boolean =>
-      laneRoom(shares, state.flying === 0 ? used : plus(used, state.inFlight), total + state.flying, lane, reserve) >= take.cost;
-    if (room(cells.used, cells.total)) continue;
-    const until = whenLeft(cells, room) ?? at + RECHECK_MS;
-    const full = cells.total + state.flying + take.cost > shares.limit;
-    if (refusal.ok || until > refusal.until) refusal = { ok: false, until, rule: full ? "quota_window" : "quota_lane", window: name };
+    const refused = refusedBy(state, name, lane, at, take.cost, promised);
+    if (refused !== undefined && (refusal.ok || refused.until > refusal.until)) refusal = refused;
   }
+  if (!refusal.ok) state.hungryUntil[lane] = refusal.until + HUNGRY_MS;
   return refusal;
+}
+
+/** A refused lane that does not come back within this time after its wait is no longer waited for. */
+const HUNGRY_MS = MINUTE;
+const NOBODY: readonly boolean[] = SLOTS.map(() => false);
+
+function refusedBy(state: QuotaState, name: WindowName, lane: number, at: number, cost: number, promised: number): Refusal | undefined {
+  const cells = state[name];
+  const shares = state.shares[name];
+  const reserve = obligationReserve(shares, promised);
+  const fits = (used: readonly number[], total: number, hungry: readonly boolean[]): boolean =>
+    laneRoom(shares, lane, {
+      used: state.flying === 0 ? used : plus(used, state.inFlight),
+      total: total + state.flying,
+      reserve,
+      hungry,
+    }) >= cost;
+  const hungry = hungryAt(state, at);
+  if (fits(cells.used, cells.total, hungry)) return undefined;
+  const full = cells.total + state.flying + cost > shares.limit;
+  const rule = full ? "quota_window" : "quota_lane";
+  // Where others are waited for, no longer than they stay hungry.
+  const free = (who: readonly boolean[]): number => whenLeft(cells, (used, total) => fits(used, total, who)) ?? at + RECHECK_MS;
+  if (hungry === NOBODY) return { ok: false, until: free(NOBODY), rule, window: name };
+  const unhindered = fits(cells.used, cells.total, NOBODY) ? at : free(NOBODY);
+  return {
+    ok: false,
+    until: Math.min(free(hungry), Math.max(unhindered, ...state.hungryUntil.map((until) => Math.min(until, at + RECHECK_MS)))),
+    rule,
+    window: name,
+  };
+}
+
+function hungryAt(state: QuotaState, at: number): readonly boolean[] {
+  return state.hungryUntil.some((until) => until > at) ? state.hungryUntil.map((until) => until > at) : NOBODY;
 }
 
 const scratch: number[] = SLOTS.map(() => 0);

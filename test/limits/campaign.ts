@@ -31,9 +31,9 @@ for (const { tier, days: long } of plans)
     const { sliding, fixed, anchored } = result.verdicts;
     const over = sliding + fixed + anchored;
     failed ||= over > 0 || result.utilisation < LEAST_USE;
-    console.log(
+    process.stdout.write(
       `${tier.padEnd(8)} ${String(long).padStart(4)} days  ${name.padEnd(24)} requests ${String(result.requests).padStart(8)}  over ${over}` +
-        `  used ${(result.utilisation * 100).toFixed(2)} %  crashes ${result.crashes}  jumps ${result.jumps}  ${((performance.now() - began) / 1_000).toFixed(1)} s`,
+        `  used ${(result.utilisation * 100).toFixed(2)} %  crashes ${result.crashes}  jumps ${result.jumps}  ${((performance.now() - began) / 1_000).toFixed(1)} s\n`,
     );
   }
 process.exitCode = failed ? 1 : 0;

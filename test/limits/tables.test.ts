@@ -1,0 +1,197 @@
+/** Quota and money as the store keeps them: races, rollbacks, restarts, heirs, pruning. */
+import { describe, expect, test } from "vitest";
+import { TIER_LIMITS } from "../../src/contract/tiers.ts";
+import { asHandle, asKeyId } from "../../src/core/ids.ts";
+import { seededRandom } from "../../src/core/random.ts";
+import { credits, DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
+import type { Verdict } from "../../src/limits/port.ts";
+import { quotaUse } from "../../src/limits/quota.ts";
+import { GUARDIAN, scopeOf } from "../../src/limits/spending.ts";
+import { cap, KEY, limitTables, openTables, priced, SCOUT, type TestTables } from "./tables.ts";
+
+const T0 = Date.UTC(2026, 2, 1, 12);
+const ONE_LANE = { obligation: 100, reply: 0, act: 0, watch: 0, poll: 0, explore: 0 };
+
+/** The same rows through fresh memory, as after a crash. */
+function reopened(tables: TestTables) {
+  return limitTables(tables.db);
+}
+
+describe("64 racers", () => {
+  test("on one key: exactly the limit is admitted, whoever comes first", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+    const random = seededRandom(5);
+    let admitted = 0;
+    for (let round = 0; round < 4; round++)
+      for (let racer = 0; racer < 64; racer++) {
+        const { attempt } = tables.admit({ now: T0 + random.int(5), specialist: asHandle(`racer${racer}`) });
+        if (attempt !== undefined) admitted++;
+        if (attempt !== undefined && random.next() < 0.5) tables.end(attempt, { now: T0 + 10 });
+      }
+    expect(admitted).toBe(60);
+  });
+
+  test("for the last credit of the Guardian: exactly the cap is held, and the books balance", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.pro, ONE_LANE);
+    const caps = [cap(GUARDIAN, "day", 10)];
+    const verdicts: Verdict[] = [];
+    for (let racer = 0; racer < 64; racer++) {
+      const specialist = asHandle(`racer${racer}`);
+      const both = [...caps, cap(scopeOf(specialist), "day", 5)];
+      verdicts.push(tables.admit({ now: T0, specialist, price: priced(), intent: `i${racer}`, caps: both }).verdict);
+    }
+    const refused = verdicts.filter(({ kind }) => kind !== "admit");
+    expect(refused).toHaveLength(54);
+    for (const verdict of refused) expect(verdict).toMatchObject({ kind: "wait", rule: "spend_cap", window: "day", until: T0 + 12 * HOUR });
+    expect(tables.spending.audit()).toEqual([]);
+    expect(tables.spending.balances().find(({ scope }) => scope === GUARDIAN)).toMatchObject({ held: credits(10).micros, posted: 0 });
+  });
+});
+
+describe("quota rows", () => {
+  test("an operation that is rolled back charges nothing, and its neighbours' charges stay", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+    tables.db.exec("BEGIN");
+    tables.admit({ now: T0 });
+    expect(() =>
+      tables.one(() => {
+        tables.quota.charge(KEY, "obligation", 1, T0);
+        throw new Error("the disk is full");
+      }),
+    ).toThrow("the disk is full");
+    tables.admit({ now: T0 });
+    tables.db.exec("COMMIT");
+    expect(quotaUse(tables.quota.load(KEY), T0).hour.used).toBe(2);
+  });
+
+  test("memory and rows agree after any mix of endings, rollbacks and restarts", () => {
+    for (let seed = 0; seed < 10; seed++) {
+      const random = seededRandom(seed);
+      const tables = openTables();
+      tables.quota.register(KEY, TIER_LIMITS.starter, ONE_LANE);
+      const open: number[] = [];
+      let now = T0;
+      for (let step = 0; step < 400; step++) {
+        now += random.int(20 * SECOND);
+        const { attempt } = tables.admit({ now });
+        if (attempt !== undefined) open.push(attempt);
+        if (open.length > 3 || (open.length > 0 && random.next() < 0.5))
+          tables.end(open.splice(random.int(open.length), 1)[0] ?? 0, {
+            now,
+            ending: random.pick(["answered", "answered", "lost", "never-left"]),
+          });
+        if (random.next() < 0.05) tables.forget();
+      }
+      const { hour, day } = quotaUse(tables.quota.load(KEY), now);
+      const fresh = quotaUse(reopened(tables).quota.load(KEY), now);
+      expect([fresh.hour, fresh.day]).toEqual([hour, day]);
+    }
+  });
+
+  test("an ending counts once, also when the key's state was not in memory", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+    const attempts = [1, 2, 3].map(() => tables.admit({ now: T0 }).attempt ?? 0);
+    tables.forget();
+    for (const attempt of attempts) tables.end(attempt, { now: T0 + SECOND });
+    const { hour } = quotaUse(tables.quota.load(KEY), T0 + SECOND);
+    expect(hour.used).toBe(3);
+    expect(quotaUse(tables.quota.load(KEY), T0 + 2 * HOUR).hour.used).toBe(0);
+  });
+
+  test("attempts a crash left open count from recovery", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+    for (let i = 0; i < 7; i++) tables.admit({ now: T0 });
+    const after = reopened(tables);
+    const found = after.quota.recoverOpen(T0 + 20 * MINUTE);
+    tables.db.exec(`UPDATE attempt SET ended_at = ${T0} WHERE ended_at IS NULL`);
+    expect(found).toBe(7);
+    expect(quotaUse(after.quota.load(KEY), T0 + 80 * MINUTE).hour.used).toBe(7);
+    expect(quotaUse(after.quota.load(KEY), T0 + 83 * MINUTE).hour.used).toBe(0);
+  });
+
+  test("a park is obeyed after a restart", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+    const { attempt } = tables.admit({ now: T0 });
+    tables.end(attempt ?? 0, { now: T0 + SECOND, ending: "limited", retryAfterMs: 5 * HOUR });
+    const { parkedUntil } = reopened(tables).quota.load(KEY);
+    expect(parkedUntil).toBeGreaterThanOrEqual(T0 + SECOND + 5 * HOUR);
+  });
+
+  test("the ledger's time goes on from what the store saw, with the clock set back over a restart", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+    tables.admit({ now: T0 });
+    const seen = reopened(tables).quota.seenAt();
+    expect(seen).toBeGreaterThan(T0 - 6 * SECOND);
+    expect(seen).toBeLessThanOrEqual(T0);
+  });
+
+  test("a regenerated key inherits once, also what is in flight", () => {
+    const tables = openTables();
+    const heir = asKeyId("key-2");
+    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+    for (let i = 0; i < 40; i++) tables.end(tables.admit({ now: T0 }).attempt ?? 0, { now: T0 + SECOND });
+    tables.admit({ now: T0 });
+    tables.quota.register(heir, TIER_LIMITS.free, ONE_LANE);
+    expect(tables.quota.inherit(KEY, heir, T0)).toBe(true);
+    expect(tables.quota.inherit(KEY, heir, T0)).toBe(false);
+    expect(quotaUse(reopened(tables).quota.load(heir), T0).hour.used).toBe(41);
+  });
+
+  test("spent cells are deleted, live ones never", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.starter, ONE_LANE);
+    for (let i = 0; i < 300; i++) tables.end(tables.admit({ now: T0 + i * MINUTE }).attempt ?? 0, { now: T0 + i * MINUTE });
+    const cells = (): number => Number(tables.db.prepare("SELECT count(*) AS n FROM quota_cell").get()?.["n"]);
+    const now = T0 + 300 * MINUTE;
+    const before = quotaUse(tables.quota.load(KEY), now);
+    tables.prune(now);
+    expect(quotaUse(reopened(tables).quota.load(KEY), now)).toEqual(before);
+    expect(cells()).toBeLessThan(300 + 70);
+    tables.prune(now + 2 * DAY);
+    expect(cells()).toBe(0);
+  });
+
+  test("an idle key costs no memory", () => {
+    const tables = openTables();
+    for (let i = 0; i < 50; i++) {
+      const key = asKeyId(`key-${i}`);
+      tables.quota.register(key, TIER_LIMITS.free, ONE_LANE);
+      tables.end(tables.admit({ now: T0, key }).attempt ?? 0, { now: T0 });
+    }
+    expect(tables.quota.evict(T0 + HOUR)).toBe(50);
+    expect(tables.quota.evict(T0 + DAY + HOUR)).toBe(0);
+  });
+});
+
+describe("halt", () => {
+  test("no write is admitted after it, reads go on, and it can be lifted", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+    tables.guardian.stop("halt", "*", "something looks wrong", T0);
+    for (let i = 0; i < 64; i++)
+      expect(tables.admit({ now: T0 + i }).verdict).toMatchObject({ kind: "wait", rule: "halted", since: T0, until: undefined });
+    expect(tables.admit({ now: T0, effect: "read" }).verdict.kind).toBe("admit");
+    expect(reopened(tables).guardian.stopped("halt", SCOUT)).toMatchObject({ scope: "*" });
+    expect(tables.guardian.lift("halt", "*")).toBe(true);
+    expect(tables.admit({ now: T0 }).verdict.kind).toBe("admit");
+  });
+
+  test("a rolled-back halt is no halt", () => {
+    const tables = openTables();
+    expect(() =>
+      tables.one(() => {
+        tables.guardian.stop("halt", SCOUT, "typo", T0);
+        expect(tables.guardian.stopped("halt", SCOUT)).toBeDefined();
+        throw new Error("undone");
+      }),
+    ).toThrow("undone");
+    expect(tables.guardian.stopped("halt", SCOUT)).toBeUndefined();
+  });
+});
