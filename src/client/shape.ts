@@ -16,7 +16,7 @@ export function findList(body: Json | undefined): string | undefined {
   const lists: { readonly path: string; readonly depth: number; readonly length: number }[] = [];
   const visit = (value: Json | undefined, path: readonly string[]): void => {
     if (Array.isArray(value)) {
-      if (value.length === 0 || value.every((item: Json) => isObject(item)))
+      if (value.every((item: Json) => isObject(item)))
         lists.push({ path: path.length === 0 ? "$" : path.join("."), depth: path.length, length: value.length });
       return;
     }
