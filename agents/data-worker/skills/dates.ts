@@ -1,6 +1,6 @@
 /** Skill: writing dates of many forms as YYYY-MM-DD. */
 import { dayOfWeek, dayOfYear, exists, written, type Day } from "./calendar.ts";
-import { byCodeUnits, mentions, stated, textOf, type LineError, type Skill } from "./skill.ts";
+import { byCodeUnits, mentions, stated, textOf, trimSpaces, type LineError, type Skill } from "./skill.ts";
 
 const MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"];
 const YEAR = String.raw`(?<year>\d{4}|\d{2})`;
@@ -61,7 +61,7 @@ export const dates: Skill = {
     const found: { line: number; date: string }[] = [];
     const errors: LineError[] = [];
     for (const [i, raw] of textOf(input, "text").split("\n").entries()) {
-      const text = raw.replace(/^ +| +$/g, "");
+      const text = trimSpaces(raw);
       const day = read(text, dayFirst);
       if (text === "") errors.push({ line: i + 1, reason: "empty" });
       else if (day === undefined) errors.push({ line: i + 1, reason: "unknown_format" });

@@ -30,7 +30,9 @@ export const duplicates: Skill = {
         return;
       }
       const name = JSON.stringify(key);
-      groups.set(name, [...(groups.get(name) ?? []), id]);
+      const group = groups.get(name);
+      if (group === undefined) groups.set(name, [id]);
+      else group.push(id);
     });
     const found = [...groups.values()];
     return {

@@ -1,5 +1,5 @@
 /** Skill: joining two tab-separated tables by a key. */
-import { firstReason, mentions, stated, textOf, type JsonObject, type Skill } from "./skill.ts";
+import { firstReason, mentions, stated, textOf, trimSpaces, type JsonObject, type Skill } from "./skill.ts";
 
 type TableName = "left" | "right";
 type TableError = { readonly table: TableName; readonly line: number; readonly reason: string };
@@ -19,7 +19,7 @@ interface Table {
 }
 
 function readTable(table: TableName, text: string, keyColumn: string): Table {
-  const [header = [], ...lines] = text.split("\n").map((line) => line.split("\t").map((field) => field.replace(/^ +| +$/g, "")));
+  const [header = [], ...lines] = text.split("\n").map((line) => line.split("\t").map(trimSpaces));
   if (!header.includes(keyColumn)) throw new Error(`expected the ${table} table to have the column ${keyColumn}`);
   const rows: Row[] = [];
   const errors: TableError[] = [];

@@ -6,7 +6,7 @@ type Failure = { readonly path: string; readonly keyword: string };
 type Check = (limit: Json, value: Json) => boolean;
 
 const KEYWORDS: Readonly<Record<string, Check>> = {
-  enum: (limit, value) => isList(limit) && !limit.some((item) => same(item, value)),
+  enum: (limit, value) => isList(limit) && !limit.map(canonical).includes(canonical(value)),
   minimum: (limit, value) => typeof value === "number" && value < Number(limit),
   maximum: (limit, value) => typeof value === "number" && value > Number(limit),
   minLength: (limit, value) => typeof value === "string" && codePoints(value) < Number(limit),
@@ -14,8 +14,7 @@ const KEYWORDS: Readonly<Record<string, Check>> = {
   pattern: (limit, value) => typeof value === "string" && typeof limit === "string" && !safePattern(limit).test(value),
   minItems: (limit, value) => isList(value) && value.length < Number(limit),
   maxItems: (limit, value) => isList(value) && value.length > Number(limit),
-  uniqueItems: (limit, value) =>
-    limit === true && isList(value) && value.some((item, i) => value.slice(0, i).some((other) => same(item, other))),
+  uniqueItems: (limit, value) => limit === true && isList(value) && new Set(value.map(canonical)).size < value.length,
 };
 
 /** Keywords handled by walking down, not by a check of their own. */
@@ -36,14 +35,12 @@ function codePoints(text: string): number {
   return Array.from(text).length;
 }
 
-function same(a: Json | undefined, b: Json | undefined): boolean {
-  if (isList(a)) return isList(b) && a.length === b.length && a.every((item, i) => same(item, b[i]));
-  if (!isObject(a)) return a === b;
-  return (
-    isObject(b) &&
-    Object.keys(a).length === Object.keys(b).length &&
-    Object.keys(a).every((key) => Object.hasOwn(b, key) && same(a[key], b[key]))
-  );
+/** The same text for equal values, whatever the order of their fields. */
+function canonical(value: Json | undefined): string {
+  if (isList(value)) return `[${value.map(canonical).join(",")}]`;
+  if (!isObject(value)) return JSON.stringify(value ?? null);
+  const fields = Object.keys(value).sort(byCodeUnits);
+  return `{${fields.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join(",")}}`;
 }
 
 function hasType(type: Json, value: Json): boolean {

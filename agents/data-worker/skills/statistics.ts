@@ -2,7 +2,8 @@
 import { byCodeUnits, mentions, stated, tally, textOf, type Skill } from "./skill.ts";
 
 const WORD = /\p{L}+(?:['’-]\p{L}+)*/gu;
-const SENTENCE_END = /[.!?]+(?=\s|$)/g;
+/** The last of a run of marks; matching whole runs would take quadratic time on a long one. */
+const SENTENCE_END = /[.!?](?=\s|$)/g;
 
 function paragraphsOf(text: string): string[] {
   const found: string[][] = [[]];

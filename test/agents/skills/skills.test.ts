@@ -70,3 +70,21 @@ it("letters that grow in lower case do not shift what is read after a script", (
   const html = `<p>${"İ".repeat(40)}</p><SCRIPT>"<a href=no>"</Script><a href=yes>`;
   expect(skill?.solve({ url: "https://example.com/", html })).toMatchObject({ links: [{ url: "https://example.com/yes", count: 1 }] });
 });
+
+describe("a hostile input takes time in proportion to its size", () => {
+  const long = 200_000;
+  it.each([
+    ["html-links", { url: "https://example.com/", html: '<a href="'.repeat(long / 8) }],
+    ["html-links", { url: "https://example.com/", html: "<script>".repeat(long / 8) }],
+    ["csv-to-json", { csv: `a,b\n${'"'.repeat(long)}` }],
+    ["invoice-totals", { text: `INV-1000|2026-01-01|x|${"1,111".repeat(long / 5)} EUR|1%` }],
+    ["text-statistics", { text: `${".".repeat(long)}a` }],
+    ["text-statistics", { text: "a'".repeat(long / 2) }],
+    ["iso-dates", { text: `x${" ".repeat(long)}x` }],
+    ["log-errors", { log: `2026-01-01T00:00:00Z ${"x".repeat(long)}` }],
+    ["schema-check", { schema: { uniqueItems: true }, ndjson: JSON.stringify(Array.from({ length: long / 10 }, (_, i) => i)) }],
+  ])("%s", (kind, input) => {
+    // The runner's time limit is what fails here: quadratic work on these takes from ten seconds to minutes.
+    expect(skillFor(tasks(kind, 1)[0] ?? { title: "", description: "", skills: [] })?.solve(input)).toBeDefined();
+  });
+});
