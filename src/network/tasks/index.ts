@@ -14,7 +14,7 @@ import { schemaCheck } from "./schema-check.ts";
 import { tableMerge } from "./table-merge.ts";
 import { textStatistics } from "./text-statistics.ts";
 
-export { residentPost, type ResidentPost } from "./residents.ts";
+export { residentPost } from "./residents.ts";
 
 const KINDS: ReadonlyMap<string, Kind> = new Map(
   [csvToJson, htmlLinks, invoiceTotals, duplicateRows, schemaCheck, textStatistics, isoDates, tableMerge, logErrors].map((kind) => [
