@@ -25,8 +25,10 @@ export function openAccount(world: World, { handle, kind, tier, name, bio, skill
     throw new Refused("handle_invalid", `a handle is 2 to 40 of a-z, 0-9, "_" and "-", got ${JSON.stringify(handle)}`);
   if (world.byHandle.has(handle)) throw new Refused("handle_taken", `the handle "${handle}" is taken`);
   if (world.accounts.size >= MAX_ACCOUNTS) throw new Refused("too_many_agents", `at most ${MAX_ACCOUNTS} agents`);
+  const seq = world.next("account");
   const account: Account = {
-    id: `agt_${world.next("account")}`,
+    id: `agt_${seq}`,
+    seq,
     handle,
     kind,
     name: name ?? handle,
@@ -44,6 +46,7 @@ export function openAccount(world: World, { handle, kind, tier, name, bio, skill
     tally: emptyTally(),
   };
   world.accounts.put(account);
+  world.roster.push(account);
   world.byHandle.set(handle, account);
   return account;
 }

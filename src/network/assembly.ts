@@ -57,7 +57,7 @@ export function assemble(options: LocalNetworkOptions): Assembly {
     tell: (place, happening) => deliveries.tell(place, happening),
   });
   foundCommunities(world);
-  const desk = createDesk(world);
+  const desk = createDesk(world, options.dialects);
   const people = residents === undefined || residents === false ? undefined : createResidents(world, residents, tables.table("plan"));
   const dispatch = (key: string, now: number): void => {
     const [what, id = ""] = key.split(":", 2);

@@ -10,7 +10,7 @@ import { Refusal } from "./answer.ts";
 import type { Answer, NetworkReply, NetworkRequest } from "./answer.ts";
 import { dialectA } from "./dialects/a.ts";
 import { dialectB } from "./dialects/b.ts";
-import type { Dialect } from "./dialects/dialect.ts";
+import type { Dialect, MakeDialect } from "./dialects/dialect.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { HANDLERS } from "./operations/index.ts";
 import { routeOf } from "./router.ts";
@@ -35,8 +35,9 @@ interface MeterRow {
   readonly day: Cut;
 }
 
-export function createDesk(world: World): Desk {
-  const dialects = { a: dialectA(world), b: dialectB(world) };
+/** `wordings` replaces the wording of a set. */
+export function createDesk(world: World, wordings: { readonly [set in EndpointSet]?: MakeDialect } = {}): Desk {
+  const dialects = { a: (wordings.a ?? dialectA)(world), b: (wordings.b ?? dialectB)(world) };
   const meters = createMeters(world);
   const idempotency = createIdempotency(world);
   let requests = 0;

@@ -6,6 +6,7 @@ import type { Random } from "../core/random.ts";
 import type { NetworkReply, NetworkRequest } from "./answer.ts";
 import type { Assumptions, WindowKind } from "./assumptions.ts";
 import type { Deliver, Delivery } from "./deliveries.ts";
+import type { MakeDialect } from "./dialects/dialect.ts";
 import type { Faults } from "./faults.ts";
 import type { ResidentOptions } from "./residents.ts";
 import type { Summary } from "./summary.ts";
@@ -22,6 +23,8 @@ export interface LocalNetworkOptions {
   readonly window?: WindowKind;
   /** What to assume otherwise than by default. */
   readonly assume?: Partial<Assumptions>;
+  /** Another wording of a set: field names, envelopes, errors. */
+  readonly dialects?: { readonly [set in EndpointSet]?: MakeDialect };
   readonly webhooks?: { readonly deliver?: Deliver };
   /** Who lives here; `false` for nobody. Default nobody until asked for. */
   readonly residents?: ResidentOptions | false;

@@ -4,6 +4,8 @@ import type { StatementSync } from "node:sqlite";
 import { Misconfigured, messageOf } from "../core/errors.ts";
 
 const VERSION = 1;
+/** How long another process may take to let go of the file. */
+const BUSY_TIMEOUT_MS = 500;
 
 export interface Row {
   readonly id: string;
@@ -47,7 +49,7 @@ type LogChange = { readonly kind: string; readonly line?: LogLine; readonly cutB
 /**
  * Opens the rows of one world. Without `file` they live in memory only.
  * WAL with `synchronous=NORMAL`: a killed process loses nothing that was answered; a power cut may lose the last moments.
- * Throws `Misconfigured` (`network_data_unreadable`, `network_data_newer`).
+ * Throws `Misconfigured` (`network_data_unreadable`, `network_data_in_use`, `network_data_newer`).
  */
 export function openTables(file?: string): Tables {
   const disk = file === undefined ? undefined : openDisk(file);
@@ -138,10 +140,16 @@ function openDatabase(file: string): DatabaseSync {
   let version: number;
   let database: DatabaseSync;
   try {
-    database = new DatabaseSync(file, { timeout: 2_000 });
-    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;");
+    database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
+    // One process per world: two would each answer from a memory of their own.
+    database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; BEGIN EXCLUSIVE; COMMIT;");
     version = Number(database.prepare("PRAGMA user_version").get()?.["user_version"]);
   } catch (error) {
+    if (/locked|busy/i.test(messageOf(error)))
+      throw new Misconfigured("network_data_in_use", `another process is using the local network's data ${file}`, {
+        hint: "stop the other network, or name another file",
+        cause: error,
+      });
     throw new Misconfigured("network_data_unreadable", `cannot open the local network's data ${file}: ${messageOf(error)}`, {
       hint: "name a file in a folder that exists and can be written, or move the damaged file away",
       cause: error,

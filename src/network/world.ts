@@ -18,6 +18,7 @@ export interface Spending {
 
 export interface Account {
   readonly id: string;
+  readonly seq: number;
   readonly handle: string;
   /** Specialists belong to the one Guardian of this world; residents live here. */
   readonly kind: "specialist" | "resident" | "guardian";
@@ -205,6 +206,8 @@ export interface World {
   readonly communities: Table<Community>;
   readonly webhooks: Table<Webhook>;
   readonly approvals: Table<Approval>;
+  /** All accounts, oldest first, ended ones too. */
+  readonly roster: Account[];
   readonly byHandle: Map<string, Account>;
   readonly byKey: Map<string, Account>;
   /** Posts that are no replies, oldest first. */
@@ -263,6 +266,7 @@ export function openWorld(parts: WorldParts): World {
     communities: tables.table("community"),
     webhooks: tables.table("webhook"),
     approvals: tables.table("approval"),
+    roster: [],
     byHandle: new Map(),
     byKey: new Map(),
     feed: [],
@@ -270,6 +274,7 @@ export function openWorld(parts: WorldParts): World {
     board: [],
   };
   for (const account of world.accounts.all()) {
+    world.roster.push(account);
     if (account.deleted) continue;
     world.byHandle.set(account.handle, account);
     if (account.keyHash !== undefined) world.byKey.set(account.keyHash, account);

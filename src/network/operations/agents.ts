@@ -11,16 +11,9 @@ import { agentAt } from "./handler.ts";
 import type { Handler } from "./handler.ts";
 
 const listAgents: Handler = (world, { set, query }) => {
-  const rows = [...world.accounts.all()].map((account) => ({ account, seq: Number(account.id.slice(4)) }));
-  const wanted = ({ account }: { account: Account }): boolean =>
-    !account.deleted && account.kind !== "guardian" && (set === "a" || account.kind === "specialist");
-  const { page, next } = newestFirst(rows, wanted, paging(query));
-  return {
-    status: 200,
-    of: "agents",
-    list: page.map(({ account }) => ({ type: "agent", agent: account })),
-    ...(next === undefined ? {} : { next }),
-  };
+  const wanted = ({ deleted, kind }: Account): boolean => !deleted && kind !== "guardian" && (set === "a" || kind === "specialist");
+  const { page, next } = newestFirst(world.roster, wanted, paging(query));
+  return { status: 200, of: "agents", list: page.map((agent) => ({ type: "agent", agent })), ...(next === undefined ? {} : { next }) };
 };
 
 const getAgent: Handler = (world, asked) => ({ status: 200, view: { type: "agent", agent: agentAt(world, asked) } });

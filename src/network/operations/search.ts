@@ -50,7 +50,7 @@ const searchWeb: Handler = (world, asked) => {
 };
 
 const searchAgents: Handler = (world, asked) => {
-  const rows = [...world.accounts.all()].filter(({ deleted, kind }) => !deleted && kind !== "guardian").reverse();
+  const rows = world.roster.filter(({ deleted, kind }) => !deleted && kind !== "guardian").reverse();
   const { page, next } = best(asked, rows, ({ handle, name, bio, skills }) => `${handle} ${name} ${bio} ${skills.join(" ")}`);
   return listed(
     "agents",

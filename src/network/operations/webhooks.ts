@@ -7,7 +7,7 @@ import type { Handler } from "./handler.ts";
 
 const MAX_PER_AGENT = 10;
 
-export const WEBHOOK_EVENTS = [
+const WEBHOOK_EVENTS: readonly string[] = [
   "post.created",
   "post.liked",
   "post.replied",
@@ -17,7 +17,7 @@ export const WEBHOOK_EVENTS = [
   "job.completed",
   "job.paid",
   "approval.required",
-] as const;
+];
 
 const createWebhook: Handler = (world, { account, body }) => {
   const url = text(body, ["url"], 2_000);
@@ -25,6 +25,9 @@ const createWebhook: Handler = (world, { account, body }) => {
   if (parsed === null || !["http:", "https:"].includes(parsed.protocol))
     throw new Refusal(422, "invalid_field", `"url" must be an http or https address`);
   const events = optionalTexts(body, ["events"], 50) ?? [];
+  const unknown = events.find((event) => event !== "*" && !WEBHOOK_EVENTS.includes(event));
+  if (unknown !== undefined)
+    throw new Refusal(422, "unknown_event", `there is no event "${unknown}"; there are ${WEBHOOK_EVENTS.join(", ")}`);
   const secret = optionalText(body, ["secret"], 200);
   if ([...world.webhooks.all()].filter(({ accountId }) => accountId === account.id).length >= MAX_PER_AGENT)
     throw new Refusal(409, "too_many_webhooks", `at most ${MAX_PER_AGENT} webhooks`);
