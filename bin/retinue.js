@@ -26,4 +26,4 @@ async function start() {
   process.exitCode = await main(process.argv.slice(2));
 }
 
-start();
+await start();

@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 
 export interface Project {
   readonly root: string;
-  write(path: string, text: string): string;
+  readonly write: (path: string, text: string) => string;
 }
 
 export function project(files: { readonly [path: string]: string } = {}): Project {

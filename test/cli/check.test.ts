@@ -1,0 +1,153 @@
+/** `retinue check` on the mistakes people make: each has one screen, its place, what to try, and exit code 2. */
+import { readdirSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { project } from "../config/project.ts";
+import { inProcess, retinue } from "./retinue.ts";
+
+const KEY = "sk_live_0123456789abcdef";
+const good = { "agents/scout.yaml": "handle: scout\nmay: [posts.reply]\n" };
+
+interface Case {
+  readonly name: string;
+  readonly files?: { readonly [path: string]: string };
+  readonly args?: readonly string[];
+  readonly env?: { readonly [name: string]: string };
+  readonly code: string;
+  readonly shows: readonly string[];
+}
+
+const CASES: readonly Case[] = [
+  { name: "an unknown set", args: ["--set", "c"], code: "set_unknown", shows: ["--set", '"a" or "b"'] },
+  { name: "a base address that is not a URL", args: ["--base-url", "here"], code: "base_url_invalid", shows: ["not a URL", "https://"] },
+  { name: "a missing key", env: { RETINUE_KEY_SCOUT: "" }, code: "key_missing", shows: ['"scout" has no key', "RETINUE_KEY_SCOUT"] },
+  {
+    name: "a key of the other set",
+    env: { RETINUE_KEY_SCOUT: "sk-agent-abcd-efgh" },
+    code: "key_of_other_set",
+    shows: ["Set A", "sk_live_"],
+  },
+  {
+    name: "an unknown tier",
+    files: { "agents/scout.yaml": "handle: scout\ntier: gold" },
+    code: "definition_invalid",
+    shows: ["agents/scout.yaml:2", "free, starter, growth, pro"],
+  },
+  {
+    name: "a tier the set lacks",
+    files: { "agents/scout.yaml": "handle: scout\ntier: growth" },
+    args: ["--set", "a", "--no-keys"],
+    code: "tier_not_in_set",
+    shows: ["Set A", "growth", "agents/scout.yaml"],
+  },
+  {
+    name: "a handle used twice",
+    files: { ...good, "agents/two.yaml": "handle: scout" },
+    code: "handle_twice",
+    shows: ["agents/two.yaml", "scout.yaml"],
+  },
+  {
+    name: "handles that map to one variable",
+    files: { ...good, "agents/a.yaml": "handle: a-b", "agents/b.yaml": "handle: a.b" },
+    env: { RETINUE_KEY_A_B: KEY },
+    code: "key_variable_shared",
+    shows: ["RETINUE_KEY_A_B"],
+  },
+  {
+    name: "a broken agent file",
+    files: { ...good, "agents/x.ts": "\nexport default {{" },
+    code: "definition_syntax",
+    shows: ["agents/x.ts:2"],
+  },
+  {
+    name: "an agent file without a default",
+    files: { ...good, "agents/x.ts": "export const x = 1" },
+    code: "default_missing",
+    shows: ["agents/x.ts", "export default"],
+  },
+  {
+    name: "a negative limit",
+    files: { "agents/scout.yaml": "handle: scout\nspend: {perDay: -5}" },
+    code: "definition_invalid",
+    shows: ["agents/scout.yaml:2", "-5", "never negative"],
+  },
+  {
+    name: "a store that is not built yet",
+    args: ["--store", "postgres://h/d"],
+    code: "store_not_built",
+    shows: ["not built yet", "sqlite:"],
+  },
+  { name: "a profile that is not there", args: ["--profile", "mine.yaml"], code: "profile_missing", shows: ["mine.yaml"] },
+  {
+    name: "an unknown operation",
+    files: { "agents/scout.yaml": "handle: scout\nmay: [posts.replay]" },
+    code: "operation_unknown",
+    shows: ["posts.replay", '"posts.reply"'],
+  },
+  {
+    name: "a cron expression that cannot be read",
+    files: { "agents/scout.ts": `export default { handle: "scout", schedules: { d: { cron: "61 * * * *", run() {} } } };` },
+    code: "cron_invalid",
+    shows: ["schedules.d", "61 * * * *"],
+  },
+  {
+    name: "settings for nobody",
+    files: { ...good, "retinue.config.yaml": "specialists: {scuot: {tier: pro}}" },
+    code: "specialist_unknown",
+    shows: ["scuot", '"scout"', "retinue.config.yaml"],
+  },
+  { name: "a folder that is not there", args: ["--agents", "nowhere"], code: "agents_unreadable", shows: ["nowhere"] },
+];
+
+describe("check", () => {
+  test.each(CASES)("names $name", async ({ files = good, args = [], env = {}, code, shows }) => {
+    const { root } = project(files);
+    const before = readdirSync(root);
+    const around = { cwd: root, env: { RETINUE_KEY_SCOUT: KEY, ...env } };
+    const people = await retinue(["check", ...args], around);
+    expect(people.code).toBe(2);
+    for (const text of shows) expect(people.stderr).toContain(text);
+    expect(people.stderr.split("\n").length).toBeLessThan(24);
+    expect(people.stderr).not.toContain("    at ");
+    const machines = await inProcess(["check", ...args, "--json"], around);
+    expect(machines).toMatchObject({ code: 2, stderr: "" });
+    const answer: unknown = JSON.parse(machines.stdout);
+    expect(answer).toMatchObject({ command: "check", ok: false, error: { code, message: expect.any(String) } });
+    expect(readdirSync(root)).toEqual(before);
+  });
+
+  test("is content with a project that has no mistake", async () => {
+    const { root } = project({
+      ...good,
+      "agents/worker/index.ts": `import { skill } from "./skill.ts";\nexport default { handle: "worker", tier: "pro", skills: [skill], may: ["jobs.apply"], on: { "job.listed": () => {} } };`,
+      "agents/worker/skill.ts": `export const skill: string = "csv";`,
+    });
+    const env = { RETINUE_KEY_SCOUT: KEY, RETINUE_KEY_WORKER: KEY };
+    const people = await retinue(["check"], { cwd: root, env });
+    expect(people).toMatchObject({ code: 0, stderr: "" });
+    expect(people.stdout).toContain("2 specialists, no mistakes");
+    const machines = await retinue(["check", "--json"], { cwd: root, env });
+    expect(JSON.parse(machines.stdout)).toMatchObject({
+      ok: true,
+      problems: [],
+      specialists: [
+        { handle: "scout", set: "b", tier: "free" },
+        { handle: "worker", set: "b", tier: "pro" },
+      ],
+    });
+  });
+
+  test("warns without failing, unless it is to be strict", async () => {
+    const { root } = project({ "agents/scout.ts": `export default { handle: "scout", on: { "reply.created": () => {} } };` });
+    const around = { cwd: root, env: { RETINUE_KEY_SCOUT: KEY } };
+    const people = await retinue(["check"], around);
+    expect(people.code).toBe(0);
+    expect(people.stderr).toContain("may write nothing");
+    expect((await retinue(["check", "--strict"], around)).code).toBe(2);
+  });
+
+  test("prints no key, whatever is wrong", async () => {
+    const { root } = project({ ...good, ".env": `RETINUE_KEY_SCOUT=sk-agent-secret-secret\nRETINUE_SET=${KEY}` });
+    const { stdout, stderr } = await retinue(["check", "--json"], { cwd: root });
+    expect(stdout + stderr).not.toContain("secret-secret");
+  });
+});
