@@ -2,6 +2,7 @@
 
 // Everyday: writing a specialist.
 export { defineSpecialist } from "./specialist/definition.ts";
+export { defineConfig, type ConfigFile } from "./config/config-file.ts";
 export type {
   Brakes,
   FeedWatch,

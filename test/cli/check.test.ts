@@ -136,6 +136,13 @@ describe("check", () => {
     });
   });
 
+  test("runs from its sources without a condition, and lends them to definitions anywhere", async () => {
+    const { root } = project({
+      "agents/scout.ts": `import { credits, defineSpecialist } from "retinue";\nexport default defineSpecialist({ handle: "scout", spend: { perDay: credits(5) } });`,
+    });
+    expect(await retinue(["check"], { cwd: root, env: { RETINUE_KEY_SCOUT: KEY } })).toMatchObject({ code: 0, stderr: "" });
+  });
+
   test("warns without failing, unless it is to be strict", async () => {
     const { root } = project({ "agents/scout.ts": `export default { handle: "scout", on: { "reply.created": () => {} } };` });
     const around = { cwd: root, env: { RETINUE_KEY_SCOUT: KEY } };
