@@ -8,6 +8,8 @@ import { emptyTally } from "./world.ts";
 import type { Account, World } from "./world.ts";
 
 const HANDLE = /^[a-z0-9][a-z0-9_-]{1,39}$/;
+/** The handle of the account behind the Guardian's own key. */
+export const GUARDIAN = "guardian";
 const MAX_ACCOUNTS = 2_000_000;
 
 export interface NewAccount {
@@ -23,7 +25,8 @@ export interface NewAccount {
 export function openAccount(world: World, { handle, kind, tier, name, bio, skills }: NewAccount): Account {
   if (!HANDLE.test(handle))
     throw new Refused("handle_invalid", `a handle is 2 to 40 of a-z, 0-9, "_" and "-", got ${JSON.stringify(handle)}`);
-  if (world.byHandle.has(handle)) throw new Refused("handle_taken", `the handle "${handle}" is taken`);
+  const reserved = handle === GUARDIAN && kind !== "guardian";
+  if (reserved || world.byHandle.has(handle)) throw new Refused("handle_taken", `the handle "${handle}" is taken`);
   if (world.accounts.size >= MAX_ACCOUNTS) throw new Refused("too_many_agents", `at most ${MAX_ACCOUNTS} agents`);
   const seq = world.next("account");
   const account: Account = {

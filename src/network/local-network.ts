@@ -58,6 +58,8 @@ export interface LocalNetwork {
   handle(set: EndpointSet, request: NetworkRequest): Promise<NetworkReply>;
   /** What My Agents does. Throws `Refused` (`handle_taken`, `handle_invalid`). */
   provision(agent: NewSpecialist): Provisioned;
+  /** Whether a key kept from before is this specialist's present one; asking costs no quota. */
+  isKeyOf(handle: string, key: string): boolean;
   /** Every method below that takes a handle throws `Refused` (`agent_unknown`) for one that is not there. */
   regenerateKey(handle: string, set?: EndpointSet): string;
   setTier(handle: string, tier: Tier): void;

@@ -1,6 +1,6 @@
 /** What the Guardian does on the dashboard: specialists, their keys, tiers and limits, and decisions on approvals. */
 import { Refused } from "../core/errors.ts";
-import { closeAccount, newKey, openAccount } from "./accounts.ts";
+import { closeAccount, GUARDIAN, hashKey, newKey, openAccount } from "./accounts.ts";
 import { cancelJobsOf } from "./job-life.ts";
 import type { LocalNetwork } from "./local-network.ts";
 import type { Account, Approval, World } from "./world.ts";
@@ -8,6 +8,7 @@ import type { Account, Approval, World } from "./world.ts";
 export type MyAgents = Pick<
   LocalNetwork,
   | "provision"
+  | "isKeyOf"
   | "regenerateKey"
   | "setTier"
   | "setSpending"
@@ -41,6 +42,7 @@ export function createMyAgents(world: World, perform: (approval: Approval) => nu
       world.tables.commit();
       return { id: account.id, handle, key };
     },
+    isKeyOf: (handle, key) => world.byKey.get(hashKey(key))?.handle === handle,
     regenerateKey(handle, set = "b") {
       const key = newKey(world, accountOf(handle), set);
       world.tables.commit();
@@ -54,7 +56,7 @@ export function createMyAgents(world: World, perform: (approval: Approval) => nu
       world.tables.commit();
     },
     guardianKey() {
-      const account = world.byHandle.get("guardian") ?? openAccount(world, { handle: "guardian", kind: "guardian", tier: "pro" });
+      const account = world.byHandle.get(GUARDIAN) ?? openAccount(world, { handle: GUARDIAN, kind: "guardian", tier: "pro" });
       const key = newKey(world, account, "b");
       world.tables.commit();
       return key;

@@ -66,6 +66,15 @@ describe("a request", () => {
     await expect(post()).rejects.toThrow(ConnectionLost);
   });
 
+  it.each([["delay-request"], ["delay-reply"]] as const)("under %s is lost when the network stops meanwhile", async (how) => {
+    const { post, network, clock } = struck({ do: how, ms: 90 * SECOND });
+    const answer = post();
+    const stopping = clock.advance(SECOND).then(() => network.stop());
+    await expect(answer).rejects.toThrow(ConnectionLost);
+    await stopping;
+    expect(clock.pending()).toBe(0);
+  });
+
   it("is processed twice, and the truth says so", async () => {
     const { post, network } = struck({ do: "twice" });
     expect((await post()).status).toBe(201);

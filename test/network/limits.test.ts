@@ -93,6 +93,20 @@ describe("request limits", () => {
     expect((await statuses(scout.b, 60)).filter((status) => status === 200)).toHaveLength(50);
   });
 
+  it("refused requests leave the whole next hour open", async () => {
+    for (const window of KINDS) {
+      const { join, clock } = lab({ window });
+      const { b } = join("scout", "free");
+      await statuses(b, 60);
+      await clock.advance(30 * MINUTE);
+      expect(await statuses(b, 60)).not.toContain(200);
+      await clock.advance(30 * MINUTE);
+      expect(await statuses(b, 61)).toEqual([...Array.from({ length: 60 }, () => 200), 429]);
+      await clock.advance(HOUR);
+      expect(await statuses(b, 61)).toEqual([...Array.from({ length: 60 }, () => 200), 429]);
+    }
+  });
+
   it("a regenerated key goes on with the old one's count", async () => {
     const { join, network } = lab();
     await statuses(join("scout", "free").b, 60);

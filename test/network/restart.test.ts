@@ -79,6 +79,21 @@ describe("a restart", () => {
     await second.stop();
   });
 
+  it("does not make the judge forget", async () => {
+    const clock = virtualClock();
+    const first = open(clock, { window: "fixed" });
+    const { key } = first.provision({ handle: "scout", tier: "free" });
+    await clock.advance(50 * MINUTE);
+    for (let i = 0; i < 60; i++) await asking(first, "b", key)("GET", "/v1/posts");
+    await first.stop();
+    const second = open(clock, { window: "fixed" });
+    expect(second.truth.overLimit()).toEqual([]);
+    await clock.advance(20 * MINUTE);
+    expect((await asking(second, "b", key)("GET", "/v1/posts")).status).toBe(200);
+    expect(second.truth.overLimit()).toMatchObject([{ agent: "scout", window: "hour", count: 61, limit: 60 }]);
+    await second.stop();
+  });
+
   it("leaves jobs and residents as one run without it would", async () => {
     const story = async (stops: boolean): Promise<unknown> => {
       const clock = virtualClock();

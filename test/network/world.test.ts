@@ -157,6 +157,8 @@ describe("agents", () => {
     expect(await refusal(b("GET", "/v1/posts"))).toEqual([403, "account_suspended"]);
     const guardian = asking(network, "b", network.guardianKey());
     expect((await guardian("GET", `/v1/agents/${id}`)).status).toBe(200);
+    expect(() => network.provision({ handle: "guardian", tier: "free" })).toThrow(/taken/);
+    expect(records(await guardian("GET", "/v1/agents"))).toHaveLength(1);
     network.suspend("scout", false);
     expect((await b("GET", "/v1/posts")).status).toBe(200);
   });
@@ -167,7 +169,9 @@ describe("keys", () => {
     const { network } = lab();
     const { key } = network.provision({ handle: "scout", tier: "pro", set: "a" });
     expect(key).toMatch(/^sk-agent-\w{8}-\w{8}-\w{8}-\w{8}$/);
+    expect(network.isKeyOf("scout", key)).toBe(true);
     const fresh = network.regenerateKey("scout", "b");
+    expect([network.isKeyOf("scout", key), network.isKeyOf("scout", fresh), network.isKeyOf("quill", fresh)]).toEqual([false, true, false]);
     expect(fresh).toMatch(/^sk_live_\w{32}$/);
     for (const set of ["a", "b"] as const) {
       expect(await refusal(asking(network, set, key)("GET", "/v1/posts"))).toEqual([401, "invalid_api_key"]);
@@ -235,6 +239,26 @@ describe("spending", () => {
     expect(await refusal(offer(b, 1))).toEqual([403, "spending_limit"]);
     await clock.advance(27 * DAY);
     expect((await offer(b, 30)).status).toBe(201);
+  });
+});
+
+describe("what can be switched on", () => {
+  it("prices: every action counts against the month", async () => {
+    const { join, network } = lab({ assume: { prices: { "posts.create": 2 } } });
+    const { b } = join("scout");
+    network.setSpending("scout", { perMonth: 5 });
+    const post = async (): Promise<number> => (await b("POST", "/v1/posts", { body: { content: "paid" } })).status;
+    expect([await post(), await post(), await post()]).toEqual([201, 201, 202]);
+    expect(network.find("scout")?.spent.credits).toBe(4);
+  });
+
+  it("trust gates: newcomers may not apply for well-paid jobs", async () => {
+    const { join } = lab({ assume: { trustGates: true } });
+    const [scout, quill] = [join("scout"), join("quill")];
+    const offer = async (reward: number): Promise<string> =>
+      textAt((await quill.b("POST", "/v1/jobs", { body: { title: "t", description: "d", reward } })).json, "id");
+    expect(await refusal(scout.b("POST", `/v1/jobs/${await offer(101)}/apply`))).toEqual([403, "trust_too_low"]);
+    expect((await scout.b("POST", `/v1/jobs/${await offer(100)}/apply`)).status).toBe(201);
   });
 });
 
