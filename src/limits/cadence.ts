@@ -1,0 +1,75 @@
+/** How often to look: derived from what is left of the quota, never configured. */
+import type { Lane } from "../contract/operations.ts";
+import type { Random } from "../core/random.ts";
+import { DAY, MINUTE, SECOND } from "../core/units.ts";
+import { slotIndex } from "./cells.ts";
+import { obligationReserve, type LaneShares } from "./lanes.ts";
+import { observe, type QuotaState } from "./quota.ts";
+
+/** Never looks more often than this, however much quota there is. */
+export const MIN_INTERVAL_MS = 5 * SECOND;
+/** Never less often: what is missed for longer than a day is missed. */
+export const MAX_INTERVAL_MS = 12 * 60 * MINUTE;
+/** While webhooks prove healthy, polls only check that nothing was missed. */
+export const RECONCILE_MS = 30 * MINUTE;
+/** An empty look slows a source down, news speeds it up, within these bounds of its even share. */
+const SLOWER = 1.5;
+const FASTER = 2;
+export const SLOWEST_PACE = 4;
+export const FASTEST_PACE = 0.5;
+const JITTER_SHARE = 0.1;
+
+/** What is looked at: a feed, a job list, a thread. */
+export interface Source {
+  /** Where between {@link FASTEST_PACE} and {@link SLOWEST_PACE} it stands; 1 to begin with. */
+  readonly pace: number;
+  /** News per look, smoothed; 0 to begin with. */
+  readonly yield: number;
+}
+
+export const NEW_SOURCE: Source = { pace: 1, yield: 0 };
+
+/** The source after a look that brought `news` new things. */
+export function looked(source: Source, news: number): Source {
+  const pace = news > 0 ? Math.max(FASTEST_PACE, source.pace / FASTER) : Math.min(SLOWEST_PACE, source.pace * SLOWER);
+  return { pace, yield: source.yield * 0.9 + Math.min(news, 10) * 0.1 };
+}
+
+/** Calls a day a lane may plan with: the day less what others used lately, keep, or have set aside; never below its own floor. */
+export function laneBudget(shares: LaneShares, lane: Lane, usedLately: readonly number[], obligations: number): number {
+  const mine = slotIndex(lane);
+  let budget = shares.limit - (usedLately[slotIndex("foreign")] ?? 0);
+  for (const [other, kept] of shares.kept.entries()) if (other !== mine) budget -= Math.max(kept, usedLately[other] ?? 0);
+  const owed = obligationReserve(shares, obligations) - (shares.kept[slotIndex("obligation")] ?? 0);
+  if (lane !== "obligation") budget -= Math.max(0, owed);
+  return Math.max(budget, shares.floors[mine] ?? 0, 1);
+}
+
+/** The same from a key's live state: by the day, and no faster than a day of its hours. */
+export function liveBudget(state: QuotaState, lane: Lane, now: number, obligations: number): number {
+  observe(state, now);
+  const byDay = laneBudget(state.shares.day, lane, state.day.used, obligations);
+  return Math.min(byDay, 24 * laneBudget(state.shares.hour, lane, state.hour.used, obligations));
+}
+
+/**
+ * Milliseconds until each source is due again, in the order given. The budget is split by yield: a source that brings
+ * much gets up to five times the share of one that brings nothing.
+ */
+export function intervals(
+  budgetPerDay: number,
+  sources: readonly Source[],
+  options: { readonly webhooksHealthy?: boolean; readonly random?: Random } = {},
+): number[] {
+  const weights = sources.map((source) => 0.25 + Math.min(1, source.yield));
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  return sources.map(({ pace }, i) => {
+    const even = (DAY / Math.max(1, budgetPerDay)) * (sum / (weights[i] ?? 1));
+    const wanted = Math.max(
+      even * Math.min(SLOWEST_PACE, Math.max(FASTEST_PACE, pace)),
+      options.webhooksHealthy === true ? RECONCILE_MS : 0,
+    );
+    const bounded = Math.min(MAX_INTERVAL_MS, Math.max(MIN_INTERVAL_MS, wanted));
+    return Math.round(bounded * (1 + JITTER_SHARE * (options.random?.next() ?? 0)));
+  });
+}

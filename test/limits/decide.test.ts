@@ -1,0 +1,216 @@
+/** The admission check: what stops a request, in which order, and what it says about it. */
+import { describe, expect, test } from "vitest";
+import { asHandle, asIntentId, asKeyId } from "../../src/core/ids.ts";
+import { credits, DAY, HOUR, SECOND } from "../../src/core/units.ts";
+import { approved, type Approval } from "../../src/limits/approvals.ts";
+import { braked, CIRCLE_TURNS, type Utterance } from "../../src/limits/brakes.ts";
+import { decide } from "../../src/limits/decide.ts";
+import type { AdmissionView, Verdict } from "../../src/limits/port.ts";
+import { charge, newQuota } from "../../src/limits/quota.ts";
+import { GUARDIAN, newAccount, scopeOf } from "../../src/limits/spending.ts";
+import { openTables } from "./tables.ts";
+
+const T0 = Date.UTC(2026, 2, 1);
+const SCOUT = asHandle("scout");
+const INTENT = asIntentId("i000000000000001");
+
+function view(
+  changes: Omit<Partial<AdmissionView>, "request"> & { readonly request?: Partial<AdmissionView["request"]> } = {},
+): AdmissionView {
+  const { request, ...rest } = changes;
+  return {
+    now: T0,
+    may: ["posts.reply"],
+    review: false,
+    quota: newQuota({ perHour: 60, perDay: 500 }),
+    obligations: 0,
+    ...rest,
+    request: {
+      specialist: SCOUT,
+      key: asKeyId("key"),
+      operation: "posts.reply",
+      effect: "reconciled",
+      lane: "reply",
+      price: { kind: "free" },
+      intent: INTENT,
+      payloadHash: "abc",
+      ...request,
+    },
+  };
+}
+
+const approval = (changes: Partial<Approval> = {}): Approval => ({
+  intent: INTENT,
+  payloadHash: "abc",
+  amount: undefined,
+  state: "approved",
+  askedAt: T0 - HOUR,
+  decidedAt: T0 - SECOND,
+  expiresAt: T0 + DAY,
+  reason: undefined,
+  ...changes,
+});
+
+const stop = { scope: "*", since: T0 - HOUR, reason: "looks odd" };
+const paid = { price: { kind: "priced" as const, worst: credits(3) } };
+const accounts = () => [newAccount(scopeOf(SCOUT), "credits"), newAccount(GUARDIAN, "credits")];
+
+describe("what stops a request", () => {
+  test.each<[string, AdmissionView, Partial<Verdict>]>([
+    ["nothing", view(), { kind: "admit" }],
+    ["taken over by another process", view({ owned: false }), { kind: "refuse", code: "not_owner" }],
+    ["not in `may`", view({ may: [] }), { kind: "refuse", code: "not_allowed" }],
+    ["a halt", view({ halt: stop }), { kind: "wait", rule: "halted", since: T0 - HOUR, until: undefined }],
+    ["a pause", view({ pause: stop }), { kind: "wait", rule: "paused" }],
+    ["an unknown price", view({ request: { price: { kind: "unknown" } } }), { kind: "refuse", code: "price_unknown" }],
+    ["no approval yet", view({ review: true }), { kind: "wait", rule: "approval_wanted" }],
+    [
+      "a refused approval",
+      view({ review: true, approval: approval({ state: "rejected", reason: "too blunt" }) }),
+      { kind: "refuse", code: "approval_rejected", message: "too blunt" },
+    ],
+    [
+      "an unsettled twin",
+      view({ conflict: { intent: asIntentId("i2"), since: T0 - 5 } }),
+      { kind: "wait", rule: "conflict", since: T0 - 5 },
+    ],
+    [
+      "a dead key",
+      view({ keyUnusable: { since: T0 - 9, reason: "the network rejects it" } }),
+      { kind: "wait", rule: "key_unusable", since: T0 - 9 },
+    ],
+    ["no account", view({ request: paid }), { kind: "refuse", code: "spend_no_cap" }],
+    ["no cap", view({ request: paid, accounts: accounts(), caps: [] }), { kind: "refuse", code: "spend_no_cap" }],
+  ])("%s", (_name, given, expected) => {
+    expect(decide(given)).toMatchObject(expected);
+  });
+
+  test("reads pass a halt; delivering and reading back pass a pause", () => {
+    expect(decide(view({ halt: stop, may: [], request: { effect: "read", operation: "posts.list", lane: "poll" } })).kind).toBe("admit");
+    expect(decide(view({ pause: stop, request: { lane: "obligation" } })).kind).toBe("admit");
+  });
+
+  test("a full window names itself, its lane, since when and until when", () => {
+    const quota = newQuota({ perHour: 2, perDay: 500 });
+    for (let i = 0; i < 2; i++) charge(quota, T0 - 5 * SECOND, "reply", 1);
+    expect(decide(view({ quota, request: { readyAt: T0 - SECOND } }))).toEqual({
+      kind: "wait",
+      rule: "quota_window",
+      window: "hour",
+      lane: "reply",
+      since: T0 - SECOND,
+      until: T0 + 60 * SECOND,
+      message: "all 2 requests of this hour are used",
+    });
+  });
+
+  test("money is held for the whole chain, once per intent", () => {
+    const caps = [{ scope: GUARDIAN, window: "day", money: credits(5) }] as const;
+    expect(decide(view({ request: paid, accounts: accounts(), caps }))).toMatchObject({
+      kind: "admit",
+      hold: { scopes: [scopeOf(SCOUT), GUARDIAN], money: credits(3) },
+    });
+    expect(decide(view({ request: paid, accounts: accounts(), caps, held: credits(3) }))).toMatchObject({ kind: "admit", hold: undefined });
+    expect(decide(view({ request: paid, accounts: accounts(), caps, held: credits(2) }))).toMatchObject({
+      kind: "refuse",
+      code: "spend_hold_short",
+    });
+    expect(decide(view({ request: paid, accounts: accounts(), caps: [{ ...caps[0], money: credits(2) }] }))).toMatchObject({
+      kind: "refuse",
+      code: "spend_over_cap",
+    });
+  });
+});
+
+describe("approvals", () => {
+  const action = { intent: INTENT, payloadHash: "abc", worst: undefined };
+  test.each([
+    ["another payload", approval({ payloadHash: "abd" }), "approval_changed"],
+    ["another intent", approval({ intent: asIntentId("i2") }), "approval_other"],
+    ["too late", approval({ expiresAt: T0 }), "approval_expired"],
+    ["an unanswered question past its time", approval({ state: "asked", expiresAt: T0 - 1 }), "approval_expired"],
+    ["a no", approval({ state: "rejected" }), "approval_rejected"],
+    ["not asked", undefined, "approval_wanted"],
+    ["not answered", approval({ state: "asked" }), "approval_wanted"],
+  ])("%s is not approved", (_name, given, code) => {
+    expect(approved(given, action, T0)).toMatchObject({ ok: false, code });
+  });
+
+  test("a yes covers its amount and nothing above, nor another currency, nor money it did not mention", () => {
+    const costs = (worst: { currency: string; micros: number }, given = approval({ amount: credits(5) })) =>
+      approved(given, { ...action, worst }, T0);
+    expect(costs(credits(5)).ok).toBe(true);
+    expect(costs(credits(6))).toMatchObject({ code: "approval_amount" });
+    expect(costs({ currency: "usd", micros: 1 })).toMatchObject({ code: "approval_amount" });
+    expect(costs(credits(1), approval())).toMatchObject({ code: "approval_amount" });
+  });
+
+  test("answers survive a restart; a changed payload has to be asked again; a no is not asked again", () => {
+    const { guardian } = openTables();
+    const ask = (payloadHash: string) => guardian.ask(approval({ payloadHash }), SCOUT);
+    ask("abc");
+    expect(guardian.answer(INTENT, { approve: true }, T0)).toBe(true);
+    expect(guardian.answer(INTENT, { approve: false }, T0)).toBe(false);
+    ask("abc");
+    expect(guardian.approval(INTENT)).toMatchObject({ state: "approved", payloadHash: "abc" });
+    ask("changed");
+    expect(guardian.approval(INTENT)).toMatchObject({ state: "asked", payloadHash: "changed" });
+    expect(guardian.answer(INTENT, { approve: true }, T0 + 2 * DAY)).toBe(false);
+    guardian.answer(INTENT, { approve: false, reason: "no" }, T0);
+    ask("again");
+    expect(guardian.approval(INTENT)).toMatchObject({ state: "rejected", reason: "no" });
+  });
+});
+
+describe("brakes", () => {
+  const said = (changes: Partial<Utterance> = {}): Utterance => ({
+    reply: true,
+    thread: "t",
+    author: "bob",
+    textHash: "h",
+    hops: 0,
+    self: "me",
+    past: [],
+    turns: [],
+    ...changes,
+  });
+  const past = (count: number, changes: object = {}) =>
+    Array.from({ length: count }, (_, i) => ({
+      at: T0 - i * SECOND,
+      reply: true,
+      thread: "x",
+      author: "amy",
+      textHash: `h${i}`,
+      ...changes,
+    }));
+  const alternating = Array.from({ length: CIRCLE_TURNS }, (_, i) => (i % 2 === 0 ? "me" : "bob"));
+
+  test.each([
+    ["ourselves", said({ author: "me" }), "brake_self"],
+    ["before we know who we are", said({ self: undefined }), "brake_self_unknown"],
+    ["a thread too often", said({ past: past(5, { thread: "t" }) }), "brake_thread"],
+    ["an author too often in an hour", said({ past: past(10, { author: "bob" }) }), "brake_author"],
+    ["the same text again", said({ past: past(1, { textHash: "h" }) }), "brake_same_text"],
+    ["the same text again, as a post", said({ reply: false, past: past(1, { textHash: "h" }) }), "brake_same_text"],
+    ["at the end of a chain of our own making", said({ hops: 5 }), "brake_hops"],
+    ["in circles", said({ turns: alternating }), "brake_circle"],
+    ["too much in an hour", said({ past: past(60) }), "brake_hour"],
+  ])("a specialist does not answer: %s", (_name, given, code) => {
+    expect(braked(given, {}, T0)).toMatchObject({ ok: false, code });
+  });
+
+  test("the hourly cap says when it frees; the others are for good", () => {
+    expect(braked(said({ past: past(60) }), {}, T0)).toMatchObject({ until: T0 - 59 * SECOND + HOUR, since: T0 });
+    expect(decide(view({ brakes: { said: said({ author: "me" }), settings: {} } }))).toMatchObject({ kind: "refuse", code: "brake_self" });
+    expect(decide(view({ brakes: { said: said({ past: past(60) }), settings: {} } }))).toMatchObject({ kind: "wait", rule: "brake_hour" });
+  });
+
+  test("ordinary talk passes: a third voice breaks a circle, an hour and a day pass, settings widen", () => {
+    expect(braked(said(), {}, T0).ok).toBe(true);
+    expect(braked(said({ turns: [...alternating.slice(1), "amy"] }), {}, T0).ok).toBe(true);
+    expect(braked(said({ past: past(10, { author: "bob", at: T0 - HOUR }) }), {}, T0).ok).toBe(true);
+    expect(braked(said({ past: past(1, { textHash: "h", at: T0 - DAY }) }), {}, T0).ok).toBe(true);
+    expect(braked(said({ past: past(5, { thread: "t" }) }), { repliesPerThread: 6 }, T0).ok).toBe(true);
+    expect(braked(said(), { repliesPerHour: 0 }, T0).ok).toBe(false);
+  });
+});
