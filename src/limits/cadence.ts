@@ -45,10 +45,15 @@ export function laneBudget(shares: LaneShares, lane: Lane, usedLately: readonly 
   return Math.max(budget, shares.floors[mine] ?? 0, 1);
 }
 
-/** The same from a key's live state: by the day, and no faster than a day of its hours. */
+/**
+ * The same from a key's live state: by the day, and no faster than a day of its hours. A lane that began to act within
+ * the last hour is expected to go on like that, up to its floor, so that polls make room before the day is full.
+ */
 export function liveBudget(state: QuotaState, lane: Lane, now: number, obligations: number): number {
   observe(state, now);
-  const byDay = laneBudget(state.shares.day, lane, state.day.used, obligations);
+  const { floors } = state.shares.day;
+  const lately = state.day.used.map((calls, i) => Math.max(calls, Math.min(floors[i] ?? 0, 24 * (state.hour.used[i] ?? 0))));
+  const byDay = laneBudget(state.shares.day, lane, lately, obligations);
   return Math.min(byDay, 24 * laneBudget(state.shares.hour, lane, state.hour.used, obligations));
 }
 

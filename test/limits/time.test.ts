@@ -1,0 +1,80 @@
+/** The ledger's clock: never back, never faster than time passes, and it wakes up after a confirmed sleep. */
+import { describe, expect, test } from "vitest";
+import { DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
+import { ledgerTime } from "../../src/limits/time.ts";
+
+const T0 = Date.UTC(2026, 2, 1);
+
+/** A wall clock and a monotonic one that the test moves by hand. */
+function clocks() {
+  const at = { wall: T0, mono: 5 };
+  return {
+    at,
+    pass: (ms: number) => void ((at.wall += ms), (at.mono += ms)),
+    clock: { now: () => at.wall, monotonic: () => at.mono, after: () => ({ cancel: () => undefined }), soon: () => undefined },
+  };
+}
+
+describe("the ledger's time", () => {
+  test("follows the clock while nothing odd happens", () => {
+    const { clock, pass } = clocks();
+    const time = ledgerTime(clock);
+    pass(3 * HOUR);
+    expect(time.now()).toBe(T0 + 3 * HOUR);
+    expect(time.jumped()).toBe(false);
+  });
+
+  test("goes on steadily when the wall clock is set back", () => {
+    const { clock, at, pass } = clocks();
+    const time = ledgerTime(clock);
+    at.wall -= DAY;
+    pass(HOUR);
+    expect(time.now()).toBe(T0 + HOUR);
+    expect(time.lagMs()).toBe(-DAY);
+  });
+
+  test("does not follow a wall clock set forward, until a server's date agrees with it", () => {
+    const { clock, at, pass } = clocks();
+    const time = ledgerTime(clock);
+    time.now();
+    at.wall += 8 * HOUR;
+    pass(MINUTE);
+    expect(time.now()).toBeLessThan(T0 + MINUTE + SECOND);
+    expect(time.jumped()).toBe(true);
+    expect(time.confirm(-8 * HOUR)).toBe(false);
+    expect(time.confirm(Number.NaN)).toBe(false);
+    expect(time.confirm(-3 * SECOND)).toBe(true);
+    expect(time.now()).toBe(T0 + MINUTE + 8 * HOUR);
+    expect(time.jumped()).toBe(false);
+  });
+
+  test("a clock slewed forward is followed at 100 parts per million", () => {
+    const { clock, at, pass } = clocks();
+    const time = ledgerTime(clock);
+    time.now();
+    for (let i = 0; i < 24; i++) {
+      pass(HOUR);
+      at.wall += SECOND;
+    }
+    expect(time.now()).toBe(T0 + DAY + 8_640);
+  });
+
+  test("many small jumps add up to no more than that", () => {
+    const { clock, at, pass } = clocks();
+    const time = ledgerTime(clock);
+    for (let i = 0; i < 1_000; i++) {
+      pass(10);
+      at.wall += SECOND;
+      time.now();
+    }
+    expect(time.now()).toBeLessThanOrEqual(T0 + 10_000 + 1);
+  });
+
+  test("goes on from what the store saw when the clock was set back while the process was down", () => {
+    const { clock, pass } = clocks();
+    const time = ledgerTime(clock, T0 + DAY);
+    expect(time.now()).toBe(T0 + DAY);
+    pass(HOUR);
+    expect(time.now()).toBe(T0 + DAY + HOUR);
+  });
+});
