@@ -3,9 +3,10 @@ import { request } from "undici";
 import { messageOf } from "../core/errors.ts";
 import { isObject, parseJson } from "../core/json.ts";
 import type { JsonObject } from "../core/json.ts";
+import { ConnectionLost } from "./answer.ts";
 import type { Dialect } from "./dialects/dialect.ts";
 import { iso } from "./dialects/dialect.ts";
-import type { FaultBook } from "./faults.ts";
+import type { DeliveryMishap, FaultBook } from "./faults.ts";
 import { sign } from "./signing.ts";
 import type { Table } from "./tables.ts";
 import type { Happening, Webhook, World } from "./world.ts";
@@ -15,6 +16,9 @@ const MAX_IN_FLIGHT = 32;
 /** Deliveries kept, waiting or done; over it the oldest are forgotten, waiting ones as failed. */
 const MAX_KEPT = 10_000;
 const BUSY_RETRY_MS = 50;
+/** A delivery to be overtaken waits this long for another to come along. */
+const HELD_BACK_MS = 30_000;
+const AFTER_THE_NEXT_MS = 5;
 
 export interface Delivery {
   readonly id: string;
@@ -69,6 +73,8 @@ export interface DeliveryParts {
 export function createDeliveries({ world: open, dialect, faults, deliver, rows }: DeliveryParts): Deliveries {
   let stopping = new AbortController();
   const inFlight = new Map<string, Promise<void>>();
+  /** By webhook: the delivery that a reordering holds back. */
+  const heldBack = new Map<string, string>();
 
   const tell = (world: World, happening: Happening): void => {
     for (const webhook of world.webhooks.all()) {
@@ -77,9 +83,21 @@ export function createDeliveries({ world: open, dialect, faults, deliver, rows }
       if (delivery === undefined) continue;
       const mishap = faults.drawDelivery(delivery.agent, happening.type);
       if (mishap?.do === "lost") continue;
-      queue(world, rows, mishap?.do === "late" ? { ...delivery, nextAt: delivery.nextAt + mishap.ms } : delivery, mishap);
+      queue(world, rows, { ...delivery, nextAt: delivery.nextAt + heldBackMs(mishap) }, mishap);
+      release(world, webhook);
+      if (mishap?.do === "reorder") heldBack.set(webhook.id, delivery.id);
       if (mishap?.do === "twice") queue(world, rows, { ...delivery, id: `${delivery.id}_again` }, undefined);
     }
+  };
+
+  /** Lets a delivery that was held back go, right after the one queued now. */
+  const release = (world: World, webhook: Webhook): void => {
+    const held = rows.get(heldBack.get(webhook.id) ?? "");
+    heldBack.delete(webhook.id);
+    if (held?.status !== "pending") return;
+    held.nextAt = world.clock.now() + AFTER_THE_NEXT_MS;
+    rows.put(held);
+    world.agenda.note(held.nextAt, `delivery:${held.id}`);
   };
 
   const run = async (world: World, delivery: Delivery, webhook: Webhook): Promise<void> => {
@@ -88,7 +106,7 @@ export function createDeliveries({ world: open, dialect, faults, deliver, rows }
     let attempt: Delivery["attempts"][number];
     try {
       const { headers, body } = wire(world, delivery, webhook, at);
-      attempt = { at, status: await deliver({ url: webhook.url, headers, body, signal }) };
+      attempt = { at, status: await orAborted(deliver({ url: webhook.url, headers, body, signal }), signal) };
     } catch (error) {
       if (signal.aborted) return;
       attempt = { at, status: 0, reason: messageOf(error) };
@@ -165,12 +183,27 @@ function newDelivery(world: World, webhook: Webhook, happening: Happening, diale
   };
 }
 
+function heldBackMs(mishap: DeliveryMishap | undefined): number {
+  if (mishap?.do === "late") return mishap.ms;
+  return mishap?.do === "reorder" ? HELD_BACK_MS : 0;
+}
+
+/** Rejects when aborted, even where the sender takes no notice of its signal. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => reject(new ConnectionLost("the network has stopped"));
+    if (signal.aborted) giveUp();
+    signal.addEventListener("abort", giveUp, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", giveUp));
+  });
+}
+
 interface SpoiltDelivery extends Delivery {
   readonly wrongSignature?: boolean;
   readonly paddingBytes?: number;
 }
 
-function queue(world: World, rows: Table<Delivery>, delivery: Delivery, mishap: ReturnType<FaultBook["drawDelivery"]>): void {
+function queue(world: World, rows: Table<Delivery>, delivery: Delivery, mishap: DeliveryMishap | undefined): void {
   const row: SpoiltDelivery = {
     ...delivery,
     ...(mishap?.do === "wrong-signature" ? { wrongSignature: true } : {}),

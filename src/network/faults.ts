@@ -46,6 +46,8 @@ export type DeliveryMishap =
   | { readonly do: "late"; readonly ms: number }
   | { readonly do: "lost" }
   | { readonly do: "twice" }
+  /** Waits until a later delivery has gone before it, half a minute at most. */
+  | { readonly do: "reorder" }
   | { readonly do: "wrong-signature" }
   | { readonly do: "huge"; readonly bytes: number };
 

@@ -169,6 +169,37 @@ describe("webhooks", () => {
     await network.stop();
   });
 
+  it("can overtake each other, and none is lost by it", async () => {
+    const { join, network, clock, got } = receiving();
+    const [scout, quill] = [join("scout"), join("quill")];
+    network.start();
+    await scout.b("POST", "/v1/webhooks", { body: { url: "http://127.0.0.1:1/" } });
+    network.faults.addDelivery({ mishap: { do: "reorder" }, times: 2 });
+    const contents = (): string[] => got.map(({ body }) => textAt(parseJson(body), "data.content"));
+    await quill.b("POST", "/v1/posts", { body: { content: "first" } });
+    await clock.advance(SECOND);
+    expect(contents()).toEqual([]);
+    for (const content of ["second", "third"]) {
+      await quill.b("POST", "/v1/posts", { body: { content } });
+      await clock.advance(SECOND);
+    }
+    expect(contents()).toEqual(["first", "third", "second"]);
+    await clock.advance(MINUTE);
+    expect(contents()).toHaveLength(3);
+    await network.stop();
+  });
+
+  it("under way when the network stops do not hold it up, and stay waiting", async () => {
+    const room = lab({ webhooks: { deliver: () => new Promise<number>(() => undefined) } });
+    const [scout, quill] = [room.join("scout"), room.join("quill")];
+    room.network.start();
+    await scout.b("POST", "/v1/webhooks", { body: { url: "http://127.0.0.1:1/" } });
+    await quill.b("POST", "/v1/posts", { body: { content: "news" } });
+    await room.clock.advance(SECOND);
+    await room.network.stop();
+    expect(room.network.deliveries()).toMatchObject([{ status: "pending", attempts: [] }]);
+  });
+
   it("arrive over real HTTP", async () => {
     const bodies: string[] = [];
     const receiver = http.createServer((request, response) => {
