@@ -8,6 +8,7 @@ export default defineConfig({
     execArgv: ["--conditions=retinue-source"],
     pool: "forks",
     maxWorkers: 2,
+    reporters: [["default", { summary: false }], "./test/helpers/counts.ts"],
     testTimeout: 20_000,
     hookTimeout: 20_000,
   },

@@ -19,7 +19,8 @@ const MAY_IMPORT: { readonly [folder: string]: readonly string[] } = {
   ...Object.fromEntries(STAGES.map((stage) => [stage, ["core", "contract"]])),
   client: ["core", "contract"],
   intake: ["core", "contract"],
-  store: ["core", "contract", ...STAGES.map((stage) => `${stage}/port.ts`)],
+  // The ledger's pure arithmetic is applied by each store to its own rows, inside its transactions.
+  store: ["core", "contract", "limits", ...STAGES.map((stage) => `${stage}/port.ts`)],
   network: ["core", "contract"],
   config: ["core", "contract", "specialist"],
   runtime: INNER,

@@ -5,7 +5,7 @@ import type { Receipt } from "../contract/events.ts";
 import { SECOND } from "../core/units.ts";
 import { conclude, type DoubtTiming } from "../outbox/conclude.ts";
 import type { Follow, Intent, IntentChange, RuntimeEvent } from "../outbox/port.ts";
-import { receiptEvent } from "./handling.ts";
+import { receiptEvent } from "./receipts.ts";
 import type { Member } from "./member.ts";
 
 export interface Conclusion {

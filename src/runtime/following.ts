@@ -6,7 +6,7 @@ import { followThread, readThreadStanding } from "../intake/threads.ts";
 import type { WatchChange } from "../intake/port.ts";
 import type { WatchRow } from "../schedule/port.ts";
 import { sustainableMs } from "./cadence.ts";
-import { handlerOf } from "./handling.ts";
+import { handlerOf } from "./receipts.ts";
 import type { Member } from "./member.ts";
 import { feedReader } from "./polling.ts";
 import type { Parts } from "./parts.ts";

@@ -1,17 +1,15 @@
 /** From the inbox to the outbox: claims what is due for a specialist, runs its handlers, ends each run in one transaction. */
-import type { Receipt } from "../contract/events.ts";
-import { eventId } from "../contract/identity.ts";
 import { messageOf, RetinueError } from "../core/errors.ts";
 import { newIntentId } from "../core/ids.ts";
-import { isObject, type Json, type JsonObject } from "../core/json.ts";
 import { HOUR, MINUTE, SECOND } from "../core/units.ts";
-import type { ClaimedEvent, NewEvent } from "../inbox/port.ts";
-import type { DraftIntent, RecentWords, StoredIntent } from "../specialist/port.ts";
+import type { ClaimedEvent } from "../inbox/port.ts";
+import { brake } from "../specialist/brakes.ts";
+import type { DraftIntent, StoredIntent } from "../specialist/port.ts";
 import type { ReadCall, ReadResult } from "../specialist/request.ts";
 import { runHandler, RunInterrupted, type EventHandler, type RunResult } from "../specialist/run.ts";
-import type { Specialist } from "../specialist/specialist.ts";
 import type { Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
+import { draftReceipt, handlerOf, receiptEvent } from "./receipts.ts";
 
 /** Events taken at once: enough to share commits, few enough to give back quickly when stopping. */
 const CLAIM = 16;
@@ -123,47 +121,9 @@ function finish(
     ...(result.state === undefined ? {} : { state: result.state }),
     intents: result.intents,
     caps: specialist.brakes,
-    brake: (draft, words) => parts.brake(draft, words, specialist),
+    brake: (draft, words) => brake(draft, words, specialist.brakes),
     report: (draft, refusal) => receiptEvent(specialist, "intent.refused", draftReceipt(draft, refusal), draft.hops),
   });
-}
-
-export function handlerOf(specialist: Specialist, kind: string): EventHandler | undefined {
-  if (kind.startsWith("schedule:")) {
-    const schedule = specialist.schedules.find(({ name }) => `schedule:${name}` === kind);
-    return schedule === undefined ? undefined : (_payload, act) => schedule.run(act);
-  }
-  const handlers: { readonly [kind: string]: EventHandler | undefined } = specialist.on;
-  return Object.hasOwn(handlers, kind) ? handlers[kind] : undefined;
-}
-
-/** The event that tells an author what became of an intent; undefined where nobody listens. */
-export function receiptEvent(specialist: Specialist, kind: string, receipt: Receipt, hops: number): NewEvent | undefined {
-  if (handlerOf(specialist, kind) === undefined) return undefined;
-  return {
-    specialist: specialist.handle,
-    id: eventId(kind, receipt.intent),
-    kind,
-    payload: asJson(receipt),
-    via: "runtime",
-    hops: hops + 1,
-  };
-}
-
-function draftReceipt(draft: DraftIntent, refusal: { readonly code: string; readonly message: string }): Receipt {
-  return {
-    intent: draft.id,
-    operation: draft.operation,
-    ...(draft.label === undefined ? {} : { key: draft.label }),
-    ...(draft.data === undefined ? {} : { data: draft.data }),
-    ...(draft.target === undefined ? {} : { target: draft.target }),
-    ...refusal,
-  };
-}
-
-export function asJson(value: object): Json {
-  const json: unknown = JSON.parse(JSON.stringify(value));
-  return isObject(json) ? json : ({} satisfies JsonObject);
 }
 
 function announceDecision(parts: Parts, member: Member, draft: DraftIntent | undefined, intent: StoredIntent): void {
@@ -179,10 +139,3 @@ function announceDecision(parts: Parts, member: Member, draft: DraftIntent | und
     ...(intent.message === undefined ? {} : { message: intent.message }),
   });
 }
-
-/** What the brakes say of words about to be said; see limits/brakes. */
-export type BrakeRule = (
-  draft: DraftIntent,
-  words: RecentWords,
-  specialist: Specialist,
-) => { readonly code: string; readonly message: string } | undefined;

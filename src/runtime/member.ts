@@ -40,7 +40,7 @@ export interface Member {
 }
 
 /** What can be at work for a specialist. */
-export const PARTS = ["events", "intents", "doubts", "sources", "watches", "schedules"] as const;
+export const PARTS = ["events", "intents", "doubts", "schedules", "sources", "watches"] as const;
 export type Part = (typeof PARTS)[number];
 
 export function createMember(specialist: Specialist, rules: OperationRules, limits: TierLimits): Member {

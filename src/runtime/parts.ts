@@ -8,7 +8,6 @@ import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
 import type { Store } from "../store/store.ts";
 import type { Door } from "./door.ts";
-import type { BrakeRule } from "./handling.ts";
 import type { Member, Part } from "./member.ts";
 
 export interface Parts {
@@ -24,7 +23,6 @@ export interface Parts {
   /** Bounds how many handlers run at once. */
   readonly handlers: PQueue;
   readonly fetch: typeof globalThis.fetch;
-  readonly brake: BrakeRule;
   /** Aborted when the runtime begins to stop: nothing new is begun. */
   readonly stopping: AbortSignal;
   /** Aborted when the time to drain is over: what still runs is cut short. */

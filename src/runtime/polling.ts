@@ -9,7 +9,7 @@ import { readJobs } from "../intake/jobs.ts";
 import type { SourceRow } from "../schedule/port.ts";
 import { DEFAULT_MAX_AGE_MS, type FeedWatching, type JobsWatching, type Specialist } from "../specialist/specialist.ts";
 import { nextLook, type Look } from "./cadence.ts";
-import { handlerOf } from "./handling.ts";
+import { handlerOf } from "./receipts.ts";
 import type { Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
 

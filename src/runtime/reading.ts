@@ -1,7 +1,7 @@
 /** A handler's reads: charged like any request, stored with the run, and suspending it when there is no room. */
 import { Refused, Retryable } from "../core/errors.ts";
 import type { ReadCall, ReadResult } from "../specialist/request.ts";
-import { asJson } from "./handling.ts";
+import { asJson } from "./receipts.ts";
 import type { Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
 

@@ -13,20 +13,21 @@ import { asHandle, type Handle } from "../core/ids.ts";
 import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
 import { DAY, MINUTE, SECOND } from "../core/units.ts";
+import { DEFAULT_FLOORS } from "../limits/lanes.ts";
 import type { Pacer } from "../limits/pacing.ts";
 import { GUARDIAN, scopeOf, type Cap } from "../limits/spending.ts";
-import { ledgerTime } from "../limits/time.ts";
-import { createWakes } from "../schedule/wakes.ts";
-import { brake } from "../specialist/brakes.ts";
+import { ledgerTime, type LedgerTime } from "../limits/time.ts";
+import { createWakes, type Wakes } from "../schedule/wakes.ts";
 import type { Caps, Specialist } from "../specialist/specialist.ts";
 import type { Recovered, Store } from "../store/store.ts";
 import { learnAccount, learnFrom } from "./account.ts";
 import { concludeOutcome, doubtTiming } from "./concluding.ts";
-import { createDoor, KEY_LOOK_MS } from "./door.ts";
+import { createDoor, type Door } from "./door.ts";
 import { settleDoubts } from "./doubting.ts";
 import { followWatches } from "./following.ts";
 import { handleEvents } from "./handling.ts";
-import { createMember, type Member, type Part } from "./member.ts";
+import { createKeyWatch, KEY_LOOK_MS, type KeyWatch } from "./keys.ts";
+import { createMember, PARTS, type Member, type Part } from "./member.ts";
 import type { Parts } from "./parts.ts";
 import { pollSources } from "./polling.ts";
 import { readFor } from "./reading.ts";
@@ -78,7 +79,6 @@ const STUCK_LOOK_MS = 5 * SECOND;
 const PRUNE_EVERY_MS = 10 * MINUTE;
 /** Money held for an action nobody could settle counts as spent after this. */
 const HOLD_MS = 7 * DAY;
-const ALL_PARTS: readonly Part[] = ["events", "intents", "doubts", "schedules", "sources", "watches"];
 
 type Pass = (parts: Parts, member: Member) => Promise<boolean>;
 
@@ -96,76 +96,123 @@ const PASSES: { readonly [part in Part]: Pass } = {
 };
 
 export function createRuntime(options: RuntimeOptions): Runtime {
-  const { store, clock, profile, log } = options;
-  const announcer = options.announcer ?? createAnnouncer();
-  const members = new Map<Handle, Member>();
-  const stopping = new AbortController();
-  const ending = new AbortController();
-  const atWork = new Set<Promise<void>>();
-  const wakes = createWakes({ clock, run: (handle) => due(asHandle(handle)) });
+  return new Engine(options);
+}
 
-  const ledger = ledgerTime(clock);
-  const client = createClient({
-    profile,
-    baseUrl: options.baseUrl,
-    transport: options.transport,
-    clock,
-    onDrift: (operation, observations) =>
-      observations.forEach(({ path, kind }) => announcer.emit("drift", { at: clock.now(), handle: "", operation, path, kind })),
-  });
-  const door = createDoor({
-    client,
-    store,
-    pacer: options.pacer,
-    keys: options.keys,
-    clock,
-    ledger,
-    announcer,
-    caps: (member) => [...capsOf(member.specialist.spend, scopeOf(member.specialist.handle)), ...capsOf(options.guardianCaps, GUARDIAN)],
-    holdMs: HOLD_MS,
-    conclude: (member, intent, outcome) => concludeOutcome(member, intent, outcome, profile, clock.now()),
-  });
-  const parts: Parts = {
-    clock,
-    random: options.random,
-    log,
-    announcer,
-    store,
-    profile,
-    zone: options.zone ?? "UTC",
-    door,
-    handlers: new PQueue({ concurrency: options.handlers ?? DEFAULT_HANDLERS }),
-    fetch: options.fetch ?? globalThis.fetch,
-    brake: (draft, words, specialist) => brake(draft, words, specialist.brakes),
-    stopping: stopping.signal,
-    ending: ending.signal,
-    learn: (member, record) => track(learnFrom(parts, member, record)),
-    wake,
-  };
+/** The specialists at work, and when each has something to do. */
+class Engine implements Runtime {
+  readonly announcer: Announcer;
+  readonly parts: Parts;
+  readonly #options: RuntimeOptions;
+  readonly #keys: KeyWatch;
+  readonly #members = new Map<Handle, Member>();
+  readonly #wakes: Wakes;
+  readonly #stopping = new AbortController();
+  readonly #ending = new AbortController();
+  readonly #atWork = new Set<Promise<void>>();
+  #stopped: Promise<void> | undefined;
 
-  function wake(member: Member, part: Part): void {
-    if (stopping.signal.aborted) return;
+  constructor(options: RuntimeOptions) {
+    const { clock } = options;
+    this.#options = options;
+    this.announcer = options.announcer ?? createAnnouncer();
+    this.#wakes = createWakes({ clock, run: (handle) => this.#due(asHandle(handle)) });
+    const ledger = ledgerTime(clock);
+    this.#keys = createKeyWatch({ ...options, ledger, announcer: this.announcer });
+    this.parts = {
+      ...options,
+      announcer: this.announcer,
+      zone: options.zone ?? "UTC",
+      door: openDoor(options, this.announcer, this.#keys, ledger),
+      handlers: new PQueue({ concurrency: options.handlers ?? DEFAULT_HANDLERS }),
+      fetch: options.fetch ?? globalThis.fetch,
+      stopping: this.#stopping.signal,
+      ending: this.#ending.signal,
+      learn: (member, record) => this.#track(learnFrom(this.parts, member, record)),
+      wake: (member, part) => this.#wake(member, part),
+    };
+  }
+
+  async start(): Promise<Recovered> {
+    const { specialists, store, clock, profile } = this.#options;
+    const handles = specialists.map(({ handle }) => handle.toLowerCase());
+    const twice = handles.find((handle, i) => handles.indexOf(handle) !== i);
+    if (twice !== undefined) throw new Misconfigured("handle_twice", `two specialists have the handle "${twice}"`);
+    const recovered = await store.recover(clock.now(), doubtTiming(profile).firstCheckMs);
+    for (const specialist of specialists) await this.#enlist(specialist);
+    for (const member of this.#members.values()) this.#track(this.#resume(member));
+    this.#track(this.#prune());
+    return recovered;
+  }
+
+  stop(): Promise<void> {
+    return (this.#stopped ??= this.#drain());
+  }
+
+  members(): readonly Member[] {
+    return [...this.#members.values()];
+  }
+
+  member(handle: string): Member | undefined {
+    return this.#members.get(asHandle(handle));
+  }
+
+  async put(specialist: Specialist): Promise<void> {
+    const known = this.#members.get(specialist.handle);
+    if (known !== undefined) {
+      const { profile, clock } = this.#options;
+      known.specialist = specialist;
+      known.rules = operationRules(specialist, profile, () => clock.now());
+      known.limits = tierLimits(specialist.tier, profile.set);
+      known.floors = { ...DEFAULT_FLOORS, ...specialist.lanes };
+      known.retired = false;
+      known.keyId = undefined; // registered anew: tier and floors may have changed
+    }
+    this.#track(this.#resume(known ?? (await this.#enlist(specialist))));
+  }
+
+  retire(handle: Handle): void {
+    const member = this.#members.get(handle);
+    if (member !== undefined) member.retired = true;
+  }
+
+  async #enlist(specialist: Specialist): Promise<Member> {
+    const { profile, clock, store } = this.#options;
+    const rules = operationRules(specialist, profile, () => clock.now());
+    const member = createMember(specialist, rules, tierLimits(specialist.tier, profile.set));
+    const row = await store.loadSpecialist(specialist.handle);
+    member.accountId ??= row.accountId;
+    this.#members.set(specialist.handle, member);
+    return member;
+  }
+
+  #wake(member: Member, part: Part): void {
+    if (this.#stopping.signal.aborted) return;
     if (member.busy.has(part)) member.again.add(part);
-    else track(work(member, part));
+    else this.#track(this.#work(member, part));
   }
 
   /** Runs a part until it has nothing more to do now, then arms the timer for what comes next. */
-  async function work(member: Member, part: Part): Promise<void> {
+  async #work(member: Member, part: Part): Promise<void> {
     member.busy.add(part);
     try {
-      for (let more = true; more && !stopping.signal.aborted;) {
+      for (let more = true; more && !this.#stopping.signal.aborted;) {
         member.again.delete(part);
-        more = (await PASSES[part](parts, member)) || member.again.has(part);
+        more = (await PASSES[part](this.parts, member)) || member.again.has(part);
       }
     } catch (error) {
-      log.error(`the ${part} of a specialist could not be worked on`, { handle: member.specialist.handle, message: messageOf(error) });
+      this.#options.log.error(`the ${part} of a specialist could not be worked on`, {
+        handle: member.specialist.handle,
+        message: messageOf(error),
+      });
     } finally {
       member.busy.delete(part);
     }
-    if (!stopping.signal.aborted) await arm(member);
+    if (!this.#stopping.signal.aborted) await this.#arm(member);
   }
 
-  async function arm(member: Member): Promise<void> {
+  async #arm(member: Member): Promise<void> {
+    const { store, clock } = this.#options;
     const { handle } = member.specialist;
     const now = clock.now();
     const lanes = LANES.filter((lane) => !member.waits.has(lane));
@@ -175,95 +222,74 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     const waits = Math.min(Infinity, ...[...member.waits.values()].map(({ until }) => until));
     const key = member.keyTrouble === undefined ? Infinity : now + KEY_LOOK_MS;
     const at = Math.min(row, waits, key);
-    if (at < Infinity && !stopping.signal.aborted) wakes.set(handle, Math.max(at, now + 1));
+    if (at < Infinity && !this.#stopping.signal.aborted) this.#wakes.set(handle, Math.max(at, now + 1));
   }
 
-  function due(handle: Handle): void {
-    const member = members.get(handle);
-    if (member === undefined) return;
-    track(resume(member));
+  #due(handle: Handle): void {
+    const member = this.#members.get(handle);
+    if (member !== undefined) this.#track(this.#resume(member));
   }
 
   /** A specialist without a usable key does nothing but look whether it has one again. */
-  async function resume(member: Member): Promise<void> {
-    if (member.keyTrouble !== undefined && !(await door.rereadKey(member))) return arm(member);
-    for (const part of ALL_PARTS) wake(member, part);
+  async #resume(member: Member): Promise<void> {
+    if (member.keyTrouble !== undefined && !(await this.#keys.look(member))) return this.#arm(member);
+    for (const part of PARTS) this.#wake(member, part);
   }
 
-  function track(job: Promise<void>): void {
+  #track(job: Promise<void>): void {
     const tracked = job
-      .catch((error: unknown) => log.error("something went wrong", { message: messageOf(error) }))
-      .finally(() => atWork.delete(tracked));
-    atWork.add(tracked);
+      .catch((error: unknown) => this.#options.log.error("something went wrong", { message: messageOf(error) }))
+      .finally(() => this.#atWork.delete(tracked));
+    this.#atWork.add(tracked);
   }
 
-  async function enlist(specialist: Specialist): Promise<Member> {
-    const rules = operationRules(specialist, profile, () => clock.now());
-    const member = createMember(specialist, rules, tierLimits(specialist.tier, profile.set));
-    const row = await store.loadSpecialist(specialist.handle);
-    member.accountId ??= row.accountId;
-    member.keyId = await store.keyOf(specialist.handle);
-    members.set(specialist.handle, member);
-    return member;
-  }
-
-  async function prune(): Promise<void> {
-    while (!stopping.signal.aborted) {
+  async #prune(): Promise<void> {
+    const { store, clock } = this.#options;
+    while (!this.#stopping.signal.aborted) {
       await store.prune(clock.now());
-      await sleep(clock, PRUNE_EVERY_MS, stopping.signal);
+      await sleep(clock, PRUNE_EVERY_MS, this.#stopping.signal);
     }
   }
 
-  let stopped: Promise<void> | undefined;
-  async function drain(): Promise<void> {
-    stopping.abort();
-    wakes.stop();
-    const over = sleep(clock, options.drainMs ?? DEFAULT_DRAIN_MS, ending.signal);
+  async #drain(): Promise<void> {
+    const { clock, drainMs = DEFAULT_DRAIN_MS } = this.#options;
+    this.#stopping.abort();
+    this.#wakes.stop();
+    const over = new AbortController();
     const idle = (async () => {
-      while (atWork.size > 0) await Promise.all(atWork);
+      while (this.#atWork.size > 0) await Promise.all(this.#atWork);
+      over.abort();
     })();
-    await Promise.race([idle, over]);
-    ending.abort();
-    await Promise.race([idle, sleep(clock, SECOND)]);
+    await sleep(clock, drainMs, over.signal);
+    this.#ending.abort();
+    await sleep(clock, SECOND, over.signal);
+    if (!over.signal.aborted) this.#options.log.warn("stopped before everything had come back", { open: this.#atWork.size });
+    else await idle;
   }
+}
 
-  return {
+function openDoor(options: RuntimeOptions, announcer: Announcer, keys: KeyWatch, ledger: LedgerTime): Door {
+  const { profile, clock, transport, baseUrl, store, pacer } = options;
+  const client = createClient({
+    profile,
+    baseUrl,
+    transport,
+    clock,
+    onDrift: (operation, observations) =>
+      observations.forEach(({ path, kind }) => announcer.emit("drift", { at: clock.now(), handle: "", operation, path, kind })),
+  });
+  return createDoor({
+    client,
+    store,
+    pacer,
+    keys,
+    clock,
+    ledger,
     announcer,
-    parts,
-    async start() {
-      const handles = options.specialists.map(({ handle }) => handle.toLowerCase());
-      const twice = handles.find((handle, i) => handles.indexOf(handle) !== i);
-      if (twice !== undefined) throw new Misconfigured("handle_twice", `two specialists have the handle "${twice}"`);
-      const recovered = await store.recover(clock.now(), doubtTiming(profile).firstCheckMs);
-      for (const specialist of options.specialists) await enlist(specialist);
-      for (const member of members.values()) {
-        member.keyId = undefined; // registered anew, since tier and floors may have changed
-        track(resume(member));
-      }
-      track(prune());
-      return recovered;
-    },
-    stop: () => (stopped ??= drain()),
-    members: () => [...members.values()],
-    member: (handle) => members.get(asHandle(handle)),
-    async put(specialist) {
-      const known = members.get(specialist.handle);
-      if (known === undefined) {
-        track(resume(await enlist(specialist)));
-        return;
-      }
-      known.specialist = specialist;
-      known.rules = operationRules(specialist, profile, () => clock.now());
-      known.limits = tierLimits(specialist.tier, profile.set);
-      known.retired = false;
-      known.keyId = undefined;
-      track(resume(known));
-    },
-    retire(handle) {
-      const member = members.get(handle);
-      if (member !== undefined) member.retired = true;
-    },
-  };
+    caps: ({ specialist }) => [...capsOf(specialist.spend, scopeOf(specialist.handle)), ...capsOf(options.guardianCaps, GUARDIAN)],
+    holdMs: HOLD_MS,
+    conclude: (member, intent, outcome) => concludeOutcome(member, intent, outcome, profile, clock.now()),
+  });
 }
 
 /** A definition's caps as the ledger's. Rolling ones go along, since calendar caps allow twice as much around midnight. */

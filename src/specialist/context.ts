@@ -5,7 +5,7 @@ import type { Random } from "../core/random.ts";
 import { durationMs } from "../core/units.ts";
 import type { Act, IntentOptions, IntentRef, Reads, Target } from "./act.ts";
 import type { DraftIntent } from "./port.ts";
-import type { OperationRule } from "./rules.ts";
+import type { OperationRule, OperationRules } from "./rules.ts";
 import { storable, type RunRequest } from "./request.ts";
 
 /** A handler that decides on more than this is broken. */
@@ -27,72 +27,42 @@ export interface RunContext {
 
 export function createContext(request: RunRequest, tools: RunTools): RunContext {
   const { me, rules, event } = request;
-  const drafts: DraftIntent[] = [];
-  const same = new Map<string, IntentRef>();
   let open = true;
   const alive = (): void => {
     if (!open)
       throw new Refused("act_closed", "act was used after the handler had returned", { hint: "await everything the handler starts" });
   };
-
-  const record = (operation: string, target: Target | undefined, input: JsonObject, options: IntentOptions = {}): IntentRef => {
-    alive();
-    const rule = rules.of(operation);
-    if (rule.effect === "read")
-      throw new Refused("operation_is_read", `${operation} is a read`, { hint: `use act.read.perform("${operation}", …)` });
-    const wanted = resolveTarget(rule, operation, target);
-    const checked = rules.input(operation, input);
-    const identity = sha256([operation, wanted.id ?? wanted.intent ?? null, checked, options.key ?? null]);
-    const known = same.get(identity);
-    if (known !== undefined) return known; // a model that repeats itself says it once
-    if (drafts.length >= MAX_INTENTS_PER_RUN)
-      throw new Refused("too_many_intents", `expected at most ${MAX_INTENTS_PER_RUN} actions for one event, got more`);
-    const said = typeof checked["content"] === "string" ? checked["content"] : undefined;
-    const post = postOf(target) ?? (wanted.id === undefined ? undefined : eventPost(event.payload, wanted.id));
-    const author = operation === "posts.reply" ? (post?.authorId ?? post?.authorHandle) : undefined;
-    const thread = operation === "posts.reply" ? (post?.threadId ?? post?.parentId ?? wanted.id) : undefined;
-    const refusal = rule.refusal ?? (operation === "posts.reply" ? selfReply(me, post) : undefined);
-    const id = request.newIntentId();
-    drafts.push({
-      id,
-      ordinal: drafts.length,
-      operation,
-      ...(wanted.id === undefined ? {} : { target: wanted.id }),
-      ...(wanted.intent === undefined ? {} : { targetIntent: wanted.intent }),
-      input: checked,
-      effect: rule.effect,
-      lane: rule.lane,
-      ...(thread === undefined ? {} : { thread }),
-      ...(author === undefined ? {} : { author }),
-      ...(said === undefined ? {} : { textHash: sha256(said.trim().toLowerCase()) }),
-      conflictKey: `${me.handle}|${operation}|${wanted.id ?? wanted.intent ?? sha256(checked).slice(0, 16)}`,
-      hops: event.hops,
-      ...(options.key === undefined ? {} : { label: options.key }),
-      ...(options.data === undefined ? {} : { data: bounded(options.data) }),
-      ...(options.expiresIn === undefined ? {} : { expiresAt: request.clock.now() + durationMs(options.expiresIn) }),
-      ...(rule.review === undefined ? {} : { review: rule.review(wanted.id ?? wanted.intent, checked) }),
-      ...(refusal === undefined ? {} : { refusal }),
-    });
-    const ref: IntentRef = { intent: id };
-    same.set(identity, ref);
-    return ref;
-  };
-
-  const used = new Set<string>();
-  const step: Act["step"] = async (name, work) => {
-    alive();
-    if (used.has(name))
-      throw new Refused("step_repeated", `expected each step of a run to have a name of its own, got ${JSON.stringify(name)} twice`);
-    used.add(name);
-    const stored = request.steps.get(`step:${name}`);
-    if (stored !== undefined) return stored as Awaited<ReturnType<typeof work>>;
-    const value = storable(`the result of step ${JSON.stringify(name)}`, await work(tools.signal));
-    await request.saveStep(`step:${name}`, value);
-    return value as Awaited<ReturnType<typeof work>>;
-  };
-
+  const { record, drafts } = createRecorder(request, alive);
   let state = structuredClone(request.state);
   const act: Act = {
+    ...createActions(record, me, rules),
+    read: createReads(request, tools, alive),
+    step: createSteps(request, tools, alive),
+    now: event.beganAt,
+    random: () => tools.random.next(),
+    fetch: (input, init) => request.fetch(input, { ...init, signal: init?.signal ?? tools.signal }),
+    get state() {
+      return state;
+    },
+    set state(value) {
+      alive();
+      state = value;
+    },
+    log: request.log,
+    signal: tools.signal,
+    me,
+  };
+  return { act, intents: () => drafts, close: () => void (open = false) };
+}
+
+type Decide = (operation: string, target: Target | undefined, input: JsonObject, options?: IntentOptions) => IntentRef;
+type Actions = Pick<
+  Act,
+  "post" | "reply" | "vote" | "remove" | "apply" | "submit" | "createJob" | "join" | "leave" | "updateProfile" | "perform"
+>;
+
+function createActions(record: Decide, me: RunRequest["me"], rules: OperationRules): Actions {
+  return {
     post: (content, options) =>
       record(
         "posts.create",
@@ -110,23 +80,93 @@ export function createContext(request: RunRequest, tools: RunTools): RunContext 
     leave: (community, options) => record("communities.leave", community, {}, options),
     updateProfile: (input, options) => record("agents.update", mine(rules.of("agents.update"), me), definite(input), options),
     perform: (operation, call, options) => record(operation, call.target, call.input ?? {}, options),
-    read: createReads(request, tools, alive),
-    step,
-    now: event.beganAt,
-    random: () => tools.random.next(),
-    fetch: (input, init) => request.fetch(input, { ...init, signal: init?.signal ?? tools.signal }),
-    get state() {
-      return state;
-    },
-    set state(value) {
-      alive();
-      state = value;
-    },
-    log: request.log,
-    signal: tools.signal,
-    me,
   };
-  return { act, intents: () => drafts, close: () => void (open = false) };
+}
+
+/** Turns decisions into drafts, in written order; the same decision twice is one draft. */
+function createRecorder(request: RunRequest, alive: () => void): { readonly record: Decide; readonly drafts: readonly DraftIntent[] } {
+  const drafts: DraftIntent[] = [];
+  const same = new Map<string, IntentRef>();
+  const record: Decide = (operation, target, input, options = {}) => {
+    alive();
+    const rule = request.rules.of(operation);
+    if (rule.effect === "read")
+      throw new Refused("operation_is_read", `${operation} is a read`, { hint: `use act.read.perform("${operation}", …)` });
+    const wanted = resolveTarget(rule, operation, target);
+    const checked = request.rules.input(operation, input);
+    const identity = sha256([operation, wanted.id ?? wanted.intent ?? null, checked, options.key ?? null]);
+    const known = same.get(identity);
+    if (known !== undefined) return known; // a model that repeats itself says it once
+    if (drafts.length >= MAX_INTENTS_PER_RUN)
+      throw new Refused("too_many_intents", `expected at most ${MAX_INTENTS_PER_RUN} actions for one event, got more`);
+    const id = request.newIntentId();
+    drafts.push({
+      id,
+      ordinal: drafts.length,
+      operation,
+      input: checked,
+      effect: rule.effect,
+      lane: rule.lane,
+      hops: request.event.hops,
+      conflictKey: `${request.me.handle}|${operation}|${wanted.id ?? wanted.intent ?? sha256(checked).slice(0, 16)}`,
+      ...(wanted.id === undefined ? {} : { target: wanted.id }),
+      ...(wanted.intent === undefined ? {} : { targetIntent: wanted.intent }),
+      ...speech(request, operation, target, wanted, checked, rule),
+      ...(rule.review === undefined ? {} : { review: rule.review(wanted.id ?? wanted.intent, checked) }),
+      ...labels(options, request.clock.now()),
+    });
+    const ref: IntentRef = { intent: id };
+    same.set(identity, ref);
+    return ref;
+  };
+  return { record, drafts };
+}
+
+/** What the brakes and the reader need to know of words: in which thread, to whom, which; and whether they are forbidden. */
+function speech(
+  request: RunRequest,
+  operation: string,
+  target: Target | undefined,
+  wanted: ResolvedTarget,
+  input: JsonObject,
+  rule: OperationRule,
+): Partial<DraftIntent> {
+  const said = typeof input["content"] === "string" ? input["content"] : undefined;
+  const textHash = said === undefined ? {} : { textHash: sha256(said.trim().toLowerCase()) };
+  const refused = (refusal: OperationRule["refusal"]) => (refusal === undefined ? {} : { refusal });
+  if (operation !== "posts.reply") return { ...textHash, ...refused(rule.refusal) };
+  const post = postOf(target) ?? (wanted.id === undefined ? undefined : eventPost(request.event.payload, wanted.id));
+  const author = post?.authorId ?? post?.authorHandle;
+  const thread = post?.threadId ?? post?.parentId ?? wanted.id;
+  return {
+    ...textHash,
+    ...(thread === undefined ? {} : { thread }),
+    ...(author === undefined ? {} : { author }),
+    ...refused(rule.refusal ?? selfReply(request.me, post)),
+  };
+}
+
+function labels(options: IntentOptions, now: number): Partial<DraftIntent> {
+  return {
+    ...(options.key === undefined ? {} : { label: options.key }),
+    ...(options.data === undefined ? {} : { data: bounded(options.data) }),
+    ...(options.expiresIn === undefined ? {} : { expiresAt: now + durationMs(options.expiresIn) }),
+  };
+}
+
+function createSteps(request: RunRequest, tools: RunTools, alive: () => void): Act["step"] {
+  const used = new Set<string>();
+  return async (name, work) => {
+    alive();
+    if (used.has(name))
+      throw new Refused("step_repeated", `expected each step of a run to have a name of its own, got ${JSON.stringify(name)} twice`);
+    used.add(name);
+    const stored = request.steps.get(`step:${name}`);
+    if (stored !== undefined) return stored as Awaited<ReturnType<typeof work>>;
+    const value = storable(`the result of step ${JSON.stringify(name)}`, await work(tools.signal));
+    await request.saveStep(`step:${name}`, value);
+    return value as Awaited<ReturnType<typeof work>>;
+  };
 }
 
 function createReads(request: RunRequest, tools: RunTools, alive: () => void): Reads {

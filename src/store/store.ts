@@ -118,6 +118,14 @@ export interface HistoryStore {
   jobCounts(specialist: Handle): Promise<readonly { readonly state: string; readonly count: number }[]>;
 }
 
+/** What a store keeps for its runtime beside the flow. */
+export interface UpkeepStore {
+  /** The salt of key fingerprints: made once, by `make`, and kept with the rows that hold them. */
+  salt(make: () => string): Promise<string>;
+  /** Writes a consistent copy while work goes on. Throws `Misconfigured` (`backup_exists`, `backup_failed`). */
+  backup(file: string): Promise<void>;
+}
+
 export interface Recovered {
   /** Events whose handling never came back. */
   readonly events: number;
@@ -126,7 +134,8 @@ export interface Recovered {
   readonly attempts: number;
 }
 
-export interface Store extends InboxStore, RunStore, OutboxStore, ScheduleStore, GuardianStore, AdmissionStore, RosterStore, HistoryStore {
+export interface Store
+  extends InboxStore, RunStore, OutboxStore, ScheduleStore, GuardianStore, AdmissionStore, RosterStore, HistoryStore, UpkeepStore {
   /** At start, before anything is admitted: what a crash left half-done becomes in doubt, counted, or ready again. */
   recover(now: number, firstCheckMs: number): Promise<Recovered>;
   /** Deletes what is older than its retention, a bounded number of rows. */

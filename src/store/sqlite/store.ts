@@ -5,20 +5,24 @@ import type { Random } from "../../core/random.ts";
 import type { Store } from "../store.ts";
 import { createAdmission, createRecovery } from "./admission.ts";
 import { Commits } from "./commits.ts";
-import { openDatabase } from "./database.ts";
+import { openDatabase, type OpenDatabase } from "./database.ts";
+import { createGuardian } from "./guardian.ts";
 import { createHistory, createPrune } from "./history.ts";
 import { createInbox, createInsertEvent } from "./inbox.ts";
 import { GuardianTable } from "./limits/guardian.ts";
 import { QuotaTable } from "./limits/quota.ts";
 import { SpendingTable } from "./limits/spending.ts";
 import { createApplyChange, createOutbox } from "./outbox.ts";
-import { createGuardian, createRoster } from "./roster.ts";
+import { createRoster } from "./roster.ts";
 import { createRuns } from "./runs.ts";
+import { createUpkeep } from "./upkeep.ts";
 import { createSchedule, createWatchWriter } from "./watches.ts";
 
 export interface SqliteStoreOptions {
   /** A file, or `:memory:`. */
   readonly path: string;
+  /** Already open, instead of the path; left open at the end. For simulated processes, which come and go over one disk. */
+  readonly database?: OpenDatabase;
   readonly clock: Clock;
   readonly random: Random;
   /** The Guardian's IANA time zone. Default UTC. */
@@ -32,7 +36,8 @@ export interface SqliteStoreOptions {
 /** Opens a store for writing. Throws `Misconfigured` when the file cannot be used. */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
   const { clock, random } = options;
-  const { db, close } = openDatabase(options.path);
+  const database = openDatabase(options.path);
+  const { db } = database;
   const zone = options.zone ?? (() => "UTC");
   const quota = new QuotaTable(db, { random, ...(options.lateLandingMs === undefined ? {} : { lateLandingMs: options.lateLandingMs }) });
   const spending = new SpendingTable(db, { zone });
@@ -60,12 +65,13 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...createGuardian(db, commits, { quota, spending, guardian, applyChange }),
     ...createRoster(db, commits),
     ...createHistory(db),
+    ...createUpkeep(db, commits),
     recover: (now, firstCheckMs) => commits.add(() => recover(now, firstCheckMs)),
     prune: (now) =>
       commits.add(() => prune(now) + quota.prune(now, 100) + spending.prune(now) + guardian.prune(now) + spending.expire(now)),
     async close() {
       await commits.add(() => undefined); // what is queued is written first
-      close();
+      database.close();
     },
   };
 }

@@ -1,0 +1,105 @@
+/** The Guardian's hand in SQLite: keys and their limits, money, halts and pauses, approvals, what is in flight. */
+import type { DatabaseSync } from "node:sqlite";
+import type { Lane } from "../../contract/operations.ts";
+import { asHandle, asIntentId, asKeyId, type Handle, type KeyId } from "../../core/ids.ts";
+import { quotaUse } from "../../limits/quota.ts";
+import { scopeOf } from "../../limits/spending.ts";
+import type { Attempt } from "../../outbox/port.ts";
+import type { GuardianStore } from "../store.ts";
+import type { Commits } from "./commits.ts";
+import type { GuardianTable } from "./limits/guardian.ts";
+import type { QuotaTable } from "./limits/quota.ts";
+import type { SpendingTable } from "./limits/spending.ts";
+import type { ApplyChange } from "./outbox.ts";
+import { maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
+
+export interface GuardianTables {
+  readonly quota: QuotaTable;
+  readonly spending: SpendingTable;
+  readonly guardian: GuardianTable;
+  readonly applyChange: ApplyChange;
+}
+
+export function createGuardian(
+  db: DatabaseSync,
+  commits: Commits,
+  { quota, spending, guardian, applyChange }: GuardianTables,
+): GuardianStore {
+  const key = db.prepare("SELECT key_id FROM specialist WHERE handle = ?");
+  const saveKey = db.prepare(`
+    INSERT INTO specialist (handle, key_id, updated_at) VALUES (?1, ?2, ?3)
+    ON CONFLICT (handle) DO UPDATE SET key_id = ?2, updated_at = ?3`);
+  const registered = db.prepare("SELECT 1 FROM quota_key WHERE key_id = ?");
+  const proposed = db.prepare("SELECT seq FROM intent WHERE id = ? AND state = 'proposed'");
+  const handles = db.prepare("SELECT DISTINCT specialist FROM approval WHERE state = 'asked'");
+  const open = db.prepare(
+    "SELECT seq, specialist, key_id, intent_seq, operation, lane, weight, started_at, deadline_at FROM attempt WHERE ended_at IS NULL",
+  );
+
+  const register = (
+    handle: Handle,
+    id: KeyId,
+    limits: Parameters<QuotaTable["register"]>[1],
+    floors: Parameters<QuotaTable["register"]>[2],
+    now: number,
+  ): void => {
+    const row = key.get(handle);
+    const before = row === undefined ? undefined : maybeText(row, "key_id");
+    quota.register(id, limits, floors);
+    if (before === id) return;
+    if (before !== undefined) quota.inherit(asKeyId(before), id, now);
+    saveKey.run(handle, id, now);
+  };
+
+  return {
+    registerKey: (handle, id, { limits, floors }, now) => commits.add(() => register(handle, id, limits, floors, now)),
+    quotaUse: (id, now) =>
+      commits.add(() => {
+        if (registered.get(id) === undefined) return undefined;
+        const state = quota.load(id);
+        return { ...quotaUse(state, now), parkedUntil: state.parkedUntil, parkReason: state.parkReason };
+      }),
+    async spent(handle) {
+      return spending
+        .balances()
+        .filter(({ scope }) => scope === scopeOf(handle))
+        .map(({ currency, held, posted }) => ({ currency, heldMicros: held, postedMicros: posted }));
+    },
+    stop: (kind, scope, reason, now) => commits.add(() => guardian.stop(kind, scope, reason, now)),
+    lift: (kind, scope) => commits.add(() => guardian.lift(kind, scope)),
+    stops: async () => ({ halts: guardian.stops("halt"), pauses: guardian.stops("pause") }),
+    async openApprovals(limit) {
+      return handles
+        .all()
+        .map((row) => asHandle(textOf(row, "specialist")))
+        .flatMap((specialist) => guardian.asked(specialist, limit).map((approval) => ({ approval, specialist })))
+        .slice(0, limit);
+    },
+    decideApproval: (intent, verdict, reason, now) =>
+      commits.add(() => {
+        const approve = verdict === "approved";
+        if (!guardian.answer(intent, { approve, ...(reason === undefined ? {} : { reason }) }, now)) return false;
+        const row = proposed.get(asIntentId(intent));
+        if (row === undefined) return false;
+        const change = approve
+          ? ({ state: "ready", nextAt: now } as const)
+          : ({ state: "cancelled", code: "approval_rejected", message: reason ?? "the Guardian said no" } as const);
+        return applyChange({ seq: numberOf(row, "seq"), from: ["proposed"], change, now });
+      }),
+    openAttempts: async () => open.all().map(readAttempt),
+  };
+}
+
+function readAttempt(row: Row): Attempt {
+  return {
+    seq: numberOf(row, "seq"),
+    specialist: asHandle(textOf(row, "specialist")),
+    keyId: asKeyId(textOf(row, "key_id")),
+    intentSeq: maybeNumber(row, "intent_seq"),
+    operation: textOf(row, "operation"),
+    lane: textOf(row, "lane") as Lane,
+    cost: numberOf(row, "weight"),
+    startedAt: numberOf(row, "started_at"),
+    deadlineAt: numberOf(row, "deadline_at"),
+  };
+}

@@ -1,0 +1,37 @@
+/** What a store keeps for its runtime beside the flow: the salt of its fingerprints, and copies of itself. */
+import { chmodSync, existsSync, rmSync } from "node:fs";
+import { backup, type DatabaseSync } from "node:sqlite";
+import { messageOf, Misconfigured } from "../../core/errors.ts";
+import type { UpkeepStore } from "../store.ts";
+import type { Commits } from "./commits.ts";
+import { textOf } from "./rows.ts";
+
+export function createUpkeep(db: DatabaseSync, commits: Commits): UpkeepStore {
+  const read = db.prepare("SELECT value FROM meta WHERE name = 'salt'");
+  const write = db.prepare("INSERT INTO meta (name, value) VALUES ('salt', ?)");
+  return {
+    salt: (make) =>
+      commits.add(() => {
+        const row = read.get();
+        if (row !== undefined) return textOf(row, "value");
+        const made = make();
+        write.run(made);
+        return made;
+      }),
+    async backup(file) {
+      if (existsSync(file))
+        throw new Misconfigured("backup_exists", "there is a file of that name already", { file, hint: "name another file" });
+      try {
+        await backup(db, file);
+        chmodSync(file, 0o600);
+      } catch (error) {
+        rmSync(file, { force: true });
+        throw new Misconfigured("backup_failed", `the copy could not be written: ${messageOf(error)}`, {
+          file,
+          cause: error,
+          hint: "check that the folder exists, can be written and has room",
+        });
+      }
+    },
+  };
+}
