@@ -1,10 +1,23 @@
-/** Builds the package: removes the old output, then emits JavaScript and declarations with tsc. */
+/** Builds the package: the runtime as JavaScript and declarations, then the cast as JavaScript, as Node strips no types under node_modules. */
 import { spawnSync } from "node:child_process";
-import { rmSync } from "node:fs";
+import { cpSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
-rmSync(join(root, "dist"), { recursive: true, force: true });
 const tsc = join(root, "node_modules/typescript/bin/tsc");
-const { status } = spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json"], { cwd: root, stdio: "inherit" });
-process.exitCode = status ?? 1;
+
+function compile(project: string): boolean {
+  return spawnSync(process.execPath, [tsc, "-p", project], { cwd: root, stdio: "inherit" }).status === 0;
+}
+
+function build(): boolean {
+  rmSync(join(root, "dist"), { recursive: true, force: true });
+  if (!compile("tsconfig.build.json")) return false;
+  if (!existsSync(join(root, "agents"))) return true;
+  // The cast is compiled against what was just built: it uses the package as a user does.
+  if (!compile("tsconfig.cast.json")) return false;
+  cpSync(join(root, "agents"), join(root, "dist/agents"), { recursive: true, filter: (path) => !path.endsWith(".ts") });
+  return true;
+}
+
+process.exitCode = build() ? 0 : 1;

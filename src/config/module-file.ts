@@ -35,10 +35,18 @@ function hookOnce(): void {
       if (own === undefined || !MODULE_EXTENSIONS.includes(extname(new URL(resolved.url).pathname))) return resolved;
       const url = new URL(resolved.url);
       url.searchParams.set(QUERY, own);
-      // Always as TypeScript modules: without this a folder with no package.json is guessed at, with a warning.
-      return { ...resolved, url: url.href, format: "module-typescript" };
+      return { ...resolved, url: url.href, format: formatOf(url) };
     },
   });
+}
+
+/**
+ * Always a module: left alone, Node guesses at files in a folder with no package.json, with a warning. JavaScript too
+ * is read as TypeScript, as only then a syntax error tells its line; not under node_modules, where Node strips no types.
+ */
+function formatOf({ pathname }: URL): "module" | "module-typescript" {
+  const installed = pathname.includes("/node_modules/") && /\.m?js$/.test(pathname);
+  return installed ? "module" : "module-typescript";
 }
 
 function ownQuery(address: string | undefined): string | undefined {
@@ -76,6 +84,11 @@ function loadProblem(file: string, error: unknown): Problem {
   }
   if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND")
     return mistake("import_failed", message.replace(/ imported from .*$/, ""), { file, hint: "mend the import, or install the package" });
+  if (code === "ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING")
+    return mistake("definition_syntax", "is TypeScript under node_modules, which Node does not run", {
+      file,
+      hint: "build it to JavaScript, or move it",
+    });
   const line = thrownLine(error, file);
   const hint = /^(module|exports|require) is not defined/.test(message)
     ? "definitions are ES modules: write import … and export default …"

@@ -63,6 +63,17 @@ test("the package's own name means this very copy, wherever the file lies", asyn
   expect(definitions[0]?.specialist.on["job.listed"]).toBe(defineSpecialist);
 });
 
+test("an installed package may bring definitions as JavaScript, and is told why not as TypeScript", async () => {
+  const { root } = project({
+    "node_modules/cast/a.js": `import { name } from "./parts/name.js";\nexport default { handle: name };`,
+    "node_modules/cast/parts/name.js": `export const name = "a";`,
+    "node_modules/cast/b.ts": `export default { handle: "b" };`,
+  });
+  const { definitions, problems } = await loadDefinitions(join(root, "node_modules/cast"));
+  expect(definitions.map(({ specialist }) => specialist.handle)).toEqual(["a"]);
+  expect(problems).toMatchObject([{ file: join(root, "node_modules/cast/b.ts"), hint: "build it to JavaScript, or move it" }]);
+});
+
 test("what is no definition is left alone", async () => {
   const { root } = project({
     "README.md": "# hello",
