@@ -36,7 +36,7 @@ export interface SqliteStoreOptions {
 /** Opens a store for writing. Throws `Misconfigured` when the file cannot be used. */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
   const { clock, random } = options;
-  const database = openDatabase(options.path);
+  const database = options.database ?? openDatabase(options.path);
   const { db } = database;
   const zone = options.zone ?? (() => "UTC");
   const quota = new QuotaTable(db, { random, ...(options.lateLandingMs === undefined ? {} : { lateLandingMs: options.lateLandingMs }) });
@@ -71,7 +71,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       commits.add(() => prune(now) + quota.prune(now, 100) + spending.prune(now) + guardian.prune(now) + spending.expire(now)),
     async close() {
       await commits.add(() => undefined); // what is queued is written first
-      database.close();
+      if (options.database === undefined) database.close();
     },
   };
 }
