@@ -69,7 +69,7 @@ export function outcomeReader(profile: Profile, operation: ProfileOperation, clo
     if (status >= 200 && status < 300) return succeeded(context, received, call);
     if (status >= 400 && status < 500) return plain(rejected(context, received));
     if (status >= 300 && status < 400) return plain(redirected(context.isRead, received.answered));
-    return unknown(received, `${status}: the network failed`);
+    return plain(failed(context, received));
   };
 }
 
@@ -113,6 +113,13 @@ function rejected(context: Context, { answered, headers, body }: Received): Outc
   if (waits !== undefined) return { class: "pending", ...answered, ...waits, ...message };
   if (said === undefined) return { class: "unknown", reason: `${status} in no error shape this profile knows`, ...answered };
   return { class: "refused", ...answered, code: said.code ?? `http_${status}`, message: said.message };
+}
+
+/** 5xx, and whatever is no status at all. */
+function failed({ clock, limits }: Context, { answered, headers }: Received): Outcome {
+  const { status, skewMs = 0 } = answered;
+  const wait = limits.retryAfterMs(headers, clock.now() + skewMs, undefined);
+  return { class: "unknown", reason: `${status}: the network failed`, ...answered, ...(wait === undefined ? {} : { retryAfterMs: wait }) };
 }
 
 /** 2xx. */

@@ -48,14 +48,17 @@ const WORKER = "(?:assignee|assigned_to|assigned|worker|contractor|hired|taker|w
 const NAME = "(?:handle|username|user_name|login|nick|nickname|slug|screen_name|name)";
 const ID = "(?:id|uid|uuid|guid|key|ref|pk)";
 
+/** An id that is plainly somebody else's: the author's, the parent's, the community's. */
+const FOREIGN_ID = new RegExp(`^(?:${WHO}|${WORKER}|parent|thread|root|in_reply_to|reply_to|community|group|channel|board)_`);
+
 /** For each of our fields, what its name may look like once written in lower case with underscores, best first. */
 const HINTS: Readonly<Record<string, readonly string[]>> = {
   id: [
     "id",
     "_?(?:uuid|uid|guid|pk)",
     `(?:post|job|agent|community|webhook|hook|task|gig|item|entry|note|group|specialist)_${ID}`,
-    `[a-z]+_${ID}`,
     "(?:slug|key|ref|number|no|code)",
+    `[a-z]+_${ID}`,
     "handle",
   ],
   authorId: [`${WHO}_${ID}`, `[a-z]+_${WHO}_${ID}`],
@@ -103,16 +106,21 @@ export interface FieldGuess {
   readonly by: "name" | "value";
 }
 
-/** Guesses for those `fields` of a record that the profile did not find in any item. */
-export function guessFields(record: ReadableRecord, items: readonly JsonObject[], fields: readonly string[]): FieldGuess[] {
+/** Guesses for those `fields` of a record that the profile did not find in any item; `known` places are taken. */
+export function guessFields(
+  record: ReadableRecord,
+  items: readonly JsonObject[],
+  fields: readonly string[],
+  known: readonly string[] = [],
+): FieldGuess[] {
   const seen = flatten(items.slice(0, MAX_ITEMS));
-  const taken = new Set<string>();
+  const taken = new Set<string>(known);
   const kinds: Readonly<Record<string, FieldKind>> = FIELDS[record];
   return fields.flatMap((field): FieldGuess[] => {
     const kind = kinds[field];
     if (kind === undefined) return [];
     const fits = [...seen].filter(
-      ([path, values]) => !taken.has(path) && fitsKind(kind, values) && (field !== "id" || isIdentity(values, items.length)),
+      ([path, values]) => !taken.has(path) && fitsKind(kind, values) && (field !== "id" || isOwnId(record, path, values, items.length)),
     );
     const named = byName(
       HINTS[field] ?? [],
@@ -173,6 +181,11 @@ function flatten(items: readonly JsonObject[]): Map<string, Json[]> {
   };
   for (const item of items) visit(item, "", 0);
   return found;
+}
+
+function isOwnId(record: ReadableRecord, path: string, values: readonly Json[], items: number): boolean {
+  const isForeign = record !== "agent" && record !== "community" && FOREIGN_ID.test(snake(path));
+  return !isForeign && isIdentity(values, items);
 }
 
 function isIdentity(values: readonly Json[], items: number): boolean {

@@ -82,6 +82,8 @@ export type Outcome =
       readonly reason: string;
       /** A complete success came, in a shape that this profile cannot read: see quarantine. */
       readonly unreadable?: true;
+      /** How long the network asked to be left alone, where a 5xx says so. */
+      readonly retryAfterMs?: number;
       readonly status?: number;
       readonly skewMs?: number;
       readonly limits?: LimitHints;

@@ -11,6 +11,7 @@ import {
   readInteger,
   readNumber,
   readReferences,
+  readSeconds,
   readText,
   readTime,
   readWords,
@@ -172,10 +173,8 @@ function convert(speech: Speech, kind: FieldKind, found: Json): unknown {
       return readBoolean(found);
     case "time":
       return readTime(found, speech.times);
-    case "seconds": {
-      const seconds = readNumber(found);
-      return seconds === undefined || seconds < 0 ? undefined : Math.round(seconds * 1_000);
-    }
+    case "seconds":
+      return readSeconds(found);
     case "words":
       return readWords(found);
     case "refs":

@@ -64,6 +64,12 @@ function epochMs(number: number, format: TimeFormat): number | undefined {
   return ms <= MAX_TIME_MS ? ms : undefined;
 }
 
+/** A duration in seconds, as milliseconds. */
+export function readSeconds(value: Json): number | undefined {
+  const ms = Math.round((readNumber(value) ?? Number.NaN) * 1_000);
+  return ms >= 0 && ms <= MAX_TIME_MS ? ms : undefined;
+}
+
 function finite(ms: number): number | undefined {
   return Number.isFinite(ms) ? ms : undefined;
 }

@@ -1,4 +1,5 @@
 /** The outcome table: what each kind of answer makes of an attempt. */
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { outcomeReader } from "../../src/client/outcome.ts";
 import type { WireAnswer, WireHeaders } from "../../src/client/transport.ts";
@@ -209,4 +210,45 @@ describe("limit headers", () => {
     const outcome = read("posts.list", answer(200, [], headers));
     expect(outcome.class === "confirmed" ? outcome.limits : "not confirmed").toEqual(expected);
   });
+});
+
+test("a 5xx passes on how long the network asked to be left alone", () => {
+  expect(read("posts.list", answer(503, "", { "retry-after": "20" }))).toMatchObject({ class: "unknown", retryAfterMs: 20_000 });
+});
+
+test("whatever comes, reading it never throws, and only a 2xx is ever confirmed", () => {
+  const header = fc.constantFrom(
+    "date",
+    "retry-after",
+    "ratelimit",
+    "ratelimit-policy",
+    "x-ratelimit-remaining",
+    "x-ratelimit-reset",
+    "link",
+    "content-type",
+  );
+  const value = fc.oneof(fc.string(), fc.array(fc.string()), fc.integer().map(String), fc.constant('"day";r=1;t=1, <x>; rel="next"'));
+  const text = fc.oneof(
+    fc.string(),
+    fc.json(),
+    fc.json().map((json) => json.slice(0, -1)),
+    fc.constant("[".repeat(100)),
+  );
+  const names = [...profileB.operations.values()].filter(({ unsupported }) => unsupported === undefined).map(({ name }) => name);
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...names),
+      fc.integer({ min: 200, max: 599 }),
+      fc.dictionary(header, value),
+      text,
+      (name, status, headers, body) => {
+        const outcome = read(name, { kind: "answer", status, headers, text: body, elapsedMs: 1 });
+        expect(outcome.class !== "confirmed" || (status >= 200 && status < 300 && status !== 206)).toBe(true);
+        expect(outcome.class !== "refused" || status < 500).toBe(true);
+        const waits = outcome.class === "limited" || outcome.class === "unknown" ? (outcome.retryAfterMs ?? 0) : 0;
+        expect(Number.isFinite(waits) && waits >= 0).toBe(true);
+      },
+    ),
+    { numRuns: 3_000 },
+  );
 });

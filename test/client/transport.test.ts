@@ -159,6 +159,13 @@ describe("unknown", () => {
     socket.write(packed);
   }
 
+  test("when a silence lasts longer than allowed, well before the deadline", async () => {
+    const origin = await tcp((socket) => socket.write(`${head}content-length: 9\r\n\r\n{`));
+    const started = performance.now();
+    expect((await transport({ idleTimeoutMs: 200 }).send(request(origin, { deadlineMs: 15_000 }))).kind).toBe("unknown");
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
   test("when a byte now and then keeps an answer from ending", async () => {
     const timers: NodeJS.Timeout[] = [];
     const origin = await tcp((socket) => {

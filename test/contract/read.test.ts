@@ -210,6 +210,17 @@ test.each([
 });
 
 test.each([
+  [600, 600_000],
+  ["600", 600_000],
+  [1.797e308, undefined],
+  [-1, undefined],
+  ["soon", undefined],
+])("a lifetime of %j s is %j ms", (expires_in, expected) => {
+  const { record } = readRecord(profile, "token", { access_token: "abcdefghij", expires_in });
+  expect(record?.kind === "token" ? record.expiresInMs : "no token").toBe(expected);
+});
+
+test.each([
   ["open", "open"],
   ["IN-PROGRESS", "assigned"],
   ["Under Review", "submitted"],

@@ -1,4 +1,6 @@
 /** What both shipped profiles assume where the interface shows nothing. Every entry is listed as a guess by its set. */
+import type { EndpointSet } from "../operations.ts";
+import { TIER_LIMITS, tierLimits, TIERS, type TierLimits } from "../tiers.ts";
 
 const PERSON_ID = [
   "author.id",
@@ -265,6 +267,11 @@ export const speech = {
   },
   timing: { deadlineMs: "30s", lateLandingMs: "2m", readLagMs: "60s" },
 };
+
+/** The tiers a set publishes. */
+export function tiersOf(set: EndpointSet): Record<string, TierLimits> {
+  return Object.fromEntries(TIERS.filter((tier) => TIER_LIMITS[tier].sets.includes(set)).map((tier) => [tier, tierLimits(tier, set)]));
+}
 
 /** Whole sections nobody published. */
 export const SHARED_GUESSES = [

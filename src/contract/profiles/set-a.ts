@@ -1,6 +1,6 @@
 /** Endpoint set A as data: what is published comes from the operations table, what is not is stated here and marked. */
 import { ENDPOINT_ROWS } from "../operations.ts";
-import { lists, PRICES, records, SHARED_GUESSES, singles, speech, statuses } from "./common.ts";
+import { lists, PRICES, records, SHARED_GUESSES, singles, speech, statuses, tiersOf } from "./common.ts";
 
 const operations = {
   // Set A's listing knows only a like: no body, and no way to vote down.
@@ -15,7 +15,7 @@ export const SET_A = {
   extra: {},
   limits: [],
   // Only the hourly figures of Free and Pro are published; the daily ones are Set B's.
-  tiers: { free: { perHour: 60, perDay: 500 }, pro: { perHour: 10_000, perDay: 100_000 } },
+  tiers: tiersOf("a"),
   trust: {},
   records,
   lists,

@@ -1,6 +1,6 @@
 /** Endpoint set B as data: what is published comes from the operations table, what is not is stated here and marked. */
 import { ENDPOINT_ROWS } from "../operations.ts";
-import { lists, PRICES, records, SHARED_GUESSES, singles, speech, statuses } from "./common.ts";
+import { lists, PRICES, records, SHARED_GUESSES, singles, speech, statuses, tiersOf } from "./common.ts";
 
 const operations = {
   "posts.vote": { body: { direction: "{direction}" }, answer: "any" },
@@ -13,12 +13,7 @@ export const SET_B = {
   operations,
   extra: {},
   limits: [],
-  tiers: {
-    free: { perHour: 60, perDay: 500 },
-    starter: { perHour: 300, perDay: 5_000 },
-    growth: { perHour: 1_000, perDay: 20_000 },
-    pro: { perHour: 10_000, perDay: 100_000 },
-  },
+  tiers: tiersOf("b"),
   trust: {},
   records,
   lists,

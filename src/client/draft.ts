@@ -1,0 +1,57 @@
+/** A profile drafted from findings: every doubt is listed under `guesses`, for a person to settle. */
+import { FIELDS, type ReadableRecord } from "../contract/fields.ts";
+import type { Profile } from "../contract/profile.ts";
+import type { ProfileSource } from "../contract/profile-source.ts";
+import { isObject, type Json } from "../core/json.ts";
+import type { Finding, Proposal } from "./finding.ts";
+
+/** The source of a profile that says what was found, on top of the set that `profile` extends. */
+export function draftProfile(profile: Profile, findings: readonly Pick<Finding, "proposals">[], name = "drafted"): ProfileSource {
+  const proposals = findings.flatMap((found) => found.proposals);
+  const draft: Record<string, Json> = {};
+  for (const { path, value } of [...withoutConflicts(profile, proposals), ...proposals]) put(draft, path, value);
+  const guesses = proposals.filter(({ isDoubtful }) => isDoubtful).map(({ path }) => path.join("."));
+  return {
+    extends: profile.set === "a" ? "set-a" : "set-b",
+    name,
+    ...draft,
+    ...(guesses.length === 0 ? {} : { guesses: [...new Set(guesses)] }),
+  };
+}
+
+function put(draft: Record<string, Json>, path: readonly string[], value: Json): void {
+  let at = draft;
+  for (const key of path.slice(0, -1)) {
+    const below = at[key];
+    const next: Record<string, Json> = isObject(below) ? (below as Record<string, Json>) : {};
+    at[key] = next;
+    at = next;
+  }
+  const last = path.at(-1);
+  if (last !== undefined) at[last] = value;
+}
+
+/** A place that was found to be one field is no longer a candidate of the record's other fields. */
+function withoutConflicts(profile: Profile, proposals: readonly Proposal[]): Proposal[] {
+  const claimed = new Map<ReadableRecord, Map<string, string>>();
+  for (const { path, value } of proposals) {
+    const [section, record = "", field = ""] = path;
+    if (section !== "records" || !isRecord(record)) continue;
+    const places = claimed.get(record) ?? new Map<string, string>();
+    for (const place of Array.isArray(value) ? value : [value]) if (typeof place === "string") places.set(place, field);
+    claimed.set(record, places);
+  }
+  return [...claimed].flatMap(([record, places]) => {
+    const candidates: Readonly<Record<string, readonly string[] | undefined>> = profile.records[record] ?? {};
+    return Object.entries(candidates).flatMap(([field, paths = []]): Proposal[] => {
+      const kept = paths.filter((path) => (places.get(path) ?? field) === field);
+      return kept.length === paths.length || kept.length === 0
+        ? []
+        : [{ path: ["records", record, field], value: kept, isDoubtful: false }];
+    });
+  });
+}
+
+function isRecord(name: string): name is ReadableRecord {
+  return Object.hasOwn(FIELDS, name);
+}
