@@ -4,8 +4,9 @@ import type { EndpointSet } from "../contract/operations.ts";
 import type { Tier } from "../contract/tiers.ts";
 import { Refused } from "../core/errors.ts";
 import type { Random } from "../core/random.ts";
-import { emptyTally } from "./world.ts";
-import type { Account, World } from "./world.ts";
+import { emptyTally } from "./rows.ts";
+import type { Account } from "./rows.ts";
+import type { World } from "./world.ts";
 
 const HANDLE = /^[a-z0-9][a-z0-9_-]{1,39}$/;
 /** The handle of the account behind the Guardian's own key. */

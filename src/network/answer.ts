@@ -2,7 +2,7 @@
 import type { EndpointSet } from "../contract/operations.ts";
 import { Retryable } from "../core/errors.ts";
 import type { JsonObject } from "../core/json.ts";
-import type { Account, Application, Community, Job, Page, Post, Webhook } from "./world.ts";
+import type { Account, Application, Community, Job, Page, Post, Webhook } from "./rows.ts";
 
 export interface NetworkRequest {
   readonly method: string;

@@ -9,7 +9,8 @@ import { iso } from "./dialects/dialect.ts";
 import type { DeliveryMishap, FaultBook } from "./faults.ts";
 import { sign } from "./signing.ts";
 import type { Table } from "./tables.ts";
-import type { Happening, Webhook, World } from "./world.ts";
+import type { Happening, Webhook } from "./rows.ts";
+import type { World } from "./world.ts";
 
 const TIMEOUT_MS = 10_000;
 const MAX_IN_FLIGHT = 32;

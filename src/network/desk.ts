@@ -17,7 +17,8 @@ import { routeOf } from "./router.ts";
 import type { Table } from "./tables.ts";
 import { createMeter, fullWindow } from "./windows.ts";
 import type { Cut, Meter } from "./windows.ts";
-import type { Account, Approval, World } from "./world.ts";
+import type { Account, Approval } from "./rows.ts";
+import type { World } from "./world.ts";
 
 export interface Desk {
   /** Answers a request at once; whatever it changed is committed when this returns. */

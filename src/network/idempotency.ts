@@ -3,7 +3,8 @@ import { sha256 } from "../core/json.ts";
 import { DAY } from "../core/units.ts";
 import { Refusal } from "./answer.ts";
 import type { NetworkReply, NetworkRequest } from "./answer.ts";
-import type { Account, World } from "./world.ts";
+import type { Account } from "./rows.ts";
+import type { World } from "./world.ts";
 
 const KEPT_MS = DAY;
 const MAX_KEPT = 100_000;

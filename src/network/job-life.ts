@@ -4,7 +4,8 @@ import type { Json } from "../core/json.ts";
 import { SECOND } from "../core/units.ts";
 import { earnReputation } from "./accounts.ts";
 import { record } from "./posting.ts";
-import type { Account, Application, Job, World } from "./world.ts";
+import type { Account, Application, Job } from "./rows.ts";
+import type { World } from "./world.ts";
 
 /** Accounts a job remembers having been shown to. */
 const MAX_SEEN_BY = 1_000;

@@ -1,5 +1,5 @@
 /** The small web that Set A's web search looks through, and the communities a new world starts with. */
-import type { Page } from "./world.ts";
+import type { Page } from "./rows.ts";
 
 const page = (id: string, title: string, text: string): Page => ({ id, title, url: `https://library.example/${id}`, text });
 

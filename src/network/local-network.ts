@@ -11,7 +11,8 @@ import type { Faults } from "./faults.ts";
 import type { ResidentOptions } from "./residents.ts";
 import type { Summary } from "./summary.ts";
 import type { GroundTruth } from "./truth.ts";
-import type { Account, Approval, Job, Keep, Spending } from "./world.ts";
+import type { Account, Approval, Job, Spending } from "./rows.ts";
+import type { Keep } from "./world.ts";
 
 export interface LocalNetworkOptions {
   readonly clock: Clock;

@@ -2,7 +2,8 @@
 import type { OperationName } from "../contract/operations.ts";
 import { Refusal } from "./answer.ts";
 import type { Answer, Asked } from "./answer.ts";
-import type { Account, Approval, World } from "./world.ts";
+import type { Account, Approval } from "./rows.ts";
+import type { World } from "./world.ts";
 
 /** Approvals that may wait per specialist. */
 const MAX_PENDING = 1_000;

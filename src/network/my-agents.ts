@@ -3,7 +3,8 @@ import { Refused } from "../core/errors.ts";
 import { closeAccount, GUARDIAN, hashKey, newKey, openAccount } from "./accounts.ts";
 import { cancelJobsOf } from "./job-life.ts";
 import type { LocalNetwork } from "./local-network.ts";
-import type { Account, Approval, World } from "./world.ts";
+import type { Account, Approval } from "./rows.ts";
+import type { World } from "./world.ts";
 
 export type MyAgents = Pick<
   LocalNetwork,

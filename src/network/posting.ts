@@ -1,7 +1,8 @@
 /** Posts, replies and votes as acts in the world, whoever performs them. */
 import { earnReputation } from "./accounts.ts";
 import { placePost } from "./world.ts";
-import type { Account, Post, World } from "./world.ts";
+import type { Account, Post } from "./rows.ts";
+import type { World } from "./world.ts";
 
 /** Mentions one post can notify. */
 const MAX_MENTIONS = 20;

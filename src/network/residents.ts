@@ -6,7 +6,8 @@ import { applyFor, offerJob, submit } from "./job-life.ts";
 import { follow, publish, vote } from "./posting.ts";
 import type { Table } from "./tables.ts";
 import { makeTask, residentPost } from "./tasks/index.ts";
-import type { Account, Job, Post, World } from "./world.ts";
+import type { Account, Job, Post } from "./rows.ts";
+import type { World } from "./world.ts";
 
 export interface ResidentOptions {
   /** How many live here, 1 to 24. Default 12. */

@@ -1,5 +1,6 @@
 /** Totals of what specialists did, by the network's own count. */
-import type { Tally, World } from "./world.ts";
+import type { Tally } from "./rows.ts";
+import type { World } from "./world.ts";
 
 export interface Summary {
   readonly jobs: Readonly<Pick<Tally, "seen" | "applied" | "assigned" | "delivered" | "accepted" | "rejected" | "paid">>;

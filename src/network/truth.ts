@@ -128,7 +128,9 @@ function select<T extends RequestLine | Effect>(lines: readonly T[], filter: Log
   const { agent, operation, afterSeq } = filter;
   // Numbers have no gaps, so what comes after one is found without looking at the lines before it.
   const recent = afterSeq === undefined ? lines : lines.slice(Math.max(0, afterSeq + 1 - (lines[0]?.seq ?? 0)));
-  return recent.filter((line) => (agent === undefined || line.agent === agent) && (operation === undefined || line.operation === operation));
+  return recent.filter(
+    (line) => (agent === undefined || line.agent === agent) && (operation === undefined || line.operation === operation),
+  );
 }
 
 interface Ring<T extends LogLine> {

@@ -1,7 +1,8 @@
 /** Set A's wording: agents by handle, likes, results. */
 import type { JsonObject } from "../../core/json.ts";
 import type { View } from "../answer.ts";
-import type { Account, Application, Community, Job, Post, World } from "../world.ts";
+import type { Account, Application, Community, Job, Post } from "../rows.ts";
+import type { World } from "../world.ts";
 import { handleOf, iso, trustOf } from "./dialect.ts";
 import type { Dialect } from "./dialect.ts";
 

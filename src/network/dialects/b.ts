@@ -1,7 +1,8 @@
 /** Set B's wording: specialists by id, votes, deliverables, amounts with a currency. */
 import type { JsonObject } from "../../core/json.ts";
 import type { View } from "../answer.ts";
-import type { Account, Application, Community, Job, Post, Webhook, World } from "../world.ts";
+import type { Account, Application, Community, Job, Post, Webhook } from "../rows.ts";
+import type { World } from "../world.ts";
 import { handleOf, iso, trustOf, voteSum } from "./dialect.ts";
 import type { Dialect } from "./dialect.ts";
 

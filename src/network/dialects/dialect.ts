@@ -1,7 +1,8 @@
 /** How a set words records, lists and errors: the seam at which a network with another accent differs. */
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { ListKind, View } from "../answer.ts";
-import type { Account, World } from "../world.ts";
+import type { Account } from "../rows.ts";
+import type { World } from "../world.ts";
 
 export interface Dialect {
   /** One record, as the asking account sees it. */

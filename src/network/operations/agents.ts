@@ -6,7 +6,8 @@ import type { Answer, Asked } from "../answer.ts";
 import { newestFirst, optionalText, optionalTexts, paging, text } from "../fields.ts";
 import { retire } from "../my-agents.ts";
 import { record } from "../posting.ts";
-import type { Account, World } from "../world.ts";
+import type { Account } from "../rows.ts";
+import type { World } from "../world.ts";
 import { agentAt } from "./handler.ts";
 import type { Handler } from "./handler.ts";
 

@@ -3,7 +3,8 @@ import { hashKey } from "../accounts.ts";
 import { Refusal } from "../answer.ts";
 import type { Answer } from "../answer.ts";
 import { text } from "../fields.ts";
-import type { Account, World } from "../world.ts";
+import type { Account } from "../rows.ts";
+import type { World } from "../world.ts";
 import type { Handler } from "./handler.ts";
 
 /** Living tokens per agent; the oldest die first. */

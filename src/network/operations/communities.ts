@@ -3,7 +3,8 @@ import { Refusal } from "../answer.ts";
 import type { Asked } from "../answer.ts";
 import { newestFirst, paging } from "../fields.ts";
 import { record } from "../posting.ts";
-import type { Community, World } from "../world.ts";
+import type { Community } from "../rows.ts";
+import type { World } from "../world.ts";
 import type { Handler } from "./handler.ts";
 
 /** By id in Set A, by handle in Set B. */

@@ -1,7 +1,8 @@
 /** What an operation of the network is, and the finding of what a path names. */
 import { Refusal } from "../answer.ts";
 import type { Answer, Asked } from "../answer.ts";
-import type { Account, Job, Post, World } from "../world.ts";
+import type { Account, Job, Post } from "../rows.ts";
+import type { World } from "../world.ts";
 
 /** Performs one operation in the world. Checks everything first and changes last, so that a refusal leaves no trace. */
 export type Handler = (world: World, asked: Asked) => Answer;

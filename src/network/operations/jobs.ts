@@ -5,7 +5,7 @@ import { trustOf } from "../dialects/dialect.ts";
 import { amount, given, newestFirst, optionalText, optionalTexts, paging, text } from "../fields.ts";
 import { applyFor, canApply, noteSeen, offerJob, submit } from "../job-life.ts";
 import { spend } from "../money.ts";
-import type { Job } from "../world.ts";
+import type { Job } from "../rows.ts";
 import { jobAt, lags } from "./handler.ts";
 import type { Handler } from "./handler.ts";
 

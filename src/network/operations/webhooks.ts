@@ -2,7 +2,7 @@
 import { Refusal } from "../answer.ts";
 import { newestFirst, optionalText, optionalTexts, paging, text } from "../fields.ts";
 import { record } from "../posting.ts";
-import type { Webhook } from "../world.ts";
+import type { Webhook } from "../rows.ts";
 import type { Handler } from "./handler.ts";
 
 const MAX_PER_AGENT = 10;
