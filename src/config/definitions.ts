@@ -1,6 +1,7 @@
 /** Loads the folder of definitions: one specialist per file, or per folder with an index file. */
 import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, extname, join, sep } from "node:path";
+import { systemClock, type Clock } from "../core/clock.ts";
 import { messageOf, RetinueError } from "../core/errors.ts";
 import type { SpecialistDefinition } from "../specialist/definition.ts";
 import { createSpecialist, type Specialist } from "../specialist/specialist.ts";
@@ -20,6 +21,8 @@ export interface LoadedDefinitions {
   readonly definitions: readonly LoadedDefinition[];
   /** Every mistake of every file; a file with one gives no definition. */
   readonly problems: readonly Problem[];
+  /** The files that gave no definition because of a mistake. */
+  readonly failed: readonly string[];
 }
 
 const EXTENSIONS: readonly string[] = [...MODULE_EXTENSIONS, ...DATA_EXTENSIONS];
@@ -28,19 +31,22 @@ const MAX_ENTRIES = 20_000;
 const IGNORED = /^\.|^readme\.md$|\.(test|spec|d)\.[cm]?[jt]s$/i;
 
 /** Loads all definitions of a folder, modules anew each time. Never throws for what is wrong with a file. */
-export async function loadDefinitions(folder: string): Promise<LoadedDefinitions> {
+export async function loadDefinitions(folder: string, clock: Clock = systemClock()): Promise<LoadedDefinitions> {
   const found = await findDefinitionFiles(folder);
   const problems: Problem[] = [...found.problems];
   const definitions: LoadedDefinition[] = [];
+  const failed: string[] = [];
   for (const file of found.files) {
-    const loaded = await loadDefinition(file);
+    const loaded = await loadDefinition(file, clock);
     problems.push(...loaded.problems);
-    if (loaded.definition !== undefined) definitions.push(loaded.definition);
+    if (loaded.definition === undefined) failed.push(file);
+    else definitions.push(loaded.definition);
   }
   const first = new Map<string, string>();
   const kept = definitions.filter(({ file, specialist }) => {
     const other = first.get(specialist.handle);
     first.set(specialist.handle, other ?? file);
+    if (other !== undefined) failed.push(file);
     if (other !== undefined)
       problems.push(
         mistake("handle_twice", `the handle "${specialist.handle}" is already used in ${other}`, {
@@ -50,7 +56,16 @@ export async function loadDefinitions(folder: string): Promise<LoadedDefinitions
       );
     return other === undefined;
   });
-  return { definitions: kept, problems };
+  return { definitions: kept, problems, failed };
+}
+
+/**
+ * What to run after loading again: what loaded now, and the version that ran before of every file that is broken now.
+ * A file that is gone is gone. A broken file gives way where another file has taken its handle.
+ */
+export function keepLastGood(before: readonly LoadedDefinition[], now: LoadedDefinitions): readonly LoadedDefinition[] {
+  const taken = new Set(now.definitions.map(({ specialist }) => specialist.handle));
+  return [...now.definitions, ...before.filter(({ file, specialist }) => now.failed.includes(file) && !taken.has(specialist.handle))];
 }
 
 /** The files of a folder that are definitions, in order of their names. */
@@ -123,12 +138,16 @@ async function definitionAt(path: string): Promise<{ readonly file: string } | P
 /** Loads one file. A file with mistakes gives no definition, and all of them. */
 export async function loadDefinition(
   file: string,
+  clock: Clock = systemClock(),
 ): Promise<{ readonly definition?: LoadedDefinition; readonly problems: readonly Problem[] }> {
-  return MODULE_EXTENSIONS.includes(extname(file)) ? loadCode(file) : loadData(file);
+  return MODULE_EXTENSIONS.includes(extname(file)) ? loadCode(file, clock) : loadData(file);
 }
 
-async function loadCode(file: string): Promise<{ readonly definition?: LoadedDefinition; readonly problems: readonly Problem[] }> {
-  const loaded = await loadModule(file);
+async function loadCode(
+  file: string,
+  clock: Clock,
+): Promise<{ readonly definition?: LoadedDefinition; readonly problems: readonly Problem[] }> {
+  const loaded = await loadModule(file, clock);
   if ("problem" in loaded) return { problems: [loaded.problem] };
   const value: unknown = Reflect.get(loaded.exports, "default");
   const hint = "write: export default defineSpecialist({ handle: … })";

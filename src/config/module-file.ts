@@ -2,7 +2,9 @@
 import { registerHooks } from "node:module";
 import { extname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { sleep, systemClock, type Clock } from "../core/clock.ts";
 import { messageOf } from "../core/errors.ts";
+import { SECOND } from "../core/units.ts";
 import { mistake, type Problem } from "./problem.ts";
 
 export const MODULE_EXTENSIONS: readonly string[] = [".ts", ".mts", ".js", ".mjs"];
@@ -54,16 +56,31 @@ function ownQuery(address: string | undefined): string | undefined {
   return new URL(address).searchParams.get(QUERY) ?? undefined;
 }
 
-/** The namespace of a module, freshly evaluated. */
-export async function loadModule(file: string): Promise<{ readonly exports: object } | { readonly problem: Problem }> {
+/** A module that waits for something at its top level holds up all others. */
+const MAX_LOAD_MS = 20 * SECOND;
+
+/** The namespace of a module, freshly evaluated; a problem if that takes longer than 20 s. */
+export async function loadModule(
+  file: string,
+  clock: Clock = systemClock(),
+): Promise<{ readonly exports: object } | { readonly problem: Problem }> {
   hookOnce();
   const url = pathToFileURL(file);
   url.searchParams.set(QUERY, String(++loadings));
+  const loaded = new AbortController();
   try {
-    const exports: unknown = await import(url.href);
-    return { exports: typeof exports === "object" && exports !== null ? exports : {} };
+    const exports: unknown = await Promise.race([import(url.href), sleep(clock, MAX_LOAD_MS, loaded.signal)]);
+    if (typeof exports === "object" && exports !== null) return { exports };
+    return {
+      problem: mistake("load_timeout", `did not finish loading in ${MAX_LOAD_MS / SECOND} s`, {
+        file,
+        hint: "await nothing slow at the top of the file",
+      }),
+    };
   } catch (error) {
     return { problem: loadProblem(file, error) };
+  } finally {
+    loaded.abort();
   }
 }
 

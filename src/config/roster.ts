@@ -42,7 +42,21 @@ export async function loadRoster({ config, profile, checkCron }: RosterOptions):
         ...mistakesOf(() => cron !== undefined && checkCron(cron, zone ?? config.guardian.zone), definition.file, `schedules.${name}`),
       );
   }
-  return { definitions, problems };
+  return { definitions, problems: [...problems, ...checkPrices(config, profile)] };
+}
+
+function checkPrices({ prices, file }: Config, profile: Profile): Problem[] {
+  const known = [...profile.operations.keys()];
+  return Object.keys(prices)
+    .filter((name) => !known.includes(name))
+    .map((name) => {
+      const near = nearest(name, known);
+      return mistake("operation_unknown", `prices: there is no operation "${name}"`, {
+        ...(file === undefined ? {} : { file }),
+        expected: "the name of an operation, such as posts.create",
+        hint: near === undefined ? "remove it" : `did you mean "${near}"?`,
+      });
+    });
 }
 
 function strangerProblem(handle: string, known: readonly string[], file: string | undefined): Problem {
