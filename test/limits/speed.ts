@@ -65,7 +65,7 @@ function sqlite(name: string, paid: boolean, keys: number, history: number): voi
     }
     show(name, rounds, performance.now() - began);
   } finally {
-    tables.db.close();
+    tables.close();
     rmSync(folder, { recursive: true });
   }
 }

@@ -199,7 +199,7 @@ test("in any history no cap is passed, entries sum up to balances, and a restart
         }
         expect(tables.spending.audit()).toEqual([]);
       }
-      tables.db.close();
+      tables.close();
     }),
     { numRuns: 40 },
   );

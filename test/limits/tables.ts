@@ -36,6 +36,7 @@ export function limitTables(db: DatabaseSync, zone = "UTC"): LimitTables {
 
 export interface TestTables extends LimitTables {
   readonly db: DatabaseSync;
+  close(): void;
   /** Runs one operation in its savepoint; a throw rolls it back and forgets what is in memory. */
   one<Result>(run: () => Result): Result;
   /** Admits one request as the store does; the attempt's number where it was admitted. */
@@ -58,7 +59,7 @@ export const KEY = asKeyId("key-1");
 export const SCOUT = asHandle("scout");
 
 export function openTables(zone = "UTC", file = MEMORY): TestTables {
-  const { db } = openDatabase(file);
+  const { db, close: closeFile } = openDatabase(file);
   const tables = limitTables(db, zone);
   const insert = db.prepare(
     "INSERT INTO attempt (specialist, key_id, operation, lane, weight, started_at, deadline_at) VALUES (?, ?, 'posts.reply', ?, ?, ?, ?)",
@@ -81,6 +82,7 @@ export function openTables(zone = "UTC", file = MEMORY): TestTables {
   return {
     ...tables,
     db,
+    close: closeFile,
     one,
     admit: (wanted) =>
       one(() => {
