@@ -46,15 +46,15 @@ export async function loadDefinitions(folder: string, clock: Clock = systemClock
   const kept = definitions.filter(({ file, specialist }) => {
     const other = first.get(specialist.handle);
     first.set(specialist.handle, other ?? file);
-    if (other !== undefined) failed.push(file);
-    if (other !== undefined)
-      problems.push(
-        mistake("handle_twice", `the handle "${specialist.handle}" is already used in ${other}`, {
-          file,
-          hint: "give one of the two another handle",
-        }),
-      );
-    return other === undefined;
+    if (other === undefined) return true;
+    failed.push(file);
+    problems.push(
+      mistake("handle_twice", `the handle "${specialist.handle}" is already used in ${other}`, {
+        file,
+        hint: "give one of the two another handle",
+      }),
+    );
+    return false;
   });
   return { definitions: kept, problems, failed };
 }
@@ -63,9 +63,13 @@ export async function loadDefinitions(folder: string, clock: Clock = systemClock
  * What to run after loading again: what loaded now, and the version that ran before of every file that is broken now.
  * A file that is gone is gone. A broken file gives way where another file has taken its handle.
  */
-export function keepLastGood(before: readonly LoadedDefinition[], now: LoadedDefinitions): readonly LoadedDefinition[] {
-  const taken = new Set(now.definitions.map(({ specialist }) => specialist.handle));
-  return [...now.definitions, ...before.filter(({ file, specialist }) => now.failed.includes(file) && !taken.has(specialist.handle))];
+export function keepLastGood(
+  before: readonly LoadedDefinition[],
+  now: Pick<LoadedDefinitions, "definitions" | "failed">,
+): readonly LoadedDefinition[] {
+  const good = now.definitions.filter(({ file }) => !now.failed.includes(file));
+  const taken = new Set(good.map(({ specialist }) => specialist.handle));
+  return [...good, ...before.filter(({ file, specialist }) => now.failed.includes(file) && !taken.has(specialist.handle))];
 }
 
 /** The files of a folder that are definitions, in order of their names. */

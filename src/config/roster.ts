@@ -7,12 +7,14 @@ import { withOverride, type Specialist } from "../specialist/specialist.ts";
 import type { Config } from "./config.ts";
 import { loadDefinitions, type LoadedDefinition } from "./definitions.ts";
 import { checkKeys, type KeyPlace } from "./keys.ts";
-import { mistake, nearest, problemOf, warning, type Problem } from "./problem.ts";
+import { isMistake, mistake, nearest, problemOf, warning, type Problem } from "./problem.ts";
 
 export interface Roster {
   readonly definitions: readonly LoadedDefinition[];
   /** Every mistake and warning: of the files, and of what they say about this network. */
   readonly problems: readonly Problem[];
+  /** The files with a mistake: `keepLastGood` puts the version that ran before in their place. */
+  readonly failed: readonly string[];
 }
 
 export interface RosterOptions {
@@ -42,7 +44,9 @@ export async function loadRoster({ config, profile, checkCron }: RosterOptions):
         ...mistakesOf(() => cron !== undefined && checkCron(cron, zone ?? config.guardian.zone), definition.file, `schedules.${name}`),
       );
   }
-  return { definitions, problems: [...problems, ...checkPrices(config, profile)] };
+  const broken = new Set(problems.filter(isMistake).map(({ file }) => file));
+  const failed = [...loaded.failed, ...definitions.map(({ file }) => file).filter((file) => broken.has(file))];
+  return { definitions, problems: [...problems, ...checkPrices(config, profile)], failed };
 }
 
 function checkPrices({ prices, file }: Config, profile: Profile): Problem[] {
@@ -163,6 +167,12 @@ function checkWatch(file: string, { watch, on }: Specialist): Problem[] {
   );
   const idle = EVENT_KINDS.every((kind) => !Object.hasOwn(on, kind));
   return watch.feed !== undefined && idle
-    ? [...problems, warning("watch_without_handler", "watches the feed, but has no handler: requests for nothing", { file })]
+    ? [
+        ...problems,
+        warning("watch_without_handler", "watches the feed, but has no handler: requests for nothing", {
+          file,
+          hint: "add on, or take watch.feed away",
+        }),
+      ]
     : problems;
 }
