@@ -157,8 +157,15 @@ const auth = z.strictObject({
 });
 
 const webhooks = z.strictObject({
-  scheme: z.enum(["standard", "header", "body", "none"]),
-  signature: words,
+  /**
+   * How deliveries are signed. `auto`: any of the signed schemes that fits; `header`: an HMAC of the raw body in a header
+   * (also GitHub's); `body`: a member of the body; `path`: the secret is part of the address; `none`: not at all.
+   */
+  scheme: z.enum(["auto", "standard", "header", "stripe", "body", "path", "none"]),
+  /** Headers that may carry the signature. */
+  signature: headers,
+  /** Paths into the body, where the signature is one of its members. */
+  signatureFields: paths,
   signaturePrefix: z.string().max(50),
   /** Headers. */
   deliveryIdHeaders: headers,
@@ -166,10 +173,14 @@ const webhooks = z.strictObject({
   /** Paths into the body. */
   deliveryId: paths,
   kind: paths,
+  /** Headers that name the kind, where the body does not. */
+  kindHeaders: headers,
   object: paths,
   occurrence: paths,
   /** The network's word for a kind of event, and ours (or `x:<name>`). */
   kinds: z.record(word, z.string().regex(/^(?:x:)?[a-z][a-z0-9.-]{0,60}$/, 'expected one of our event kinds, or "x:<name>"')),
+  /** The network's word for a decision of its Guardian on an action of ours that was pending. */
+  decisions: z.record(word, z.enum(["approved", "rejected"])),
 });
 
 const timing = z.strictObject({
