@@ -85,10 +85,10 @@ function affordable(view: AdmissionView): Verdict {
   const held = holdable(accounts, view.caps ?? [], worst, now);
   if (held.ok) return { kind: "admit", charge, hold: { scopes: accounts.map(({ scope }) => scope), money: worst } };
   const message = `${held.scope}: ${held.message}`;
-  if (held.code === "spend_cap" && held.until !== undefined)
-    return wait(view, "spend_cap", message, { since: held.since ?? now, until: held.until, window: held.window });
+  if (held.code === "spend_cap")
+    return wait(view, "spend_cap", message, { since: request.readyAt ?? now, until: held.until, window: held.window });
   if (held.code === "spend_frozen") return wait(view, "spend_frozen", message, { since: held.since ?? now });
-  return { kind: "refuse", code: held.code, message, lane: request.lane, since: held.since ?? now };
+  return { kind: "refuse", code: held.code, message, lane: request.lane, since: request.readyAt ?? now };
 }
 
 function wait(

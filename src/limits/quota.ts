@@ -6,7 +6,6 @@
  * requests counted in it the one admitted last: at its admission every other one still counted here, so their number
  * was within the limit. The span was arbitrary, so sliding, fixed (at any alignment) and anchored windows all hold.
  */
-import type { LimitHints } from "../contract/call.ts";
 import type { Lane } from "../contract/operations.ts";
 import type { TierLimits } from "../contract/tiers.ts";
 import { HOUR, MINUTE } from "../core/units.ts";
@@ -18,7 +17,6 @@ import {
   listCells,
   slotIndex,
   whenLeft,
-  FOREIGN,
   SLOTS,
   WINDOWS,
   type Cells,
@@ -44,8 +42,8 @@ export interface QuotaState {
   parkedAt: number;
   parkedUntil: number;
   parkReason: string;
-  /** By lane: until when it counts as hungry, having been refused. Only in memory; a restart forgets it, harmlessly. */
-  readonly hungryUntil: number[];
+  /** By window and lane: until when it counts as hungry, having been refused. Only in memory; a restart forgets it, harmlessly. */
+  readonly hungryUntil: { readonly [name in WindowName]: number[] };
   /** 429s in a row without a stated wait, one per burst. */
   strikes: number;
 }
@@ -63,7 +61,7 @@ export function newQuota(limits: TierLimits, floors: LaneFloors = DEFAULT_FLOORS
     parkedAt: 0,
     parkedUntil: 0,
     parkReason: "",
-    hungryUntil: SLOTS.map(() => 0),
+    hungryUntil: { hour: SLOTS.map(() => 0), day: SLOTS.map(() => 0) },
     strikes: 0,
   };
 }
@@ -117,9 +115,10 @@ export function takeable(state: QuotaState, now: number, take: Take): Takeable {
   let refusal: Takeable = TAKEABLE;
   for (const name of WINDOWS) {
     const refused = refusedBy(state, name, lane, at, take.cost, promised);
-    if (refused !== undefined && (refusal.ok || refused.until > refusal.until)) refusal = refused;
+    if (refused === undefined) continue;
+    state.hungryUntil[name][lane] = refused.until + HUNGRY_MS;
+    if (refusal.ok || refused.until > refusal.until) refusal = refused;
   }
-  if (!refusal.ok) state.hungryUntil[lane] = refusal.until + HUNGRY_MS;
   return refusal;
 }
 
@@ -138,7 +137,7 @@ function refusedBy(state: QuotaState, name: WindowName, lane: number, at: number
       reserve,
       hungry,
     }) >= cost;
-  const hungry = hungryAt(state, at);
+  const hungry = hungryAt(state.hungryUntil[name], at);
   if (fits(cells.used, cells.total, hungry)) return undefined;
   const full = cells.total + state.flying + cost > shares.limit;
   const rule = full ? "quota_window" : "quota_lane";
@@ -148,14 +147,14 @@ function refusedBy(state: QuotaState, name: WindowName, lane: number, at: number
   const unhindered = fits(cells.used, cells.total, NOBODY) ? at : free(NOBODY);
   return {
     ok: false,
-    until: Math.min(free(hungry), Math.max(unhindered, ...state.hungryUntil.map((until) => Math.min(until, at + RECHECK_MS)))),
+    until: Math.min(free(hungry), Math.max(unhindered, ...state.hungryUntil[name].map((until) => Math.min(until, at + RECHECK_MS)))),
     rule,
     window: name,
   };
 }
 
-function hungryAt(state: QuotaState, at: number): readonly boolean[] {
-  return state.hungryUntil.some((until) => until > at) ? state.hungryUntil.map((until) => until > at) : NOBODY;
+function hungryAt(until: readonly number[], at: number): readonly boolean[] {
+  return until.some((end) => end > at) ? until.map((end) => end > at) : NOBODY;
 }
 
 const scratch: number[] = SLOTS.map(() => 0);
@@ -262,59 +261,6 @@ export function inherit(from: QuotaState, to: QuotaState, now: number, lateLandi
     to.parkReason = from.parkReason;
   }
   to.strikes = Math.max(to.strikes, from.strikes);
-}
-
-/** A `remaining` whose window resets this soon is a burst limit, not the hour's or the day's. */
-const BURST_RESET_MS = 2 * MINUTE;
-
-/**
- * Believes the server downwards: where it says fewer requests are left than we think, the difference was made by
- * someone else and is charged as foreign. Where it says more, nothing changes.
- */
-export function believeDownwards(state: QuotaState, now: number, hints: LimitHints): readonly PhantomDelta[] {
-  const at = observe(state, now);
-  const resetMs = finite(hints.resetMs);
-  const unnamed = resetMs !== undefined && resetMs <= BURST_RESET_MS ? undefined : finite(hints.remaining);
-  const byHour = resetMs === undefined || resetMs <= HOUR;
-  const hour = lowest(hints.remainingHour, byHour ? unnamed : undefined);
-  const day = lowest(hints.remainingDay, byHour ? undefined : unnamed);
-  return [phantom(state, "hour", at, hour, resetMs), phantom(state, "day", at, day, resetMs)].filter((delta) => delta !== undefined);
-}
-
-export interface PhantomDelta {
-  readonly window: WindowName;
-  readonly cell: number;
-  readonly slot: number;
-  readonly count: number;
-}
-
-function phantom(
-  state: QuotaState,
-  name: WindowName,
-  at: number,
-  remaining: number | undefined,
-  resetMs: number | undefined,
-): PhantomDelta | undefined {
-  if (remaining === undefined) return undefined;
-  const cells = state[name];
-  const left = state.shares[name].limit - cells.total - state.flying;
-  const missing = left - Math.max(0, Math.floor(remaining));
-  if (missing <= 0) return undefined;
-  // Foreign calls leave when the server says its window is refilled; a whole window from now if it does not say.
-  const { lengthMs } = cells.shape;
-  const from = resetMs !== undefined && resetMs > 0 && resetMs < lengthMs ? at + resetMs - lengthMs : at;
-  const delta: PhantomDelta = { window: name, cell: cellAt(cells.shape, from), slot: slotIndex(FOREIGN), count: missing };
-  addToCell(cells, delta.cell, delta.slot, delta.count);
-  return delta;
-}
-
-function finite(value: number | undefined): number | undefined {
-  return value !== undefined && Number.isFinite(value) ? value : undefined;
-}
-
-function lowest(a: number | undefined, b: number | undefined): number | undefined {
-  const [x, y] = [finite(a), finite(b)];
-  return x === undefined ? y : y === undefined ? x : Math.min(x, y);
 }
 
 export interface QuotaUse {

@@ -106,12 +106,14 @@ export type Holdable =
   | { readonly ok: true }
   | {
       readonly ok: false;
-      readonly code: "spend_cap" | "spend_over_cap" | "spend_no_cap" | "spend_frozen";
+      /** `spend_cap` passes (a window moves on, a hold is released); the others need the Guardian. */
+      readonly code: "spend_cap" | "spend_total" | "spend_over_cap" | "spend_no_cap" | "spend_frozen";
       readonly scope: Scope;
       readonly window: "action" | SpendWindow | undefined;
       readonly message: string;
-      /** When a window frees enough; undefined where only the Guardian can help. */
+      /** When a window frees enough; undefined where no time is known. */
       readonly until: number | undefined;
+      /** Since when an account is frozen. */
       readonly since: number | undefined;
     };
 
@@ -137,8 +139,8 @@ export function holdable(accounts: readonly Account[], caps: readonly Cap[], amo
     if (account === undefined) continue;
     const checked = underCap(account, cap, amount, now);
     if (checked.ok) continue;
-    if (checked.until === undefined) return checked;
-    if (wait.ok || checked.until > (wait.until ?? 0)) wait = checked;
+    if (checked.code !== "spend_cap") return checked;
+    if (wait.ok || (checked.until ?? Infinity) > (wait.until ?? Infinity)) wait = checked;
   }
   return wait;
 }
@@ -152,8 +154,10 @@ function underCap(account: Account, cap: Cap, amount: Money, now: number): Holda
   const room = money.micros - micros;
   if (amount.micros <= room) return { ok: true };
   const message = `${showMoney({ ...money, micros })} of ${showMoney(money)} per ${window} spent or held`;
-  const until = window === "total" ? undefined : freeAt(rows, amount.micros - room);
-  return { ...refusal("spend_cap", scope, window, message), until, since: rows[0]?.start };
+  if (window !== "total") return { ...refusal("spend_cap", scope, window, message), until: freeAt(rows, amount.micros - room) };
+  // What is spent in total never comes back; what is only held may.
+  const held = rows.reduce((sum, row) => sum + row.held, 0);
+  return refusal(amount.micros <= room + held ? "spend_cap" : "spend_total", scope, window, message);
 }
 
 /** When rows worth at least `missing` have left. */

@@ -4,7 +4,6 @@ import { TIER_LIMITS } from "../../src/contract/tiers.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
 import {
-  believeDownwards,
   changeLimits,
   charge,
   inherit,
@@ -16,6 +15,7 @@ import {
   takeable,
   type QuotaState,
 } from "../../src/limits/quota.ts";
+import { believeDownwards } from "../../src/limits/hints.ts";
 import { DEFAULT_FLOORS } from "../../src/limits/lanes.ts";
 import { runWorld, type WorldOptions } from "./ledger-world.ts";
 

@@ -64,7 +64,7 @@ describe("caps", () => {
     expect(why(tables, credits(5), late + 2 * MINUTE, caps)).toMatchObject({ window: "rolling-day" });
   });
 
-  test("what passes no cap of any size is refused for good; a spent total has no end", () => {
+  test("what passes no cap of any size is refused for good; a total that is only held may come back, a spent one does not", () => {
     const tables = openTables();
     expect(why(tables, credits(6), T0, [cap(MINE, "action", 5), cap(MINE, "day", 50)])).toMatchObject({
       code: "spend_over_cap",
@@ -73,6 +73,8 @@ describe("caps", () => {
     });
     expect(hold(tables, "a", credits(2), T0, [cap(MINE, "total", 2)])).toBe(true);
     expect(why(tables, credits(1), T0, [cap(MINE, "total", 2)])).toMatchObject({ code: "spend_cap", window: "total", until: undefined });
+    tables.spending.settle("a", credits(2).micros, T0);
+    expect(why(tables, credits(1), T0, [cap(MINE, "total", 2)])).toMatchObject({ code: "spend_total", window: "total" });
   });
 
   test("money of a currency without a cap is not spent at all", () => {

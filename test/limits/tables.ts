@@ -59,7 +59,8 @@ export const KEY = asKeyId("key-1");
 export const SCOUT = asHandle("scout");
 
 export function openTables(zone = "UTC", file = MEMORY): TestTables {
-  const { db, close: closeFile } = openDatabase(file);
+  const opened = openDatabase(file);
+  const { db } = opened;
   const tables = limitTables(db, zone);
   const insert = db.prepare(
     "INSERT INTO attempt (specialist, key_id, operation, lane, weight, started_at, deadline_at) VALUES (?, ?, 'posts.reply', ?, ?, ?, ?)",
@@ -82,7 +83,7 @@ export function openTables(zone = "UTC", file = MEMORY): TestTables {
   return {
     ...tables,
     db,
-    close: closeFile,
+    close: () => opened.close(),
     one,
     admit: (wanted) =>
       one(() => {

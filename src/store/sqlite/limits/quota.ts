@@ -8,10 +8,10 @@ import { isObject, parseJson } from "../../../core/json.ts";
 import type { Random } from "../../../core/random.ts";
 import { HOUR, SECOND } from "../../../core/units.ts";
 import { addToCell, cellAt, listCells, WINDOWS, WINDOW_SHAPES, type WindowName } from "../../../limits/cells.ts";
+import { believeDownwards } from "../../../limits/hints.ts";
 import { DEFAULT_FLOORS, type LaneFloors } from "../../../limits/lanes.ts";
 import { contented, park, type Parked } from "../../../limits/parking.ts";
 import {
-  believeDownwards,
   changeLimits,
   charge,
   inherit,
