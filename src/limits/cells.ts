@@ -84,7 +84,8 @@ export function expireCells(cells: Cells, now: number): void {
     cells.total -= entry % COUNT_LIMIT;
     cells.head++;
   }
-  if (cells.head >= COMPACT_AFTER && cells.head * 2 >= cells.entries.length) {
+  const emptied = cells.head > 0 && cells.head === cells.entries.length;
+  if (emptied || (cells.head >= COMPACT_AFTER && cells.head * 2 >= cells.entries.length)) {
     cells.entries = cells.entries.slice(cells.head);
     cells.head = 0;
   }

@@ -37,6 +37,20 @@ const OBLIGATION = slotIndex("obligation");
  * Obligations have at least what reading back needs, whatever the floors say.
  */
 export function laneShares(limit: number, floors: LaneFloors = DEFAULT_FLOORS): LaneShares {
+  const name = `${limit} ${LANES.map((lane) => floors[lane]).join(" ")}`;
+  let shares = known.get(name);
+  if (shares === undefined) {
+    if (known.size >= MAX_KNOWN) known.clear();
+    known.set(name, (shares = newShares(limit, floors)));
+  }
+  return shares;
+}
+
+/** Few differ among thousands of keys, so keys share them: it is a third of what an idle key takes. */
+const known = new Map<string, LaneShares>();
+const MAX_KNOWN = 256;
+
+function newShares(limit: number, floors: LaneFloors): LaneShares {
   const readBack = Math.min(READ_BACK_CALLS, Math.floor(limit / 2));
   const whole = LANES.map((lane) => Math.max(lane === "obligation" ? readBack : 0, Math.floor((limit * floors[lane]) / 100)));
   return { limit, floors: whole, kept: whole.map((floor) => Math.ceil(floor * KEPT_SHARE)) };

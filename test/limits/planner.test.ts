@@ -16,6 +16,7 @@ import {
 import { slotIndex, SLOTS } from "../../src/limits/cells.ts";
 import { laneShares } from "../../src/limits/lanes.ts";
 import { plan, type PlanInput } from "../../src/limits/planner.ts";
+import { agreement, compared, isShared, UNPROVEN, type Sharing } from "../../src/limits/sharing.ts";
 import { charge, newQuota, settle, takeable } from "../../src/limits/quota.ts";
 
 const T0 = Date.UTC(2026, 2, 1);
@@ -81,6 +82,35 @@ describe("cadence", () => {
     }
     expect(refused / polls).toBeLessThan(0.02);
     expect(polls / 3).toBeGreaterThan(280);
+  });
+});
+
+describe("sharing looks at public lists", () => {
+  const ids = (text: string): string[] => text.split("");
+
+  test.each([
+    ["gfedc", "gfedc", "same"],
+    ["hgfed", "gfedc", "same"],
+    ["gfedc", "jihgfe", "same"],
+    ["gfedc", "gfec", "different"],
+    ["gfedc", "gefdc", "different"],
+    ["gfedc", "xgfyedc", "different"],
+    ["gfedc", "zyx", "unclear"],
+    ["ba", "ba", "unclear"],
+    ["", "", "unclear"],
+  ] as const)("%s beside %s is %s", (one, other, expected) => {
+    expect(agreement(ids(one), ids(other))).toBe(expected);
+    expect(agreement(ids(other), ids(one))).toBe(expected);
+  });
+
+  test("is earned by one agreement, lost by one contradiction, and then earned by three", () => {
+    const same = (sharing: Sharing): Sharing => compared(sharing, ids("dcba"), ids("dcba"));
+    const apart = (sharing: Sharing): Sharing => compared(sharing, ids("dcba"), ids("dba"));
+    expect([isShared(UNPROVEN), isShared(same(UNPROVEN))]).toEqual([false, true]);
+    const lost = apart(same(same(UNPROVEN)));
+    expect(isShared(lost)).toBe(false);
+    expect([same(lost), same(same(lost)), same(same(same(lost)))].map(isShared)).toEqual([false, false, true]);
+    expect(compared(same(UNPROVEN), [], ids("a"))).toEqual(same(UNPROVEN));
   });
 });
 
