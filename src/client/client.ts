@@ -96,10 +96,18 @@ export function createClient(options: ClientOptions): Client {
       const wire = await transport(request);
       const { outcome, drift } = read(wire, call);
       if (drift.length > 0) onDrift?.(operation.name, drift);
-      return { outcome, wire };
+      return { outcome: withoutKey(outcome, key), wire };
     },
   };
   return client;
+}
+
+/** A network that repeats the key in its refusal must not bring it into rows and logs. */
+function withoutKey(outcome: Outcome, key: Secret): Outcome {
+  if (!("message" in outcome) || outcome.message === undefined) return outcome;
+  const value = key.reveal();
+  if (!outcome.message.includes(value)) return outcome;
+  return { ...outcome, message: outcome.message.replaceAll(value, "[secret]") };
 }
 
 /** The operation as this network has it. Throws `Refused` (`operation_unknown`, `operation_not_in_set`). */

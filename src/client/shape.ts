@@ -6,6 +6,8 @@ import { isObject, type Json, type JsonObject } from "../core/json.ts";
 
 const MAX_DEPTH = 4;
 const MAX_PATHS = 300;
+/** Longer keys are data, not names. */
+const MAX_KEY_LENGTH = 64;
 /** Items looked at for each guess. */
 const MAX_ITEMS = 50;
 /** Lists that never hold what was asked for. */
@@ -172,7 +174,7 @@ function flatten(items: readonly JsonObject[]): Map<string, Json[]> {
     if (isObject(value)) {
       if (depth < 3)
         for (const [key, item] of Object.entries(value))
-          if (!key.includes(".")) visit(item, path === "" ? key : `${path}.${key}`, depth + 1);
+          if (key.length <= MAX_KEY_LENGTH && !key.includes(".")) visit(item, path === "" ? key : `${path}.${key}`, depth + 1);
       return;
     }
     const values = found.get(path);

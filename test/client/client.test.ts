@@ -1,4 +1,5 @@
 /** The client: what leaves for a call, and what is refused before anything leaves. */
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createClient, type Client } from "../../src/client/client.ts";
 import { methods } from "../../src/client/methods.ts";
@@ -181,4 +182,60 @@ test("a send costs little: 5,000 of them in well under a second", async () => {
   const started = performance.now();
   for (let i = 0; i < 5_000; i++) await client.send(call, { key });
   expect(5_000 / (performance.now() - started)).toBeGreaterThan(20); // per ms: 20,000 a second
+});
+
+test("whatever the target, a request stays at its endpoint and names exactly that target", () => {
+  const { client, sent } = probe(shippedProfile("b"));
+  let left = 0;
+  const target = fc.oneof(
+    fc.string(),
+    fc.string({ unit: "binary" }),
+    fc.constantFrom("..", ".", "../..", "a/../b", "%2e%2e", "a?b#c", "\\", "a b", "é"),
+  );
+  fc.assert(
+    fc.property(target, (id) => {
+      sent.length = 0;
+      const call = { operation: "posts.reply", target: id, input: { content: "x" } };
+      const refused = ((): unknown => {
+        try {
+          client.check(call);
+          return undefined;
+        } catch (error) {
+          return error;
+        }
+      })();
+      if (refused !== undefined) return refused instanceof Refused && refused.code === "target_invalid";
+      void client.send(call, { key });
+      left++;
+      const url = new URL(sent[0]?.path ?? "", "http://net.test");
+      const segments = url.pathname.split("/");
+      return (
+        url.search === "" &&
+        url.hash === "" &&
+        segments.length === 5 &&
+        decodeURIComponent(segments[3] ?? "") === id &&
+        segments[4] === "reply"
+      );
+    }),
+    { numRuns: 2_000 },
+  );
+  expect(left).toBeGreaterThan(1_000);
+});
+
+test("a network that repeats the key in a refusal does not get it into our rows", async () => {
+  const client = createClient({
+    profile: shippedProfile("b"),
+    baseUrl: "http://net.test",
+    clock: virtualClock(),
+    transport: () =>
+      Promise.resolve({
+        kind: "answer",
+        status: 403,
+        headers: {},
+        text: '{"error":{"message":"sk_live_0123456789 may not do that"}}',
+        elapsedMs: 1,
+      }),
+  });
+  const outcome = await client.send({ operation: "posts.get", target: "p", input: {} }, { key });
+  expect(outcome).toMatchObject({ class: "refused", message: "[secret] may not do that" });
 });

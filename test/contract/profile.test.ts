@@ -1,4 +1,5 @@
 /** Profiles: what is shipped works, what is written on top wins, and what cannot work is refused with its place. */
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ENDPOINT_ROWS, OPERATION_NAMES } from "../../src/contract/operations.ts";
 import { isGuess, resolveProfile, shippedProfile } from "../../src/contract/profile.ts";
@@ -144,4 +145,43 @@ describe("a profile that cannot work is refused at its place", () => {
 test("all 29 operations are in every profile", () => {
   expect(OPERATION_NAMES).toHaveLength(29);
   for (const set of ["a", "b"] as const) for (const name of OPERATION_NAMES) expect(shippedProfile(set).operations.has(name)).toBe(true);
+});
+
+test("whatever a file holds, it is a profile or is refused with places, never a crash", () => {
+  const key = fc.constantFrom(
+    ..."operations extra limits records lists statuses paging errors auth webhooks timing tiers guesses".split(" "),
+    ..."posts.reply posts.list jobs.create post job id content path body query values method style per kinds deadlineMs __proto__ constructor".split(
+      " ",
+    ),
+  );
+  const leaf = fc.oneof(
+    fc.string(),
+    fc.integer(),
+    fc.boolean(),
+    fc.constant(null),
+    fc.constantFrom("/v1/x/:id", "{content}", "{nope}", "GET", "30m", "$", "a.b"),
+  );
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { depthSize: "medium" },
+      leaf,
+      fc.array(tie("value"), { maxLength: 3 }),
+      fc.dictionary(key, tie("value"), { maxKeys: 4 }),
+    ),
+  }));
+  let resolved = 0;
+  fc.assert(
+    fc.property(fc.dictionary(key, value, { maxKeys: 4 }), fc.constantFrom("set-a", "set-b"), (source, base) => {
+      const problems = problemsOf({ ...source, extends: base });
+      if (problems.length === 0) resolved++;
+      return problems.every(({ path, message }) => path.length > 0 && message !== "");
+    }),
+    { numRuns: 500 },
+  );
+  expect(resolved).toBeGreaterThan(0);
+});
+
+test("the tiers of a shipped profile are those that its set publishes", () => {
+  expect(Object.keys(shippedProfile("a").tiers)).toEqual(["free", "pro"]);
+  expect(shippedProfile("b").tiers["growth"]).toEqual({ perHour: 1_000, perDay: 20_000 });
 });
