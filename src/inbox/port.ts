@@ -84,3 +84,73 @@ export interface InboxStore {
   unparkEvent(specialist: Handle, id: string, now: number): Promise<boolean>;
   parkedEvents(specialist: Handle | undefined, limit: number): Promise<readonly ParkedEvent[]>;
 }
+
+/** A webhook delivery as it came, durable before it is answered. */
+export interface NewDelivery {
+  readonly specialist: Handle;
+  /** The id its signature covers, or one derived from the covered bytes. */
+  readonly id: string;
+  /** What a header said of its kind. */
+  readonly kind: string | undefined;
+  readonly scheme: string;
+  /** The covered bytes: JSON, as far as anybody has looked. */
+  readonly body: Uint8Array;
+}
+
+export interface StoredDelivery {
+  readonly seq: number;
+  readonly id: string;
+  readonly kind: string | undefined;
+  readonly body: Uint8Array;
+  readonly receivedAt: number;
+  /** How often it could not be worked on. */
+  readonly attempts: number;
+}
+
+/** Something to look at soon, because a delivery said that it changed. */
+export type Nudge =
+  /** Lists whose name is, or begins with, this. */
+  | { readonly kind: "source"; readonly name: string; readonly at: number }
+  /** A followed object; `follow` begins (or takes up again) where it is not followed. */
+  | { readonly kind: "job" | "thread"; readonly object: string; readonly at: number; readonly follow?: boolean };
+
+/** What became of a delivery, in one transaction. */
+export interface DeliveryEnd {
+  readonly seq: number;
+  readonly specialist: Handle;
+  /** `done`; `unhandled`: understood, but nobody handles its kind; `parked`: a person should look at it. */
+  readonly state: "done" | "unhandled" | "parked";
+  readonly kind: string | undefined;
+  readonly note?: string;
+  readonly events: readonly NewEvent[];
+  readonly nudges: readonly Nudge[];
+}
+
+/** Deliveries by kind and state, for people. */
+export interface DeliveryCount {
+  readonly kind: string;
+  readonly state: string;
+  readonly count: number;
+}
+
+/** Our registration on the network, as last made. */
+export interface Registration {
+  readonly webhookId: string;
+  readonly url: string;
+  /** The network signs with a secret of its own, which is not stored. */
+  readonly foreignSecret: boolean;
+}
+
+export interface DeliveryStore {
+  /** Answers `known` for an id that was stored before, and `full` where too many wait already. */
+  putDelivery(delivery: NewDelivery, now: number): Promise<"stored" | "known" | "full">;
+  dueDeliveries(specialist: Handle, now: number, limit: number): Promise<readonly StoredDelivery[]>;
+  /** Answers which identities were new. */
+  endDelivery(end: DeliveryEnd, now: number): Promise<{ readonly fresh: readonly NewEvent[] }>;
+  delayDelivery(seq: number, change: { readonly dueAt: number; readonly failed: boolean; readonly note: string }): Promise<void>;
+  nudge(specialist: Handle, nudges: readonly Nudge[], now: number): Promise<void>;
+  deliveryCounts(specialist: Handle | undefined): Promise<readonly DeliveryCount[]>;
+  registrations(specialist: Handle): Promise<readonly Registration[]>;
+  /** Takes the place of all that was known of the specialist's registrations. */
+  saveRegistrations(specialist: Handle, registrations: readonly Registration[], now: number): Promise<void>;
+}

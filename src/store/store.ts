@@ -1,7 +1,7 @@
 /** The whole store: every stage's port, and the operations that span stages, each one transaction. */
 import type { OutcomeClass } from "../contract/call.ts";
 import type { Handle, IntentId, KeyId } from "../core/ids.ts";
-import type { InboxStore, NewEvent, WatchWrite } from "../inbox/port.ts";
+import type { DeliveryStore, InboxStore, NewEvent, WatchWrite } from "../inbox/port.ts";
 import type { AdmissionRequest, AdmissionView, AttemptEnd, Stop, Verdict } from "../limits/port.ts";
 import type { Approval } from "../limits/approvals.ts";
 import type { LaneFloors } from "../limits/lanes.ts";
@@ -135,7 +135,17 @@ export interface Recovered {
 }
 
 export interface Store
-  extends InboxStore, RunStore, OutboxStore, ScheduleStore, GuardianStore, AdmissionStore, RosterStore, HistoryStore, UpkeepStore {
+  extends
+    InboxStore,
+    DeliveryStore,
+    RunStore,
+    OutboxStore,
+    ScheduleStore,
+    GuardianStore,
+    AdmissionStore,
+    RosterStore,
+    HistoryStore,
+    UpkeepStore {
   /** At start, before anything is admitted: what a crash left half-done becomes in doubt, counted, or ready again. */
   recover(now: number, firstCheckMs: number): Promise<Recovered>;
   /** Deletes what is older than its retention, a bounded number of rows. */

@@ -4,10 +4,11 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Misconfigured, messageOf } from "../../core/errors.ts";
 import { LIMITS } from "./migrations/0002-limits.ts";
+import { WEBHOOKS } from "./migrations/0003-webhooks.ts";
 import { START } from "./migrations/0001-start.ts";
 
 /** In order; a released one never changes. The schema's version is how many have run. */
-const MIGRATIONS: readonly string[] = [START, LIMITS];
+const MIGRATIONS: readonly string[] = [START, LIMITS, WEBHOOKS];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

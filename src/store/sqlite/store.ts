@@ -7,6 +7,7 @@ import { createAdmission, createRecovery } from "./admission.ts";
 import { Commits } from "./commits.ts";
 import { openDatabase, type OpenDatabase } from "./database.ts";
 import { createGuardian } from "./guardian.ts";
+import { createDeliveries } from "./deliveries.ts";
 import { createHistory, createPrune } from "./history.ts";
 import { createInbox, createInsertEvent } from "./inbox.ts";
 import { GuardianTable } from "./limits/guardian.ts";
@@ -42,7 +43,10 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const quota = new QuotaTable(db, { random, ...(options.lateLandingMs === undefined ? {} : { lateLandingMs: options.lateLandingMs }) });
   const spending = new SpendingTable(db, { zone });
   const guardian = new GuardianTable(db);
-  const forget = (): void => [quota, spending, guardian].forEach((table) => table.forget());
+  const forget = (): void => {
+    for (const table of [quota, spending, guardian]) table.forget();
+    forgetDeliveries();
+  };
   const commits = new Commits(db, {
     soon: (run) => clock.soon(run),
     onRollback: forget,
@@ -54,10 +58,12 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const insertEvent = createInsertEvent(db);
   const writer = createWatchWriter(db);
   const applyChange = createApplyChange(db, { spending, insertEvent, writer });
+  const { pruneDeliveries, forgetDeliveries, ...deliveries } = createDeliveries(db, commits, insertEvent);
   const recover = createRecovery(db, quota);
   const prune = createPrune(db);
   return {
     ...createInbox(db, commits, insertEvent, writer),
+    ...deliveries,
     ...createRuns(db, commits, { insertEvent, guardian }),
     ...createOutbox(db, commits, applyChange),
     ...createSchedule(db),
@@ -68,7 +74,9 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...createUpkeep(db, commits),
     recover: (now, firstCheckMs) => commits.add(() => recover(now, firstCheckMs)),
     prune: (now) =>
-      commits.add(() => prune(now) + quota.prune(now, 100) + spending.prune(now) + guardian.prune(now) + spending.expire(now)),
+      commits.add(
+        () => prune(now) + pruneDeliveries(now) + quota.prune(now, 100) + spending.prune(now) + guardian.prune(now) + spending.expire(now),
+      ),
     async close() {
       await commits.add(() => undefined); // what is queued is written first
       if (options.database === undefined) database.close();

@@ -1,0 +1,150 @@
+/** Webhook deliveries in SQLite: durable before they are answered, known for as long as a sender may repeat them. */
+import type { DatabaseSync } from "node:sqlite";
+import { DAY } from "../../core/units.ts";
+import type { DeliveryEnd, DeliveryStore, NewDelivery, Nudge, StoredDelivery } from "../../inbox/port.ts";
+import type { Handle } from "../../core/ids.ts";
+import { Fatal } from "../../core/errors.ts";
+import type { Commits } from "./commits.ts";
+import type { InsertEvent } from "./inbox.ts";
+import { maybeText, numberOf, textOf, type Row } from "./rows.ts";
+
+/** Senders are known to repeat for up to four days; ten times that keeps identities well past it. */
+export const DELIVERIES_KEPT_MS = 40 * DAY;
+/** Waiting deliveries of all specialists; past either bound the network is asked to come again. */
+export const MAX_WAITING = 20_000;
+export const MAX_WAITING_BYTES = 256 * 1_024 * 1_024;
+const PRUNE_BATCH = 1_000;
+
+export interface Deliveries extends DeliveryStore {
+  /** Deletes what is past its retention, inside a transaction the caller owns. */
+  pruneDeliveries(now: number): number;
+  /** What is cached of the rows may no longer be true. */
+  forgetDeliveries(): void;
+}
+
+export function createDeliveries(db: DatabaseSync, commits: Commits, insertEvent: InsertEvent): Deliveries {
+  const insert = db.prepare(`
+    INSERT INTO delivery (specialist, id, kind, scheme, body, due_at, received_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (specialist, id) DO NOTHING`);
+  const known = db.prepare("SELECT 1 FROM delivery WHERE specialist = ? AND id = ?");
+  const due = db.prepare(`
+    SELECT seq, id, kind, body, received_at, attempts FROM delivery
+    WHERE specialist = ? AND state = 'ready' AND due_at <= ? ORDER BY due_at, seq LIMIT ?`);
+  const end = db.prepare(`
+    UPDATE delivery SET state = ?1, kind = coalesce(?2, kind), note = ?3, done_at = ?4, body = iif(?1 = 'done', NULL, body)
+    WHERE seq = ?5 AND state = 'ready'`);
+  const size = db.prepare("SELECT coalesce(length(body), 0) AS size FROM delivery WHERE seq = ? AND state = 'ready'");
+  const delay = db.prepare("UPDATE delivery SET due_at = ?, attempts = attempts + ?, note = ? WHERE seq = ? AND state = 'ready'");
+  const counts = db.prepare(`
+    SELECT coalesce(kind, '') AS kind, state, count(*) AS n FROM delivery WHERE ?1 IS NULL OR specialist = ?1 GROUP BY kind, state`);
+  const drop = db.prepare(
+    `DELETE FROM delivery WHERE seq IN (SELECT seq FROM delivery WHERE done_at IS NOT NULL AND done_at < ? LIMIT ${PRUNE_BATCH})`,
+  );
+  const backlog = createBacklog(db);
+  const nudge = createNudge(db);
+
+  const put = ({ specialist, id, kind, scheme, body }: NewDelivery, now: number): "stored" | "known" | "full" => {
+    if (!backlog.hasRoom(body.byteLength)) return known.get(specialist, id) === undefined ? "full" : "known";
+    if (insert.run(specialist, id, kind ?? null, scheme, body, now, now).changes !== 1) return "known";
+    backlog.add(body.byteLength);
+    return "stored";
+  };
+
+  const finish = ({ seq, specialist, state, kind, note, events, nudges }: DeliveryEnd, now: number) => {
+    const row = size.get(seq);
+    // Whoever ended it first also stored what it meant.
+    if (row === undefined) return { fresh: [] };
+    backlog.remove(numberOf(row, "size"));
+    end.run(state, kind ?? null, note?.slice(0, 500) ?? null, now, seq);
+    for (const one of nudges) nudge(specialist, one, now);
+    return { fresh: events.filter((event) => insertEvent(event, now)) };
+  };
+
+  return {
+    putDelivery: (delivery, now) => commits.add(() => put(delivery, now)),
+    dueDeliveries: async (specialist, now, limit) => due.all(specialist, now, limit).map(readDelivery),
+    endDelivery: (ended, now) => commits.add(() => finish(ended, now)),
+    delayDelivery: (seq, { dueAt, failed, note }) => commits.add(() => void delay.run(dueAt, failed ? 1 : 0, note.slice(0, 500), seq)),
+    nudge: (specialist, nudges, now) => commits.add(() => nudges.forEach((one) => nudge(specialist, one, now))),
+    deliveryCounts: async (specialist) =>
+      counts.all(specialist ?? null).map((row) => ({ kind: textOf(row, "kind"), state: textOf(row, "state"), count: numberOf(row, "n") })),
+    ...createRegistrations(db, commits),
+    pruneDeliveries: (now) => Number(drop.run(now - DELIVERIES_KEPT_MS).changes),
+    forgetDeliveries: () => backlog.forget(),
+  };
+}
+
+/** How much waits, counted once and then kept: asking the table for it at each delivery would cost more than storing it. */
+function createBacklog(db: DatabaseSync) {
+  const count = db.prepare("SELECT count(*) AS n, coalesce(sum(length(body)), 0) AS bytes FROM delivery WHERE state = 'ready'");
+  let waiting: { n: number; bytes: number } | undefined;
+  const now = (): { n: number; bytes: number } => {
+    if (waiting !== undefined) return waiting;
+    const row = count.get() ?? { n: 0, bytes: 0 };
+    return (waiting = { n: numberOf(row, "n"), bytes: numberOf(row, "bytes") });
+  };
+  return {
+    hasRoom: (bytes: number): boolean => now().n < MAX_WAITING && now().bytes + bytes <= MAX_WAITING_BYTES,
+    /** After `hasRoom`, and before the row is there. */
+    add(bytes: number): void {
+      now().n += 1;
+      now().bytes += bytes;
+    },
+    /** Before the row changes. */
+    remove(bytes: number): void {
+      now().n -= 1;
+      now().bytes -= bytes;
+    },
+    forget: (): void => void (waiting = undefined),
+  };
+}
+
+function createNudge(db: DatabaseSync) {
+  const source = db.prepare(`
+    UPDATE source SET due_at = min(due_at, ?1) WHERE specialist = ?2 AND due_at IS NOT NULL AND (name = ?3 OR substr(name, 1, length(?3) + 1) = ?3 || ':')`);
+  const watch = db.prepare(
+    "UPDATE watch SET due_at = min(due_at, ?) WHERE specialist = ? AND kind = ? AND object = ? AND due_at IS NOT NULL",
+  );
+  const follow = db.prepare(`
+    INSERT INTO watch (specialist, kind, object, state, data, due_at, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
+    ON CONFLICT (specialist, kind, object) DO UPDATE SET due_at = min(coalesce(due_at, excluded.due_at), excluded.due_at)`);
+  return (specialist: Handle, nudge: Nudge, now: number): void => {
+    if (nudge.kind === "source") source.run(nudge.at, specialist, nudge.name);
+    else if (nudge.follow !== true) watch.run(nudge.at, specialist, nudge.kind, nudge.object);
+    else if (nudge.kind === "thread")
+      follow.run(specialist, "thread", nudge.object, "open", JSON.stringify({ newsAt: now }), nudge.at, now);
+    else follow.run(specialist, "job", nudge.object, "applied", JSON.stringify({ status: "applied", followedAt: now }), nudge.at, now);
+  };
+}
+
+function createRegistrations(db: DatabaseSync, commits: Commits): Pick<DeliveryStore, "registrations" | "saveRegistrations"> {
+  const list = db.prepare("SELECT webhook_id, url, foreign_secret FROM registration WHERE specialist = ?");
+  const clear = db.prepare("DELETE FROM registration WHERE specialist = ?");
+  const insert = db.prepare("INSERT INTO registration (specialist, webhook_id, url, foreign_secret, updated_at) VALUES (?, ?, ?, ?, ?)");
+  return {
+    registrations: async (specialist) =>
+      list.all(specialist).map((row) => ({
+        webhookId: textOf(row, "webhook_id"),
+        url: textOf(row, "url"),
+        foreignSecret: numberOf(row, "foreign_secret") === 1,
+      })),
+    saveRegistrations: (specialist, registrations, now) =>
+      commits.add(() => {
+        clear.run(specialist);
+        for (const { webhookId, url, foreignSecret } of registrations) insert.run(specialist, webhookId, url, foreignSecret ? 1 : 0, now);
+      }),
+  };
+}
+
+function readDelivery(row: Row): StoredDelivery {
+  const body = row["body"];
+  if (!(body instanceof Uint8Array)) throw new Fatal("store_damaged", `expected bytes in column body, got ${typeof body}`);
+  return {
+    seq: numberOf(row, "seq"),
+    id: textOf(row, "id"),
+    kind: maybeText(row, "kind"),
+    body,
+    receivedAt: numberOf(row, "received_at"),
+    attempts: numberOf(row, "attempts"),
+  };
+}
