@@ -24,6 +24,8 @@ export interface ConfigOptions {
   readonly flags?: Flags;
   /** Default: the variables of this process. */
   readonly env?: Variables;
+  /** Default: `.env` in `cwd`. */
+  readonly envFile?: string;
   readonly cwd: string;
 }
 
@@ -37,6 +39,8 @@ export interface Config {
     /** Undefined until somebody says it; commands that call the network ask for it with `requireBaseUrl`. */
     readonly baseUrl: string | undefined;
     readonly set: EndpointSet;
+    /** False where `set` is only the default: then a profile file's own set counts. */
+    readonly setStated: boolean;
     /** `set-a`, `set-b`, or the absolute path of a profile file. */
     readonly profile: string;
   };
@@ -95,15 +99,21 @@ export async function loadConfig(options: ConfigOptions): Promise<Config> {
 export async function readConfig({
   flags = {},
   env,
+  envFile,
   cwd,
 }: ConfigOptions): Promise<{ readonly config: Config; readonly problems: readonly Problem[] }> {
-  const environment = openEnvironment({ cwd, ...(env === undefined ? {} : { variables: env }) });
+  const environment = openEnvironment({
+    cwd,
+    ...(env === undefined ? {} : { variables: env }),
+    ...(envFile === undefined ? {} : { file: envFile }),
+  });
   const found = await readConfigFile(cwd, flags.config === undefined ? undefined : inFolder(cwd, flags.config));
   const problems: Problem[] = [...environment.problems, ...found.problems, ...mistypedVariables(environment)];
   const { values } = found;
   const pick = pickFrom(environment, found);
 
-  const set = readSet(pick(flags.set, "--set", "RETINUE_SET", values.network?.set), problems);
+  const statedSet = pick(flags.set, "--set", "RETINUE_SET", values.network?.set);
+  const set = readSet(statedSet, problems);
   const config: Config = {
     file: found.file,
     cwd,
@@ -111,6 +121,7 @@ export async function readConfig({
     network: {
       baseUrl: readAddress(pick(flags.baseUrl, "--base-url", "RETINUE_BASE_URL", values.network?.baseUrl), problems),
       set,
+      setStated: statedSet !== undefined,
       profile: profileName(pick(flags.profile, "--profile", "RETINUE_PROFILE", values.network?.profile)?.text, set, cwd),
     },
     store: readStore(pick(flags.store, "--store", "RETINUE_STORE", values.store), cwd, problems),

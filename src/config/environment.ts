@@ -1,6 +1,6 @@
 /** The environment and `.env`: the only place that reads variables, strictly. */
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { parse } from "dotenv";
 import { messageOf } from "../core/errors.ts";
 import { mistake, type Problem } from "./problem.ts";
@@ -22,12 +22,13 @@ export interface Environment {
 export interface EnvironmentOptions {
   /** The folder whose `.env` is read. */
   readonly cwd: string;
+  /** A file to read instead of that. */
+  readonly file?: string;
   /** Default: the variables of this process. */
   readonly variables?: Variables;
 }
 
-export function openEnvironment({ cwd, variables = process.env }: EnvironmentOptions): Environment {
-  const file = join(cwd, ".env");
+export function openEnvironment({ cwd, variables = process.env, file = join(cwd, ".env") }: EnvironmentOptions): Environment {
   const first = readDotenv(file);
   const value = (name: string, dotenv: Variables): string | undefined => {
     const found = present(variables, name) ?? present(dotenv, name);
@@ -37,7 +38,9 @@ export function openEnvironment({ cwd, variables = process.env }: EnvironmentOpt
     problems: first.problem === undefined ? [] : [first.problem],
     get: (name) => value(name, readDotenv(file).variables),
     describe: (name) =>
-      present(variables, name) === undefined && present(readDotenv(file).variables, name) !== undefined ? `${name} (.env)` : name,
+      present(variables, name) === undefined && present(readDotenv(file).variables, name) !== undefined
+        ? `${name} (${basename(file)})`
+        : name,
     names(prefix) {
       const dotenv = readDotenv(file).variables;
       const all = new Set([...Object.keys(variables), ...Object.keys(dotenv)]);

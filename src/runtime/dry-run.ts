@@ -1,0 +1,28 @@
+/** A dry run's store: it thinks in memory, so that nothing is used up, and pays for its reads in the real ledger. */
+import { openSqliteStore, type SqliteStoreOptions } from "../store/sqlite/store.ts";
+import type { Admission, Admit, Store } from "../store/store.ts";
+
+/** Closing it leaves the real store open. */
+export function dryStore(real: Store, options: Omit<SqliteStoreOptions, "path">): Store {
+  const memory = openSqliteStore({ ...options, path: ":memory:" });
+  return {
+    ...memory,
+    // Nothing leaves without admission, so here is where a dry run says no.
+    admit: async (wanted, decide) => (wanted.request.effect === "read" ? real.admit(wanted, decide) : refused(wanted)),
+    settle: (settlement) => real.settle(settlement),
+    explain: (wanted, decide) => real.explain(wanted, decide),
+    registerKey: (handle, key, quota, now) => real.registerKey(handle, key, quota, now),
+    keyOf: (handle) => real.keyOf(handle),
+    quotaUse: (key, now) => real.quotaUse(key, now),
+    stops: () => real.stops(),
+    openAttempts: () => real.openAttempts(),
+    async recover(now, firstCheckMs) {
+      await real.recover(now, firstCheckMs);
+      return memory.recover(now, firstCheckMs);
+    },
+  };
+}
+
+function refused({ request, now }: Admit): Admission {
+  return { kind: "refuse", code: "dry_run", message: "not sent: this is a dry run", lane: request.lane, since: now };
+}

@@ -1,0 +1,161 @@
+/** From checked settings to a runtime that is ready to start: everything is looked at before anything begins. */
+import { createKeys, type KeyProvider } from "../client/auth.ts";
+import { createTransport, type SocketTransport } from "../client/transport.ts";
+import type { Config } from "../config/config.ts";
+import { keyReference } from "../config/keys.ts";
+import { throwMistakes, type Problem } from "../config/problem.ts";
+import { loadProfile } from "../config/profile-file.ts";
+import { checkRosterKeys, loadRoster, type Roster } from "../config/roster.ts";
+import { resolveProfile, type Profile } from "../contract/profile.ts";
+import type { Clock } from "../core/clock.ts";
+import { Misconfigured, type Fatal } from "../core/errors.ts";
+import type { Announcer } from "../core/events.ts";
+import type { Logger } from "../core/log.ts";
+import type { Random } from "../core/random.ts";
+import { Secret, type Scrubber } from "../core/secret.ts";
+import { livePacer } from "../limits/pacing.ts";
+import { checkCron } from "../schedule/cron.ts";
+import { openSqliteStore } from "../store/sqlite/store.ts";
+import type { Recovered, Store } from "../store/store.ts";
+import { dryStore } from "./dry-run.ts";
+import { createRuntime, type Runtime } from "./runtime.ts";
+
+export interface LaunchOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  /** Must not repeat over restarts: ids come from it. */
+  readonly random: Random;
+  readonly log: Logger;
+  /** Learns every key. The one the logger uses. */
+  readonly scrubber: Scrubber;
+  readonly announcer?: Announcer;
+  /** Thinks and reads, and sends no write. */
+  readonly dryRun?: boolean;
+  /** Told when the store cannot be written any more: nothing is sent from then on. */
+  readonly onLost?: (error: Fatal) => void;
+}
+
+/** What was checked, before anything was opened. */
+export interface LaunchPlan {
+  readonly config: Config;
+  readonly baseUrl: string;
+  readonly profile: Profile;
+  readonly roster: Roster;
+  /** Nothing that stops us, but that a person should know. */
+  readonly warnings: readonly Problem[];
+}
+
+export interface Launched extends LaunchPlan {
+  readonly runtime: Runtime;
+  readonly store: Store;
+  /** Recovers what a crash left, then begins. */
+  start(): Promise<Recovered>;
+  /** Begins nothing new and waits for what is under way, at most `drainMs`. The store can still be asked. */
+  drain(): Promise<void>;
+  /** Drains, then closes everything. Safe to call twice, and without a start. */
+  stop(): Promise<void>;
+}
+
+/** Looks at settings, profile, definitions and keys. Opens nothing. Throws `Misconfigured` with the first mistake. */
+export async function planLaunch(config: Config, clock: Clock): Promise<LaunchPlan> {
+  const { baseUrl } = config.network;
+  if (baseUrl === undefined)
+    throw new Misconfigured("base_url_missing", "nobody said where the network is", {
+      expected: "its base address, such as https://api.example.com/v1",
+      hint: "give --base-url, or set RETINUE_BASE_URL; `retinue demo` brings a network of its own",
+    });
+  const cast = await planCast(config, clock);
+  const problems = [...cast.roster.problems, ...checkRosterKeys(cast.roster, config)];
+  throwMistakes(problems);
+  return { config, baseUrl, ...cast, warnings: problems };
+}
+
+/** Looks at profile and definitions alone, for a network that gives them their keys afterwards. */
+export async function planCast(config: Config, clock: Clock): Promise<Pick<LaunchPlan, "profile" | "roster">> {
+  const profile = priced(await loadProfile(config.network.profile), config);
+  const roster = await loadRoster({ config, profile, checkCron: (expression, zone) => checkCron(expression, zone, clock.now()) });
+  throwMistakes(roster.problems);
+  if (roster.definitions.length === 0)
+    throw new Misconfigured("agents_empty", "there is no specialist to run", {
+      file: config.agents,
+      hint: "add a file such as agents/scout.ts, or name another folder with --agents",
+    });
+  return { profile, roster };
+}
+
+/** Opens what a plan needs, and starts nothing yet. Throws `Misconfigured` where the store cannot be used. */
+export async function launch(planned: LaunchPlan, options: LaunchOptions): Promise<Launched> {
+  const { config, profile, baseUrl, roster } = planned;
+  const { clock, random, log, scrubber } = options;
+  const real = openSqliteStore({
+    path: config.store.path,
+    clock,
+    random,
+    zone: () => config.guardian.zone,
+    lateLandingMs: profile.timing.lateLandingMs,
+    ...(options.onLost === undefined ? {} : { onLost: options.onLost }),
+  });
+  let transport: SocketTransport | undefined;
+  try {
+    const store = options.dryRun === true ? dryStore(real, { clock, random, zone: () => config.guardian.zone }) : real;
+    transport = createTransport({ clock });
+    const keys = keysOf(config, new Secret(await real.salt(() => random.word(SALT_LENGTH))), scrubber);
+    const runtime = createRuntime({
+      specialists: roster.definitions.map(({ specialist }) => specialist),
+      profile,
+      baseUrl,
+      store,
+      transport: transport.send,
+      keys,
+      pacer: livePacer(
+        clock,
+        config.spacing === undefined ? { spacingMs: 0 } : { concurrency: config.spacing.atOnce, spacingMs: config.spacing.apartMs },
+      ),
+      clock,
+      random,
+      log,
+      zone: config.guardian.zone,
+      guardianCaps: config.guardian.spend,
+      drainMs: config.drainMs,
+      ...(options.announcer === undefined ? {} : { announcer: options.announcer }),
+    });
+    const closing = transport;
+    let stopped: Promise<void> | undefined;
+    const stop = async (): Promise<void> => {
+      await runtime.stop();
+      await store.close();
+      if (store !== real) await real.close();
+      await closing.close();
+    };
+    return { ...planned, runtime, store, start: () => runtime.start(), drain: () => runtime.stop(), stop: () => (stopped ??= stop()) };
+  } catch (error) {
+    await transport?.close();
+    await real.close();
+    throw error;
+  }
+}
+
+const SALT_LENGTH = 40;
+
+/** The Guardian's prices on top of the profile's. */
+function priced(profile: Profile, { prices }: Config): Profile {
+  const stated = Object.entries(prices);
+  if (stated.length === 0) return profile;
+  const unknown = stated.find(([name]) => !profile.operations.has(name));
+  if (unknown !== undefined)
+    throw new Misconfigured("operation_unknown", `prices: there is no operation "${unknown[0]}"`, {
+      expected: "names such as posts.create",
+      hint: "mend prices in the config file",
+    });
+  const operations = Object.fromEntries(stated.map(([name, price]) => [name, { price }]));
+  return resolveProfile({ extends: profile.set === "a" ? "set-a" : "set-b", operations }, profile);
+}
+
+/** Keys by reference: each is read where its specialist keeps it, whenever it is asked for. */
+function keysOf(config: Config, salt: Secret, scrubber: Scrubber): KeyProvider {
+  const reference = (handle: string) => {
+    const keyFile = config.specialists[handle]?.keyFile;
+    return keyReference({ handle, ...(keyFile === undefined ? {} : { keyFile }) }, config.environment, config.cwd);
+  };
+  return createKeys({ read: (handle) => reference(handle).read(), nameOf: (handle) => reference(handle).source, salt, scrubber });
+}
