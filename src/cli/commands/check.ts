@@ -29,13 +29,13 @@ export const command: Command = {
     const speaks = profile ?? shippedProfile(config.network.set);
     const roster = await loadRoster({ config, profile: speaks, checkCron: (expression, zone) => checkCron(expression, zone, clock.now()) });
     const problems: Problem[] = [...settings, ...ofProfile, ...roster.problems];
-    if (profile !== undefined && profile.set !== config.network.set)
+    if (config.network.setStated && speaks.set !== config.network.set)
       problems.push(
         warning(
           "profile_of_other_set",
-          `the profile builds on Set ${profile.set.toUpperCase()}, the settings say Set ${config.network.set.toUpperCase()}`,
+          `the profile builds on Set ${speaks.set.toUpperCase()}, the settings say Set ${config.network.set.toUpperCase()}`,
           {
-            hint: `set RETINUE_SET=${profile.set}`,
+            hint: `say ${speaks.set} there, or take that away: the profile knows`,
           },
         ),
       );
@@ -66,7 +66,7 @@ export const command: Command = {
       ok: !failed,
       ...(first === undefined ? {} : { error: problemJson(first, cwd) }),
       problems: shown,
-      specialists: specialists.map(({ handle, tier }) => ({ handle, set: config.network.set, tier })),
+      specialists: specialists.map(({ handle, tier }) => ({ handle, set: roster.set, tier })),
     });
     return failed ? EXIT.misused : EXIT.done;
   },

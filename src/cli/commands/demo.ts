@@ -1,0 +1,160 @@
+/** `retinue demo`: a network, its residents and a cast of specialists in one process, to watch and to try things on. */
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, extname, isAbsolute, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { loadConfig, type Config } from "../../config/config.ts";
+import { parseStoreAddress } from "../../config/store-address.ts";
+import type { EndpointSet } from "../../contract/operations.ts";
+import { Misconfigured } from "../../core/errors.ts";
+import { planCast, planLaunch, type Launched } from "../../runtime/launch.ts";
+import { choiceOption, durationOption, textOption, wholeOption } from "../args.ts";
+import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
+import { keyFileOf } from "../key-file.ts";
+import { DEFAULT_SEED, openLocalNetwork, type OpenNetwork } from "../local-network.ts";
+import { launchOn, live, openStage, type Stage } from "../session.ts";
+import { summaryJson, summaryTable, totalsLines } from "../summary.ts";
+
+const MAX_PORT = 65_535;
+
+export const command: Command = {
+  name: "demo",
+  describe: "A local network with residents and a cast of specialists, in one process: they read, reply, take jobs and are paid.",
+  options: [
+    OPTIONS.for,
+    { flags: "--seed <text>", describe: `what residents do follows from it (default: ${DEFAULT_SEED})` },
+    { flags: "--set <a|b>", describe: "which endpoint set is spoken (default: b)" },
+    { flags: "--port <number>", describe: "where the network listens (default: any free port)" },
+    { flags: "--data <file>", describe: "keeps the network here, to go on another time" },
+    { flags: "--store <url>", describe: "keeps the specialists' memory here, as sqlite:<path>" },
+    { flags: "--agents <dir>", describe: "the folder of definitions (default: ./agents, else the cast that comes along)" },
+  ],
+  examples: ["retinue demo", "retinue demo --for 60s --json", "retinue demo --data demo.sqlite --store sqlite:demo-store.sqlite"],
+  async run(context) {
+    const forMs = durationOption(context.options, "for");
+    const set = choiceOption(context.options, "set", ["a", "b"]) ?? "b";
+    const port = wholeOption(context.options, "port", { min: 0, max: MAX_PORT });
+    const places = placesOf(context);
+    const stage = openStage(context, forMs);
+    const sweep = (): void => places.temporary.forEach((folder) => rmSync(folder, { recursive: true, force: true }));
+    process.on("exit", sweep); // also when a second signal ends it at once
+    try {
+      return await demo(stage, { set, port, seed: textOption(context.options, "seed") ?? DEFAULT_SEED, ...places });
+    } finally {
+      stage.close();
+      sweep();
+      process.off("exit", sweep);
+    }
+  },
+};
+
+interface Places {
+  /** Absolute. */
+  readonly data: string;
+  readonly store: string;
+  readonly agents: string;
+  /** Folders to remove at the end. */
+  readonly temporary: readonly string[];
+}
+
+interface Demo extends Places {
+  readonly set: EndpointSet;
+  readonly port: number | undefined;
+  readonly seed: string;
+}
+
+async function demo(stage: Stage, settings: Demo): Promise<ExitCode> {
+  const { context } = stage;
+  const { out } = context;
+  const keyFile = keyFileOf(settings.data);
+  const cast = await planCast(await demoConfig(context, settings, keyFile, "http://127.0.0.1"), context.clock);
+  const world = await openLocalNetwork({
+    clock: context.clock,
+    seed: settings.seed,
+    data: settings.data,
+    port: settings.port,
+    set: settings.set,
+    cast: cast.roster.definitions.map(({ specialist }) => specialist),
+    log: stage.log,
+  });
+  let launched: Launched | undefined;
+  try {
+    const baseUrl = baseUrlOf(world, settings.set);
+    const plan = await planLaunch(await demoConfig(context, settings, keyFile, baseUrl), context.clock);
+    launched = await launchOn(stage, plan);
+    greet(stage, settings, world);
+    world.network.start();
+    const { why, shown } = await live(stage, launched);
+    const { jobs, network } = world.network.summary(shown.map(({ handle }) => handle));
+    summaryTable(shown, out);
+    totalsLines(jobs, network, out);
+    const ok = why !== "lost";
+    out.result({ version: context.version, command: context.command, ok, specialists: summaryJson(shown, settings.set), jobs, network });
+    return ok ? EXIT.done : EXIT.failed;
+  } finally {
+    await launched?.stop();
+    await world.close();
+  }
+}
+
+function greet({ context: { out, clock } }: Stage, { data, store, temporary, set }: Demo, { listening, keyFile }: OpenNetwork): void {
+  const baseUrl = listening.baseUrls[set];
+  out.progress(
+    { type: "started", at: clock.now(), set, baseUrl, guardian: listening.guardian.url, data, store: `sqlite:${store}`, keyFile },
+    [
+      `A network of its own (Set ${set.toUpperCase()}) at ${baseUrl}`,
+      `Its Guardian's page is ${listening.guardian.url} (token ${listening.guardian.token})`,
+      temporary.length > 0 ? `Kept in ${dirname(data)} until this ends` : `Kept in ${data} and ${store}`,
+      "",
+    ].join("\n"),
+  );
+}
+
+/** Settings of the folder, but only this network, this store and these keys: nothing real is ever touched by a demo. */
+async function demoConfig({ cwd, flags }: Context, { set, store, agents }: Demo, keyFile: string, baseUrl: string): Promise<Config> {
+  const config = await loadConfig({
+    cwd,
+    env: {},
+    envFile: keyFile,
+    flags: {
+      ...(flags.config === undefined ? {} : { config: flags.config }),
+      agents,
+      baseUrl,
+      set,
+      profile: `set-${set}`,
+      store: `sqlite:${store}`,
+    },
+  });
+  const specialists = Object.entries(config.specialists).map(([handle, { keyFile: _real, ...rest }]) => [handle, rest] as const);
+  return { ...config, specialists: Object.fromEntries(specialists) };
+}
+
+function baseUrlOf({ listening }: OpenNetwork, set: EndpointSet): string {
+  const url = listening.baseUrls[set];
+  if (url === undefined) throw new Misconfigured("set_unknown", `the local network does not speak Set ${set.toUpperCase()}`);
+  return url;
+}
+
+/** Where things are kept: what is not said goes beside what is, and all of it in a temporary folder otherwise. */
+function placesOf({ options, cwd }: Context): Places {
+  const agents = agentsOf(textOption(options, "agents"), cwd);
+  const data = textOption(options, "data");
+  const address = textOption(options, "store");
+  const store = address === undefined ? undefined : parseStoreAddress(address, cwd).path;
+  if (data === undefined && store === undefined) {
+    const folder = mkdtempSync(join(tmpdir(), "retinue-demo-"));
+    return { agents, data: join(folder, "network.sqlite"), store: join(folder, "store.sqlite"), temporary: [folder] };
+  }
+  const file = data === undefined ? undefined : isAbsolute(data) ? data : join(cwd, data);
+  return { agents, data: file ?? beside(store ?? "", "network"), store: store ?? beside(file ?? "", "store"), temporary: [] };
+}
+
+function beside(path: string, what: string): string {
+  return join(dirname(path), `${basename(path, extname(path))}-${what}.sqlite`);
+}
+
+function agentsOf(given: string | undefined, cwd: string): string {
+  if (given !== undefined) return isAbsolute(given) ? given : join(cwd, given);
+  const own = join(cwd, "agents");
+  return existsSync(own) ? own : fileURLToPath(new URL("../../../agents", import.meta.url));
+}

@@ -1,0 +1,52 @@
+/** `retinue run`: the specialists of this project on a network, until they are asked to stop. */
+import { checkReachable } from "../../client/reach.ts";
+import { planLaunch } from "../../runtime/launch.ts";
+import { durationOption, flagOption } from "../args.ts";
+import { EXIT, OPTIONS, type Command } from "../command.ts";
+import { launchOn, live, openStage } from "../session.ts";
+import { summaryJson, summaryTable } from "../summary.ts";
+
+export const command: Command = {
+  name: "run",
+  describe: "Runs the specialists of this project on a network, within every limit, until it is asked to stop.",
+  options: [
+    OPTIONS.config,
+    OPTIONS.agents,
+    OPTIONS.baseUrl,
+    OPTIONS.set,
+    OPTIONS.profile,
+    OPTIONS.store,
+    OPTIONS.for,
+    { flags: "--dry-run", describe: "read and decide, but send no write and keep nothing" },
+  ],
+  examples: ["retinue run --base-url https://api.example.com/v1", "retinue run --dry-run --for 10m"],
+  async run(context) {
+    const { out, clock, options } = context;
+    const forMs = durationOption(options, "for");
+    const dryRun = flagOption(options, "dryRun");
+    const plan = await planLaunch(await context.loadConfig(), clock);
+    out.problems(plan.warnings);
+    await checkReachable(plan.baseUrl, clock);
+    const stage = openStage(context, forMs);
+    try {
+      const launched = await launchOn(stage, plan, { dryRun });
+      try {
+        const handles = plan.roster.definitions.map(({ specialist }) => specialist.handle);
+        const { set } = plan.profile;
+        out.progress(
+          { type: "started", at: clock.now(), set, baseUrl: plan.baseUrl, handles, dryRun },
+          `${handles.join(", ")} at ${plan.baseUrl} (Set ${set.toUpperCase()})${dryRun ? ": a dry run, nothing is sent but reads" : ""}\n`,
+        );
+        const { why, shown } = await live(stage, launched);
+        summaryTable(shown, out);
+        const ok = why !== "lost";
+        out.result({ version: context.version, command: context.command, ok, specialists: summaryJson(shown, set) });
+        return ok ? EXIT.done : EXIT.failed;
+      } finally {
+        await launched.stop();
+      }
+    } finally {
+      stage.close();
+    }
+  },
+};

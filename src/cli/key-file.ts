@@ -1,0 +1,65 @@
+/** The keys a local network handed out, in a file of its own that only its owner may read, in dotenv form. */
+import { chmodSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { basename, dirname, extname, join } from "node:path";
+import { KEY_PREFIXES, keyVariable } from "../config/keys.ts";
+import { openEnvironment } from "../config/environment.ts";
+import type { EndpointSet } from "../contract/operations.ts";
+import type { Tier } from "../contract/tiers.ts";
+import { Misconfigured, messageOf, Refused } from "../core/errors.ts";
+import type { LocalNetwork } from "../network/local-network.ts";
+
+export interface Resident {
+  readonly handle: string;
+  readonly tier: Tier;
+  readonly name?: string;
+}
+
+export const GUARDIAN_VARIABLE = "RETINUE_GUARDIAN_KEY";
+
+/** Beside the network's data: `network.sqlite` has its keys in `network-keys.env`. */
+export function keyFileOf(data: string): string {
+  return join(dirname(data), `${basename(data, extname(data))}-keys.env`);
+}
+
+/**
+ * Gives each of these an account on the network, with a key in the file. Who has both already keeps them, so that a
+ * second start goes on where the first one ended. Throws `Misconfigured` for a handle the network does not take.
+ */
+export function provisionAll(network: LocalNetwork, cast: readonly Resident[], file: string, set: EndpointSet): void {
+  const known = openEnvironment({ cwd: dirname(file), file, variables: {} });
+  const lines = new Map<string, string>(known.names("RETINUE_").map((name) => [name, known.get(name) ?? ""]));
+  for (const { handle, tier, name } of cast) {
+    const variable = keyVariable(handle);
+    const kept = lines.get(variable);
+    if (network.find(handle) === undefined)
+      lines.set(variable, provision(network, { handle, tier, ...(name === undefined ? {} : { name }) }, set));
+    else {
+      network.setTier(handle, tier);
+      if (kept?.startsWith(KEY_PREFIXES[set]) !== true) lines.set(variable, network.regenerateKey(handle, set));
+    }
+  }
+  // Asking for it ends the one before, so it is asked for once.
+  if (!lines.has(GUARDIAN_VARIABLE)) lines.set(GUARDIAN_VARIABLE, network.guardianKey());
+  write(file, lines);
+}
+
+function provision(network: LocalNetwork, resident: Resident, set: EndpointSet): string {
+  try {
+    return network.provision({ ...resident, set }).key;
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    throw new Misconfigured(error.code, `the local network does not take "${resident.handle}": ${messageOf(error)}`, {
+      hint: "choose another handle in its definition",
+      cause: error,
+    });
+  }
+}
+
+/** Written whole under another name first, so that nobody ever reads half of it. */
+function write(file: string, lines: ReadonlyMap<string, string>): void {
+  const text = ["# Keys of a local network. They open nothing else.", ...[...lines].map(([name, key]) => `${name}=${key}`), ""].join("\n");
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  writeFileSync(`${file}.new`, text, { mode: 0o600 });
+  chmodSync(`${file}.new`, 0o600);
+  renameSync(`${file}.new`, file);
+}

@@ -1,0 +1,90 @@
+/** One life of a runtime under a command: started, shown while it works, drained, summed up, closed. */
+import { createAnnouncer, type Announcer } from "../core/events.ts";
+import { messageOf, RetinueError, type Fatal } from "../core/errors.ts";
+import { createLogger, type Logger } from "../core/log.ts";
+import { systemRandom } from "../core/random.ts";
+import { Scrubber } from "../core/secret.ts";
+import { launch, type Launched, type LaunchPlan } from "../runtime/launch.ts";
+import { showSpecialist, type SpecialistShown } from "../runtime/snapshot.ts";
+import type { Context } from "./command.ts";
+import { openLifetime, type End, type Lifetime } from "./lifetime.ts";
+import { logLine, reportLines } from "./reporting.ts";
+
+/** What a command needs before it can launch: where log lines go, and how it ends. */
+export interface Stage {
+  readonly context: Context;
+  readonly log: Logger;
+  readonly scrubber: Scrubber;
+  readonly announcer: Announcer;
+  readonly lifetime: Lifetime;
+  /** Where people read what happens; replaced while a live view has the screen. */
+  print: (line: string) => void;
+  close(): void;
+}
+
+/** From here on signals ask for an orderly end. */
+export function openStage(context: Context, forMs: number | undefined): Stage {
+  const { out, clock } = context;
+  const scrubber = new Scrubber();
+  const lifetime = openLifetime(clock, forMs === undefined ? {} : { forMs });
+  const log = createLogger({
+    level: "info",
+    now: () => clock.now(),
+    scrubber,
+    sink: (line) => (out.json ? out.progress({ type: "log", ...line }, "") : stage.print(logLine(line, out.paint))),
+  });
+  // A definition may leave a promise or a timer behind that fails; the others must not die of it.
+  const stray = (error: unknown): void =>
+    log.error("something failed outside of any handling", {
+      message: messageOf(error),
+      ...(error instanceof RetinueError ? { code: error.code } : {}),
+    });
+  process.on("unhandledRejection", stray);
+  process.on("uncaughtException", stray);
+  const stage: Stage = {
+    context,
+    log,
+    scrubber,
+    announcer: createAnnouncer(),
+    lifetime,
+    print: (line) => out.line(line),
+    close() {
+      lifetime.close();
+      process.off("unhandledRejection", stray);
+      process.off("uncaughtException", stray);
+    },
+  };
+  return stage;
+}
+
+/** Opens the store and joins the parts. Starts nothing. */
+export function launchOn(stage: Stage, plan: LaunchPlan, options: { readonly dryRun?: boolean } = {}): Promise<Launched> {
+  const { log, scrubber, announcer, context, lifetime } = stage;
+  const onLost = (error: Fatal): void => {
+    log.error(error.message, { hint: error.details.hint });
+    lifetime.end("lost");
+  };
+  return launch(plan, { config: plan.config, clock: context.clock, random: systemRandom(), log, scrubber, announcer, onLost, ...options });
+}
+
+export interface Ended {
+  readonly why: End;
+  readonly shown: readonly SpecialistShown[];
+}
+
+/** Starts, and returns once it is over and drained. The store is still open. */
+export async function live(stage: Stage, launched: Launched): Promise<Ended> {
+  const { context, announcer, lifetime } = stage;
+  const { out, clock } = context;
+  const silence = reportLines(announcer, out);
+  await launched.start();
+  const why = await lifetime.over;
+  if (why !== "lost")
+    out.progress({ type: "stopping", at: clock.now() }, out.paint.dim("stopping: waiting for answers that are under way"));
+  await launched.drain();
+  silence();
+  const shown = await Promise.all(
+    launched.runtime.members().map((member) => showSpecialist(launched.store, clock, member.specialist.handle, member)),
+  );
+  return { why, shown };
+}

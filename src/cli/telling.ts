@@ -1,0 +1,100 @@
+/** What happened, as one line that somebody new understands. */
+import type { AnnouncementName, Announcements } from "../core/events.ts";
+import { showDuration } from "../core/units.ts";
+
+/** Worth a line, and how much it weighs. */
+export interface Told {
+  readonly text: string;
+  readonly tone: "good" | "bad" | "plain" | "quiet";
+}
+
+const DONE: { readonly [operation: string]: string } = {
+  "posts.create": "posted",
+  "posts.reply": "replied to",
+  "posts.vote": "voted on",
+  "posts.delete": "deleted its post",
+  "jobs.apply": "applied for",
+  "jobs.submit": "delivered its work for",
+  "jobs.create": "offered a job",
+  "communities.join": "joined the community",
+  "communities.leave": "left the community",
+  "agents.update": "updated its profile",
+  "webhooks.create": "registered a webhook",
+  "webhooks.delete": "took back the webhook",
+};
+
+const WANTED: { readonly [operation: string]: string } = {
+  "posts.create": "post",
+  "posts.reply": "reply to",
+  "posts.vote": "vote on",
+  "posts.delete": "delete its post",
+  "jobs.apply": "apply for",
+  "jobs.submit": "deliver its work for",
+  "jobs.create": "offer a job",
+  "communities.join": "join the community",
+  "communities.leave": "leave the community",
+  "agents.update": "update its profile",
+};
+
+const JOB: { readonly [state: string]: Told } = {
+  assigned: { text: "was given", tone: "plain" },
+  accepted: { text: "had its work accepted for", tone: "good" },
+  rejected: { text: "had its work turned down for", tone: "bad" },
+  paid: { text: "was paid for", tone: "good" },
+};
+
+type Tell = { readonly [name in AnnouncementName]: (what: Announcements[name]) => Told | undefined };
+
+/** Who did it comes apart, so that columns can line up. Undefined: not worth a line. */
+export const TELL: Tell = {
+  intent: ({ operation, state, target, code, message }) => {
+    const object = target === undefined ? "" : ` ${target}`;
+    const wanted = `${WANTED[operation] ?? `do ${operation}:`}${object}`;
+    const why = message === undefined ? (code ?? "") : message;
+    switch (state) {
+      case "confirmed":
+        return { text: `${DONE[operation] ?? `did ${operation}:`}${object}`, tone: "plain" };
+      case "proposed":
+        return { text: `wants to ${wanted}, and waits for your approval`, tone: "bad" };
+      case "refused":
+        return { text: `could not ${wanted}: ${why}`, tone: "bad" };
+      case "cancelled":
+        return { text: `will not ${wanted}: ${why}`, tone: "quiet" };
+      case "pending":
+        return { text: `asked to ${wanted}; the network wants its Guardian's consent`, tone: "quiet" };
+      case "in_doubt":
+        return { text: `may or may not have managed to ${wanted}; it will look`, tone: "bad" };
+      case "parked":
+        return { text: `cannot tell whether it managed to ${wanted}: ${why}`, tone: "bad" };
+      default:
+        return undefined;
+    }
+  },
+  job: ({ job, state, title }) => {
+    const told = JOB[state];
+    return told === undefined ? undefined : { ...told, text: `${told.text} ${title === undefined ? job : `"${title}" (${job})`}` };
+  },
+  run: ({ kind, result, message }) =>
+    result === "failed" || result === "parked"
+      ? { text: `failed at handling ${kind}${result === "parked" ? " for good" : ", and will try again"}: ${message ?? ""}`, tone: "bad" }
+      : undefined,
+  wait: ({ until, message, at }) => ({ text: `waits ${showDuration(until - at)}: ${message}`, tone: "quiet" }),
+  parked: ({ message }) => ({ text: `is parked: ${message}`, tone: "bad" }),
+  definition: ({ message }) => ({ text: message, tone: "plain" }),
+  poll: () => undefined,
+  request: () => undefined,
+  drift: ({ operation, path, kind }) => ({ text: `${operation} now answers differently: ${kind} at ${path}`, tone: "quiet" }),
+};
+
+/** All names, in no order. */
+export const ANNOUNCEMENTS: readonly AnnouncementName[] = [
+  "poll",
+  "run",
+  "intent",
+  "request",
+  "job",
+  "wait",
+  "parked",
+  "drift",
+  "definition",
+];
