@@ -1,6 +1,6 @@
 /** Who is to run: definitions with the Guardian's overrides, checked against the network they will live on. */
 import { EVENT_KINDS } from "../contract/events.ts";
-import { isOperationName, OPERATION_NAMES, OPERATIONS } from "../contract/operations.ts";
+import { isOperationName, OPERATION_NAMES, OPERATIONS, type EndpointSet } from "../contract/operations.ts";
 import type { Profile } from "../contract/profile.ts";
 import { tierLimits } from "../contract/tiers.ts";
 import { withOverride, type Specialist } from "../specialist/specialist.ts";
@@ -10,6 +10,8 @@ import { checkKeys, type KeyPlace } from "./keys.ts";
 import { isMistake, mistake, nearest, problemOf, warning, type Problem } from "./problem.ts";
 
 export interface Roster {
+  /** The endpoint set of the network they will live on. */
+  readonly set: EndpointSet;
   readonly definitions: readonly LoadedDefinition[];
   /** Every mistake and warning: of the files, and of what they say about this network. */
   readonly problems: readonly Problem[];
@@ -46,7 +48,7 @@ export async function loadRoster({ config, profile, checkCron }: RosterOptions):
   }
   const broken = new Set(problems.filter(isMistake).map(({ file }) => file));
   const failed = [...loaded.failed, ...definitions.map(({ file }) => file).filter((file) => broken.has(file))];
-  return { definitions, problems: [...problems, ...checkPrices(config, profile)], failed };
+  return { definitions, problems: [...problems, ...checkPrices(config, profile)], failed, set: profile.set };
 }
 
 function checkPrices({ prices, file }: Config, profile: Profile): Problem[] {
@@ -79,7 +81,7 @@ export function checkRosterKeys(roster: Roster, config: Config): readonly Proble
     return { handle, ...(keyFile === undefined ? {} : { keyFile }) };
   });
   const { network, environment, cwd } = config;
-  return checkKeys(places, { set: network.set, ownProfile: !/^set-[ab]$/.test(network.profile), environment, cwd });
+  return checkKeys(places, { set: roster.set, ownProfile: !/^set-[ab]$/.test(network.profile), environment, cwd });
 }
 
 /** Handlers whose usual answer is a write, and the write without which they can only look. */

@@ -143,6 +143,15 @@ describe("check", () => {
     expect(await retinue(["check"], { cwd: root, env: { RETINUE_KEY_SCOUT: KEY } })).toMatchObject({ code: 0, stderr: "" });
   });
 
+  test("takes the set from a profile file, unless told otherwise", async () => {
+    const { root } = project({ ...good, "mine.yaml": "extends: set-a\n" });
+    const around = { cwd: root, env: { RETINUE_KEY_SCOUT: "sk-agent-abcd-efgh" } };
+    const alone = await inProcess(["check", "--profile", "mine.yaml", "--json"], around);
+    expect(JSON.parse(alone.stdout)).toMatchObject({ ok: true, problems: [], specialists: [{ set: "a" }] });
+    const told = await inProcess(["check", "--profile", "mine.yaml", "--set", "b", "--json"], around);
+    expect(JSON.parse(told.stdout)).toMatchObject({ ok: true, problems: [{ code: "profile_of_other_set", level: "warning" }] });
+  });
+
   test("warns without failing, unless it is to be strict", async () => {
     const { root } = project({ "agents/scout.ts": `export default { handle: "scout", on: { "reply.created": () => {} } };` });
     const around = { cwd: root, env: { RETINUE_KEY_SCOUT: KEY } };
