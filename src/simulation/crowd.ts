@@ -1,0 +1,93 @@
+/** The other people of a simulated network: they post, answer, offer plain jobs, and ask nobody's leave. */
+import type { Clock } from "../core/clock.ts";
+import type { EndpointSet } from "../contract/operations.ts";
+import { isObject, parseJson } from "../core/json.ts";
+import type { Random } from "../core/random.ts";
+import { HOUR } from "../core/units.ts";
+import type { LocalNetwork } from "../network/local-network.ts";
+
+export interface CrowdRates {
+  readonly postsPerHour: number;
+  /** Replies to posts of the specialists under test. */
+  readonly repliesPerHour: number;
+  readonly jobsPerHour: number;
+}
+
+export const QUIET_CROWD: CrowdRates = { postsPerHour: 2, repliesPerHour: 0.5, jobsPerHour: 0.5 };
+export const BUSY_CROWD: CrowdRates = { postsPerHour: 8, repliesPerHour: 3, jobsPerHour: 3 };
+
+export interface Crowd {
+  start(): void;
+  /** They say nothing more. */
+  stop(): void;
+}
+
+const SKILLS = ["csv", "json", "dates", "links"];
+/** A job is open for one to twelve hours. */
+const LONGEST_JOB_H = 12;
+
+export interface CrowdOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly network: LocalNetwork;
+  readonly set: EndpointSet;
+  readonly rates: CrowdRates;
+  /** Whose posts they answer. */
+  readonly specialists: readonly string[];
+}
+
+export function createCrowd({ clock, random, network, set, rates, specialists }: CrowdOptions): Crowd {
+  const people = ["ada", "bo", "cy"].map((handle) => network.provision({ handle, tier: "pro", set }));
+  let running = false;
+  let said = 0;
+
+  const ask = async (path: string, body: object): Promise<unknown> => {
+    const { key } = random.pick(people);
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    const reply = await network.handle(set, { method: "POST", path, query: {}, headers, body: JSON.stringify(body) });
+    return parseJson(reply.body);
+  };
+  const acts = {
+    post: () => ask("/v1/posts", { content: `${random.word(8)} says number ${++said}` }),
+    reply: () => replyToNewest(random.pick(specialists)),
+    job: () => {
+      const hours = 1 + random.int(LONGEST_JOB_H);
+      return ask("/v1/jobs", {
+        title: `job ${++said}`,
+        description: "do something, and say what",
+        skills: [random.pick(SKILLS)],
+        reward: 1 + random.int(20),
+        deadline: new Date(clock.now() + hours * HOUR).toISOString(),
+      });
+    },
+  };
+  const replyToNewest = async (author: string): Promise<void> => {
+    const { key } = random.pick(people);
+    const headers = { authorization: `Bearer ${key}` };
+    const reply = await network.handle(set, { method: "GET", path: "/v1/posts", query: { author }, headers, body: "" });
+    const list = parseJson(reply.body);
+    const items = isObject(list) ? (list["items"] ?? list["data"]) : undefined;
+    const first: unknown = Array.isArray(items) ? items[0] : undefined;
+    const id = isObject(first) ? first["id"] : undefined;
+    if (typeof id === "string") await ask(`/v1/posts/${id}/reply`, { content: `${random.word(6)} answers number ${++said}` });
+  };
+
+  const plan = (perHour: number, act: () => Promise<unknown>): void => {
+    if (perHour <= 0) return;
+    clock.after((HOUR / perHour) * (0.5 + random.next()), () => {
+      if (!running) return;
+      void act().then(() => plan(perHour, act));
+    });
+  };
+  return {
+    start() {
+      running = true;
+      plan(rates.postsPerHour, acts.post);
+      plan(rates.repliesPerHour, acts.reply);
+      plan(rates.jobsPerHour, acts.job);
+    },
+    stop() {
+      running = false;
+    },
+  };
+}

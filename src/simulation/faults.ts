@@ -1,0 +1,145 @@
+/** What can go wrong in a simulated run, how often, and which of it a seed chooses. */
+import { Misconfigured } from "../core/errors.ts";
+import type { Random } from "../core/random.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
+import type { LocalNetwork } from "../network/local-network.ts";
+import { LIMIT_DIALECTS, type Mishap } from "../network/faults.ts";
+
+/** Shares of requests (0 to 1), and happenings a day. What is not named does not happen. */
+export interface FaultRates {
+  /** No connection: not a byte leaves. */
+  readonly refusedConnections: number;
+  /** The request is lost on its way; the sender sees a reset, or silence. */
+  readonly lostRequests: number;
+  /** It takes effect, and its answer is lost. */
+  readonly lostReplies: number;
+  /** The sender sees a reset or silence, and it takes effect later, within the network's stated bound. */
+  readonly lateLandings: number;
+  /** Answers that take seconds, some of them longer than the deadline. */
+  readonly slowReplies: number;
+  /** 429 in every dialect, though the limits have room. */
+  readonly limited: number;
+  /** 500, 502, 503, 504 without effect. */
+  readonly failedBefore: number;
+  /** The same, after the effect. */
+  readonly failedAfter: number;
+  /** HTML, truncated, empty, wrong types…, after the effect. */
+  readonly spoiltBodies: number;
+  /** Something written is missing from reads for up to the network's stated read lag: the share of days on which it is so. */
+  readonly staleReads: number;
+  /** Per 10,000 boundaries (calls to store and network, turns of the event loop). */
+  readonly crashes: number;
+  readonly stopsPerDay: number;
+  readonly clockJumpsPerDay: number;
+  readonly keyRotationsPerDay: number;
+  readonly outagesPerDay: number;
+  /** The Guardian halts all writes for a while. */
+  readonly haltsPerDay: number;
+}
+
+export type FaultName = keyof FaultRates;
+
+const NONE: FaultRates = {
+  refusedConnections: 0,
+  lostRequests: 0,
+  lostReplies: 0,
+  lateLandings: 0,
+  slowReplies: 0,
+  limited: 0,
+  failedBefore: 0,
+  failedAfter: 0,
+  spoiltBodies: 0,
+  staleReads: 0,
+  crashes: 0,
+  stopsPerDay: 0,
+  clockJumpsPerDay: 0,
+  keyRotationsPerDay: 0,
+  outagesPerDay: 0,
+  haltsPerDay: 0,
+};
+
+/** Far worse than any network: what is rare in life happens every few minutes. */
+const WORST: FaultRates = {
+  refusedConnections: 0.05,
+  lostRequests: 0.06,
+  lostReplies: 0.08,
+  lateLandings: 0.06,
+  slowReplies: 0.1,
+  limited: 0.03,
+  failedBefore: 0.04,
+  failedAfter: 0.05,
+  spoiltBodies: 0.04,
+  staleReads: 1,
+  crashes: 40,
+  stopsPerDay: 6,
+  clockJumpsPerDay: 3,
+  keyRotationsPerDay: 1,
+  outagesPerDay: 1,
+  haltsPerDay: 2,
+};
+
+export const FAULT_NAMES = Object.keys(NONE) as readonly FaultName[];
+
+/** `swarm`: each seed chooses some of the faults and how bad they are, which finds more than all of them at once. */
+export type FaultChoice = "none" | "swarm" | "all" | Partial<FaultRates>;
+
+export function faultRates(choice: FaultChoice, random: Random): FaultRates {
+  if (choice === "none") return NONE;
+  if (choice === "all") return WORST;
+  if (choice === "swarm") {
+    const rates = FAULT_NAMES.map((name) => [name, random.next() < 0.5 ? 0 : WORST[name] * random.next() * (random.next() < 0.2 ? 3 : 1)]);
+    return { ...NONE, ...Object.fromEntries(rates) };
+  }
+  for (const [name, rate] of Object.entries(choice))
+    if (!Object.hasOwn(NONE, name) || !(rate >= 0))
+      throw new Misconfigured(
+        "faults_invalid",
+        `expected a fault of ${FAULT_NAMES.join(", ")} and a rate of 0 or more, got ${name}: ${rate}`,
+      );
+  return { ...NONE, ...choice };
+}
+
+/** Asks the network to misbehave towards these accounts at these rates. */
+export function misbehave(network: LocalNetwork, handles: readonly string[], rates: FaultRates): void {
+  const share = (total: number, mishaps: readonly Mishap[]): void => {
+    if (total > 0)
+      for (const agent of handles)
+        for (const mishap of mishaps) network.faults.add({ mishap, match: { agent }, probability: total / mishaps.length });
+  };
+  const statuses = [500, 502, 503, 504];
+  share(rates.limited, [...LIMIT_DIALECTS.map((dialect): Mishap => ({ do: "limited", dialect, seconds: 20 }))]);
+  share(
+    rates.failedBefore,
+    statuses.map((status) => ({ do: "status", status, when: "before" })),
+  );
+  share(
+    rates.failedAfter,
+    statuses.map((status) => ({ do: "status", status, when: "after" })),
+  );
+  share(rates.spoiltBodies, [
+    { do: "body", body: "html" },
+    { do: "body", body: "truncated" },
+    { do: "body", body: "empty" },
+    { do: "body", body: "garbage" },
+    { do: "body", body: "wrong-types" },
+  ]);
+}
+
+/** How long a process stays down: mostly restarted at once, at times only in the morning. */
+export function downtimeMs(random: Random): number {
+  const kind = random.next();
+  if (kind < 0.6) return Math.ceil(random.next() * 5 * SECOND) + 1;
+  if (kind < 0.9) return Math.ceil(random.next() * 10 * MINUTE) + 1;
+  return Math.ceil(random.next() * 8 * HOUR) + 1;
+}
+
+/** By how much a wall clock jumps: minutes to a day, either way. */
+export function jumpMs(random: Random): number {
+  const size = random.pick([MINUTE, 10 * MINUTE, HOUR, DAY]) * (0.5 + random.next());
+  return Math.round(random.next() < 0.5 ? -size : size);
+}
+
+/** Whether something that happens `perDay` times a day happens in this stretch of `ms`. */
+export function happens(random: Random, perDay: number, ms: number): boolean {
+  return perDay > 0 && random.next() < (perDay * ms) / DAY;
+}

@@ -1,0 +1,121 @@
+/** What befalls a simulated machine and its Guardian from outside, drawn every few virtual minutes. */
+import type { EndpointSet } from "../contract/operations.ts";
+import { sleep, type Clock } from "../core/clock.ts";
+import { asIntentId } from "../core/ids.ts";
+import type { Random } from "../core/random.ts";
+import { HOUR, MINUTE } from "../core/units.ts";
+import type { LocalNetwork } from "../network/local-network.ts";
+import { happens, jumpMs, type FaultRates } from "./faults.ts";
+import type { Machine } from "./machine.ts";
+import type { Counting } from "./tally.ts";
+
+const EVERY_MS = 10 * MINUTE;
+/** Of ten questions, the Guardian says yes to so many. */
+const YES = 8;
+const MAX_QUESTIONS = 50;
+
+export interface HappeningOptions {
+  /** The world's. */
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly network: LocalNetwork;
+  readonly machine: Machine;
+  readonly handles: readonly string[];
+  readonly set: EndpointSet;
+  /** The longest the profile allows reads to lag. */
+  readonly quietReadLagMs: number;
+  readonly rates: () => FaultRates;
+  readonly tally: Counting;
+  readonly note: (what: string) => void;
+  readonly rotate: (handle: string) => string;
+  readonly pasteKey: (handle: string, key: string) => void;
+  readonly setOutage: (down: boolean) => void;
+}
+
+export interface Happenings {
+  start(): void;
+  /** From now on only good things happen. */
+  heal(): void;
+  stop(): void;
+}
+
+export function createHappenings(options: HappeningOptions): Happenings {
+  const { clock, random, network, machine, handles, tally, note, rates } = options;
+  const over = new AbortController();
+  /** The key the Guardian was shown last, by handle. */
+  const shown = new Map<string, string>();
+  let healed = false;
+
+  const later = (mostMs: number, run: () => void): void => void clock.after(1 + random.int(mostMs), run);
+  const setLag = (ms: number): void => {
+    note(`reads lag by ${ms}`);
+    network.assume({ readLagMs: ms });
+  };
+  const draw = (): void => {
+    const { stopsPerDay, clockJumpsPerDay, keyRotationsPerDay, outagesPerDay, staleReads } = rates();
+    if (happens(random, stopsPerDay, EVERY_MS)) {
+      const ms = random.int(random.next() < 0.8 ? 10 * MINUTE : 8 * HOUR);
+      tally.stops++;
+      note(`stands still for ${ms}`);
+      machine.freezeFor(ms);
+    }
+    if (happens(random, clockJumpsPerDay, EVERY_MS)) {
+      const ms = jumpMs(random);
+      tally.jumps++;
+      note(`the clock jumps by ${ms}`);
+      machine.jump(ms);
+      later(3 * HOUR, () => machine.setClockRight());
+    }
+    if (happens(random, keyRotationsPerDay, EVERY_MS)) rotate(random.pick(handles));
+    if (happens(random, outagesPerDay, EVERY_MS)) {
+      tally.outages++;
+      options.setOutage(true);
+      later(random.next() < 0.8 ? HOUR : 20 * HOUR, () => options.setOutage(false));
+    }
+    if (staleReads > 0 && happens(random, 4, EVERY_MS)) setLag(random.next() < staleReads ? random.int(options.quietReadLagMs) : 0);
+  };
+  const rotate = (handle: string): void => {
+    tally.rotations++;
+    note(`the key of ${handle} is regenerated`);
+    shown.set(handle, options.rotate(handle));
+    later(HOUR, () => options.pasteKey(handle, shown.get(handle) ?? ""));
+  };
+  const guard = async (): Promise<void> => {
+    const store = machine.store();
+    if (store === undefined) return;
+    if (!healed && happens(random, rates().haltsPerDay, EVERY_MS)) {
+      tally.halts++;
+      note("the Guardian halts writes");
+      await store.stop("halt", random.next() < 0.5 ? "*" : random.pick(handles), "simulated", clock.now());
+    } else if (healed || random.next() < 0.2) await liftAll(store);
+    for (const { approval } of await store.openApprovals(MAX_QUESTIONS)) {
+      tally.approvals++;
+      const yes = healed || random.int(10) < YES;
+      await store.decideApproval(asIntentId(approval.intent), yes ? "approved" : "rejected", undefined, clock.now());
+    }
+  };
+  const liftAll = async (store: NonNullable<ReturnType<Machine["store"]>>): Promise<void> => {
+    for (const { scope } of (await store.stops()).halts) await store.lift("halt", scope);
+  };
+
+  return {
+    start() {
+      void (async () => {
+        while (!over.signal.aborted) {
+          if (!healed) draw();
+          // A process that dies meanwhile never answers; the Guardian tries again next time.
+          void guard();
+          await sleep(clock, EVERY_MS, over.signal);
+        }
+      })();
+    },
+    heal() {
+      healed = true;
+      note("everything heals");
+      options.setOutage(false);
+      setLag(0);
+      machine.setClockRight();
+    },
+    stop: () => over.abort(),
+  };
+}

@@ -1,0 +1,148 @@
+/** Judges a simulated run by the network's own record and by the rows on disk, never by what the runtime says of itself. */
+import type { WireRequest } from "../client/transport.ts";
+import type { Clock } from "../core/clock.ts";
+import type { NetworkReply } from "../network/answer.ts";
+import type { LocalNetwork } from "../network/local-network.ts";
+import type { Effect } from "../network/truth.ts";
+import type { Specialist } from "../specialist/specialist.ts";
+import type { OpenDatabase } from "../store/sqlite/database.ts";
+import { creditsCounted, layTripwires, type Promised } from "./tripwires.ts";
+
+/** A promise that did not hold. */
+export interface Violation {
+  readonly promise: Promised;
+  /** Ms since the epoch, by the network's clock. */
+  readonly at: number;
+  readonly what: string;
+}
+
+export interface JudgeOptions {
+  /** The world's. */
+  readonly clock: Clock;
+  readonly db: OpenDatabase["db"];
+  readonly network: LocalNetwork;
+  readonly specialists: readonly Specialist[];
+  /** The header that names the intent a request is for. */
+  readonly intentHeader: string;
+}
+
+export interface Judge {
+  /** After every committed step. */
+  step(): void;
+  /** Before a request leaves: its row must say that it may. */
+  sends(request: WireRequest): void;
+  /** Lets a request arrive, and notes what came of it. */
+  arrives(request: WireRequest, arrive: () => Promise<NetworkReply>): Promise<NetworkReply>;
+  /** What was decided before `since` and is neither done nor given to a person, once everything works again. */
+  unfinished(since: number): readonly string[];
+  /** The last word, once everything is quiet. */
+  close(since: number): void;
+  readonly violations: readonly Violation[];
+  /** Writes of the specialists that took effect. */
+  readonly effects: number;
+}
+
+/** A run that is broken is broken: more says nothing new. */
+const MAX_VIOLATIONS = 50;
+/** Acts that may be repeated without harm, since the second changes nothing. */
+const REPEATABLE = new Set(["posts.vote", "communities.join", "communities.leave", "agents.update"]);
+
+export function createJudge(options: JudgeOptions): Judge {
+  const { clock, db, network, specialists, intentHeader } = options;
+  const violations: Violation[] = [];
+  const byIntent = new Map<string, Effect[]>();
+  const handles = new Set<string>(specialists.map(({ handle }) => handle));
+  const tripwires = layTripwires(db, specialists);
+  const intentOf = db.prepare("SELECT state, operation FROM intent WHERE id = ?");
+  const reads = db.prepare("SELECT 1 FROM attempt WHERE intent_seq IS NULL AND ended_at IS NULL LIMIT 1");
+  let seenEffects = 0;
+  let seenOverLimit = 0;
+  let effects = 0;
+
+  const violate = (promise: Promised, what: string): void => {
+    if (violations.length < MAX_VIOLATIONS) violations.push({ promise, at: clock.now(), what });
+  };
+  const takeEffect = (intent: string | undefined, effect: Effect): void => {
+    effects++;
+    if (intent === undefined) return violate("P4", `${effect.operation} took effect for ${effect.agent} without an intent`);
+    const known = byIntent.get(intent);
+    if (known === undefined) return void byIntent.set(intent, [effect]);
+    known.push(effect);
+    if (!REPEATABLE.has(effect.operation))
+      violate("P4", `intent ${intent}: ${effect.operation} on ${effect.target} took effect ${known.length} times`);
+  };
+  const readTruth = (intent: string | undefined): void => {
+    for (const effect of network.truth.effects({ afterSeq: seenEffects })) {
+      seenEffects = effect.seq;
+      if (handles.has(effect.agent)) takeEffect(intent, effect);
+    }
+    const over = network.truth.overLimit();
+    for (const { agent, window, count, limit } of over.slice(seenOverLimit))
+      violate("P1", `${agent}: request ${count} of ${limit} within one ${window}`);
+    seenOverLimit = over.length;
+  };
+
+  return {
+    violations,
+    get effects() {
+      return effects;
+    },
+    step() {
+      for (const { promise, what } of tripwires.read()) violate(promise, what);
+    },
+    sends({ method, path, headers }) {
+      const intent = headers[intentHeader];
+      if (intent === undefined) {
+        if (method !== "GET" && !path.startsWith("/v1/search/")) violate("P5", `${method} ${path} left without an intent`);
+        if (reads.get() === undefined) violate("P1", `${method} ${path} left without an open attempt on disk`);
+        return;
+      }
+      const row = intentOf.get(intent);
+      if (row?.["state"] !== "sending") violate("P4", `intent ${intent} left while its row said ${String(row?.["state"])}`);
+    },
+    async arrives(request, arrive) {
+      const reply = arrive(); // it takes effect before anything else can happen
+      readTruth(request.headers[intentHeader]);
+      return reply;
+    },
+    unfinished: (since) => unfinished(db, since),
+    close(since) {
+      for (const what of unfinished(db, since)) violate("P3", what);
+      for (const what of misjudged(db, byIntent)) violate("P4", what);
+      for (const { handle } of specialists) {
+        const spent = network.jobs().filter((job) => network.find(handle)?.id === job.posterId);
+        const paid = spent.reduce((sum, job) => sum + job.reward, 0);
+        const counted = creditsCounted(db, handle);
+        if (paid > counted) violate("P2", `${handle} spent ${paid} credits on the network, and the ledger counts ${counted}`);
+      }
+    },
+  };
+}
+
+function unfinished(db: OpenDatabase["db"], since: number): readonly string[] {
+  const intents = db
+    .prepare(
+      "SELECT id, operation, state, code FROM intent WHERE created_at < ? AND state IN ('proposed', 'ready', 'sending', 'in_doubt', 'pending') LIMIT 20",
+    )
+    .all(since)
+    .map((row) => `intent ${String(row["id"])} (${String(row["operation"])}) is still ${String(row["state"])}: ${String(row["code"])}`);
+  const events = db
+    .prepare("SELECT id, state, note FROM event WHERE created_at < ? AND state IN ('ready', 'running') LIMIT 20")
+    .all(since)
+    .map((row) => `event ${String(row["id"])} is still ${String(row["state"])}: ${String(row["note"])}`);
+  return [...intents, ...events];
+}
+
+/** Intents whose last state is not what happened. */
+function misjudged(db: OpenDatabase["db"], byIntent: ReadonlyMap<string, readonly Effect[]>): readonly string[] {
+  const wrong: string[] = [];
+  for (const row of db.prepare("SELECT id, operation, state, code FROM intent WHERE attempt > 0").iterate()) {
+    const [id, operation, state] = [String(row["id"]), String(row["operation"]), String(row["state"])];
+    const happened = byIntent.has(id);
+    if (state === "confirmed" && !happened && !REPEATABLE.has(operation))
+      wrong.push(`intent ${id} (${operation}) is confirmed and never happened`);
+    if ((state === "refused" || state === "cancelled") && happened && !REPEATABLE.has(operation))
+      wrong.push(`intent ${id} (${operation}) is ${state} (${String(row["code"])}) and happened`);
+  }
+  return wrong;
+}

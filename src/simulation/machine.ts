@@ -1,0 +1,153 @@
+/** The machine a simulated runtime runs on: it boots, dies, stands still and has a wall clock that may be wrong; its disk stays. */
+import { createKeys } from "../client/auth.ts";
+import type { Transport } from "../client/transport.ts";
+import type { Profile } from "../contract/profile.ts";
+import type { Clock } from "../core/clock.ts";
+import { messageOf, Refused } from "../core/errors.ts";
+import type { Announcer } from "../core/events.ts";
+import type { Logger } from "../core/log.ts";
+import type { Random } from "../core/random.ts";
+import { Scrubber, Secret } from "../core/secret.ts";
+import { virtualPacer } from "../limits/pacing.ts";
+import { createRuntime, type Runtime } from "../runtime/runtime.ts";
+import type { Specialist } from "../specialist/specialist.ts";
+import type { OpenDatabase } from "../store/sqlite/database.ts";
+import { openSqliteStore } from "../store/sqlite/store.ts";
+import type { Store } from "../store/store.ts";
+import { downtimeMs } from "./faults.ts";
+import { beginLife, storeOf, type Life } from "./life.ts";
+
+export interface MachineOptions {
+  /** The world's. */
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly disk: OpenDatabase;
+  readonly specialists: readonly Specialist[];
+  readonly profile: Profile;
+  readonly baseUrl: string;
+  /** What stands in each specialist's key file now. */
+  readonly keyOf: (handle: string) => string | undefined;
+  readonly transport: Transport;
+  readonly log: Logger;
+  readonly announcer: Announcer;
+  readonly fetch?: typeof globalThis.fetch;
+  /** Crashes per 10,000 boundaries. */
+  readonly crashes: () => number;
+  readonly onCommit: (operation: string) => void;
+  readonly onDeath: (point: string, downMs: number) => void;
+  readonly onBoot: () => void;
+}
+
+export interface Machine {
+  boot(): void;
+  /** Ends the process at once, as `kill -9` does. It is started again after a while. */
+  kill(): void;
+  /** The process stands still for so long. */
+  freezeFor(ms: number): void;
+  /** The wall clock jumps; timers do not notice. */
+  jump(ms: number): void;
+  /** Somebody sets the wall clock right. */
+  setClockRight(): void;
+  /** The Guardian's way to the store: that of the process, while there is one. */
+  store(): Store | undefined;
+  /** A graceful end, with no new start. */
+  stop(): Promise<void>;
+  readonly lives: number;
+  readonly skewMs: number;
+}
+
+const BOUNDARIES = 10_000;
+/** A crash during recovery finds what a single one does not: so often a fresh process dies within its first steps. */
+const SECOND_CRASH_SHARE = 0.25;
+const FIRST_STEPS = 80;
+
+interface Process {
+  readonly life: Life;
+  readonly store: Store;
+  readonly runtime: Runtime;
+}
+
+export function createMachine(options: MachineOptions): Machine {
+  const { clock, random, profile } = options;
+  const salt = new Secret("simulation");
+  let skewMs = 0;
+  let lives = 0;
+  let running: Process | undefined;
+  let stopped = false;
+  let fuse = Infinity;
+
+  const dies = (): boolean => fuse-- <= 0;
+  const nextFuse = (): number => {
+    const rate = options.crashes();
+    if (rate <= 0) return Infinity;
+    if (lives > 1 && random.next() < SECOND_CRASH_SHARE) return random.int(FIRST_STEPS);
+    return Math.ceil((-Math.log(1 - random.next()) * BOUNDARIES) / rate);
+  };
+  const onDeath = (point: string): void => {
+    running = undefined;
+    const downMs = downtimeMs(random);
+    options.onDeath(point, downMs);
+    if (!stopped) clock.after(downMs, boot);
+  };
+
+  function boot(): void {
+    if (running !== undefined || stopped) return;
+    lives++;
+    fuse = nextFuse();
+    const life = beginLife({ clock, skewMs: () => skewMs, dies, onDeath });
+    const chance = random.fork(`life ${lives}`);
+    const raw = openSqliteStore({
+      path: "",
+      database: options.disk,
+      clock: life.clock,
+      random: chance.fork("store"),
+      lateLandingMs: profile.timing.lateLandingMs,
+    });
+    const store = storeOf(life, raw, options.onCommit);
+    const runtime = createRuntime({
+      specialists: options.specialists,
+      profile,
+      baseUrl: options.baseUrl,
+      store,
+      transport: (request) => life.outside("request", () => options.transport(request)),
+      keys: createKeys({ read: options.keyOf, salt, scrubber: new Scrubber() }),
+      pacer: virtualPacer(life.clock),
+      clock: life.clock,
+      random: chance.fork("runtime"),
+      log: options.log,
+      announcer: options.announcer,
+      fetch: options.fetch ?? noFetch,
+    });
+    running = { life, store: raw, runtime };
+    options.onBoot();
+    runtime.start().catch((error: unknown) => options.log.error("the runtime could not start", { message: messageOf(error) }));
+  }
+
+  return {
+    boot,
+    kill: () => running?.life.end("kill"),
+    freezeFor(ms) {
+      const life = running?.life;
+      life?.freeze();
+      clock.after(ms, () => life?.resume());
+    },
+    jump: (ms) => void (skewMs += ms),
+    setClockRight: () => void (skewMs = 0),
+    store: () => running?.store,
+    async stop() {
+      stopped = true;
+      await running?.runtime.stop();
+      running?.life.end("stop");
+    },
+    get lives() {
+      return lives;
+    },
+    get skewMs() {
+      return skewMs;
+    },
+  };
+}
+
+/** A definition that asks other services has to bring a stand-in for them. */
+const noFetch: typeof globalThis.fetch = () =>
+  Promise.reject(new Refused("no_fetch", "there is nothing to fetch in a simulation", { hint: "give simulate() a `fetch` of your own" }));

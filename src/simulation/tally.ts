@@ -1,0 +1,69 @@
+/** What a simulated run came to, in numbers. */
+import type { OpenDatabase } from "../store/sqlite/database.ts";
+
+export interface Tally {
+  readonly requests: number;
+  readonly effects: number;
+  readonly commits: number;
+  readonly lives: number;
+  readonly crashes: number;
+  readonly stops: number;
+  readonly jumps: number;
+  readonly rotations: number;
+  readonly outages: number;
+  readonly halts: number;
+  readonly approvals: number;
+  /** By `operation state`. */
+  readonly intents: { readonly [what: string]: number };
+  /** By `kind state`. */
+  readonly events: { readonly [what: string]: number };
+  /** Intents that were in doubt at some time. */
+  readonly doubts: number;
+  readonly parked: number;
+}
+
+type Counter = "requests" | "commits" | "crashes" | "stops" | "jumps" | "rotations" | "outages" | "halts" | "approvals";
+
+export type Counting = Record<Counter, number> & {
+  error(message: string): void;
+  errors(): readonly string[];
+  close(db: OpenDatabase["db"], effects: number, lives: number): Tally;
+};
+
+const MAX_ERRORS = 20;
+
+export function createTally(): Counting {
+  const errors = new Set<string>();
+  const counting: Counting = {
+    requests: 0,
+    commits: 0,
+    crashes: 0,
+    stops: 0,
+    jumps: 0,
+    rotations: 0,
+    outages: 0,
+    halts: 0,
+    approvals: 0,
+    error: (message) => void (errors.size < MAX_ERRORS && errors.add(message)),
+    errors: () => [...errors],
+    close(db, effects, lives) {
+      const { requests, commits, crashes, stops, jumps, rotations, outages, halts, approvals } = counting;
+      const counts = (sql: string): Tally["intents"] =>
+        Object.fromEntries(
+          db
+            .prepare(sql)
+            .all()
+            .map((row) => [String(row["what"]), Number(row["n"])]),
+        );
+      const one = (sql: string): number => Number(db.prepare(sql).get()?.["n"] ?? 0);
+      return {
+        ...{ requests, effects, commits, lives, crashes, stops, jumps, rotations, outages, halts, approvals },
+        intents: counts("SELECT operation || ' ' || state AS what, count(*) AS n FROM intent GROUP BY 1 ORDER BY 1"),
+        events: counts("SELECT kind || ' ' || state AS what, count(*) AS n FROM event GROUP BY 1 ORDER BY 1"),
+        doubts: one("SELECT count(*) AS n FROM intent WHERE ever_unknown = 1"),
+        parked: one("SELECT count(*) AS n FROM intent WHERE state = 'parked'"),
+      };
+    },
+  };
+  return counting;
+}
