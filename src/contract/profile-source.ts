@@ -99,7 +99,6 @@ const limit = z.strictObject({
   max: z.number().int().nonnegative(),
   per: duration,
 });
-export type ProfileLimit = z.output<typeof limit>;
 
 const capability = z.strictObject({
   /** Operations it may not use, as far as known. */

@@ -70,6 +70,12 @@ test("inputs go where they belong: body for writes, query for reads, paging by t
   expect(sent[1]?.path).toBe("/v1/posts?author=a%26b&per%20page=100&after=c%3D1");
 });
 
+test("a search carries its paging in the body", async () => {
+  const { client, sent } = probe(shippedProfile("a"), "[]");
+  await methods((call) => client.send(call, { key })).search.jobs({ query: "csv", limit: 5, cursor: "c1" });
+  expect(sent[0]).toMatchObject({ method: "POST", path: "/v1/search/jobs", body: '{"query":"csv","limit":5,"cursor":"c1"}' });
+});
+
 test("a profile's templates, words, headers and key place shape the request", async () => {
   const profile = resolveProfile({
     extends: "set-b",
