@@ -65,15 +65,17 @@ export function cellLeavesAt(shape: WindowShape, cell: number): number {
 /** Counts `count` more in a cell, which may lie in the future (an answer that may still be on its way). */
 export function addToCell(cells: Cells, cell: number, slot: number, count: number): void {
   if (count <= 0) return;
-  cells.used[slot] = (cells.used[slot] ?? 0) + count;
-  cells.total += count;
+  const part = Math.min(count, COUNT_LIMIT - 1);
+  cells.used[slot] = (cells.used[slot] ?? 0) + part;
+  cells.total += part;
   const mark = cell * SLOTS_PER_CELL + slot;
   const at = lowerBound(cells, mark * COUNT_LIMIT);
   const entry = cells.entries[at];
-  if (entry !== undefined && Math.floor(entry / COUNT_LIMIT) === mark && (entry % COUNT_LIMIT) + count < COUNT_LIMIT)
-    cells.entries[at] = entry + count;
-  else if (at === cells.entries.length) cells.entries.push(mark * COUNT_LIMIT + Math.min(count, COUNT_LIMIT - 1));
-  else cells.entries.splice(at, 0, mark * COUNT_LIMIT + Math.min(count, COUNT_LIMIT - 1));
+  if (entry !== undefined && Math.floor(entry / COUNT_LIMIT) === mark && (entry % COUNT_LIMIT) + part < COUNT_LIMIT)
+    cells.entries[at] = entry + part;
+  else if (at === cells.entries.length) cells.entries.push(mark * COUNT_LIMIT + part);
+  else cells.entries.splice(at, 0, mark * COUNT_LIMIT + part);
+  if (count > part) addToCell(cells, cell, slot, count - part);
 }
 
 /** Drops what has left the window by `now`. Amortised constant: each entry is dropped once. */

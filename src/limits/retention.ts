@@ -1,8 +1,6 @@
 /** How long the rows of the limits are kept once they no longer decide anything. */
-import { DAY, HOUR } from "../core/units.ts";
+import { DAY } from "../core/units.ts";
 
-/** A dormant key's spent cells; an active key drops its own once an hour. */
-export const CELLS_KEPT_MS = HOUR;
 /** Settled holds and ledger entries: thirteen months, so that a year can be audited. Older entries are carried into one sum. */
 export const MONEY_KEPT_MS = 396 * DAY;
 /** Approvals after they were decided, or ran out unanswered. */
