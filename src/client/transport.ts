@@ -146,8 +146,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#controller = controller;
   }
 
+  /** Called for informational answers too; the last one is the answer. */
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: WireHeaders): void {
-    if (status < 200) return;
     this.#head = { status, headers };
     const length = Number(headers["content-length"] ?? 0);
     if (length > this.#maxBodyBytes) this.fail(`the answer is larger than ${this.#maxBodyBytes} bytes`);

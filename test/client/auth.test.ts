@@ -22,13 +22,15 @@ describe("keys", () => {
 
   test("a key that was replaced meanwhile is used from then on, also by late 401s of the old one", () => {
     let text = "sk_live_old00000";
-    const keys = createKeys({ salt, read: () => text });
+    let reads = 0;
+    const keys = createKeys({ salt, read: () => (reads++, text) });
     const { fingerprint } = keys.current("scout");
     text = "sk_live_new00000\n";
     expect(keys.current("scout").fingerprint).toBe(fingerprint);
     expect(keys.rejected("scout", fingerprint)).toBe("replaced");
     expect(keys.current("scout").key.reveal()).toBe("sk_live_new00000");
     expect(keys.rejected("scout", fingerprint)).toBe("replaced");
+    expect(reads).toBe(2);
   });
 
   test("a dead key comes back to life with the next one", () => {

@@ -153,6 +153,14 @@ describe("unknown", () => {
     expect(answer.kind).toBe("unknown");
   });
 
+  test("when it is too large, at once and not at the deadline", async () => {
+    const origin = await tcp((socket) =>
+      socket.write(`${head}transfer-encoding: chunked\r\n\r\n${(80 * KIB).toString(16)}\r\n${"a".repeat(80 * KIB)}\r\n`),
+    );
+    const answer = await transport({ maxBodyBytes: 64 * KIB }).send(request(origin, { deadlineMs: 60_000 }));
+    expect(answer).toMatchObject({ kind: "unknown", reason: "the answer is larger than 65536 bytes" });
+  });
+
   function bomb(socket: Socket, head: string): void {
     const packed = gzipSync(Buffer.alloc(8 * KIB * KIB));
     socket.write(`${head}content-encoding: gzip\r\ncontent-length: ${packed.length}\r\n\r\n`);
