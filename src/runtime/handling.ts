@@ -94,7 +94,7 @@ async function runOne(
     event,
     steps: event.steps,
     me: { handle: specialist.handle, id: member.accountId },
-    state: Object.keys(stored).length === 0 ? specialist.initialState : stored,
+    state: Object.keys(stored).length === 0 ? structuredClone(specialist.initialState) : stored,
     rules: member.rules,
     deadlineMs: specialist.deadlineMs,
     read,

@@ -7,6 +7,8 @@ import type { DraftIntent, IntentRefusal } from "../specialist/port.ts";
 import type { EventHandler } from "../specialist/run.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 
+export const RECEIPT_KINDS = ["intent.confirmed", "intent.refused", "intent.pending", "intent.parked"] as const;
+
 export function handlerOf(specialist: Specialist, kind: string): EventHandler | undefined {
   if (kind.startsWith("schedule:")) {
     const schedule = specialist.schedules.find(({ name }) => `schedule:${name}` === kind);

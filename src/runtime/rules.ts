@@ -2,6 +2,7 @@
 import type { Profile } from "../contract/profile.ts";
 import type { ProfileOperation } from "../contract/profile-operations.ts";
 import { parameterOf } from "../contract/operations.ts";
+import { tierLimits, type TierLimits } from "../contract/tiers.ts";
 import { Refused } from "../core/errors.ts";
 import { sha256, type JsonObject } from "../core/json.ts";
 import { DEFAULT_APPROVAL_MS } from "../limits/approvals.ts";
@@ -69,4 +70,12 @@ function checkedInput(operation: ProfileOperation, input: JsonObject): JsonObjec
   if (parsed.success) return parsed.data as JsonObject;
   const [issue] = parsed.error.issues;
   throw new Refused("input_invalid", `${operation.name}: ${issue?.path.join(".") ?? "input"}: ${issue?.message ?? "cannot be read"}`);
+}
+
+/** A tier's requests per hour and day on this network. Throws `Misconfigured` (`tier_unknown`, `tier_not_in_set`). */
+export function limitsOf(tier: string, profile: Profile): TierLimits {
+  const stated = profile.tiers[tier];
+  const published = (): TierLimits => tierLimits(tier, profile.set);
+  if (stated === undefined) return published();
+  return { perHour: stated.perHour ?? published().perHour, perDay: stated.perDay ?? published().perDay };
 }

@@ -5,7 +5,6 @@ import type { KeyProvider } from "../client/auth.ts";
 import type { Transport } from "../client/transport.ts";
 import { LANES } from "../contract/operations.ts";
 import type { Profile } from "../contract/profile.ts";
-import { tierLimits } from "../contract/tiers.ts";
 import { sleep, type Clock } from "../core/clock.ts";
 import { messageOf, Misconfigured } from "../core/errors.ts";
 import { createAnnouncer, type Announcer } from "../core/events.ts";
@@ -31,7 +30,7 @@ import { createMember, PARTS, type Member, type Part } from "./member.ts";
 import type { Parts } from "./parts.ts";
 import { pollSources } from "./polling.ts";
 import { readFor } from "./reading.ts";
-import { operationRules } from "./rules.ts";
+import { limitsOf, operationRules } from "./rules.ts";
 import { startSchedules } from "./schedules.ts";
 import { sendIntents } from "./sending.ts";
 
@@ -163,7 +162,7 @@ class Engine implements Runtime {
       const { profile, clock } = this.#options;
       known.specialist = specialist;
       known.rules = operationRules(specialist, profile, () => clock.now());
-      known.limits = tierLimits(specialist.tier, profile.set);
+      known.limits = limitsOf(specialist.tier, profile);
       known.floors = { ...DEFAULT_FLOORS, ...specialist.lanes };
       known.retired = false;
       known.keyId = undefined; // registered anew: tier and floors may have changed
@@ -179,7 +178,7 @@ class Engine implements Runtime {
   async #enlist(specialist: Specialist): Promise<Member> {
     const { profile, clock, store } = this.#options;
     const rules = operationRules(specialist, profile, () => clock.now());
-    const member = createMember(specialist, rules, tierLimits(specialist.tier, profile.set));
+    const member = createMember(specialist, rules, limitsOf(specialist.tier, profile));
     const row = await store.loadSpecialist(specialist.handle);
     member.accountId ??= row.accountId;
     this.#members.set(specialist.handle, member);
@@ -208,7 +207,7 @@ class Engine implements Runtime {
     } finally {
       member.busy.delete(part);
     }
-    if (!this.#stopping.signal.aborted) await this.#arm(member);
+    if (member.busy.size === 0 && !this.#stopping.signal.aborted) await this.#arm(member);
   }
 
   async #arm(member: Member): Promise<void> {

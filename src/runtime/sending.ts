@@ -7,6 +7,7 @@ import { follow } from "./concluding.ts";
 import { announceIntent } from "./door.ts";
 import type { Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
+import { handlerOf, RECEIPT_KINDS } from "./receipts.ts";
 
 /** Intents looked at in one go. */
 const BATCH = 32;
@@ -26,7 +27,7 @@ export async function sendIntents(parts: Parts, member: Member): Promise<boolean
 }
 
 /** One attempt. Answers whether it left, so that what waited for it may go next. */
-async function sendOne(parts: Parts, member: Member, intent: Intent): Promise<boolean> {
+export async function sendOne(parts: Parts, member: Member, intent: Intent): Promise<boolean> {
   const { door, log, stopping } = parts;
   if (stopping.aborted || member.waits.has(intent.lane)) return false;
   member.flying.add(intent.seq);
@@ -35,7 +36,7 @@ async function sendOne(parts: Parts, member: Member, intent: Intent): Promise<bo
     switch (answer.kind) {
       case "answered":
         if (answer.outcome.class === "confirmed") parts.learn(member, answer.outcome.record);
-        parts.wake(member, "events");
+        if (listens(member)) parts.wake(member, "events");
         return true;
       case "refused":
         await refuse(parts, member, intent, answer);
@@ -57,6 +58,11 @@ async function sendOne(parts: Parts, member: Member, intent: Intent): Promise<bo
   } finally {
     member.flying.delete(intent.seq);
   }
+}
+
+/** Whether receipts are made for this specialist at all. */
+function listens({ specialist }: Member): boolean {
+  return RECEIPT_KINDS.some((kind) => handlerOf(specialist, kind) !== undefined);
 }
 
 /** A wait that concerns one intent alone must not hold its lane. */

@@ -14,7 +14,8 @@ const MAX_DATA_BYTES = 16 * 1024;
 
 export interface RunTools {
   readonly signal: AbortSignal;
-  readonly random: Random;
+  /** Made when first used: most handlers leave nothing to chance. */
+  readonly random: () => Random;
   readonly suspend: (until: number, reason: string) => void;
 }
 
@@ -33,13 +34,14 @@ export function createContext(request: RunRequest, tools: RunTools): RunContext 
       throw new Refused("act_closed", "act was used after the handler had returned", { hint: "await everything the handler starts" });
   };
   const { record, drafts } = createRecorder(request, alive);
-  let state = structuredClone(request.state);
+  let random: Random | undefined;
+  let { state } = request;
   const act: Act = {
     ...createActions(record, me, rules),
     read: createReads(request, tools, alive),
     step: createSteps(request, tools, alive),
     now: event.beganAt,
-    random: () => tools.random.next(),
+    random: () => (random ??= tools.random()).next(),
     fetch: (input, init) => request.fetch(input, { ...init, signal: init?.signal ?? tools.signal }),
     get state() {
       return state;

@@ -94,4 +94,6 @@ export interface RunStore {
   saveStep(seq: number, name: string, value: Json): Promise<void>;
   /** Event done, state stored, intents inserted: all or nothing. Throws `Refused` `run_superseded` when the event is not ours any more. */
   finishRun(run: FinishedRun): Promise<readonly StoredIntent[]>;
+  /** An event and the run that handled it at once, in one transaction: for what a person orders. Throws as `finishRun` for a known event. */
+  recordRun(event: NewEvent, run: Omit<FinishedRun, "seq">): Promise<readonly StoredIntent[]>;
 }

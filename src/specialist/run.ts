@@ -25,7 +25,7 @@ export async function runHandler(handler: EventHandler, request: RunRequest): Pr
   const suspended = Promise.withResolvers<RunResult>();
   const context = createContext(request, {
     signal: abort.signal,
-    random: seededRandom(`${request.me.handle}/${request.event.id}`),
+    random: () => seededRandom(`${request.me.handle}/${request.event.id}`),
     suspend: (until, reason) => suspended.resolve({ kind: "suspended", until, reason }),
   });
   const before = JSON.stringify(request.state);
@@ -35,22 +35,30 @@ export async function runHandler(handler: EventHandler, request: RunRequest): Pr
     const state = readState(context.act.state);
     return { kind: "finished", intents: context.intents(), ...(JSON.stringify(state) === before ? {} : { state }) };
   };
+  let over = false;
   const late = async (): Promise<RunResult> => {
     await sleep(request.clock, request.deadlineMs, abort.signal);
-    const message = abort.signal.aborted ? "the runtime stopped" : `expected the handler to end within ${request.deadlineMs} ms`;
-    return { kind: "failed", error: new RunInterrupted(abort.signal.aborted ? "run_stopped" : "run_deadline", message) };
+    if (over) return OVER; // the handler came first
+    const stopped = abort.signal.aborted;
+    const message = stopped ? "the runtime stopped" : `expected the handler to end within ${request.deadlineMs} ms`;
+    return { kind: "failed", error: new RunInterrupted(stopped ? "run_stopped" : "run_deadline", message) };
   };
   try {
     return await Promise.race([handled().catch(failed), suspended.promise, late()]);
   } finally {
+    over = true;
     context.close();
     request.signal.removeEventListener("abort", stop);
-    abort.abort(new RunInterrupted("run_over", "the handling is over"));
+    abort.abort(RUN_OVER);
   }
 }
 
 /** A handling that was cut short; its event is handled again. */
 export class RunInterrupted extends RetinueError {}
+
+/** Made once: it ends every run, and a stack per run would cost more than most handlers. */
+const RUN_OVER = new RunInterrupted("run_over", "the handling is over");
+const OVER: RunResult = { kind: "failed", error: RUN_OVER };
 
 function failed(error: unknown): RunResult {
   return { kind: "failed", error };

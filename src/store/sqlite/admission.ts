@@ -75,9 +75,10 @@ export function createAdmission(db: DatabaseSync, commits: Commits, tables: Admi
   };
 
   return {
-    admit: (wanted, decide) => commits.add(() => admit(wanted, decide)),
-    explain: (wanted, decide) => commits.add(() => decide(viewOf(wanted))),
-    settle: (settlement) => commits.add(() => settle(settlement)),
+    admit: (wanted, decide) => commits.hard(() => admit(wanted, decide)),
+    explain: (wanted, decide) => commits.soft(() => decide(viewOf(wanted))),
+    // A settlement that a power cut takes leaves its attempt open: counted, and in doubt.
+    settle: (settlement) => commits.soft(() => settle(settlement)),
   };
 }
 

@@ -14,6 +14,8 @@ export const DELIVERIES_KEPT_MS = 40 * DAY;
 export const MAX_WAITING = 20_000;
 export const MAX_WAITING_BYTES = 256 * 1_024 * 1_024;
 const PRUNE_BATCH = 1_000;
+/** Followed objects looked at when a delivery does not say which one it is about. */
+const NEWEST = 5;
 
 export interface Deliveries extends DeliveryStore {
   /** Deletes what is past its retention, inside a transaction the caller owns. */
@@ -61,11 +63,11 @@ export function createDeliveries(db: DatabaseSync, commits: Commits, insertEvent
   };
 
   return {
-    putDelivery: (delivery, now) => commits.add(() => put(delivery, now)),
+    putDelivery: (delivery, now) => commits.hard(() => put(delivery, now)),
     dueDeliveries: async (specialist, now, limit) => due.all(specialist, now, limit).map(readDelivery),
-    endDelivery: (ended, now) => commits.add(() => finish(ended, now)),
-    delayDelivery: (seq, { dueAt, failed, note }) => commits.add(() => void delay.run(dueAt, failed ? 1 : 0, note.slice(0, 500), seq)),
-    nudge: (specialist, nudges, now) => commits.add(() => nudges.forEach((one) => nudge(specialist, one, now))),
+    endDelivery: (ended, now) => commits.soft(() => finish(ended, now)),
+    delayDelivery: (seq, { dueAt, failed, note }) => commits.soft(() => void delay.run(dueAt, failed ? 1 : 0, note.slice(0, 500), seq)),
+    nudge: (specialist, nudges, now) => commits.soft(() => nudges.forEach((one) => nudge(specialist, one, now))),
     deliveryCounts: async (specialist) =>
       counts.all(specialist ?? null).map((row) => ({ kind: textOf(row, "kind"), state: textOf(row, "state"), count: numberOf(row, "n") })),
     ...createRegistrations(db, commits),
@@ -105,11 +107,15 @@ function createNudge(db: DatabaseSync) {
   const watch = db.prepare(
     "UPDATE watch SET due_at = min(due_at, ?) WHERE specialist = ? AND kind = ? AND object = ? AND due_at IS NOT NULL",
   );
+  const newest = db.prepare(`
+    UPDATE watch SET due_at = min(due_at, ?1) WHERE specialist = ?2 AND kind = ?3 AND due_at IS NOT NULL AND object IN (
+      SELECT object FROM watch WHERE specialist = ?2 AND kind = ?3 AND due_at IS NOT NULL ORDER BY updated_at DESC LIMIT ${NEWEST})`);
   const follow = db.prepare(`
     INSERT INTO watch (specialist, kind, object, state, data, due_at, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
     ON CONFLICT (specialist, kind, object) DO UPDATE SET due_at = min(coalesce(due_at, excluded.due_at), excluded.due_at)`);
   return (specialist: Handle, nudge: Nudge, now: number): void => {
     if (nudge.kind === "source") source.run(nudge.at, specialist, nudge.name);
+    else if (nudge.kind === "newest") newest.run(nudge.at, specialist, nudge.of);
     else if (nudge.follow !== true) watch.run(nudge.at, specialist, nudge.kind, nudge.object);
     else if (nudge.kind === "thread")
       follow.run(specialist, "thread", nudge.object, "open", JSON.stringify({ newsAt: now }), nudge.at, now);
@@ -129,7 +135,7 @@ function createRegistrations(db: DatabaseSync, commits: Commits): Pick<DeliveryS
         foreignSecret: numberOf(row, "foreign_secret") === 1,
       })),
     saveRegistrations: (specialist, registrations, now) =>
-      commits.add(() => {
+      commits.hard(() => {
         clear.run(specialist);
         for (const { webhookId, url, foreignSecret } of registrations) insert.run(specialist, webhookId, url, foreignSecret ? 1 : 0, now);
       }),

@@ -52,9 +52,9 @@ export function createGuardian(
   };
 
   return {
-    registerKey: (handle, id, { limits, floors }, now) => commits.add(() => register(handle, id, limits, floors, now)),
+    registerKey: (handle, id, { limits, floors }, now) => commits.hard(() => register(handle, id, limits, floors, now)),
     quotaUse: (id, now) =>
-      commits.add(() => {
+      commits.soft(() => {
         if (registered.get(id) === undefined) return undefined;
         const state = quota.load(id);
         return { ...quotaUse(state, now), parkedUntil: state.parkedUntil, parkReason: state.parkReason };
@@ -65,8 +65,8 @@ export function createGuardian(
         .filter(({ scope }) => scope === scopeOf(handle))
         .map(({ currency, held, posted }) => ({ currency, heldMicros: held, postedMicros: posted }));
     },
-    stop: (kind, scope, reason, now) => commits.add(() => guardian.stop(kind, scope, reason, now)),
-    lift: (kind, scope) => commits.add(() => guardian.lift(kind, scope)),
+    stop: (kind, scope, reason, now) => commits.hard(() => guardian.stop(kind, scope, reason, now)),
+    lift: (kind, scope) => commits.hard(() => guardian.lift(kind, scope)),
     stops: async () => ({ halts: guardian.stops("halt"), pauses: guardian.stops("pause") }),
     async openApprovals(limit) {
       return handles
@@ -76,7 +76,7 @@ export function createGuardian(
         .slice(0, limit);
     },
     decideApproval: (intent, verdict, reason, now) =>
-      commits.add(() => {
+      commits.hard(() => {
         const approve = verdict === "approved";
         if (!guardian.answer(intent, { approve, ...(reason === undefined ? {} : { reason }) }, now)) return false;
         const row = proposed.get(asIntentId(intent));

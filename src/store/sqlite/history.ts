@@ -1,9 +1,10 @@
 /** What people ask of the store: intents as they went, counts, and the pruning of what is long over. */
 import type { DatabaseSync } from "node:sqlite";
 import { DAY } from "../../core/units.ts";
-import type { HistoryStore } from "../store.ts";
-import { INTENT_COLUMNS, readIntent } from "./outbox.ts";
-import { numberOf, textOf } from "./rows.ts";
+import { asHandle } from "../../core/ids.ts";
+import type { EventRow, HistoryStore } from "../store.ts";
+import { INTENT_ROW, readIntent } from "./outbox.ts";
+import { maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
 
 /** Handled events and settled intents are kept this long; identities are needed for as long as a network may repeat itself. */
 export const HISTORY_KEPT_MS = 90 * DAY;
@@ -14,11 +15,15 @@ const PRUNE_BATCH = 1_000;
 
 export function createHistory(db: DatabaseSync): HistoryStore {
   const list = db.prepare(`
-    SELECT ${INTENT_COLUMNS} FROM intent
+    SELECT ${INTENT_ROW} FROM intent
     WHERE (?1 IS NULL OR specialist = ?1) AND created_at >= ?2 AND seq < ?3 AND (?4 IS NULL OR state IN (SELECT value FROM json_each(?4)))
-      AND (?6 IS NULL OR operation = ?6)
+      AND (?6 IS NULL OR operation = ?6 OR substr(operation, 1, length(?6) + 1) = ?6 || '.')
     ORDER BY seq DESC LIMIT ?5`);
   const counts = db.prepare("SELECT operation, state, count(*) AS n FROM intent WHERE specialist = ? GROUP BY operation, state");
+  const handles = db.prepare("SELECT handle FROM specialist ORDER BY handle");
+  const events = db.prepare(
+    "SELECT specialist, id, kind, state, note, attempts, not_before, created_at, done_at FROM event WHERE specialist IN (SELECT handle FROM specialist) AND id = ? ORDER BY seq DESC LIMIT ?",
+  );
   const jobs = db.prepare("SELECT state, count(*) AS n FROM watch WHERE specialist = ? AND kind = 'job' GROUP BY state");
   return {
     intents: async ({ specialist, operation, since, before, states, limit }) =>
@@ -36,7 +41,23 @@ export function createHistory(db: DatabaseSync): HistoryStore {
       counts
         .all(specialist)
         .map((row) => ({ operation: textOf(row, "operation"), state: textOf(row, "state"), count: numberOf(row, "n") })),
+    handles: async () => handles.all().map((row) => asHandle(textOf(row, "handle"))),
+    findEvents: async (id, limit) => events.all(id, limit).map(readEvent),
     jobCounts: async (specialist) => jobs.all(specialist).map((row) => ({ state: textOf(row, "state"), count: numberOf(row, "n") })),
+  };
+}
+
+function readEvent(row: Row): EventRow {
+  return {
+    specialist: asHandle(textOf(row, "specialist")),
+    id: textOf(row, "id"),
+    kind: textOf(row, "kind"),
+    state: textOf(row, "state"),
+    note: maybeText(row, "note"),
+    attempts: numberOf(row, "attempts"),
+    notBefore: numberOf(row, "not_before"),
+    createdAt: numberOf(row, "created_at"),
+    doneAt: maybeNumber(row, "done_at"),
   };
 }
 

@@ -1,6 +1,7 @@
 /** The outbox in SQLite: reading intents, and the moves that no attempt is behind. */
-import type { DatabaseSync } from "node:sqlite";
-import type { Effect, Lane } from "../../contract/operations.ts";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { LANES, type Effect, type Lane } from "../../contract/operations.ts";
+import { Fatal } from "../../core/errors.ts";
 import { asHandle, asIntentId } from "../../core/ids.ts";
 import type { Intent, IntentMove, IntentState, OutboxStore } from "../../outbox/port.ts";
 import type { Commits } from "./commits.ts";
@@ -9,9 +10,39 @@ import type { SpendingTable } from "./limits/spending.ts";
 import { jsonOf, maybeNumber, maybeText, numberOf, objectOf, textOf, type Row } from "./rows.ts";
 import type { WatchWriter } from "./watches.ts";
 
-export const INTENT_COLUMNS = `seq, id, specialist, event_seq, operation, target, target_intent, input, effect, lane, thread, author,
-  conflict_key, hops, label, data, state, attempt, ever_unknown, next_at, checks, sent_at, expires_at, created_ref, code, message,
-  created_at, settled_at`;
+const COLUMNS = [
+  "seq",
+  "id",
+  "specialist",
+  "event_seq",
+  "operation",
+  "target",
+  "target_intent",
+  "input",
+  "effect",
+  "lane",
+  "thread",
+  "author",
+  "conflict_key",
+  "hops",
+  "label",
+  "data",
+  "state",
+  "attempt",
+  "ever_unknown",
+  "next_at",
+  "checks",
+  "sent_at",
+  "expires_at",
+  "created_ref",
+  "code",
+  "message",
+  "created_at",
+  "settled_at",
+] as const;
+
+/** One text instead of 28 columns: node:sqlite names every column of every row anew, which took 28 µs against 9 µs. */
+export const INTENT_ROW = `json_array(${COLUMNS.join(", ")}) AS intent`;
 
 const SETTLED: readonly IntentState[] = ["confirmed", "refused", "cancelled", "parked"];
 
@@ -66,21 +97,27 @@ export function createApplyChange(db: DatabaseSync, { spending, insertEvent, wri
 
 export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: ApplyChange): OutboxStore {
   // An intent waits for the earlier ones of its run, and for the one whose object it is about.
-  const due = db.prepare(`
-    SELECT ${INTENT_COLUMNS} FROM intent AS i
-    WHERE specialist = ? AND state = 'ready' AND lane IN (SELECT value FROM json_each(?)) AND next_at <= ?
+  const ready = (lanes: string): StatementSync =>
+    db.prepare(`
+    SELECT ${INTENT_ROW} FROM intent AS i INDEXED BY intent_ready
+    WHERE specialist = ?1 AND state = 'ready' AND next_at <= ?2 ${lanes}
       AND (target_intent IS NULL OR target IS NOT NULL)
       AND (ordinal = 0 OR NOT EXISTS (
         SELECT 1 FROM intent AS before INDEXED BY intent_open
         WHERE before.event_seq = i.event_seq AND before.ordinal < i.ordinal AND before.state IN ('ready', 'sending')))
-    ORDER BY seq LIMIT ?`);
-  const doubtful = db.prepare(
-    `SELECT ${INTENT_COLUMNS} FROM intent WHERE specialist = ? AND state = 'in_doubt' AND next_at <= ? ORDER BY next_at LIMIT ?`,
+    ORDER BY seq LIMIT ?3`);
+  const anyReady = db.prepare(
+    "SELECT 1 FROM intent INDEXED BY intent_ready WHERE specialist = ? AND state = 'ready' AND next_at <= ? LIMIT 1",
   );
-  const one = db.prepare(`SELECT ${INTENT_COLUMNS} FROM intent WHERE id = ?`);
-  const expired = db.prepare(`
-    SELECT ${INTENT_COLUMNS} FROM intent
-    WHERE specialist = ? AND expires_at <= ? AND expires_at IS NOT NULL AND state IN ('proposed', 'ready') AND ever_unknown = 0 LIMIT ?`);
+  const due = ready("");
+  const dueIn = ready("AND lane IN (SELECT value FROM json_each(?4))");
+  const doubtful = db.prepare(
+    `SELECT ${INTENT_ROW} FROM intent WHERE specialist = ? AND state = 'in_doubt' AND next_at <= ? ORDER BY next_at LIMIT ?`,
+  );
+  const one = db.prepare(`SELECT ${INTENT_ROW} FROM intent WHERE id = ?`);
+  const over = "specialist = ? AND expires_at <= ? AND expires_at IS NOT NULL AND state IN ('proposed', 'ready') AND ever_unknown = 0";
+  const anyExpired = db.prepare(`SELECT 1 FROM intent WHERE ${over} LIMIT 1`);
+  const expired = db.prepare(`SELECT ${INTENT_ROW} FROM intent WHERE ${over} LIMIT ?`);
   const claimed = db.prepare("SELECT created_ref FROM intent WHERE specialist = ? AND created_ref IN (SELECT value FROM json_each(?))");
   const proof = db.prepare("SELECT found, missed, proven, lateness_ms FROM proof WHERE key_id = ? AND operation = ?");
   const saveProof = db.prepare(`
@@ -88,27 +125,24 @@ export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: Ap
     ON CONFLICT (key_id, operation) DO UPDATE SET found = ?3, missed = ?4, proven = ?5, lateness_ms = ?6, updated_at = ?7`);
 
   return {
-    dueIntents: async (specialist, lanes, now, limit) => due.all(specialist, JSON.stringify(lanes), now, limit).map(readIntent),
+    async dueIntents(specialist, lanes, now, limit) {
+      if (anyReady.get(specialist, now) === undefined) return [];
+      const all = lanes.length === LANES.length;
+      return (all ? due.all(specialist, now, limit) : dueIn.all(specialist, now, limit, JSON.stringify(lanes))).map(readIntent);
+    },
     doubtfulIntents: async (specialist, now, limit) => doubtful.all(specialist, now, limit).map(readIntent),
     async findIntent(id) {
       const row = one.get(id);
       return row === undefined ? undefined : readIntent(row);
     },
-    moveIntent: (move) => commits.add(() => applyChange(move)),
-    expireIntents: (specialist, now, limit) =>
-      commits.add(() =>
-        expired
-          .all(specialist, now, limit)
-          .map(readIntent)
-          .filter((intent) =>
-            applyChange({
-              seq: intent.seq,
-              from: ["proposed", "ready"],
-              change: { state: "cancelled", code: "expired", message: "it no longer made sense" },
-              now,
-            }),
-          ),
-      ),
+    moveIntent: (move) => commits.soft(() => applyChange(move)),
+    async expireIntents(specialist, now, limit) {
+      if (anyExpired.get(specialist, now) === undefined) return [];
+      const due = expired.all(specialist, now, limit).map(readIntent);
+      const change = { state: "cancelled", code: "expired", message: "it no longer made sense" } as const;
+      const cancel = (intent: Intent): boolean => applyChange({ seq: intent.seq, from: ["proposed", "ready"], change, now });
+      return commits.soft(() => due.filter(cancel));
+    },
     async claimedRefs(specialist, refs) {
       return new Set(claimed.all(specialist, JSON.stringify(refs)).map((row) => textOf(row, "created_ref")));
     },
@@ -123,11 +157,18 @@ export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: Ap
       };
     },
     saveProof: (keyId, operation, value, now) =>
-      commits.add(() => void saveProof.run(keyId, operation, value.found, value.missed, Number(value.proven), value.latenessMs, now)),
+      commits.hard(() => void saveProof.run(keyId, operation, value.found, value.missed, Number(value.proven), value.latenessMs, now)),
   };
 }
 
 export function readIntent(row: Row): Intent {
+  const values = jsonOf(row, "intent");
+  if (!Array.isArray(values)) throw new Fatal("store_damaged", "expected an intent's row");
+  const column = Object.fromEntries(COLUMNS.map((name, i) => [name, values[i] ?? null])) as Row;
+  return intentOf(column);
+}
+
+function intentOf(row: Row): Intent {
   const target = maybeText(row, "target_intent");
   return {
     seq: numberOf(row, "seq"),

@@ -35,9 +35,9 @@ export function createRoster(db: DatabaseSync, commits: Commits): RosterStore {
               },
       };
     },
-    saveAccount: (handle, accountId, now) => commits.add(() => void account.run(handle, accountId, now)),
-    park: (handle, why, now) => commits.add(() => void park.run(handle, why.code, why.message, why.until ?? null, now)),
-    unpark: (handle, now) => commits.add(() => void unpark.run(now, handle)),
+    saveAccount: (handle, accountId, now) => commits.hard(() => void account.run(handle, accountId, now)),
+    park: (handle, why, now) => commits.hard(() => void park.run(handle, why.code, why.message, why.until ?? null, now)),
+    unpark: (handle, now) => commits.hard(() => void unpark.run(now, handle)),
     async keyOf(handle) {
       const row = key.get(handle);
       const id = row === undefined ? undefined : maybeText(row, "key_id");

@@ -4,7 +4,7 @@ import { Refused } from "../../core/errors.ts";
 import type { Handle } from "../../core/ids.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { HOUR } from "../../core/units.ts";
-import type { DraftIntent, FinishedRun, RecentWords, RunStore, StoredIntent } from "../../specialist/port.ts";
+import type { DraftIntent, FinishedRun, NewEvent, RecentWords, RunStore, StoredIntent } from "../../specialist/port.ts";
 import type { Commits } from "./commits.ts";
 import type { InsertEvent } from "./inbox.ts";
 import type { GuardianTable } from "./limits/guardian.ts";
@@ -24,6 +24,7 @@ export function createRuns(db: DatabaseSync, commits: Commits, { insertEvent, gu
   const done = db.prepare(
     "UPDATE event SET state = 'done', crashes = 0, done_at = ? WHERE seq = ? AND specialist = ? AND state = 'running'",
   );
+  const begun = db.prepare("UPDATE event SET state = 'running', began_at = ?1 WHERE specialist = ?2 AND id = ?3 RETURNING seq");
   const forget = db.prepare("DELETE FROM step WHERE event_seq = ?");
   const words = createRecentWords(db);
   const insert = createInsertIntent(db);
@@ -69,13 +70,21 @@ export function createRuns(db: DatabaseSync, commits: Commits, { insertEvent, gu
     });
   };
 
+  const record = (event: NewEvent, run: Omit<FinishedRun, "seq">): readonly StoredIntent[] => {
+    const row = insertEvent(event, run.now) ? begun.get(run.now, event.specialist, event.id) : undefined;
+    if (row === undefined) throw new Refused("run_superseded", `event ${event.id} of ${event.specialist} is known already`);
+    return finish({ ...run, seq: numberOf(row, "seq") });
+  };
+
   return {
     async loadState(specialist: Handle): Promise<JsonObject> {
       const row = state.get(specialist);
       return row === undefined ? {} : objectOf(row, "state");
     },
-    saveStep: (seq, name, value) => commits.add(() => void step.run(seq, name, JSON.stringify(value))),
-    finishRun: (run) => commits.add(() => finish(run)),
+    saveStep: (seq, name, value) => commits.hard(() => void step.run(seq, name, JSON.stringify(value))),
+    // Nothing of a run leaves before an admission, which is on disk together with all that came before it.
+    finishRun: (run) => commits.soft(() => finish(run)),
+    recordRun: (event, run) => commits.hard(() => record(event, run)),
   };
 }
 

@@ -72,13 +72,13 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...createRoster(db, commits),
     ...createHistory(db),
     ...createUpkeep(db, commits),
-    recover: (now, firstCheckMs) => commits.add(() => recover(now, firstCheckMs)),
+    recover: (now, firstCheckMs) => commits.hard(() => recover(now, firstCheckMs)),
     prune: (now) =>
-      commits.add(
+      commits.hard(
         () => prune(now) + pruneDeliveries(now) + quota.prune(now, 100) + spending.prune(now) + guardian.prune(now) + spending.expire(now),
       ),
     async close() {
-      await commits.add(() => undefined); // what is queued is written first
+      await commits.hard(() => undefined); // what is queued is written first
       if (options.database === undefined) database.close();
     },
   };

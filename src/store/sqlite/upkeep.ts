@@ -11,7 +11,7 @@ export function createUpkeep(db: DatabaseSync, commits: Commits): UpkeepStore {
   const write = db.prepare("INSERT INTO meta (name, value) VALUES ('salt', ?)");
   return {
     salt: (make) =>
-      commits.add(() => {
+      commits.hard(() => {
         const row = read.get();
         if (row !== undefined) return textOf(row, "value");
         const made = make();

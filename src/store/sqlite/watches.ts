@@ -37,7 +37,8 @@ export function createSchedule(db: DatabaseSync): ScheduleStore {
   const next = db.prepare(`
     SELECT min(at) AS at FROM (
       SELECT min(not_before) AS at FROM event WHERE specialist = ?1 AND state = 'ready'
-      UNION ALL SELECT min(next_at) FROM intent WHERE specialist = ?1 AND state = 'ready' AND lane IN (SELECT value FROM json_each(?2))
+      UNION ALL SELECT min(next_at) FROM intent
+        WHERE specialist = ?1 AND state = 'ready' AND lane IN (SELECT value FROM json_each(?2)) AND (target_intent IS NULL OR target IS NOT NULL)
       UNION ALL SELECT min(next_at) FROM intent WHERE specialist = ?1 AND state = 'in_doubt'
       UNION ALL SELECT min(expires_at) FROM intent WHERE specialist = ?1 AND expires_at IS NOT NULL AND state IN ('proposed', 'ready')
       UNION ALL SELECT min(due_at) FROM delivery WHERE specialist = ?1 AND state = 'ready'

@@ -106,7 +106,7 @@ CREATE TABLE intent (
   created_at INTEGER NOT NULL,
   settled_at INTEGER
 );
-CREATE INDEX intent_ready ON intent (specialist, lane, next_at, seq) WHERE state = 'ready';
+CREATE INDEX intent_ready ON intent (specialist, next_at, lane) WHERE state = 'ready';
 CREATE INDEX intent_doubt ON intent (specialist, next_at) WHERE state = 'in_doubt';
 CREATE INDEX intent_waiting ON intent (specialist, state, seq) WHERE state IN ('proposed', 'pending', 'parked');
 CREATE INDEX intent_conflict ON intent (conflict_key) WHERE state IN ('sending', 'in_doubt');
