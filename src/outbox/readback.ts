@@ -1,11 +1,14 @@
 /** Reading back: which read shows whether an action happened, and how its effect is recognised. Pure. */
 import type { Call } from "../contract/call.ts";
 import type { Job, NetworkRecord, Post, Webhook } from "../contract/records.ts";
-import { MINUTE } from "../core/units.ts";
+import { DAY } from "../core/units.ts";
 import type { Intent } from "./port.ts";
 
-/** Clocks of both sides may differ by this much before an older object is taken for another one. */
-const CLOCK_SKEW_MS = 2 * MINUTE;
+/**
+ * Older objects are taken for something else. Wide, since clocks of both sides may differ, even by a day: what other
+ * intents did is claimed by them, while an effect that is overlooked would be made twice.
+ */
+const CLOCK_SKEW_MS = 2 * DAY;
 
 export interface Myself {
   readonly handle: string;

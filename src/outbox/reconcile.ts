@@ -1,5 +1,5 @@
 /** What a look at the network says of an intent in doubt. Pure. */
-import { MINUTE, SECOND } from "../core/units.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { Intent, IntentChange, Proof } from "./port.ts";
 
 /** "Absent" must be seen this often, after the quiet period, before an action is sent again. */
@@ -8,8 +8,11 @@ export const ABSENT_LOOKS = 2;
 export const MAX_ATTEMPTS = 4;
 /** Between two looks that both count. */
 export const LOOK_AGAIN_MS = 10 * SECOND;
-/** A read-back that could not be made is tried again after this; it counts as nothing. */
+/** A read-back that could not be made or was incomplete counts as nothing. It is tried again after this, then ever more rarely. */
 const READ_FAILED_MS = MINUTE;
+const LONGEST_READ_FAILED_MS = HOUR;
+/** What cannot be read back for so long is given to a person. */
+const READ_FAILED_DAYS = 7;
 /** Looks before the quiet period is over: they can find, but never prove absence. */
 const EARLY_LOOKS_MS: readonly number[] = [2 * SECOND, 10 * SECOND, 30 * SECOND];
 
@@ -26,17 +29,20 @@ export type Look =
 export interface ReconcileRules {
   readonly quietMs: number;
   readonly now: number;
+  /** How long this process has known of the doubt, on a clock that cannot be set. */
+  readonly knownForMs: number;
   readonly proof: Proof;
 }
 
-export function reconcile(intent: Intent, look: Look, { quietMs, now, proof }: ReconcileRules): IntentChange {
+export function reconcile(intent: Intent, look: Look, { quietMs, now, knownForMs, proof }: ReconcileRules): IntentChange {
   const sentAt = intent.sentAt ?? intent.createdAt;
-  const quietAt = sentAt + quietMs;
+  // By both clocks: the wall clock may have been set, the other one knows nothing of the time before this process.
+  const quietAt = Math.max(sentAt + quietMs, now + quietMs - knownForMs);
   switch (look.kind) {
     case "found":
       return { state: "confirmed", ...(look.ref === "" ? {} : { createdRef: look.ref }) };
     case "unreadable":
-      return { state: "in_doubt", nextAt: now + READ_FAILED_MS, code: "read_back_failed", message: "the network could not be read back" };
+      return unreadable(sentAt, now);
     case "no-read":
       return park("no_read_back", "the interface shows no way to see whether it happened");
     case "absent": {
@@ -66,6 +72,13 @@ export function reconcile(intent: Intent, look: Look, { quietMs, now, proof }: R
       return { state: "ready", nextAt: now, checked: true, code: "absent", message: "it did not happen; it is sent again" };
     }
   }
+}
+
+function unreadable(sentAt: number, now: number): IntentChange {
+  const message = "the network could not be read back, or not far enough";
+  if (now - sentAt > READ_FAILED_DAYS * DAY) return park("read_back_failed", `${message}, for ${READ_FAILED_DAYS} days`);
+  const pause = Math.min(LONGEST_READ_FAILED_MS, Math.max(READ_FAILED_MS, (now - sentAt) / 4));
+  return { state: "in_doubt", nextAt: now + pause, code: "read_back_failed", message };
 }
 
 function nextEarlyLook(sentAt: number, quietAt: number, now: number): number {

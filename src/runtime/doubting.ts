@@ -4,6 +4,7 @@ import type { Intent, Proof } from "../outbox/port.ts";
 import { findEffect, readBackOf, type Myself, type ReadBack } from "../outbox/readback.ts";
 import { reconcile, type Look } from "../outbox/reconcile.ts";
 import { follow } from "./concluding.ts";
+import { MINUTE } from "../core/units.ts";
 import { announceIntent } from "./door.ts";
 import type { Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
@@ -11,6 +12,11 @@ import type { Parts } from "./parts.ts";
 const BATCH = 8;
 /** Pages of a list read before a read-back counts as incomplete. */
 const MAX_PAGES = 5;
+/** Asked for, so that few requests go far back; networks cut it to what they allow. */
+const PAGE_SIZE = 100;
+/** A list is read back to so long before the sending, since the clocks of both sides may differ. */
+const BEFORE_SENDING_MS = 15 * MINUTE;
+const MAX_DOUBTS_KNOWN = 10_000;
 /** Confirmed actions looked at to see whether reading back works at all. */
 const CONTROLS = 3;
 
@@ -18,6 +24,13 @@ const CONTROLS = 3;
 interface NoRoom {
   readonly kind: "no-room";
   readonly until: number;
+}
+
+/** What was read. Incomplete, it can show that something happened, and never that it did not. */
+interface Read {
+  readonly kind: "read";
+  readonly records: readonly NetworkRecord[];
+  readonly complete: boolean;
 }
 
 /** Looks at what is in doubt and due. Answers whether there may be more. */
@@ -33,18 +46,12 @@ export async function settleDoubts(parts: Parts, member: Member): Promise<boolea
 async function settleOne(parts: Parts, member: Member, intent: Intent): Promise<void> {
   const { store, clock, announcer, profile } = parts;
   const look = await lookFor(parts, member, intent);
-  if (look.kind === "no-room") {
-    const change = {
-      state: "in_doubt",
-      nextAt: look.until,
-      code: "read_back_waits",
-      message: "reading back waits for room in the quota",
-    } as const;
-    return void (await store.moveIntent({ seq: intent.seq, from: ["in_doubt"], change, now: clock.now() }));
-  }
+  if (look.kind === "no-room") return waitForRoom(parts, intent, look);
   const proof = await proofFor(parts, member, intent, look);
+  if (proof.kind === "no-room") return waitForRoom(parts, intent, proof);
   const now = clock.now();
-  const change = reconcile(intent, look, { quietMs: Math.max(profile.quietMs, 2 * proof.latenessMs), now, proof });
+  const rules = { quietMs: Math.max(profile.quietMs, 2 * proof.latenessMs), now, knownForMs: knownForMs(parts, member, intent), proof };
+  const change = reconcile(intent, look, rules);
   const { events, watches } = follow(member, intent, change, now);
   if (!(await store.moveIntent({ seq: intent.seq, from: ["in_doubt"], change, now, events, watches }))) return;
   announceIntent(announcer, member, intent, change, now);
@@ -53,61 +60,99 @@ async function settleOne(parts: Parts, member: Member, intent: Intent): Promise<
     await store.saveProof(
       member.keyId,
       intent.operation,
-      { ...proof, proven: true, found: proof.found + 1, latenessMs: Math.min(latenessMs, profile.quietMs) },
+      { proven: true, found: proof.found + 1, missed: proof.missed, latenessMs: Math.min(latenessMs, profile.quietMs) },
       now,
     );
   }
   parts.wake(member, change.state === "ready" ? "intents" : "events");
 }
 
+async function waitForRoom(parts: Parts, intent: Intent, { until }: NoRoom): Promise<void> {
+  const change = {
+    state: "in_doubt",
+    nextAt: until,
+    code: "read_back_waits",
+    message: "reading back waits for room in the quota",
+  } as const;
+  await parts.store.moveIntent({ seq: intent.seq, from: ["in_doubt"], change, now: parts.clock.now() });
+}
+
+/** How long this process has known of a doubt, by the clock that cannot be set. A wall clock set forward ends no quiet period. */
+function knownForMs({ clock }: Parts, member: Member, { seq, attempt }: Intent): number {
+  const doubt = `${seq}/${attempt}`;
+  const since = member.doubtsSince.get(doubt);
+  if (since !== undefined) return clock.monotonic() - since;
+  if (member.doubtsSince.size >= MAX_DOUBTS_KNOWN) member.doubtsSince.clear();
+  member.doubtsSince.set(doubt, clock.monotonic());
+  return 0;
+}
+
 async function lookFor(parts: Parts, member: Member, intent: Intent): Promise<Look | NoRoom> {
   const readBack = readBackOf(intent);
   if (readBack === undefined) return { kind: "no-read" };
-  const read = await readAll(parts, member, readBack);
+  const read = await readAll(parts, member, intent, readBack);
   if (read === undefined) return { kind: "unreadable" };
-  if ("until" in read) return read;
-  const found = findEffect(intent, read, myself(member));
+  if (read.kind === "no-room") return read;
+  const found = findEffect(intent, read.records, myself(member));
   const claimed = await parts.store.claimedRefs(
     member.specialist.handle,
     found.filter((ref) => ref !== ""),
   );
   const ref = found.find((candidate) => !claimed.has(candidate));
-  return ref === undefined ? { kind: "absent" } : { kind: "found", ref };
+  if (ref !== undefined) return { kind: "found", ref };
+  return read.complete ? { kind: "absent" } : { kind: "unreadable" };
 }
 
-/** The complete answer, page by page; undefined when it could not be read to its end. */
-async function readAll(parts: Parts, member: Member, readBack: ReadBack): Promise<readonly NetworkRecord[] | NoRoom | undefined> {
+/** All that could show the effect, page by page; undefined when nothing could be read. */
+async function readAll(parts: Parts, member: Member, intent: Intent, readBack: ReadBack): Promise<Read | NoRoom | undefined> {
   const records: NetworkRecord[] = [];
+  const { call, list } = readBack;
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const input = cursor === undefined ? readBack.call.input : { ...readBack.call.input, cursor };
-    const answer = await parts.door.read(member, { ...readBack.call, input }, { lane: "watch", signal: parts.ending });
+    const input = { ...call.input, ...(list ? { limit: PAGE_SIZE } : {}), ...(cursor === undefined ? {} : { cursor }) };
+    const answer = await parts.door.read(member, { ...call, input }, { lane: "obligation", signal: parts.ending });
     if (answer.kind === "waits") return { kind: "no-room", until: answer.until };
     if (answer.kind !== "answered" || answer.outcome.class !== "confirmed") return undefined;
-    if (!readBack.list) return answer.outcome.record === undefined ? undefined : [answer.outcome.record];
-    records.push(...(answer.outcome.items ?? []));
-    cursor = answer.outcome.next?.cursor;
-    if (cursor === undefined) return records;
+    const { record, items = [], next, skewMs = 0 } = answer.outcome;
+    if (!list) return record === undefined ? undefined : { kind: "read", records: [record], complete: showsAll(record) };
+    records.push(...items);
+    cursor = next?.cursor;
+    const sentAt = (intent.sentAt ?? intent.createdAt) + skewMs - BEFORE_SENDING_MS;
+    if (cursor === undefined || reachesBack(items, sentAt)) return { kind: "read", records, complete: true };
   }
-  return undefined;
+  return { kind: "read", records, complete: false };
+}
+
+/** A post shown with fewer replies than it counts may hide the one that is looked for. */
+function showsAll(record: NetworkRecord): boolean {
+  return record.kind !== "post" || record.replyCount === undefined || (record.replies?.length ?? 0) >= record.replyCount;
+}
+
+/** Whether a page of a list, newest first, goes back to before `since`. */
+function reachesBack(items: readonly NetworkRecord[], since: number): boolean {
+  const times = items.map((item) => ("createdAtMs" in item ? item.createdAtMs : undefined));
+  const newestFirst = times.every((at, i) => at !== undefined && at <= (times[i - 1] ?? Infinity));
+  return newestFirst && (times.at(-1) ?? Infinity) < since;
 }
 
 /**
  * Whether reading back has been seen to find a confirmed effect of this operation with this key. Absence is worth
  * nothing without that positive control, so it is made when first needed.
  */
-async function proofFor(parts: Parts, member: Member, intent: Intent, look: Look): Promise<Proof> {
-  const none: Proof = { proven: false, found: 0, missed: 0, latenessMs: 0 };
+async function proofFor(parts: Parts, member: Member, intent: Intent, look: Look): Promise<(Proof & { readonly kind: "proof" }) | NoRoom> {
+  const none = { kind: "proof", proven: false, found: 0, missed: 0, latenessMs: 0 } as const;
   const { keyId } = member;
   if (keyId === undefined) return none;
-  const proof = await parts.store.loadProof(keyId, intent.operation);
+  const proof = { ...(await parts.store.loadProof(keyId, intent.operation)), kind: "proof" } as const;
   if (proof.proven || look.kind !== "absent") return proof;
   for (const control of await confirmedLike(parts, member, intent)) {
     const readBack = readBackOf(control);
-    const read = readBack === undefined ? undefined : await readAll(parts, member, readBack);
-    if (read === undefined || "until" in read) continue;
-    const found = findEffect(control, read, myself(member)).some((ref) => ref === "" || ref === control.createdRef);
-    const now: Proof = { ...proof, proven: found, found: proof.found + Number(found), missed: proof.missed + Number(!found) };
+    const read = readBack === undefined ? undefined : await readAll(parts, member, control, readBack);
+    if (read === undefined) continue;
+    if (read.kind === "no-room") return read;
+    const found = findEffect(control, read.records, myself(member)).some((ref) => ref === "" || ref === control.createdRef);
+    if (!found && !read.complete) continue;
+    const now = { ...proof, proven: found, found: proof.found + Number(found), missed: proof.missed + Number(!found) };
     await parts.store.saveProof(keyId, intent.operation, now, parts.clock.now());
     return now;
   }

@@ -2,6 +2,7 @@
 import type { Lane } from "../contract/operations.ts";
 import type { TierLimits } from "../contract/tiers.ts";
 import type { KeyId } from "../core/ids.ts";
+import type { Nudge } from "../inbox/port.ts";
 import { DEFAULT_FLOORS, type LaneFloors } from "../limits/lanes.ts";
 import type { OperationRules } from "../specialist/rules.ts";
 import type { Specialist } from "../specialist/specialist.ts";
@@ -29,10 +30,14 @@ export interface Member {
   readonly waits: Map<Lane, LaneWait>;
   /** Intents being sent, by row number: no second send starts for them. */
   readonly flying: Set<number>;
+  /** Since when, on the monotonic clock, this process has known of each attempt in doubt (`seq/attempt`). */
+  readonly doubtsSince: Map<string, number>;
   /** What is at work for it now; each part runs once at a time. */
   readonly busy: Set<Part>;
   /** Parts asked for while they were at work: they run once more. */
   readonly again: Set<Part>;
+  /** Looks asked for by deliveries while a pass that makes them was reading: they are made again after it. */
+  missedNudges: readonly Nudge[];
   /** The earliest time something of it is due, as last armed. */
   dueAt: number;
   /** Set once it was removed: it drains what it owes and begins nothing new. */
@@ -40,7 +45,7 @@ export interface Member {
 }
 
 /** What can be at work for a specialist. */
-export const PARTS = ["events", "intents", "doubts", "schedules", "sources", "watches"] as const;
+export const PARTS = ["deliveries", "events", "intents", "doubts", "schedules", "sources", "watches"] as const;
 export type Part = (typeof PARTS)[number];
 
 export function createMember(specialist: Specialist, rules: OperationRules, limits: TierLimits): Member {
@@ -55,8 +60,10 @@ export function createMember(specialist: Specialist, rules: OperationRules, limi
     floors: { ...DEFAULT_FLOORS, ...specialist.lanes },
     waits: new Map(),
     flying: new Set(),
+    doubtsSince: new Map(),
     busy: new Set(),
     again: new Set(),
+    missedNudges: [],
     dueAt: Infinity,
     retired: false,
   };
