@@ -14,6 +14,8 @@ export interface ResidentOptions {
   readonly count?: number;
   /** How often each thing happens, on average, across all residents. 0 turns it off. */
   readonly perMinute?: Partial<Record<Activity, number>>;
+  /** What they have already done when a world is new, so that who comes finds it lived in. Default nothing. */
+  readonly already?: Partial<Record<Activity, number>>;
   /** From offering a job to its deadline, in ms. Default 10 minutes. */
   readonly jobDeadlineMs?: number;
   /** Kinds of tasks offered. Default all. */
@@ -68,6 +70,9 @@ export function createResidents(world: World, options: ResidentOptions, plans: T
       for (const activity of ACTIVITIES) {
         if (!(rates[activity] > 0)) continue;
         const planned = plans.get(activity);
+        if (planned === undefined)
+          for (let i = 0; i < (options.already?.[activity] ?? 0); i++)
+            acts[activity](world.chance("first").pick(people), world.chance("first"));
         if (planned === undefined) plan(activity, now, world.chance("plan"));
         else world.agenda.note(planned.nextAt, `resident:${activity}`);
       }
