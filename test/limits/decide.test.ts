@@ -231,6 +231,7 @@ describe("brakes", () => {
   test("ordinary talk passes: a third voice breaks a circle, an hour and a day pass, settings widen", () => {
     expect(braked(said(), {}, T0).ok).toBe(true);
     expect(braked(said({ turns: [...alternating.slice(1), "amy"] }), {}, T0).ok).toBe(true);
+    expect(braked(said({ turns: ["me", "bob", "bob", "me", "bob", "bob"] }), {}, T0).ok).toBe(true);
     expect(braked(said({ past: past(10, { author: "bob", at: T0 - HOUR }) }), {}, T0).ok).toBe(true);
     expect(braked(said({ past: past(1, { textHash: "h", at: T0 - DAY }) }), {}, T0).ok).toBe(true);
     expect(braked(said({ past: past(5, { thread: "t" }) }), { repliesPerThread: 6 }, T0).ok).toBe(true);

@@ -111,8 +111,8 @@ describe("live", () => {
         }),
       ),
     );
-    const gaps = starts.slice(1).map((at, i) => at - (starts[i] ?? 0));
-    expect(Math.min(...gaps)).toBeGreaterThan(15);
+    // Over all of them: a start that a busy machine delays does not delay the ones after it.
+    expect((starts.at(-1) ?? 0) - (starts[0] ?? 0)).toBeGreaterThan(5 * 20 - 15);
     expect(most).toBe(2);
   });
 

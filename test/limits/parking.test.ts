@@ -76,6 +76,12 @@ describe("one burst, one park", () => {
     expect(state.strikes).toBe(1);
   });
 
+  test("a 429 to a later attempt never shortens a park either", () => {
+    const state = fresh();
+    const { until } = park(state, T0, { retryAfterMs: 5 * HOUR, admittedAt: T0 - 1 }, STEADY);
+    expect(park(state, T0 + 9, { retryAfterMs: SECOND, admittedAt: T0 + 5 }, STEADY).until).toBe(until);
+  });
+
   test("a complete answer to an attempt sent after the park makes the backoff start over; an older one does not", () => {
     const state = fresh();
     const { until } = park(state, T0, { admittedAt: T0 }, STEADY);

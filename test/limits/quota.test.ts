@@ -140,6 +140,16 @@ describe("the ledger", () => {
     expect(take(state, T0 + HOUR - MINUTE, 1)).toBe(0);
   });
 
+  test("what is answered while the clock is set back counts as long as anything else", () => {
+    const state = newQuota({ perHour: 2, perDay: 10 }, ONE_LANE);
+    take(state, T0, 1);
+    answer(state, T0, 1);
+    take(state, T0 - 50 * MINUTE, 1);
+    answer(state, T0 - 50 * MINUTE, 1);
+    expect(take(state, T0 + 20 * MINUTE, 1)).toBe(0);
+    expect(take(state, T0 + HOUR + MINUTE, 5)).toBe(2);
+  });
+
   test("what a crash left open counts from recovery", () => {
     const state = newQuota({ perHour: 2, perDay: 10 }, ONE_LANE);
     recover(state, T0, [{ lane: "obligation", cost: 2, deadlineAt: T0 - HOUR }]);
@@ -194,6 +204,13 @@ describe("believing the server", () => {
     const use = quotaUse(state, T0);
     expect(60 - use.hour.used).toBe(hour);
     expect(500 - use.day.used).toBe(day);
+  });
+
+  test("where the server agrees there is nothing to write down", () => {
+    const state = newQuota(FREE, ONE_LANE);
+    take(state, T0, 3);
+    expect(believeDownwards(state, T0, { remainingHour: 57, remainingDay: 499 })).toEqual([]);
+    expect(believeDownwards(state, T0, { remainingHour: 56 })).toMatchObject([{ window: "hour", count: 1 }]);
   });
 
   test("a stranger on our key shows as foreign calls, once, and they leave when the server says so", () => {

@@ -91,16 +91,28 @@ describe("quota rows", () => {
     }
   });
 
-  test("an ending counts once, also when the key's state was not in memory", () => {
-    const tables = openTables();
-    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
-    const attempts = [1, 2, 3].map(() => tables.admit({ now: T0 }).attempt ?? 0);
-    tables.forget();
-    for (const attempt of attempts) tables.end(attempt, { now: T0 + SECOND });
-    const { hour } = quotaUse(tables.quota.load(KEY), T0 + SECOND);
-    expect(hour.used).toBe(3);
-    expect(quotaUse(tables.quota.load(KEY), T0 + 2 * HOUR).hour.used).toBe(0);
-  });
+  test.each(["before", "after"] as const)(
+    "an ending counts once when its row is closed %s it, also when the key was not in memory",
+    (order) => {
+      const tables = openTables();
+      tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+      const [first = 0, second = 0] = [1, 2, 3].map(() => tables.admit({ now: T0 }).attempt);
+      for (const attempt of [first, second]) {
+        tables.forget();
+        const close = () => tables.db.exec(`UPDATE attempt SET ended_at = ${T0} WHERE seq = ${attempt}`);
+        if (order === "before") close();
+        tables.quota.end(
+          { key: KEY, attempt, lane: "obligation", cost: 1, admittedAt: T0, deadlineAt: T0 + 30 * SECOND, ending: "answered" },
+          T0 + SECOND,
+        );
+        if (order === "after") close();
+      }
+      const state = tables.quota.load(KEY);
+      expect([quotaUse(state, T0 + SECOND).hour.used, state.flying]).toEqual([3, 1]);
+      expect(reopened(tables).quota.load(KEY).flying).toBe(1);
+      expect(quotaUse(state, T0 + 2 * HOUR).hour.used).toBe(1);
+    },
+  );
 
   test("attempts a crash left open count from recovery", () => {
     const tables = openTables();
