@@ -75,6 +75,15 @@ describe("every post comes once, to a complete end, by", () => {
     expect(got.queries).toHaveLength(5);
   });
 
+  test("page, where the answer states the page it is", async () => {
+    const got = await collect({ style: "page", parameter: "page", next: ["page"] }, (query) => {
+      const page = Number(query.get("page") ?? 1);
+      return { body: { posts: posts((page - 1) * 2, 2), page } };
+    });
+    expect(ids(got.pages)).toEqual(ALL);
+    expect(got.pages.at(-1)?.end).toBe("complete");
+  });
+
   test("offset", async () => {
     const got = await collect({ style: "offset", parameter: "offset" }, (query) => ({ body: posts(Number(query.get("offset") ?? 0), 2) }));
     expect(ids(got.pages)).toEqual(ALL);

@@ -265,6 +265,12 @@ describe("drift", () => {
     expect(drift).toMatchObject([{ kind: "winner-change", severity: "breaking", path: "list at results" }]);
   });
 
+  test("an empty page under the known name is the known list, whatever lies beside it", () => {
+    const pins = createPins();
+    readList(profile, "post", { posts: [{ id: 1 }] }, pins);
+    expect(readList(profile, "post", { posts: [], results: [{ id: 2 }] }, pins)).toEqual({ items: [], skipped: 0, drift: [] });
+  });
+
   test("a type that changes, a new field, a new status and a lost id are told by path and type", () => {
     const pins = createPins();
     readRecord(profile, "job", { id: "j1", status: "open", reward: 5 }, pins);
