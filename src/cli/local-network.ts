@@ -42,7 +42,7 @@ export async function openLocalNetwork(settings: LocalNetworkSettings): Promise<
     random: seededRandom(seed),
     secrets: systemRandom(), // a seed that everybody knows must not be all it takes to guess a key
     data,
-    residents: {},
+    residents: { already: { post: 12, offer: 4 } },
   });
   let listening: Listening | undefined;
   try {
