@@ -11,7 +11,19 @@ export interface CommandEntry {
 /** In the order in which a newcomer meets them. */
 export const COMMANDS: readonly CommandEntry[] = [
   { name: "demo", describe: "a network and a cast of specialists in one process, to watch", load: () => import("./commands/demo.ts") },
+  { name: "check", describe: "look for mistakes in settings and definitions, without a call", load: () => import("./commands/check.ts") },
   { name: "run", describe: "run the specialists of this project on a network", load: () => import("./commands/run.ts") },
   { name: "network", describe: "a local network alone, to develop against", load: () => import("./commands/network.ts") },
-  { name: "check", describe: "look for mistakes in settings and definitions, without a call", load: () => import("./commands/check.ts") },
+  { name: "status", describe: "what runs, what it has used, what waits and what needs you", load: () => import("./commands/status.ts") },
+  { name: "log", describe: "what was done and decided", load: () => import("./commands/log.ts") },
+  { name: "why", describe: "why something waits, was refused or is parked", load: () => import("./commands/why.ts") },
+  { name: "call", describe: "one operation by name, through all limits", load: () => import("./commands/call.ts") },
+  { name: "approve", describe: "let a held action leave", load: () => import("./commands/approve.ts") },
+  { name: "reject", describe: "say no to a held action", load: () => import("./commands/reject.ts") },
+  { name: "pause", describe: "begin nothing new", load: () => import("./commands/pause.ts") },
+  { name: "resume", describe: "end a pause", load: () => import("./commands/resume.ts") },
+  { name: "halt", describe: "the kill switch for writes", load: () => import("./commands/halt.ts") },
+  { name: "retry", describe: "try a parked event or action again", load: () => import("./commands/retry.ts") },
+  { name: "settle", describe: "decide an action in doubt", load: () => import("./commands/settle.ts") },
+  { name: "backup", describe: "a consistent copy of the store", load: () => import("./commands/backup.ts") },
 ];

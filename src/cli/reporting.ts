@@ -1,16 +1,16 @@
 /** Says what happens as it happens: one line per action for people, one JSON object a line for machines. */
-import type { AnnouncementName, Announcements, Announcer } from "../core/events.ts";
+import { ANNOUNCEMENT_NAMES, type AnnouncementName, type Announcements, type Announcer } from "../core/events.ts";
 import type { LogLine } from "../core/log.ts";
 import { MINUTE } from "../core/units.ts";
 import type { Output, Paint } from "./output.ts";
 import { printable } from "./output.ts";
-import { ANNOUNCEMENTS, TELL, type Told } from "./telling.ts";
+import { TELL, type Told } from "./telling.ts";
 
 export type Listener = <Name extends AnnouncementName>(name: Name, what: Announcements[Name]) => void;
 
 /** Calls `listener` with everything that is announced. Answers how to stop that. */
 export function listenToAll(announcer: Announcer, listener: Listener): () => void {
-  const stops = ANNOUNCEMENTS.map((name) => listenTo(announcer, name, listener));
+  const stops = ANNOUNCEMENT_NAMES.map((name) => listenTo(announcer, name, listener));
   return () => stops.forEach((stop) => stop());
 }
 

@@ -4,7 +4,9 @@ import { messageOf, RetinueError, type Fatal } from "../core/errors.ts";
 import { createLogger, type Logger } from "../core/log.ts";
 import { systemRandom } from "../core/random.ts";
 import { Scrubber } from "../core/secret.ts";
-import { launch, type Launched, type LaunchPlan } from "../runtime/launch.ts";
+import { controlPath, serveControl, type Control } from "../runtime/control.ts";
+import { createGuardian } from "../runtime/guardian.ts";
+import { launch, type Launched, type LaunchOptions, type LaunchPlan } from "../runtime/launch.ts";
 import { showSpecialist, type SpecialistShown } from "../runtime/snapshot.ts";
 import type { Context } from "./command.ts";
 import { openLifetime, type End, type Lifetime } from "./lifetime.ts";
@@ -58,7 +60,7 @@ export function openStage(context: Context, forMs: number | undefined): Stage {
 }
 
 /** Opens the store and joins the parts. Starts nothing. */
-export function launchOn(stage: Stage, plan: LaunchPlan, options: { readonly dryRun?: boolean } = {}): Promise<Launched> {
+export function launchOn(stage: Stage, plan: LaunchPlan, options: Pick<LaunchOptions, "dryRun" | "passive"> = {}): Promise<Launched> {
   const { log, scrubber, announcer, context, lifetime } = stage;
   const onLost = (error: Fatal): void => {
     log.error(error.message, { hint: error.details.hint });
@@ -77,14 +79,32 @@ export async function live(stage: Stage, launched: Launched): Promise<Ended> {
   const { context, announcer, lifetime } = stage;
   const { out, clock } = context;
   const silence = reportLines(announcer, out);
-  await launched.start();
-  const why = await lifetime.over;
-  if (why !== "lost")
-    out.progress({ type: "stopping", at: clock.now() }, out.paint.dim("stopping: waiting for answers that are under way"));
-  await launched.drain();
-  silence();
-  const shown = await Promise.all(
-    launched.runtime.members().map((member) => showSpecialist(launched.store, clock, member.specialist.handle, member)),
-  );
-  return { why, shown };
+  const control = await openControl(stage, launched);
+  try {
+    await launched.start();
+    const why = await lifetime.over;
+    if (why !== "lost")
+      out.progress({ type: "stopping", at: clock.now() }, out.paint.dim("stopping: waiting for answers that are under way"));
+    await launched.drain();
+    const members = launched.runtime.members();
+    const shown = await Promise.all(members.map((member) => showSpecialist(launched.store, clock, member.specialist.handle, member)));
+    return { why, shown };
+  } finally {
+    silence();
+    await control?.close();
+  }
+}
+
+/** Commands find the runtime by its store; one in memory has no place to be found at. */
+async function openControl({ context, announcer, log, lifetime }: Stage, launched: Launched): Promise<Control | undefined> {
+  const { store, runtime, baseUrl, config } = launched;
+  if (config.store.path === ":memory:") return undefined;
+  const { clock } = context;
+  return serveControl({
+    path: controlPath(config.store.path),
+    guardian: createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl } }),
+    announcer,
+    log,
+    onStop: () => lifetime.end("asked"),
+  });
 }

@@ -81,20 +81,9 @@ export const TELL: Tell = {
   wait: ({ until, message, at }) => ({ text: `waits ${showDuration(until - at)}: ${message}`, tone: "quiet" }),
   parked: ({ message }) => ({ text: `is parked: ${message}`, tone: "bad" }),
   definition: ({ message }) => ({ text: message, tone: "plain" }),
+  delivery: ({ state, kind, message }) =>
+    state === "parked" ? { text: `was told of something it cannot read (${kind}): ${message ?? ""}`, tone: "bad" } : undefined,
   poll: () => undefined,
   request: () => undefined,
   drift: ({ operation, path, kind }) => ({ text: `${operation} now answers differently: ${kind} at ${path}`, tone: "quiet" }),
 };
-
-/** All names, in no order. */
-export const ANNOUNCEMENTS: readonly AnnouncementName[] = [
-  "poll",
-  "run",
-  "intent",
-  "request",
-  "job",
-  "wait",
-  "parked",
-  "drift",
-  "definition",
-];

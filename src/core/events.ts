@@ -10,6 +10,13 @@ interface About {
 export interface Announcements {
   /** A list or followed object was looked at. */
   poll: About & { readonly source: string; readonly fresh: number; readonly skipped: number; readonly gap: boolean };
+  /** A webhook delivery was worked on. `kind` is the network's word, empty where it has none. */
+  delivery: About & {
+    readonly kind: string;
+    readonly state: "done" | "unhandled" | "parked";
+    readonly fresh: number;
+    readonly message?: string;
+  };
   /** A handler ended. */
   run: About & {
     readonly event: string;
@@ -42,6 +49,22 @@ export interface Announcements {
 }
 
 export type AnnouncementName = keyof Announcements;
+
+const NAMES: { readonly [name in AnnouncementName]: true } = {
+  poll: true,
+  delivery: true,
+  run: true,
+  intent: true,
+  request: true,
+  job: true,
+  wait: true,
+  parked: true,
+  drift: true,
+  definition: true,
+};
+
+/** Every name there is, in no order. */
+export const ANNOUNCEMENT_NAMES = Object.keys(NAMES) as readonly AnnouncementName[];
 
 export type Announcer = EventEmitter<{ [name in AnnouncementName]: (what: Announcements[name]) => void }>;
 

@@ -15,6 +15,9 @@ export function dryStore(real: Store, options: Omit<SqliteStoreOptions, "path">)
     keyOf: (handle) => real.keyOf(handle),
     quotaUse: (key, now) => real.quotaUse(key, now),
     stops: () => real.stops(),
+    stop: (kind, scope, reason, now) => real.stop(kind, scope, reason, now),
+    lift: (kind, scope) => real.lift(kind, scope),
+    backup: (file) => real.backup(file),
     openAttempts: () => real.openAttempts(),
     async recover(now, firstCheckMs) {
       await real.recover(now, firstCheckMs);

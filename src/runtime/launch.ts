@@ -31,6 +31,8 @@ export interface LaunchOptions {
   readonly announcer?: Announcer;
   /** Thinks and reads, and sends no write. */
   readonly dryRun?: boolean;
+  /** Does only what it is told: nothing is polled, handled or sent by itself. */
+  readonly passive?: boolean;
   /** Told when the store cannot be written any more: nothing is sent from then on. */
   readonly onLost?: (error: Fatal) => void;
 }
@@ -58,16 +60,20 @@ export interface Launched extends LaunchPlan {
 
 /** Looks at settings, profile, definitions and keys. Opens nothing. Throws `Misconfigured` with the first mistake. */
 export async function planLaunch(config: Config, clock: Clock): Promise<LaunchPlan> {
-  const { baseUrl } = config.network;
-  if (baseUrl === undefined)
-    throw new Misconfigured("base_url_missing", "nobody said where the network is", {
-      expected: "its base address, such as https://api.example.com/v1",
-      hint: "give --base-url, or set RETINUE_BASE_URL; `retinue demo` brings a network of its own",
-    });
+  const baseUrl = requireBaseUrl(config);
   const cast = await planCast(config, clock);
   const problems = [...cast.roster.problems, ...checkRosterKeys(cast.roster, config)];
   throwMistakes(problems);
   return { config, baseUrl, ...cast, warnings: problems };
+}
+
+/** Throws `Misconfigured` (`base_url_missing`). */
+export function requireBaseUrl({ network: { baseUrl } }: Config): string {
+  if (baseUrl !== undefined) return baseUrl;
+  throw new Misconfigured("base_url_missing", "nobody said where the network is", {
+    expected: "its base address, such as https://api.example.com/v1",
+    hint: "give --base-url, or set RETINUE_BASE_URL; `retinue demo` brings a network of its own",
+  });
 }
 
 /** Looks at profile and definitions alone, for a network that gives them their keys afterwards. */
@@ -117,6 +123,7 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
       zone: config.guardian.zone,
       guardianCaps: config.guardian.spend,
       drainMs: config.drainMs,
+      passive: options.passive ?? false,
       ...(options.announcer === undefined ? {} : { announcer: options.announcer }),
     });
     const closing = transport;

@@ -54,6 +54,8 @@ export interface RuntimeOptions {
   /** How long stopping waits for answers. Default 25 s. */
   readonly drainMs?: number;
   readonly fetch?: typeof globalThis.fetch;
+  /** Does only what it is told: nothing is polled, handled or sent by itself. Default false. */
+  readonly passive?: boolean;
 }
 
 export interface Runtime {
@@ -186,7 +188,7 @@ class Engine implements Runtime {
   }
 
   #wake(member: Member, part: Part): void {
-    if (this.#stopping.signal.aborted) return;
+    if (this.#stopping.signal.aborted || this.#options.passive === true) return;
     if (member.busy.has(part)) member.again.add(part);
     else this.#track(this.#work(member, part));
   }

@@ -4,8 +4,11 @@ import type { Tier } from "../contract/tiers.ts";
 import type { Clock } from "../core/clock.ts";
 import { asHandle } from "../core/ids.ts";
 import type { Micros } from "../core/units.ts";
+import type { Intent } from "../outbox/port.ts";
+import type { Stop } from "../limits/port.ts";
 import type { Store } from "../store/store.ts";
 import type { Member } from "./member.ts";
+import type { Runtime } from "./runtime.ts";
 
 export interface UseOfLimit {
   readonly used: number;
@@ -47,6 +50,92 @@ export interface SpecialistShown {
   /** Why nothing is sent for it at all. */
   readonly parked: { readonly code: string; readonly message: string; readonly since: number } | undefined;
   readonly sources: readonly { readonly name: string; readonly dueAt: number | null }[];
+}
+
+/** Something that waits for a person. */
+export interface WaitingForPerson {
+  readonly id: string;
+  readonly handle: string;
+  /** The operation of an intent, the kind of an event. */
+  readonly what: string;
+  readonly target?: string;
+  readonly message: string;
+  readonly since: number;
+}
+
+export interface Snapshot {
+  readonly at: number;
+  /** Undefined where nothing runs, and this is what the store says. */
+  readonly running: { readonly pid: number; readonly since: number; readonly baseUrl: string; readonly set: "a" | "b" } | undefined;
+  readonly halts: readonly Stop[];
+  readonly pauses: readonly Stop[];
+  readonly approvals: readonly (WaitingForPerson & { readonly expiresAt: number })[];
+  readonly parked: readonly WaitingForPerson[];
+  readonly doubts: readonly WaitingForPerson[];
+  readonly specialists: readonly SpecialistShown[];
+}
+
+const MAX_LISTED = 100;
+
+/** Everything at once; lists are bounded, newest first. */
+export async function showAll({
+  store,
+  clock,
+  live,
+}: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly live?: { readonly runtime: Runtime; readonly startedAt: number; readonly baseUrl: string };
+}): Promise<Snapshot> {
+  const members = live?.runtime.members() ?? [];
+  const running = new Map(members.map((member) => [String(member.specialist.handle), member]));
+  const handles = new Set([...running.keys(), ...(await store.handles())]);
+  const [stops, approvals, events, intents, doubts] = await Promise.all([
+    store.stops(),
+    store.openApprovals(MAX_LISTED),
+    store.parkedEvents(undefined, MAX_LISTED),
+    store.intents({ states: ["parked"], limit: MAX_LISTED }),
+    store.intents({ states: ["in_doubt"], limit: MAX_LISTED }),
+  ]);
+  const asked = await Promise.all(
+    approvals.map(async ({ approval, specialist }) => ({ approval, specialist, intent: await store.findIntent(approval.intent) })),
+  );
+  return {
+    at: clock.now(),
+    running:
+      live === undefined
+        ? undefined
+        : { pid: process.pid, since: live.startedAt, baseUrl: live.baseUrl, set: live.runtime.parts.profile.set },
+    ...stops,
+    approvals: asked.map(({ approval, specialist, intent }) => ({
+      id: approval.intent,
+      handle: specialist,
+      what: intent?.operation ?? "",
+      message: intent === undefined ? "" : JSON.stringify(intent.input).slice(0, MAX_SHOWN_INPUT),
+      since: approval.askedAt,
+      expiresAt: approval.expiresAt,
+      ...(intent?.target === undefined ? {} : { target: intent.target }),
+    })),
+    parked: [
+      ...events.map(({ id, specialist, kind, note, parkedAt }) => ({ id, handle: specialist, what: kind, message: note, since: parkedAt })),
+      ...intents.map(waiting),
+    ],
+    doubts: doubts.map(waiting),
+    specialists: await Promise.all([...handles].sort().map((handle) => showSpecialist(store, clock, handle, running.get(handle)))),
+  };
+}
+
+const MAX_SHOWN_INPUT = 300;
+
+function waiting(intent: Intent): WaitingForPerson {
+  return {
+    id: intent.id,
+    handle: intent.specialist,
+    what: intent.operation,
+    message: intent.message ?? intent.code ?? "",
+    since: intent.settledAt ?? intent.sentAt ?? intent.createdAt,
+    ...(intent.target === undefined ? {} : { target: intent.target }),
+  };
 }
 
 const OPEN: readonly string[] = ["proposed", "ready", "sending", "in_doubt", "pending", "parked"];

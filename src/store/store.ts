@@ -104,10 +104,31 @@ export interface RosterStore {
   keyOf(handle: Handle): Promise<KeyId | undefined>;
 }
 
+/** An event as people see it. */
+export interface EventRow {
+  readonly specialist: Handle;
+  readonly id: string;
+  readonly kind: string;
+  readonly state: string;
+  /** Why it waits or is parked. */
+  readonly note: string | undefined;
+  /** Handlings that failed. */
+  readonly attempts: number;
+  readonly notBefore: number;
+  readonly createdAt: number;
+  readonly doneAt: number | undefined;
+}
+
 /** What people ask of a store that nothing depends on. */
 export interface HistoryStore {
+  /** Every specialist that has run here. */
+  handles(): Promise<readonly Handle[]>;
+  /** Events of one id, over all specialists, newest first. */
+  findEvents(id: string, limit: number): Promise<readonly EventRow[]>;
+  /** Newest first. */
   intents(filter: {
     readonly specialist?: Handle;
+    /** An operation, or the noun of several: `posts` for all that begin so. */
     readonly operation?: string;
     readonly since?: number;
     readonly before?: number;

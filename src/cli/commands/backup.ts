@@ -1,0 +1,21 @@
+/** `retinue backup`: a consistent copy of the store, also while it is at work. */
+import { isAbsolute, join } from "node:path";
+import { EXIT, OPTIONS, type Command } from "../command.ts";
+import { withGuardian } from "../guardian.ts";
+
+export const command: Command = {
+  name: "backup",
+  arguments: "<file>",
+  describe: "Writes a consistent copy of the store, also while it is at work. It holds no key. Never run a copy beside its original.",
+  options: [OPTIONS.store, OPTIONS.config],
+  examples: ["retinue backup backups/store-monday.sqlite"],
+  async run(context) {
+    const { args, out, cwd } = context;
+    const [name = ""] = args;
+    const file = isAbsolute(name) ? name : join(cwd, name);
+    const { said } = await withGuardian(context, (guardian) => guardian.backup({ file }));
+    out.line(said);
+    out.result({ ok: true, said, file });
+    return EXIT.done;
+  },
+};

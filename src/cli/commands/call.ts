@@ -1,0 +1,121 @@
+/** `retinue call`: one operation by name, through all limits, by the live runtime where there is one. */
+import { readFileSync } from "node:fs";
+import { OPERATION_NAMES, isOperationName } from "../../contract/operations.ts";
+import { Misconfigured, Refused } from "../../core/errors.ts";
+import { isObject, parseJson, type JsonObject } from "../../core/json.ts";
+import { nearest, throwMistakes } from "../../config/problem.ts";
+import { checkRosterKeys } from "../../config/roster.ts";
+import { checkReachable } from "../../client/reach.ts";
+import type { CallResult } from "../../runtime/calling.ts";
+import { connectControl } from "../../runtime/control.ts";
+import { createGuardian, type CallQuery } from "../../runtime/guardian.ts";
+import { planCast, requireBaseUrl } from "../../runtime/launch.ts";
+import { textOption } from "../args.ts";
+import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
+import { storeConfig } from "../guardian.ts";
+import { launchOn, openStage } from "../session.ts";
+import { moment } from "../showing.ts";
+
+const STDIN = 0;
+
+export const command: Command = {
+  name: "call",
+  arguments: "<operation> [target]",
+  describe: "One operation by name, as one specialist, through its limits: reads are charged, writes become actions like any other.",
+  options: [
+    { flags: "--as <handle>", describe: "as which specialist" },
+    { flags: "--input <json>", describe: "its inputs by our names, or - to read them from standard input" },
+    OPTIONS.config,
+    OPTIONS.agents,
+    OPTIONS.baseUrl,
+    OPTIONS.set,
+    OPTIONS.profile,
+    OPTIONS.store,
+  ],
+  examples: ["retinue call posts.list --as scout", `retinue call posts.reply post_7 --as scout --input '{"content": "Welcome!"}'`],
+  async run(context) {
+    const query = queryOf(context);
+    const { path } = (await storeConfig(context)).store;
+    const client = await connectControl(path, context.clock);
+    try {
+      const result = client === undefined ? await callAlone(context, query) : await client.guardian.call(query);
+      return show(result, context);
+    } catch (error) {
+      // What the rules of the operation say is a mistake in what was typed.
+      if (error instanceof Refused && MISTYPED.test(error.code)) throw new Misconfigured(error.code, error.message, error.details);
+      throw error;
+    } finally {
+      client?.close();
+    }
+  },
+};
+
+const MISTYPED = /^(operation_|input_|target_)/;
+
+function queryOf({ args, options }: Context): CallQuery {
+  const [operation = "", target] = args;
+  if (!isOperationName(operation) && operation.split(".").length !== 2) {
+    const near = nearest(operation, OPERATION_NAMES);
+    throw new Misconfigured("operation_unknown", `there is no operation "${operation}"`, {
+      expected: "a name such as posts.reply",
+      hint: near === undefined ? `there are ${OPERATION_NAMES.join(", ")}` : `did you mean ${near}?`,
+    });
+  }
+  const handle = textOption(options, "as");
+  if (handle === undefined) throw new Misconfigured("option_missing", "say as which specialist", { expected: "--as <handle>" });
+  return { handle, operation, input: inputOf(textOption(options, "input")), ...(target === undefined ? {} : { target }) };
+}
+
+function inputOf(text: string | undefined): JsonObject {
+  if (text === undefined) return {};
+  const value = parseJson(text === "-" ? readFileSync(STDIN, "utf8") : text);
+  if (isObject(value)) return value;
+  throw new Misconfigured("option_invalid", "--input is no JSON object", { expected: `an object such as '{"content": "hello"}'` });
+}
+
+/** Nothing runs: a runtime of our own that polls nothing and handles nothing, for this one call. */
+async function callAlone(context: Context, query: CallQuery): Promise<CallResult> {
+  const { clock } = context;
+  const config = await context.loadConfig();
+  const baseUrl = requireBaseUrl(config);
+  const { profile, roster } = await planCast(config, clock);
+  const definitions = roster.definitions.filter(({ specialist }) => specialist.handle === query.handle);
+  if (definitions.length === 0)
+    throw new Misconfigured("specialist_unknown", `there is no specialist "${query.handle}"`, {
+      expected: `one of ${roster.definitions.map(({ specialist }) => specialist.handle).join(", ")}`,
+    });
+  const alone = { ...roster, definitions };
+  throwMistakes(checkRosterKeys(alone, config));
+  await checkReachable(baseUrl, clock);
+  const stage = openStage(context, undefined);
+  try {
+    const launched = await launchOn(stage, { config, baseUrl, profile, roster: alone, warnings: [] }, { passive: true });
+    try {
+      await launched.start();
+      const { runtime, store } = launched;
+      return await createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl } }).call(query);
+    } finally {
+      await launched.stop();
+    }
+  } finally {
+    stage.close();
+  }
+}
+
+function show(result: CallResult, { out, clock }: Context): ExitCode {
+  const ok = result.kind === "read" || (result.kind === "write" && result.state === "confirmed");
+  out.result({ ok, ...result });
+  if (result.kind === "read") out.line(JSON.stringify(result.value, undefined, 2));
+  else if (result.kind === "waits") out.line(`Not now: ${result.message}; there is room at ${moment(result.until, clock.now())}`);
+  else {
+    const { state, created, message, until, intent } = result;
+    const why = message === undefined ? "" : `: ${message}`;
+    const when = until === undefined || state !== "ready" ? "" : `, until ${moment(until, clock.now())}`;
+    out.line(
+      `${state === "ready" ? "waiting" : state}${created === undefined ? "" : ` as ${created}`}${why}${when} ${out.paint.dim(intent)}`,
+    );
+    if (state === "proposed") out.line(`It waits for your word: retinue approve ${intent}`);
+    if (state === "in_doubt" || state === "parked") out.line(`retinue why ${intent} says what can be done`);
+  }
+  return ok ? EXIT.done : EXIT.failed;
+}

@@ -1,0 +1,45 @@
+/** `retinue halt`: the kill switch for writes. */
+import { flagOption, textOption } from "../args.ts";
+import { EXIT, OPTIONS, type Command } from "../command.ts";
+import { withGuardian } from "../guardian.ts";
+import { timeOfDay } from "../reporting.ts";
+
+export const command: Command = {
+  name: "halt",
+  arguments: "[handle]",
+  describe: "Stops every write at once, of one specialist or of all. Answers once it is on disk, and lists what was on its way already.",
+  options: [
+    { flags: "--lift", describe: "ends it" },
+    { flags: "--reason <text>", describe: "kept with it, and shown wherever something waits for it" },
+    OPTIONS.store,
+    OPTIONS.config,
+  ],
+  examples: ["retinue halt", "retinue halt scout --reason 'wrong prices'", "retinue halt --lift"],
+  async run(context) {
+    const { args, options, out } = context;
+    const scope = args[0] === undefined ? {} : { handle: args[0] };
+    const reason = textOption(options, "reason");
+    if (flagOption(options, "lift")) {
+      const { said } = await withGuardian(context, (guardian) => guardian.lift(scope));
+      out.line(said);
+      out.result({ ok: true, said });
+      return EXIT.done;
+    }
+    const { said, inFlight } = await withGuardian(context, (guardian) =>
+      guardian.halt({ ...scope, ...(reason === undefined ? {} : { reason }) }),
+    );
+    out.line(out.paint.bold(said));
+    if (inFlight.length > 0) {
+      out.line(`${inFlight.length} on the way already, which nothing can stop any more:`);
+      out.table(inFlight, [
+        { title: "specialist", value: (row) => row.handle },
+        { title: "what", value: (row) => row.operation },
+        { title: "sent", value: (row) => timeOfDay(row.startedAt) },
+        { title: "known by", value: (row) => timeOfDay(row.deadlineAt) },
+      ]);
+    }
+    out.line(out.paint.dim(`retinue halt ${args[0] === undefined ? "" : `${args[0]} `}--lift ends it`));
+    out.result({ ok: true, said, inFlight });
+    return EXIT.done;
+  },
+};

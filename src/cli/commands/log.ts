@@ -1,0 +1,98 @@
+/** `retinue log`: what was done and decided, newest last, and what happens from now on with --follow. */
+import type { Announcements } from "../../core/events.ts";
+import { Misconfigured } from "../../core/errors.ts";
+import { durationMs } from "../../core/units.ts";
+import type { LogEntry, LogQuery } from "../../runtime/guardian.ts";
+import { flagOption, textOption, wholeOption } from "../args.ts";
+import { EXIT, OPTIONS, type Command, type Context, type GivenOptions } from "../command.ts";
+import { withGuardian } from "../guardian.ts";
+import { openLifetime } from "../lifetime.ts";
+import { actionLine, createFilter } from "../reporting.ts";
+import { TELL } from "../telling.ts";
+
+const DEFAULT_LINES = 50;
+const MAX_LINES = 1_000;
+
+export const command: Command = {
+  name: "log",
+  describe: "What was done and decided, newest last.",
+  options: [
+    { flags: "--as <handle>", describe: "only this specialist" },
+    { flags: "--kind <operation>", describe: "only this, such as posts.reply, or a whole group, such as jobs" },
+    { flags: "--since <time>", describe: "a time such as 2026-11-21T09:00, or how long ago, such as 2h" },
+    { flags: "--lines <number>", describe: `how many (default: ${DEFAULT_LINES})` },
+    { flags: "--before <number>", describe: "older ones, as the end of the last page says" },
+    { flags: "--follow", describe: "go on with what happens from now on" },
+    OPTIONS.store,
+    OPTIONS.config,
+  ],
+  examples: ["retinue log --as scout --kind jobs --since 2h", "retinue log --follow"],
+  async run(context) {
+    const { options, clock, out } = context;
+    const query = queryOf(options, clock.now());
+    return withGuardian(context, async (guardian, client) => {
+      if (flagOption(options, "follow") && client === undefined)
+        throw new Misconfigured("not_running", "nothing runs on this store, so there is nothing to follow", {
+          hint: "leave --follow out to read what was done",
+        });
+      const { entries, next } = await guardian.log(query);
+      for (const entry of entries.toReversed()) showEntry(entry, context);
+      if (entries.length === 0) out.line("nothing yet");
+      if (next !== undefined) out.line(out.paint.dim(`older ones: retinue log --before ${next}`));
+      if (client === undefined || !flagOption(options, "follow")) {
+        out.result({ ok: true, entries, ...(next === undefined ? {} : { next }) });
+        return EXIT.done;
+      }
+      const lifetime = openLifetime(clock);
+      const over = new AbortController();
+      void lifetime.over.then(() => over.abort());
+      const filter = createFilter();
+      await client.follow((name, what) => {
+        // The runtime sends what it announced; see runtime/control.ts on trust in the shape.
+        const about = what as unknown as Announcements[typeof name];
+        if (query.handle !== undefined && about.handle !== query.handle) return;
+        if (query.kind !== undefined && !isOfKind(query.kind, what["operation"])) return;
+        const told = filter(name, about);
+        if (told !== undefined) out.progress({ type: name, ...what }, actionLine(about.at, about.handle, told, out.paint));
+      }, over.signal);
+      lifetime.close();
+      return EXIT.done;
+    });
+  },
+};
+
+function isOfKind(kind: string, operation: unknown): boolean {
+  return operation === kind || (typeof operation === "string" && operation.startsWith(`${kind}.`));
+}
+
+function showEntry(entry: LogEntry, { out }: Context): void {
+  const told = TELL.intent(entry) ?? { text: `will ${entry.operation} ${entry.target ?? ""}`, tone: "quiet" as const };
+  out.line(`${actionLine(entry.at, entry.handle, told, out.paint)} ${out.paint.dim(entry.id)}`);
+}
+
+function queryOf(options: GivenOptions, now: number): LogQuery {
+  const handle = textOption(options, "as");
+  const kind = textOption(options, "kind");
+  const since = textOption(options, "since");
+  const before = wholeOption(options, "before", { min: 1, max: Number.MAX_SAFE_INTEGER });
+  return {
+    limit: wholeOption(options, "lines", { min: 1, max: MAX_LINES }) ?? DEFAULT_LINES,
+    ...(handle === undefined ? {} : { handle }),
+    ...(kind === undefined ? {} : { kind }),
+    ...(since === undefined ? {} : { since: sinceOf(since, now) }),
+    ...(before === undefined ? {} : { before }),
+  };
+}
+
+function sinceOf(text: string, now: number): number {
+  const at = /^\d{4}-/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(at)) return at;
+  try {
+    return now - durationMs(text);
+  } catch (error) {
+    throw new Misconfigured("option_invalid", `--since: ${JSON.stringify(text)} is no time`, {
+      expected: "a time such as 2026-11-21T09:00, or how long ago, such as 2h",
+      cause: error,
+    });
+  }
+}

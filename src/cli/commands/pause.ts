@@ -1,0 +1,21 @@
+/** `retinue pause`: stops behaviour, not what is owed. */
+import { textOption } from "../args.ts";
+import { EXIT, OPTIONS, type Command } from "../command.ts";
+import { withGuardian } from "../guardian.ts";
+
+export const command: Command = {
+  name: "pause",
+  arguments: "[handle]",
+  describe: "Begins nothing new, for one specialist or for all. Jobs already taken are still delivered.",
+  options: [{ flags: "--reason <text>", describe: "kept with it" }, OPTIONS.store, OPTIONS.config],
+  examples: ["retinue pause scout"],
+  async run(context) {
+    const { args, options, out } = context;
+    const reason = textOption(options, "reason");
+    const scope = args[0] === undefined ? {} : { handle: args[0] };
+    const { said } = await withGuardian(context, (guardian) => guardian.pause({ ...scope, ...(reason === undefined ? {} : { reason }) }));
+    out.line(said);
+    out.result({ ok: true, said });
+    return EXIT.done;
+  },
+};

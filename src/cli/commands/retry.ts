@@ -1,0 +1,21 @@
+/** `retinue retry`: a parked event or action again, once what broke it is mended. */
+import { textOption } from "../args.ts";
+import { EXIT, OPTIONS, type Command } from "../command.ts";
+import { withGuardian } from "../guardian.ts";
+
+export const command: Command = {
+  name: "retry",
+  arguments: "<id>",
+  describe: "Tries a parked event or action again. What may have happened already is not tried again: settle it first.",
+  options: [{ flags: "--as <handle>", describe: "whose, where several have parked the same event" }, OPTIONS.store, OPTIONS.config],
+  examples: ["retinue retry job.assigned:job_17:1"],
+  async run(context) {
+    const { args, options, out } = context;
+    const handle = textOption(options, "as");
+    const [id = ""] = args;
+    const { said } = await withGuardian(context, (guardian) => guardian.retry({ id, ...(handle === undefined ? {} : { handle }) }));
+    out.line(said);
+    out.result({ ok: true, said });
+    return EXIT.done;
+  },
+};

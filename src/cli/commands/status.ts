@@ -1,0 +1,107 @@
+/** `retinue status`: what runs, what it has used, what waits and for whom. */
+import { MICROS_PER_UNIT, showDuration } from "../../core/units.ts";
+import type { Snapshot, SpecialistShown, WaitingForPerson } from "../../runtime/snapshot.ts";
+import { EXIT, OPTIONS, type Command } from "../command.ts";
+import { withGuardian } from "../guardian.ts";
+import type { Output } from "../output.ts";
+import { moment } from "../showing.ts";
+
+export const command: Command = {
+  name: "status",
+  describe: "What runs here, what each specialist has done and used, what waits and what needs you.",
+  options: [OPTIONS.store, OPTIONS.config],
+  examples: ["retinue status", "retinue status --json --store sqlite:.retinue/store.sqlite"],
+  async run(context) {
+    const { out } = context;
+    const snapshot = await withGuardian(context, (guardian) => guardian.status({}));
+    show(snapshot, out);
+    out.result({ ok: true, ...snapshot });
+    return EXIT.done;
+  },
+};
+
+function show(snapshot: Snapshot, out: Output): void {
+  const { running, at, halts, pauses } = snapshot;
+  const { paint } = out;
+  out.line(
+    running === undefined
+      ? paint.yellow("Nothing runs on this store now. This is how it was left.")
+      : `${paint.green("Running")} since ${moment(running.since, at)}, on ${running.baseUrl} (Set ${running.set.toUpperCase()}), process ${running.pid}`,
+  );
+  for (const { scope, reason, since } of halts)
+    out.line(paint.red(`Halted: ${scope === "*" ? "nobody writes" : `${scope} does not write`} since ${moment(since, at)}: ${reason}`));
+  for (const { scope, reason, since } of pauses)
+    out.line(paint.yellow(`Paused: ${scope === "*" ? "everyone" : scope} since ${moment(since, at)}: ${reason}`));
+  out.line();
+  out.table(snapshot.specialists, [
+    { title: "specialist", value: (row) => row.handle },
+    { title: "tier", value: (row) => row.tier ?? "-" },
+    { title: "done", value: (row) => total(row.actions), align: "right" },
+    { title: "to do", value: (row) => (row.open["ready"] ?? 0) + (row.open["sending"] ?? 0), align: "right" },
+    { title: "jobs", value: jobsText },
+    {
+      title: "this hour",
+      value: (row) => (row.quota === undefined ? "-" : `${row.quota.hour.used}/${row.quota.hour.limit}`),
+      align: "right",
+    },
+    { title: "this day", value: (row) => (row.quota === undefined ? "-" : `${row.quota.day.used}/${row.quota.day.limit}`), align: "right" },
+    { title: "spent", value: spentText, align: "right" },
+    { title: "next look", value: (row) => nextLook(row, at) },
+  ]);
+  for (const { handle, parked, toldToWait, waits } of snapshot.specialists) {
+    if (parked !== undefined) out.line(paint.red(`\n${handle} is parked: ${parked.message}`));
+    if (toldToWait !== undefined)
+      out.line(paint.yellow(`\n${handle}: the network asked to wait until ${moment(toldToWait.until, at)} (${toldToWait.reason})`));
+    for (const { lane, message, until } of waits)
+      out.line(paint.yellow(`\n${handle} waits to ${LANE[lane]} until ${moment(until, at)}: ${message}`));
+  }
+  list("Waits for your word (retinue approve <id>, retinue reject <id>)", snapshot.approvals, at, out);
+  list("Parked (retinue why <id>, retinue retry <id>)", snapshot.parked, at, out);
+  list("In doubt: read back by itself (retinue why <id>)", snapshot.doubts, at, out);
+}
+
+/** What a request of a lane is for, as in "waits to …". */
+const LANE: { readonly [lane: string]: string } = {
+  obligation: "deliver what it owes",
+  reply: "reply",
+  act: "act",
+  watch: "look after what it follows",
+  poll: "look for news",
+  explore: "look around",
+};
+
+function list(title: string, items: readonly WaitingForPerson[], at: number, out: Output): void {
+  if (items.length === 0) return;
+  out.line(`\n${out.paint.bold(title)}`);
+  out.table(items, [
+    { title: "id", value: (row) => row.id },
+    { title: "specialist", value: (row) => row.handle },
+    { title: "what", value: (row) => `${row.what}${row.target === undefined ? "" : ` ${row.target}`}` },
+    { title: "since", value: (row) => showDuration(at - row.since) },
+    { title: "", value: (row) => row.message },
+  ]);
+}
+
+function total(counts: { readonly [name: string]: number }): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
+
+function jobsText({ jobs }: SpecialistShown): string {
+  const shown = Object.entries(jobs).map(([state, count]) => `${count} ${state}`);
+  return shown.length === 0 ? "-" : shown.join(", ");
+}
+
+function spentText({ money }: SpecialistShown): string {
+  const spent = money.filter(({ postedMicros, heldMicros }) => postedMicros > 0 || heldMicros > 0);
+  const text = spent.map(
+    ({ currency, postedMicros, heldMicros }) =>
+      `${postedMicros / MICROS_PER_UNIT} ${currency}${heldMicros > 0 ? ` (+${heldMicros / MICROS_PER_UNIT} held)` : ""}`,
+  );
+  return text.length === 0 ? "-" : text.join(", ");
+}
+
+function nextLook({ sources }: SpecialistShown, at: number): string {
+  const [next] = sources.flatMap(({ name, dueAt }) => (dueAt === null ? [] : [{ name, dueAt }])).sort((a, b) => a.dueAt - b.dueAt);
+  if (next === undefined) return "-";
+  return next.dueAt <= at ? `${next.name} now` : `${next.name} in ${showDuration(next.dueAt - at)}`;
+}

@@ -1,0 +1,65 @@
+/** Finds the Guardian's hand for a command: the live runtime's, or else the store's own. */
+import { existsSync } from "node:fs";
+import { readConfig, type Config } from "../config/config.ts";
+import { throwMistakes } from "../config/problem.ts";
+import { systemRandom } from "../core/random.ts";
+import { Misconfigured } from "../core/errors.ts";
+import { connectControl, type ControlClient } from "../runtime/control.ts";
+import { createGuardian, type Guardian } from "../runtime/guardian.ts";
+import { planCast } from "../runtime/launch.ts";
+import { createMember, type Member } from "../runtime/member.ts";
+import { limitsOf, operationRules } from "../runtime/rules.ts";
+import { openSqliteStore } from "../store/sqlite/store.ts";
+import type { Context } from "./command.ts";
+
+/** Runs `work` over the runtime that is live on the configured store, or over the store itself where none is. */
+export async function withGuardian<Result>(
+  context: Context,
+  work: (guardian: Guardian, client: ControlClient | undefined) => Promise<Result>,
+): Promise<Result> {
+  const config = await storeConfig(context);
+  const client = await connectControl(config.store.path, context.clock);
+  if (client !== undefined) {
+    try {
+      return await work(client.guardian, client);
+    } finally {
+      client.close();
+    }
+  }
+  const { clock } = context;
+  requireStore(config);
+  const store = openSqliteStore({ path: config.store.path, clock, random: systemRandom(), zone: () => config.guardian.zone });
+  try {
+    return await work(createGuardian({ store, clock, members: () => membersOf(config, context) }), undefined);
+  } finally {
+    await store.close();
+  }
+}
+
+/** The settings as far as the store goes: a mistake elsewhere must not keep anybody from the kill switch. */
+export async function storeConfig({ flags, env, cwd }: Context): Promise<Config> {
+  const { config, problems } = await readConfig({ flags, env, cwd });
+  throwMistakes(problems.filter(({ code }) => code.startsWith("store_") || code.startsWith("config_")));
+  return config;
+}
+
+/** Looking at a store must not make one. */
+export function requireStore({ store: { path } }: Config): void {
+  if (!existsSync(path))
+    throw new Misconfigured("store_missing", "there is no store yet, so there is nothing to look at", {
+      file: path,
+      hint: "start one with retinue run, or name another with --store sqlite:<path> (a demo prints its own)",
+    });
+}
+
+/** The specialists of the definitions, to know what follows from a decision while nothing runs. */
+async function membersOf(config: Config, { clock }: Context): Promise<readonly Member[]> {
+  const { profile, roster } = await planCast(config, clock);
+  return roster.definitions.map(({ specialist }) =>
+    createMember(
+      specialist,
+      operationRules(specialist, profile, () => clock.now()),
+      limitsOf(specialist.tier, profile),
+    ),
+  );
+}

@@ -1,0 +1,284 @@
+/**
+ * The way in for commands while a runtime is live: a socket that only its owner can open, one JSON request a line.
+ *
+ * The store's file belongs to one process at a time, so whoever wants to ask or order something asks that process.
+ */
+import { createHash } from "node:crypto";
+import { chmodSync, lstatSync, rmSync } from "node:fs";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { sleep, type Clock } from "../core/clock.ts";
+import { Fatal, Misconfigured, messageOf, Refused, Retryable, RetinueError, type ErrorDetails } from "../core/errors.ts";
+import { isObject, parseJson, type JsonObject } from "../core/json.ts";
+import type { Logger } from "../core/log.ts";
+import { SECOND } from "../core/units.ts";
+import { ANNOUNCEMENT_NAMES, type AnnouncementName, type Announcer } from "../core/events.ts";
+import type { Guardian } from "./guardian.ts";
+
+/** Changes when requests or answers do: command and runtime may be of different versions. */
+const PROTOCOL = 1;
+/** Linux takes 107 bytes, macOS 103. */
+const MAX_SOCKET_PATH = 100;
+const MAX_LINE_BYTES = 4 * 1_024 * 1_024;
+const MAX_CLIENTS = 64;
+/** A follower that does not read is let go at this backlog. */
+const MAX_BACKLOG_BYTES = 1_024 * 1_024;
+const CONNECT_MS = 2 * SECOND;
+const OWNER_ONLY = 0o600;
+
+/** Beside the store, or by a name made from it in the folder for temporary files where that would be too long. */
+export function controlPath(storePath: string): string {
+  const beside = `${storePath}-socket`;
+  if (Buffer.byteLength(beside) <= MAX_SOCKET_PATH) return beside;
+  return join(tmpdir(), `retinue-${createHash("sha256").update(storePath).digest("hex").slice(0, 24)}.socket`);
+}
+
+export interface Control {
+  close(): Promise<void>;
+}
+
+export interface ControlOptions {
+  readonly path: string;
+  readonly guardian: Guardian;
+  readonly announcer: Announcer;
+  readonly log: Logger;
+  /** Asked to end by a command. */
+  readonly onStop: () => void;
+}
+
+/** Listens. Whoever holds the store may take the place of a socket that a crash left. Throws `Misconfigured` (`control_failed`). */
+export async function serveControl(options: ControlOptions): Promise<Control> {
+  const { path } = options;
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    socket.on("error", () => socket.destroy()); // the command went away: nothing is lost by that
+    serve(socket, options);
+  });
+  server.maxConnections = MAX_CLIENTS;
+  await listen(server, path);
+  server.on("error", (error) => options.log.error("the control socket failed", { message: messageOf(error) }));
+  return {
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+function listen(server: Server, path: string): Promise<void> {
+  rmSync(path, { force: true });
+  const before = process.umask(0o777 - OWNER_ONLY);
+  return new Promise<void>((resolve, reject) => {
+    server.once("error", (error) =>
+      reject(
+        new Misconfigured("control_failed", `the control socket cannot be opened: ${messageOf(error)}`, {
+          file: path,
+          cause: error,
+          hint: "check that the store's folder can be written",
+        }),
+      ),
+    );
+    server.listen(path, () => {
+      chmodSync(path, OWNER_ONLY);
+      server.removeAllListeners("error");
+      resolve();
+    });
+  }).finally(() => process.umask(before));
+}
+
+function serve(socket: Socket, options: ControlOptions): void {
+  let read = 0;
+  socket.on("data", (chunk: Buffer) => {
+    read += chunk.length;
+    if (chunk.includes(NEWLINE)) read = 0;
+    if (read > MAX_LINE_BYTES) socket.destroy();
+  });
+  // One after the other, so that answers come in the order of their requests.
+  let last = Promise.resolve();
+  createInterface({ input: socket, crlfDelay: Infinity }).on("line", (line) => {
+    last = last.then(() => answer(line, socket, options));
+  });
+}
+
+const NEWLINE = 10;
+
+async function answer(line: string, socket: Socket, options: ControlOptions): Promise<void> {
+  const request = parseJson(line);
+  const say = (body: object): void => void (socket.writable && socket.write(`${JSON.stringify({ protocol: PROTOCOL, ...body })}\n`));
+  if (!isObject(request) || request["protocol"] !== PROTOCOL || typeof request["do"] !== "string") {
+    say({
+      error: {
+        class: "Misconfigured",
+        code: "protocol_unknown",
+        message: "the running Retinue speaks another protocol",
+        hint: "use the same version for both",
+      },
+    });
+    return;
+  }
+  try {
+    say({ result: await perform(request["do"], request["with"], socket, options) });
+  } catch (error) {
+    say({ error: described(error) });
+  }
+}
+
+async function perform(name: string, query: unknown, socket: Socket, { guardian, announcer, onStop }: ControlOptions): Promise<unknown> {
+  if (name === "follow") return follow(socket, announcer);
+  if (name === "stop") {
+    onStop();
+    return { said: "it drains, and ends" };
+  }
+  if (!isRequestName(name)) throw new Refused("request_unknown", `there is no request "${name}"`);
+  return request(guardian, name, isObject(query) ? query : {});
+}
+
+/** Everything that is announced from now on, a line each. */
+function follow(socket: Socket, announcer: Announcer): { readonly said: string } {
+  const stops = ANNOUNCEMENT_NAMES.map((name) => {
+    const tell = (what: object): void => {
+      if (socket.writableLength > MAX_BACKLOG_BYTES) socket.destroy();
+      else if (socket.writable) socket.write(`${JSON.stringify({ protocol: PROTOCOL, name, what })}\n`);
+    };
+    announcer.on(name, tell);
+    return () => void announcer.off(name, tell);
+  });
+  socket.once("close", () => stops.forEach((stop) => stop()));
+  return { said: "following" };
+}
+
+const REQUESTS = [
+  "status",
+  "log",
+  "why",
+  "approve",
+  "reject",
+  "pause",
+  "resume",
+  "halt",
+  "lift",
+  "retry",
+  "settle",
+  "call",
+  "backup",
+] as const satisfies readonly (keyof Guardian)[];
+type RequestName = keyof Guardian;
+
+function isRequestName(name: string): name is RequestName {
+  return REQUESTS.some((known) => known === name);
+}
+
+/** The socket is the owner's, and both ends are of one protocol: what comes has the shape that was sent. */
+function request(guardian: Guardian, name: RequestName, query: JsonObject): Promise<unknown> {
+  const perform = guardian[name] as (query: JsonObject) => Promise<unknown>;
+  return perform(query);
+}
+
+function described(error: unknown): object {
+  if (!(error instanceof RetinueError)) return { class: "Fatal", code: "unexpected", message: messageOf(error) };
+  const { cause: _cause, ...details } = error.details;
+  return { class: error.name, code: error.code, message: error.message, ...details };
+}
+
+/** A connection to a live runtime. */
+export interface ControlClient {
+  readonly guardian: Guardian;
+  stop(): Promise<void>;
+  /** Calls `tell` with everything announced, until `signal` is aborted or the runtime ends. */
+  follow(tell: (name: AnnouncementName, what: JsonObject) => void, signal: AbortSignal): Promise<void>;
+  close(): void;
+}
+
+/** Connects to the runtime that works on a store; undefined where none does. Throws `Misconfigured` (`control_foreign`). */
+export async function connectControl(storePath: string, clock: Clock): Promise<ControlClient | undefined> {
+  const path = controlPath(storePath);
+  const status = lstatSync(path, { throwIfNoEntry: false });
+  if (status === undefined || !status.isSocket()) return undefined;
+  if (process.getuid !== undefined && status.uid !== process.getuid())
+    throw new Misconfigured("control_foreign", "the control socket belongs to another user", { file: path });
+  const socket = await open(path, clock);
+  return socket === undefined ? undefined : clientOn(socket);
+}
+
+/** A socket that nobody listens on was left by a crash. */
+async function open(path: string, clock: Clock): Promise<Socket | undefined> {
+  const socket = connect(path);
+  const over = new AbortController();
+  const connected = await Promise.race([
+    new Promise<boolean>((resolve) => socket.once("connect", () => resolve(true)).once("error", () => resolve(false))),
+    sleep(clock, CONNECT_MS, over.signal).then(() => false),
+  ]);
+  over.abort();
+  if (connected) return socket;
+  socket.destroy();
+  return undefined;
+}
+
+function clientOn(socket: Socket): ControlClient {
+  const waiting: { readonly resolve: (value: unknown) => void; readonly reject: (error: unknown) => void }[] = [];
+  let tell: ((name: AnnouncementName, what: JsonObject) => void) | undefined;
+  const ended = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  void ended.then(() =>
+    waiting.splice(0).forEach((asked) => asked.reject(new Retryable("control_lost", "the runtime ended before it answered"))),
+  );
+  socket.on("error", () => socket.destroy());
+  createInterface({ input: socket, crlfDelay: Infinity }).on("line", (line) => {
+    const said = parseJson(line);
+    if (!isObject(said)) return;
+    const name = ANNOUNCEMENT_NAMES.find((known) => known === said["name"]);
+    if (name !== undefined && isObject(said["what"])) return tell?.(name, said["what"]);
+    const next = waiting.shift();
+    if (said["protocol"] !== PROTOCOL) next?.reject(new Misconfigured("protocol_unknown", "the running Retinue speaks another protocol"));
+    else if (isObject(said["error"])) next?.reject(errorFrom(said["error"]));
+    else next?.resolve(said["result"]);
+  });
+  const ask = (name: string, query: object = {}): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      if (!socket.writable) return reject(new Retryable("control_lost", "the runtime has ended"));
+      waiting.push({ resolve, reject });
+      socket.write(`${JSON.stringify({ protocol: PROTOCOL, do: name, with: query })}\n`);
+    });
+  return {
+    guardian: remoteGuardian(ask),
+    async stop() {
+      await ask("stop");
+      await ended;
+    },
+    async follow(listener, signal) {
+      tell = listener;
+      await ask("follow");
+      signal.addEventListener("abort", () => socket.destroy(), { once: true });
+      await ended;
+    },
+    close: () => void socket.destroy(),
+  };
+}
+
+/** Both ends are of one protocol, so an answer has the shape its request promises. */
+function remoteGuardian(ask: (name: string, query: object) => Promise<unknown>): Guardian {
+  const remote = Object.fromEntries(REQUESTS.map((name) => [name, (query: object) => ask(name, query)]));
+  return remote as unknown as Guardian;
+}
+
+const CLASSES: { readonly [name: string]: new (code: string, message: string, details: ErrorDetails) => RetinueError } = {
+  Refused,
+  Retryable,
+  Misconfigured,
+  Fatal,
+};
+
+function errorFrom(said: JsonObject): RetinueError {
+  const text = (name: string): string | undefined => (typeof said[name] === "string" ? said[name] : undefined);
+  const Class = CLASSES[text("class") ?? ""] ?? Refused;
+  const [hint, file, expected] = [text("hint"), text("file"), text("expected")];
+  return new Class(text("code") ?? "unknown", text("message") ?? "the runtime said no", {
+    ...(hint === undefined ? {} : { hint }),
+    ...(file === undefined ? {} : { file }),
+    ...(expected === undefined ? {} : { expected }),
+  });
+}

@@ -1,0 +1,327 @@
+/** The Guardian's hand: what a person may ask and order, over a running runtime or over its store alone. */
+import type { Clock } from "../core/clock.ts";
+import { Misconfigured, Refused } from "../core/errors.ts";
+import { asHandle, asIntentId } from "../core/ids.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { Intent, IntentChange, IntentState } from "../outbox/port.ts";
+import type { Store } from "../store/store.ts";
+import { callOperation, type CallResult } from "./calling.ts";
+import { follow } from "./concluding.ts";
+import { announceIntent } from "./door.ts";
+import type { Member } from "./member.ts";
+import type { Parts } from "./parts.ts";
+import type { Runtime } from "./runtime.ts";
+import { showAll, type Snapshot } from "./snapshot.ts";
+import { explain, type Explanation } from "./why.ts";
+
+export interface LogQuery {
+  readonly handle?: string;
+  /** An operation such as `posts.reply`, or what it is about, such as `posts`. */
+  readonly kind?: string;
+  /** Ms since the epoch. */
+  readonly since?: number;
+  /** Only what came before this entry, to read on. */
+  readonly before?: number;
+  readonly limit: number;
+}
+
+/** An intent as people read it. */
+export interface LogEntry {
+  readonly seq: number;
+  readonly id: string;
+  readonly at: number;
+  readonly handle: string;
+  readonly operation: string;
+  readonly target?: string;
+  readonly state: IntentState;
+  readonly code?: string;
+  readonly message?: string;
+  readonly created?: string;
+  readonly settledAt?: number;
+}
+
+export interface LogPage {
+  /** Newest first. */
+  readonly entries: readonly LogEntry[];
+  /** Give it as `before` to read on; absent on the last page. */
+  readonly next?: number;
+}
+
+export interface WriteInFlight {
+  readonly handle: string;
+  readonly operation: string;
+  readonly startedAt: number;
+  /** An answer that has not come by then never will. */
+  readonly deadlineAt: number;
+}
+
+export type Verdict = "happened" | "did-not" | "give-up";
+
+/** Every order answers once it is on disk. */
+export interface Guardian {
+  status(query: Empty): Promise<Snapshot>;
+  log(query: LogQuery): Promise<LogPage>;
+  /** Throws `Refused` (`nothing_found`). */
+  why(query: { readonly id: string }): Promise<Explanation>;
+  approve(query: { readonly id: string; readonly reason?: string }): Promise<Ordered>;
+  reject(query: { readonly id: string; readonly reason?: string }): Promise<Ordered>;
+  /** Without a handle: everyone. Throws `Misconfigured` (`specialist_unknown`). */
+  pause(query: Scope & { readonly reason?: string }): Promise<Ordered>;
+  resume(query: Scope): Promise<Ordered>;
+  /** No write is admitted any more once this answers; those already on their way are listed. */
+  halt(query: Scope & { readonly reason?: string }): Promise<Ordered & { readonly inFlight: readonly WriteInFlight[] }>;
+  lift(query: Scope): Promise<Ordered>;
+  /** A parked event or intent again. Throws `Refused` (`nothing_parked`, `may_have_happened`). */
+  retry(query: { readonly id: string; readonly handle?: string }): Promise<Ordered>;
+  /** What a person says of an action nobody could settle. Throws `Refused` (`not_in_doubt`). */
+  settle(query: { readonly id: string; readonly verdict: Verdict; readonly created?: string }): Promise<Ordered>;
+  /** One operation by name, through all limits. */
+  call(query: CallQuery): Promise<CallResult>;
+  /** Writes a copy of the store. The path is absolute. */
+  backup(query: { readonly file: string }): Promise<Ordered>;
+}
+
+export type Empty = { readonly [name: string]: never };
+
+export interface Scope {
+  readonly handle?: string;
+}
+
+export interface CallQuery {
+  readonly handle: string;
+  readonly operation: string;
+  readonly target?: string;
+  readonly input: JsonObject;
+}
+
+export interface Ordered {
+  /** What has come of it, in one sentence. */
+  readonly said: string;
+}
+
+export interface GuardianOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Where a runtime is at work. */
+  readonly live?: { readonly runtime: Runtime; readonly startedAt: number; readonly baseUrl: string };
+  /** The specialists of the definitions, where nothing runs. */
+  readonly members?: () => Promise<readonly Member[]>;
+}
+
+const EVERYONE = "*";
+const MAX_LISTED = 1_000;
+/** States that a person may decide. */
+const DECIDABLE: readonly IntentState[] = ["in_doubt", "parked", "pending"];
+
+export function createGuardian(options: GuardianOptions): Guardian {
+  const { store, clock, live, members } = options;
+  const hand: Hand = {
+    store,
+    clock,
+    parts: live?.runtime.parts,
+    running: () => live?.runtime.members() ?? [],
+    memberOf: async (handle) =>
+      live === undefined ? (await members?.())?.find(({ specialist }) => specialist.handle === handle) : live.runtime.member(handle),
+  };
+  return {
+    status: () => showAll({ store, clock, ...(live === undefined ? {} : { live }) }),
+    log: (query) => readLog(store, query),
+    why: ({ id }) => explain({ store, clock, memberOf: hand.memberOf, ...(hand.parts === undefined ? {} : { parts: hand.parts }) }, id),
+    async call({ handle, ...call }) {
+      await known(hand, handle);
+      const member = live?.runtime.member(handle);
+      if (member === undefined || hand.parts === undefined)
+        throw new Refused("not_running", `${handle} does not run here`, { hint: "retinue status shows who does" });
+      return callOperation(hand.parts, member, call);
+    },
+    async backup({ file }) {
+      await store.backup(file);
+      return { said: `a copy is in ${file}` };
+    },
+    ...stops(hand),
+    ...decisions(hand),
+  };
+}
+
+/** What every order needs. */
+interface Hand {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly parts: Parts | undefined;
+  readonly running: () => readonly Member[];
+  readonly memberOf: (handle: string) => Promise<Member | undefined>;
+}
+
+/** The scope of a stop. Throws `Misconfigured` (`specialist_unknown`) for a handle that never ran here: a typing error must not pass for a stop. */
+async function known({ store, running }: Hand, handle: string | undefined): Promise<string> {
+  if (handle === undefined) return EVERYONE;
+  const handles = new Set([...(await store.handles()), ...running().map(({ specialist }) => specialist.handle)]);
+  if (handles.has(asHandle(handle))) return handle;
+  throw new Misconfigured("specialist_unknown", `there is no specialist "${handle}"`, {
+    expected: handles.size === 0 ? "a handle that has run here" : `one of ${[...handles].join(", ")}`,
+  });
+}
+
+/** What waited for the Guardian goes on at once. */
+function wakeAll({ running, parts }: Hand, rules: readonly string[] = []): void {
+  for (const member of running()) wake(parts, member, rules);
+}
+
+function stops(hand: Hand): Pick<Guardian, "pause" | "resume" | "halt" | "lift"> {
+  const { store, clock } = hand;
+  const name = (handle: string | undefined): string => handle ?? "everyone";
+  return {
+    async pause({ handle, reason }) {
+      await store.stop("pause", await known(hand, handle), reason ?? "the Guardian paused it", clock.now());
+      return { said: `${name(handle)} is paused: jobs already taken are still delivered, nothing new is begun` };
+    },
+    async resume({ handle }) {
+      const was = await store.lift("pause", await known(hand, handle));
+      wakeAll(hand, ["paused"]);
+      return { said: was ? `${name(handle)} goes on` : `${name(handle)} was not paused${await others(store, "pauses")}` };
+    },
+    async halt({ handle, reason }) {
+      const scope = await known(hand, handle);
+      await store.stop("halt", scope, reason ?? "the Guardian said so", clock.now());
+      const inFlight = (await store.openAttempts())
+        .filter(({ intentSeq, specialist }) => intentSeq !== undefined && (scope === EVERYONE || scope === specialist))
+        .map(({ specialist, operation, startedAt, deadlineAt }) => ({ handle: specialist, operation, startedAt, deadlineAt }));
+      return { said: handle === undefined ? "halted: nobody writes any more" : `halted: ${handle} does not write any more`, inFlight };
+    },
+    async lift({ handle }) {
+      const was = await store.lift("halt", await known(hand, handle));
+      wakeAll(hand, ["halted"]);
+      return { said: was ? `${name(handle)} may write again` : `${name(handle)} was not halted${await others(store, "halts")}` };
+    },
+  };
+}
+
+function decisions(hand: Hand): Pick<Guardian, "approve" | "reject" | "retry" | "settle"> {
+  const { store, clock, parts } = hand;
+  const decide = async (id: string, verdict: "approved" | "rejected", reason: string | undefined): Promise<Ordered> => {
+    const intent = await store.findIntent(id);
+    if (!(await store.decideApproval(asIntentId(id), verdict, reason, clock.now())))
+      throw new Refused("nothing_asked", `nothing called "${id}" waits for approval`, { hint: "retinue status lists what does" });
+    wakeAll(hand, ["approval_wanted"]);
+    return { said: `${verdict}: ${intent === undefined ? id : `${intent.operation} of ${intent.specialist}`}` };
+  };
+  return {
+    approve: ({ id, reason }) => decide(id, "approved", reason),
+    reject: ({ id, reason }) => decide(id, "rejected", reason),
+    async retry({ id, handle }) {
+      const intent = await store.findIntent(id);
+      if (intent === undefined) return retryEvent(hand, id, handle);
+      if (intent.state !== "parked") throw new Refused("nothing_parked", `${id} is not parked, it is ${intent.state}`);
+      if (intent.everUnknown && intent.effect === "at-most-once")
+        throw new Refused("may_have_happened", `${id} may have happened already, and must not happen twice`, {
+          hint: `look on the network, then: retinue settle ${id} --happened, or --did-not`,
+        });
+      await moved(hand, intent, { state: "ready", nextAt: clock.now() });
+      wakeAll(hand);
+      return { said: `${intent.operation} of ${intent.specialist} is tried again` };
+    },
+    async settle({ id, verdict, created }) {
+      const intent = await store.findIntent(id);
+      if (intent === undefined)
+        throw new Refused("nothing_found", `there is nothing called "${id}"`, {
+          hint: "retinue log and retinue status show what there is",
+        });
+      if (!DECIDABLE.includes(intent.state)) throw new Refused("not_in_doubt", `${id} is ${intent.state}: there is nothing to decide`);
+      const change = settled(verdict, created, clock.now());
+      const member = await hand.memberOf(intent.specialist);
+      await moved(hand, intent, change, member);
+      if (member !== undefined && parts !== undefined) announceIntent(parts.announcer, member, intent, change, clock.now());
+      wakeAll(hand);
+      return { said: `${intent.operation} of ${intent.specialist} is ${change.state === "ready" ? "tried again" : change.state}` };
+    },
+  };
+}
+
+function settled(verdict: Verdict, created: string | undefined, now: number): IntentChange {
+  switch (verdict) {
+    case "happened":
+      return {
+        state: "confirmed",
+        code: "settled",
+        message: "the Guardian says it happened",
+        ...(created === undefined ? {} : { createdRef: created }),
+      };
+    case "did-not":
+      return { state: "ready", nextAt: now, everUnknown: false };
+    case "give-up":
+      return { state: "cancelled", code: "given_up", message: "the Guardian gave it up" };
+  }
+}
+
+/** Moves an intent a person decided on, with all that follows for its author. */
+async function moved({ store, clock }: Hand, intent: Intent, change: IntentChange, member?: Member): Promise<void> {
+  const now = clock.now();
+  const follows = member === undefined ? undefined : follow(member, intent, change, now);
+  const done = await store.moveIntent({
+    seq: intent.seq,
+    from: [intent.state],
+    change,
+    now,
+    ...(follows === undefined ? {} : { events: follows.events, watches: follows.watches }),
+  });
+  if (!done) throw new Refused("changed_meanwhile", `${intent.id} has changed meanwhile`, { hint: `retinue why ${intent.id}` });
+}
+
+async function retryEvent(hand: Hand, id: string, handle: string | undefined): Promise<Ordered> {
+  const { store, clock } = hand;
+  const parked = (await store.parkedEvents(handle === undefined ? undefined : asHandle(handle), MAX_LISTED)).filter(
+    (event) => event.id === id,
+  );
+  const [event, second] = parked;
+  if (event === undefined)
+    throw new Refused("nothing_parked", `nothing called "${id}" is parked`, { hint: "retinue status lists what is" });
+  if (second !== undefined)
+    throw new Misconfigured("several_parked", `${id} is parked for ${parked.map(({ specialist }) => specialist).join(" and ")}`, {
+      hint: "say whose with --as <handle>",
+    });
+  await store.unparkEvent(event.specialist, id, clock.now());
+  wakeAll(hand);
+  return { said: `${event.kind} of ${event.specialist} is handled again` };
+}
+
+/** What holds a lane in memory for one of these rules is forgotten, and everything looked at again. */
+function wake(parts: Parts | undefined, member: Member, rules: readonly string[]): void {
+  if (parts === undefined) return;
+  for (const [lane, { rule }] of member.waits) if (rules.includes(rule)) member.waits.delete(lane);
+  for (const part of ["events", "intents", "doubts", "sources", "watches"] as const) parts.wake(member, part);
+}
+
+async function others(store: Store, which: "halts" | "pauses"): Promise<string> {
+  const stops = (await store.stops())[which];
+  return stops.length === 0 ? "" : `; still in force for ${stops.map(({ scope }) => (scope === EVERYONE ? "everyone" : scope)).join(", ")}`;
+}
+
+async function readLog(store: Store, { handle, kind, since, before, limit }: LogQuery): Promise<LogPage> {
+  const bounded = Math.min(Math.max(1, limit), MAX_LISTED);
+  const intents = await store.intents({
+    ...(handle === undefined ? {} : { specialist: asHandle(handle) }),
+    ...(kind === undefined ? {} : { operation: kind }),
+    ...(since === undefined ? {} : { since }),
+    ...(before === undefined ? {} : { before }),
+    limit: bounded,
+  });
+  const last = intents.at(-1);
+  return { entries: intents.map(entryOf), ...(last === undefined || intents.length < bounded ? {} : { next: last.seq }) };
+}
+
+function entryOf(intent: Intent): LogEntry {
+  const { target, code, message, createdRef, settledAt } = intent;
+  return {
+    seq: intent.seq,
+    id: intent.id,
+    at: intent.sentAt ?? intent.createdAt,
+    handle: intent.specialist,
+    operation: intent.operation,
+    state: intent.state,
+    ...(target === undefined ? {} : { target }),
+    ...(code === undefined ? {} : { code }),
+    ...(message === undefined ? {} : { message }),
+    ...(createdRef === undefined ? {} : { created: createdRef }),
+    ...(settledAt === undefined ? {} : { settledAt }),
+  };
+}

@@ -1,0 +1,180 @@
+/** Why something waits, was refused or is parked: which rule, since when, until when, and what can be done. */
+import type { Clock } from "../core/clock.ts";
+import { Refused } from "../core/errors.ts";
+import { asHandle } from "../core/ids.ts";
+import type { Intent } from "../outbox/port.ts";
+import type { EventRow, Store } from "../store/store.ts";
+import type { Member } from "./member.ts";
+import type { Parts } from "./parts.ts";
+import { showSpecialist } from "./snapshot.ts";
+
+export interface Reason {
+  readonly rule: string;
+  readonly message: string;
+  readonly since?: number;
+  readonly until?: number;
+}
+
+export interface Explanation {
+  readonly id: string;
+  readonly about: "intent" | "event" | "specialist";
+  readonly handle: string;
+  /** The operation of an intent, the kind of an event. */
+  readonly what: string;
+  readonly target?: string;
+  readonly state: string;
+  readonly since: number;
+  /** Most important first; empty where nothing stands in the way. */
+  readonly reasons: readonly Reason[];
+  readonly hint?: string;
+}
+
+export interface Asking {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Where a runtime is at work. */
+  readonly parts?: Parts;
+  readonly memberOf: (handle: string) => Promise<Member | undefined>;
+}
+
+/** Takes the id of an intent, the id of an event, or a handle. Throws `Refused` (`nothing_found`). */
+export async function explain(asking: Asking, id: string): Promise<Explanation> {
+  const intent = await asking.store.findIntent(id);
+  if (intent !== undefined) return explainIntent(asking, intent);
+  const [event] = await asking.store.findEvents(id, 1);
+  if (event !== undefined) return explainEvent(event);
+  if ((await asking.store.handles()).includes(asHandle(id))) return explainSpecialist(asking, id);
+  throw new Refused("nothing_found", `there is nothing called "${id}"`, {
+    hint: "ids of actions are in retinue log, what is parked is in retinue status; a handle works too",
+  });
+}
+
+async function explainIntent(asking: Asking, intent: Intent): Promise<Explanation> {
+  const reasons = await reasonsOf(asking, intent);
+  const hint = hintFor(intent, asking.parts !== undefined);
+  return {
+    id: intent.id,
+    about: "intent",
+    handle: intent.specialist,
+    what: intent.operation,
+    state: intent.state,
+    since: intent.settledAt ?? intent.sentAt ?? intent.createdAt,
+    reasons,
+    ...(intent.target === undefined ? {} : { target: intent.target }),
+    ...(hint === undefined ? {} : { hint }),
+  };
+}
+
+async function reasonsOf({ store, parts, memberOf, clock }: Asking, intent: Intent): Promise<Reason[]> {
+  const own: Reason[] =
+    intent.code === undefined && intent.message === undefined
+      ? []
+      : [
+          {
+            rule: intent.code ?? intent.state,
+            message: intent.message ?? "",
+            ...(intent.nextAt > clock.now() ? { until: intent.nextAt } : {}),
+          },
+        ];
+  switch (intent.state) {
+    case "ready":
+    case "proposed": {
+      const member = await memberOf(intent.specialist);
+      if (parts === undefined || member === undefined) return [...(await stopsFor(store, intent.specialist)), ...own];
+      const verdict = await parts.door.explain(member, intent);
+      if (verdict.kind === "wait")
+        return [
+          {
+            rule: verdict.rule,
+            message: verdict.message,
+            since: verdict.since,
+            ...(verdict.until === undefined ? {} : { until: verdict.until }),
+          },
+        ];
+      if (verdict.kind === "refuse") return [{ rule: verdict.code, message: verdict.message, since: verdict.since }];
+      return own.length > 0 ? own : [{ rule: "next", message: "nothing stands in its way: it goes out next" }];
+    }
+    case "in_doubt":
+      return [{ rule: intent.code ?? "outcome_unknown", message: intent.message ?? "no complete answer came back", until: intent.nextAt }];
+    case "sending":
+      return [{ rule: "sending", message: "it is on its way, and its answer is waited for" }];
+    case "confirmed":
+    case "refused":
+    case "cancelled":
+    case "pending":
+    case "parked":
+      return own;
+  }
+}
+
+async function stopsFor(store: Store, handle: string): Promise<Reason[]> {
+  const { halts, pauses } = await store.stops();
+  const mine = (scope: string): boolean => scope === "*" || scope === handle;
+  return [
+    ...halts.filter(({ scope }) => mine(scope)).map(({ reason, since }) => ({ rule: "halted", message: `halted: ${reason}`, since })),
+    ...pauses.filter(({ scope }) => mine(scope)).map(({ reason, since }) => ({ rule: "paused", message: `paused: ${reason}`, since })),
+  ];
+}
+
+function hintFor({ state, id, everUnknown, effect }: Intent, running: boolean): string | undefined {
+  switch (state) {
+    case "proposed":
+      return `retinue approve ${id}, or retinue reject ${id}`;
+    case "parked":
+      return everUnknown && effect === "at-most-once"
+        ? `look on the network, then: retinue settle ${id} --happened, --did-not or --give-up`
+        : `retinue retry ${id}, or retinue settle ${id} --give-up`;
+    case "in_doubt":
+      return `the network is read back by itself; if you know better: retinue settle ${id} --happened or --did-not`;
+    case "pending":
+      return "the network waits for its own Guardian: decide there";
+    case "ready":
+      return running ? undefined : "nothing runs here now: it goes out once the runtime is started";
+    default:
+      return undefined;
+  }
+}
+
+function explainEvent(event: EventRow): Explanation {
+  const { state, note, notBefore, attempts } = event;
+  const waits = state === "ready" && note !== undefined;
+  return {
+    id: event.id,
+    about: "event",
+    handle: event.specialist,
+    what: event.kind,
+    state,
+    since: event.doneAt ?? event.createdAt,
+    reasons:
+      state === "parked" || waits
+        ? [
+            {
+              rule: state === "parked" ? "handler_failed" : "suspended",
+              message: `${note ?? ""}${attempts > 0 ? ` (failed ${attempts} times)` : ""}`,
+              ...(waits ? { until: notBefore } : {}),
+            },
+          ]
+        : [],
+    ...(state === "parked" ? { hint: `mend the behaviour, then: retinue retry ${event.id}` } : {}),
+  };
+}
+
+async function explainSpecialist({ store, clock, memberOf }: Asking, handle: string): Promise<Explanation> {
+  const shown = await showSpecialist(store, clock, handle, await memberOf(handle));
+  const parked = shown.parked === undefined ? [] : [{ rule: shown.parked.code, message: shown.parked.message, since: shown.parked.since }];
+  const told =
+    shown.toldToWait === undefined
+      ? []
+      : [{ rule: "key_parked", message: `the network asked to wait: ${shown.toldToWait.reason}`, until: shown.toldToWait.until }];
+  const waits = shown.waits.map(({ rule, message, since, until }) => ({ rule, message, since, until }));
+  const reasons = [...(await stopsFor(store, handle)), ...parked, ...told, ...waits];
+  return {
+    id: handle,
+    about: "specialist",
+    handle,
+    what: "specialist",
+    state: reasons.length === 0 ? "working" : "waiting",
+    since: clock.now(),
+    reasons,
+  };
+}
