@@ -120,9 +120,11 @@ export function createJudge(options: JudgeOptions): Judge {
 }
 
 function unfinished(db: OpenDatabase["db"], since: number): readonly string[] {
+  // What is about something that only a person can settle waits with it.
   const intents = db
     .prepare(
-      "SELECT id, operation, state, code FROM intent WHERE created_at < ? AND state IN ('proposed', 'ready', 'sending', 'in_doubt', 'pending') LIMIT 20",
+      `SELECT id, operation, state, code FROM intent AS i WHERE created_at < ? AND state IN ('proposed', 'ready', 'sending', 'in_doubt', 'pending')
+         AND NOT (target IS NULL AND EXISTS (SELECT 1 FROM intent WHERE id = i.target_intent AND state = 'parked')) LIMIT 20`,
     )
     .all(since)
     .map((row) => `intent ${String(row["id"])} (${String(row["operation"])}) is still ${String(row["state"])}: ${String(row["code"])}`);

@@ -85,6 +85,7 @@ export function createMachine(options: MachineOptions): Machine {
   };
   const onDeath = (point: string): void => {
     running = undefined;
+    if (options.disk.db.isTransaction) options.disk.db.exec("ROLLBACK"); // as SQLite does with what it finds half written
     const downMs = downtimeMs(random);
     options.onDeath(point, downMs);
     if (!stopped) clock.after(downMs, boot);
@@ -118,7 +119,7 @@ export function createMachine(options: MachineOptions): Machine {
       announcer: options.announcer,
       fetch: options.fetch ?? noFetch,
     });
-    running = { life, store: raw, runtime };
+    running = { life, store, runtime };
     options.onBoot();
     runtime.start().catch((error: unknown) => options.log.error("the runtime could not start", { message: messageOf(error) }));
   }
@@ -137,6 +138,7 @@ export function createMachine(options: MachineOptions): Machine {
     async stop() {
       stopped = true;
       await running?.runtime.stop();
+      await running?.store.close();
       running?.life.end("stop");
     },
     get lives() {

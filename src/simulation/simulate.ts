@@ -62,7 +62,7 @@ export interface Simulation {
 }
 
 /** Virtual time in which everything must come to rest once nothing fails any more. */
-const HEALING_MS = 10 * DAY;
+const HEALING_MS = 3 * DAY;
 const DEFAULT_DAYS = 7;
 const MAX_DAYS = 3_660;
 
