@@ -111,6 +111,8 @@ export interface StoredDelivery {
 export type Nudge =
   /** Lists whose name is, or begins with, this. */
   | { readonly kind: "source"; readonly name: string; readonly at: number }
+  /** The few followed objects of this kind with the latest news. */
+  | { readonly kind: "newest"; readonly of: "job" | "thread"; readonly at: number }
   /** A followed object; `follow` begins (or takes up again) where it is not followed. */
   | { readonly kind: "job" | "thread"; readonly object: string; readonly at: number; readonly follow?: boolean };
 

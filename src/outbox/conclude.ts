@@ -34,7 +34,7 @@ export function conclude(intent: Intent, outcome: Outcome, timing: DoubtTiming, 
         );
       return { state: "refused", code: outcome.code, message: outcome.message };
     case "pending":
-      return { state: "pending", code: "pending_approval", message: outcome.message ?? "the network wants its Guardian's decision" };
+      return { state: "pending", code: "pending_approval", message: pendingMessage(outcome) };
     case "limited":
       return { state: "ready", nextAt: now, code: "limited", message: "the network answered 429" };
     case "unauthorized":
@@ -58,6 +58,14 @@ export function conclude(intent: Intent, outcome: Outcome, timing: DoubtTiming, 
             message: outcome.reason,
           };
   }
+}
+
+/** With the network's reference in it, by which a later decision names this action. */
+function pendingMessage({
+  message = "the network wants its Guardian's decision",
+  reference,
+}: Extract<Outcome, { readonly class: "pending" }>): string {
+  return reference === undefined ? message : `${message} (${reference})`;
 }
 
 function doubt(nextAt: number, code: string, message: string): IntentChange {

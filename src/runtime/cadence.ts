@@ -35,7 +35,10 @@ export function nextLook(
   const fair = Math.max(FASTEST_MS, (sustainableMs(parts, member) * Math.max(1, lists)) / POLL_SHARE);
   const slowest = Math.max(fair, Math.min(SLOWEST_MS, fair * MOST_SLOWED));
   const wanted = (look.intervalMs ?? fair) * (news ? FASTER : SLOWER);
-  const intervalMs = Math.min(slowest, Math.max(fair * FASTER, wanted));
+  const { state } = parts.health.of(member.specialist.handle);
+  // Healthy webhooks leave polls to find what was lost; once they have lost too much, polls slow down no more.
+  const longest = state === "unhealthy" ? fair : slowest;
+  const intervalMs = state === "healthy" ? slowest : Math.min(longest, Math.max(fair * FASTER, wanted));
   const jitter = 1 + JITTER * (2 * parts.random.next() - 1);
   return { delayMs: Math.round(intervalMs * jitter), intervalMs: Math.round(intervalMs), emptyLooks: news ? 0 : look.emptyLooks + 1 };
 }

@@ -48,6 +48,11 @@ export interface Door {
   read(member: Member, call: Call, options: { readonly lane?: Lane; readonly signal: AbortSignal }): Promise<DoorAnswer>;
   /** One attempt for an intent. Never repeated here: the outbox is the only one that sends again. */
   send(member: Member, intent: Intent): Promise<DoorAnswer>;
+  /**
+   * One write of the runtime's own, such as keeping its webhook registered: under every limit and the halt, outside `may`.
+   * Only for what can be repaired by looking again, since no intent remembers it.
+   */
+  perform(member: Member, call: Call, signal: AbortSignal): Promise<DoorAnswer>;
   /** What stands in an intent's way now. */
   explain(member: Member, intent: Intent): Promise<Verdict>;
 }
@@ -59,6 +64,8 @@ interface Passage {
   readonly lane: Lane;
   readonly intent?: Intent;
   readonly signal?: AbortSignal;
+  /** The runtime's own, which no definition has to allow. */
+  readonly own?: boolean;
 }
 
 /** Tries of one read, the first included. */
@@ -85,6 +92,9 @@ export function createDoor(options: DoorOptions): Door {
     async send(member, intent) {
       const call = callOf(intent);
       return refusedCall(client, call) ?? attempt(options, { member, call, lane: intent.lane, intent });
+    },
+    async perform(member, call, signal) {
+      return refusedCall(client, call) ?? attempt(options, { member, call, lane: laneOf(call.operation), signal, own: true });
     },
     async explain(member, intent) {
       const key = await options.keys.usable(member);
@@ -120,7 +130,7 @@ async function attempt(options: DoorOptions, passage: Passage): Promise<DoorAnsw
   });
 }
 
-function admitFor(options: DoorOptions, { member, call, lane, intent }: Passage, key: HeldKey): Admit {
+function admitFor(options: DoorOptions, { member, call, lane, intent, own = false }: Passage, key: HeldKey): Admit {
   const { profile } = options.client;
   const { specialist } = member;
   const operation = operationOf(profile, call.operation);
@@ -149,7 +159,7 @@ function admitFor(options: DoorOptions, { member, call, lane, intent }: Passage,
     now,
     deadlineAt: now + profile.timing.deadlineMs,
     holdExpiresAt: now + options.holdMs,
-    known: { may: specialist.may, review: specialist.review.includes(call.operation), caps: options.caps(member) },
+    known: { may: own ? [call.operation] : specialist.may, review: specialist.review.includes(call.operation), caps: options.caps(member) },
   };
 }
 

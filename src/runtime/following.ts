@@ -15,6 +15,8 @@ import type { Parts } from "./parts.ts";
 const BATCH = 8;
 /** A job whose deliverable was turned down is given up after this without news. */
 const REJECTED_MS = HOUR;
+/** While deliveries tell what changed, followed objects are looked at this much more rarely. */
+const WEBHOOKS_RELAX = 4;
 /** Nothing is followed longer than this without news. */
 const LONGEST_MS = 30 * DAY;
 
@@ -61,6 +63,7 @@ async function follow(parts: Parts, member: Member, row: WatchRow): Promise<void
   const dueAt = over ? null : now + pauseMs(parts, member, row.kind, after);
   const { fresh } = await store.putEvents({ events: change.events, watches: [write({ state: change.state, data, dueAt })] }, now);
   if (row.kind === "job" && change.news) announcer.emit("job", { at: now, handle, job: row.object, state: change.state });
+  parts.health.found(handle, fresh);
   if (fresh.length > 0) parts.wake(member, "events");
 }
 
@@ -85,7 +88,8 @@ function isKind<Kind extends Records["kind"]>(
 
 /** Short at first, since most jobs are decided soon, then half as often each time; never faster than the quota can sustain. */
 function pauseMs(parts: Parts, member: Member, kind: WatchRow["kind"], looks: number): number {
-  const base = Math.max(SECOND, sustainableMs(parts, member)) * (kind === "job" ? 1 : 5);
+  const relaxed = parts.health.of(member.specialist.handle).state === "healthy" ? WEBHOOKS_RELAX : 1;
+  const base = Math.max(SECOND, sustainableMs(parts, member)) * (kind === "job" ? 1 : 5) * relaxed;
   const longest = kind === "job" ? 10 * MINUTE : 30 * MINUTE;
   return Math.min(Math.max(longest, base), base * 1.5 ** Math.min(looks, 30));
 }

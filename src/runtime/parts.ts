@@ -9,6 +9,7 @@ import type { Random } from "../core/random.ts";
 import type { Store } from "../store/store.ts";
 import type { Door } from "./door.ts";
 import type { Member, Part } from "./member.ts";
+import type { WebhookHealth } from "./webhook-health.ts";
 
 export interface Parts {
   readonly clock: Clock;
@@ -20,6 +21,8 @@ export interface Parts {
   /** The Guardian's IANA time zone. */
   readonly zone: string;
   readonly door: Door;
+  /** What is known of webhooks; all unknown where none are received. */
+  readonly health: WebhookHealth;
   /** Bounds how many handlers run at once. */
   readonly handlers: PQueue;
   readonly fetch: typeof globalThis.fetch;

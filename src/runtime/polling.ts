@@ -5,7 +5,7 @@ import type { JsonObject } from "../core/json.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
 import { readCursor, storeCursor, type Freshness, type ListCursor } from "../intake/cursor.ts";
 import { readFeed, type FeedReader, type Reading } from "../intake/feed.ts";
-import { readJobs } from "../intake/jobs.ts";
+import { readJobs, type JobsReader } from "../intake/jobs.ts";
 import type { SourceRow } from "../schedule/port.ts";
 import { DEFAULT_MAX_AGE_MS, type FeedWatching, type JobsWatching, type Specialist } from "../specialist/specialist.ts";
 import { nextLook, type Look } from "./cadence.ts";
@@ -74,6 +74,7 @@ async function poll(parts: Parts, member: Member, source: Source, row: SourceRow
     now,
   );
   announcer.emit("poll", { at: now, handle, source: source.name, fresh: fresh.length, skipped: reading.skipped, gap: reading.gap });
+  parts.health.found(handle, fresh);
   if (fresh.length > 0) parts.wake(member, "events");
 }
 
@@ -146,19 +147,22 @@ export function feedReader(member: Member, watching: FeedWatching | undefined): 
 }
 
 function jobsSource(parts: Parts, member: Member, watching: JobsWatching): Source {
-  const { specialist } = member;
-  const reader = {
-    handle: specialist.handle,
-    accountId: member.accountId,
-    ...freshness(watching),
-    skills: watching.skills,
-    handles: (kind: string) => handlerOf(specialist, kind) !== undefined,
-  };
+  const reader = jobsReader(member, watching);
   return {
     name: "jobs",
     operation: "jobs.list",
     input: {},
     read: (items, cursor) => readJobs(items.filter(isJob), cursor, reader, parts.clock.now()),
+  };
+}
+
+export function jobsReader({ specialist, accountId }: Member, watching: JobsWatching): JobsReader {
+  return {
+    handle: specialist.handle,
+    accountId,
+    ...freshness(watching),
+    skills: watching.skills,
+    handles: (kind) => handlerOf(specialist, kind) !== undefined,
   };
 }
 

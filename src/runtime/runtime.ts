@@ -12,15 +12,16 @@ import { asHandle, type Handle } from "../core/ids.ts";
 import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
 import { DAY, MINUTE, SECOND } from "../core/units.ts";
-import { DEFAULT_FLOORS } from "../limits/lanes.ts";
+import { capsOf, floorsOf } from "../limits/check.ts";
 import type { Pacer } from "../limits/pacing.ts";
-import { GUARDIAN, scopeOf, type Cap } from "../limits/spending.ts";
+import { GUARDIAN, scopeOf } from "../limits/spending.ts";
 import { ledgerTime, type LedgerTime } from "../limits/time.ts";
 import { createWakes, type Wakes } from "../schedule/wakes.ts";
 import type { Caps, Specialist } from "../specialist/specialist.ts";
 import type { Recovered, Store } from "../store/store.ts";
 import { learnAccount, learnFrom } from "./account.ts";
 import { concludeOutcome, doubtTiming } from "./concluding.ts";
+import { lookAgain, takeDeliveries } from "./deliveries.ts";
 import { createDoor, type Door } from "./door.ts";
 import { settleDoubts } from "./doubting.ts";
 import { followWatches } from "./following.ts";
@@ -30,9 +31,12 @@ import { createMember, PARTS, type Member, type Part } from "./member.ts";
 import type { Parts } from "./parts.ts";
 import { pollSources } from "./polling.ts";
 import { readFor } from "./reading.ts";
+import type { ReceiverSettings } from "./receiver-settings.ts";
 import { limitsOf, operationRules } from "./rules.ts";
 import { startSchedules } from "./schedules.ts";
 import { sendIntents } from "./sending.ts";
+import { createWebhookHealth } from "./webhook-health.ts";
+import { createWebhooks, type Webhooks } from "./webhooks.ts";
 
 export interface RuntimeOptions {
   readonly specialists: readonly Specialist[];
@@ -56,11 +60,15 @@ export interface RuntimeOptions {
   readonly fetch?: typeof globalThis.fetch;
   /** Does only what it is told: nothing is polled, handled or sent by itself. Default false. */
   readonly passive?: boolean;
+  /** How webhooks are received. Default: they are not. */
+  readonly receiver?: ReceiverSettings;
 }
 
 export interface Runtime {
   readonly announcer: Announcer;
   readonly parts: Parts;
+  /** The receiver, where there is one. */
+  readonly webhooks: Webhooks | undefined;
   /** Recovers what a crash left, then begins. */
   start(): Promise<Recovered>;
   /** Begins nothing new, waits for what is under way (at most `drainMs`), writes everything down. Calls share one stop. */
@@ -85,11 +93,16 @@ type Pass = (parts: Parts, member: Member) => Promise<boolean>;
 
 /** One pass over a part: answers whether there may be more right away. In the order of the flow. */
 const PASSES: { readonly [part in Part]: Pass } = {
+  deliveries: takeDeliveries,
   sources: async (parts, member) => {
     await learnAccount(parts, member);
-    return pollSources(parts, member);
+    const more = await pollSources(parts, member);
+    return (await lookAgain(parts, member, "sources")) || more;
   },
-  watches: followWatches,
+  watches: async (parts, member) => {
+    const more = await followWatches(parts, member);
+    return (await lookAgain(parts, member, "watches")) || more;
+  },
   schedules: startSchedules,
   events: (parts, member) => handleEvents(parts, member, (who, call, signal) => readFor(parts, who, call, signal)),
   intents: sendIntents,
@@ -104,6 +117,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
 class Engine implements Runtime {
   readonly announcer: Announcer;
   readonly parts: Parts;
+  readonly webhooks: Webhooks | undefined;
   readonly #options: RuntimeOptions;
   readonly #keys: KeyWatch;
   readonly #members = new Map<Handle, Member>();
@@ -131,7 +145,10 @@ class Engine implements Runtime {
       ending: this.#ending.signal,
       learn: (member, record) => this.#track(learnFrom(this.parts, member, record)),
       wake: (member, part) => this.#wake(member, part),
+      health: createWebhookHealth(clock),
     };
+    const { receiver: settings } = options;
+    this.webhooks = settings === undefined ? undefined : createWebhooks({ settings, parts: this.parts, members: this.#members });
   }
 
   async start(): Promise<Recovered> {
@@ -141,7 +158,8 @@ class Engine implements Runtime {
     if (twice !== undefined) throw new Misconfigured("handle_twice", `two specialists have the handle "${twice}"`);
     const recovered = await store.recover(clock.now(), doubtTiming(profile).firstCheckMs);
     for (const specialist of specialists) await this.#enlist(specialist);
-    for (const member of this.#members.values()) this.#track(this.#resume(member));
+    await this.webhooks?.start();
+    for (const member of this.#members.values()) this.#begin(member);
     this.#track(this.#prune());
     return recovered;
   }
@@ -165,16 +183,18 @@ class Engine implements Runtime {
       known.specialist = specialist;
       known.rules = operationRules(specialist, profile, () => clock.now());
       known.limits = limitsOf(specialist.tier, profile);
-      known.floors = { ...DEFAULT_FLOORS, ...specialist.lanes };
+      known.floors = floorsOf(specialist.lanes);
       known.retired = false;
       known.keyId = undefined; // registered anew: tier and floors may have changed
     }
-    this.#track(this.#resume(known ?? (await this.#enlist(specialist))));
+    this.#begin(known ?? (await this.#enlist(specialist)));
   }
 
   retire(handle: Handle): void {
     const member = this.#members.get(handle);
-    if (member !== undefined) member.retired = true;
+    if (member === undefined) return;
+    member.retired = true;
+    if (this.webhooks !== undefined) this.#track(this.webhooks.forget(member));
   }
 
   async #enlist(specialist: Specialist): Promise<Member> {
@@ -185,6 +205,11 @@ class Engine implements Runtime {
     member.accountId ??= row.accountId;
     this.#members.set(specialist.handle, member);
     return member;
+  }
+
+  #begin(member: Member): void {
+    this.#track(this.#resume(member));
+    if (this.webhooks !== undefined) this.#track(this.webhooks.look(member));
   }
 
   #wake(member: Member, part: Part): void {
@@ -256,6 +281,7 @@ class Engine implements Runtime {
     const { clock, drainMs = DEFAULT_DRAIN_MS } = this.#options;
     this.#stopping.abort();
     this.#wakes.stop();
+    if (this.webhooks !== undefined) this.#track(this.webhooks.close());
     const over = new AbortController();
     const idle = (async () => {
       while (this.#atWork.size > 0) await Promise.all(this.#atWork);
@@ -287,23 +313,8 @@ function openDoor(options: RuntimeOptions, announcer: Announcer, keys: KeyWatch,
     clock,
     ledger,
     announcer,
-    caps: ({ specialist }) => [...capsOf(specialist.spend, scopeOf(specialist.handle)), ...capsOf(options.guardianCaps, GUARDIAN)],
+    caps: ({ specialist }) => [...capsOf(scopeOf(specialist.handle), specialist.spend), ...capsOf(GUARDIAN, options.guardianCaps ?? {})],
     holdMs: HOLD_MS,
     conclude: (member, intent, outcome) => concludeOutcome(member, intent, outcome, profile, clock.now()),
   });
-}
-
-/** A definition's caps as the ledger's. Rolling ones go along, since calendar caps allow twice as much around midnight. */
-function capsOf(caps: Caps | undefined, scope: Cap["scope"]): readonly Cap[] {
-  if (caps === undefined) return [];
-  const windows = [
-    ["action", caps.perAction],
-    ["hour", caps.perHour],
-    ["rolling-hour", caps.perHour],
-    ["day", caps.perDay],
-    ["rolling-day", caps.perDay],
-    ["month", caps.perMonth],
-    ["total", caps.total],
-  ] as const;
-  return windows.flatMap(([window, amounts]) => amounts.map((money): Cap => ({ scope, window, money })));
 }

@@ -1,0 +1,45 @@
+/** The sockets at the door: when there are too many, the one that has kept a place longest without a request makes room. */
+import type { Socket } from "node:net";
+
+export interface Crowd {
+  enter(socket: Socket): void;
+  /** One request more (1) or less (-1) is being worked on for this socket. */
+  work(socket: Socket, change: 1 | -1): void;
+  evicted(): number;
+}
+
+/** How many of the oldest are looked at to find one that can go; all working means the newcomer goes. */
+const LOOKED_AT = 256;
+
+export function createCrowd(maxSockets: number): Crowd {
+  /** Requests being worked on, by socket, oldest socket first. */
+  const sockets = new Map<Socket, number>();
+  let evicted = 0;
+
+  const makeRoom = (newcomer: Socket): void => {
+    let looked = 0;
+    for (const [socket, working] of sockets) {
+      if (working === 0 && socket !== newcomer) return evict(socket);
+      if (++looked >= LOOKED_AT) break;
+    }
+    evict(newcomer);
+  };
+  const evict = (socket: Socket): void => {
+    evicted += 1;
+    sockets.delete(socket);
+    socket.destroy();
+  };
+
+  return {
+    enter(socket) {
+      sockets.set(socket, 0);
+      socket.once("close", () => sockets.delete(socket));
+      if (sockets.size > maxSockets) makeRoom(socket);
+    },
+    work(socket, change) {
+      const working = sockets.get(socket);
+      if (working !== undefined) sockets.set(socket, working + change);
+    },
+    evicted: () => evicted,
+  };
+}

@@ -1,0 +1,193 @@
+/** The receiver's HTTP: everything that is wrong with a request is found before a byte of its body is believed. */
+import type { IncomingMessage } from "node:http";
+import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
+import { messageOf, Misconfigured } from "../../core/errors.ts";
+import { SECOND } from "../../core/units.ts";
+import { createCrowd, type Crowd } from "./crowd.ts";
+import type { Gate } from "./gate.ts";
+
+/** Longer bodies are refused while they stream in. */
+export const MAX_BODY_BYTES = 256 * 1_024;
+/** Bodies being received at once, together; past it senders are asked to come again. */
+const MAX_BYTES_IN_FLIGHT = 32 * 1_024 * 1_024;
+const MAX_HEADER_BYTES = 16 * 1_024;
+const MAX_HEADERS = 100;
+const HEADERS_TIMEOUT_MS = 5 * SECOND;
+const REQUEST_TIMEOUT_MS = 10 * SECOND;
+/** How long a sender is asked to wait when there is no room for its body. */
+const COME_BACK_S = 5;
+const KEEP_ALIVE_MS = 30 * SECOND;
+/** Sockets at once; past it the one that has waited longest without a complete request makes room. */
+const MAX_SOCKETS = 2_048;
+/** Answered requests on one connection, so that no sender keeps a socket for ever. */
+const MAX_REQUESTS_PER_SOCKET = 10_000;
+
+export interface ReceiverOptions {
+  readonly gate: Gate;
+  /** Told of faults in the receiver itself. */
+  readonly onError?: (error: unknown) => void;
+  readonly maxSockets?: number;
+}
+
+export interface Listening {
+  readonly port: number;
+  /** `http://127.0.0.1:8080/webhooks/`, to which the specialist's handle is added. */
+  readonly url: string;
+}
+
+export interface ReceiverCounts {
+  /** Requests that were no HTTP. */
+  readonly malformed: number;
+  readonly tooLarge: number;
+  /** Connections that made room for others. */
+  readonly evicted: number;
+}
+
+export interface Receiver {
+  /** Throws `Misconfigured` (`port_in_use`, `cannot_listen`). Port 0 takes any free one. */
+  listen(address: { readonly port: number; readonly host: string }): Promise<Listening>;
+  /** Takes no new requests, finishes those it has, breaks idle connections. */
+  close(): Promise<void>;
+  counts(): ReceiverCounts;
+}
+
+export function createReceiver({ gate, onError, maxSockets = MAX_SOCKETS }: ReceiverOptions): Receiver {
+  const seen = { malformed: 0, tooLarge: 0 };
+  const crowd = createCrowd(maxSockets);
+  const bodies = createBodyReader(() => (seen.tooLarge += 1));
+  const app = createServer({ onMalformed: () => (seen.malformed += 1), onError });
+  app.server.on("connection", (socket) => crowd.enter(socket));
+  app.addContentTypeParser(/^application\/(?:[\w.+-]{1,60}\+)?json\s*(?:;|$)/i, (_request, stream, done) => bodies.read(stream, done));
+  app.addHook("onRequest", async (request, reply) => {
+    if (request.raw.rawHeaders.length > 2 * MAX_HEADERS) return refuse(reply, 431);
+    const { specialist } = request.params as Partial<Target>;
+    if (specialist !== undefined && !gate.knows(specialist)) return refuse(reply, 404);
+  });
+  const accept = (request: FastifyRequest, reply: FastifyReply) => receive(request, reply, gate, crowd);
+  app.post("/webhooks/:specialist", accept);
+  app.post("/webhooks/:specialist/:token", accept);
+
+  return {
+    async listen({ port, host }) {
+      try {
+        await app.listen({ port, host });
+      } catch (error) {
+        const busy = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+        throw new Misconfigured(busy ? "port_in_use" : "cannot_listen", `the webhook receiver cannot listen: ${messageOf(error)}`, {
+          cause: error,
+          hint: "set RETINUE_WEBHOOK_PORT to a free port, or 0 for any",
+        });
+      }
+      const address = app.server.address();
+      const bound = typeof address === "object" && address !== null ? address.port : port;
+      return { port: bound, url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}/webhooks/` };
+    },
+    close: () => app.close(),
+    counts: () => ({ ...seen, evicted: crowd.evicted() }),
+  };
+}
+
+interface Target {
+  readonly specialist: string;
+  readonly token?: string;
+}
+
+function createServer({ onMalformed, onError }: { readonly onMalformed: () => void; readonly onError: ReceiverOptions["onError"] }) {
+  const app = fastify({
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    maxRequestsPerSocket: MAX_REQUESTS_PER_SOCKET,
+    forceCloseConnections: "idle",
+    return503OnClosing: true,
+    routerOptions: { maxParamLength: 300, caseSensitive: true },
+    http: {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: SECOND,
+      insecureHTTPParser: false,
+    },
+    clientErrorHandler: (_error, socket) => {
+      onMalformed();
+      if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+      else socket.destroy();
+    },
+  });
+  app.removeAllContentTypeParsers();
+  app.setNotFoundHandler((_request, reply) => refuse(reply, 404));
+  app.setErrorHandler((error, _request, reply) => {
+    if (error instanceof BodyRefused) return refuse(reply, error.statusCode);
+    const status = error instanceof Error && "statusCode" in error ? error.statusCode : undefined;
+    if (typeof status === "number" && status >= 400 && status < 500) return refuse(reply, status);
+    onError?.(error);
+    // Whatever is wrong with us, the sender should come again.
+    return refuse(reply, 503);
+  });
+  return app;
+}
+
+async function receive(request: FastifyRequest, reply: FastifyReply, gate: Gate, crowd: Crowd): Promise<FastifyReply> {
+  const { specialist, token } = request.params as Target;
+  const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
+  crowd.work(request.raw.socket, 1);
+  try {
+    const answer = await gate.accept(specialist, { headers: request.headers, body, ...(token === undefined ? {} : { token }) });
+    if (answer.retryAfterS !== undefined) void reply.header("retry-after", answer.retryAfterS);
+    return await reply.code(answer.status).send();
+  } finally {
+    crowd.work(request.raw.socket, -1);
+  }
+}
+
+/** An answer without a word why, after which nothing more is read from the connection. */
+function refuse(reply: FastifyReply, status: number): FastifyReply {
+  if (status === 503) void reply.header("retry-after", COME_BACK_S);
+  return reply.code(status).header("connection", "close").send();
+}
+
+type Done = (error: Error | null, body?: Buffer) => void;
+
+class BodyRefused extends Error {
+  readonly statusCode: number;
+  constructor(statusCode: number) {
+    super(`refused with ${statusCode}`);
+    this.statusCode = statusCode;
+  }
+}
+
+/** Reads a body as bytes, with one bound for each and one for all together. */
+function createBodyReader(onTooLarge: () => void) {
+  let inFlight = 0;
+  return {
+    read(stream: IncomingMessage, done: Done): void {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      let over = false;
+      const finish = (error: Error | null, body?: Buffer): void => {
+        if (over) return;
+        over = true;
+        inFlight -= size;
+        stream.off("data", onData).off("end", onEnd).off("error", onBroken).off("close", onBroken);
+        if (error !== null) stream.resume();
+        done(error, body);
+      };
+      const stop = (status: number): void => finish(new BodyRefused(status));
+      const onData = (chunk: Buffer): void => {
+        size += chunk.length;
+        inFlight += chunk.length;
+        if (size > MAX_BODY_BYTES) {
+          onTooLarge();
+          stop(413);
+        } else if (inFlight > MAX_BYTES_IN_FLIGHT) stop(503);
+        else chunks.push(chunk);
+      };
+      const onEnd = (): void => finish(null, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, size));
+      const onBroken = (): void => stop(400);
+      if (Number(stream.headers["content-length"] ?? 0) > MAX_BODY_BYTES) {
+        onTooLarge();
+        return stop(413);
+      }
+      stream.on("data", onData).on("end", onEnd).on("error", onBroken).on("close", onBroken);
+    },
+  };
+}

@@ -1,0 +1,218 @@
+/** From stored deliveries to the inbox: each becomes events, or a look at what changed, or waits for a person to look at it. */
+import type { Outcome } from "../contract/call.ts";
+import { messageOf } from "../core/errors.ts";
+import { MINUTE, SECOND } from "../core/units.ts";
+import type { DeliveryEnd, NewEvent, Nudge, StoredDelivery } from "../inbox/port.ts";
+import { meaningOf, postEvents, type Look, type Meaning, type Meant } from "../intake/webhook/mapping.ts";
+import { decidePending } from "./decisions.ts";
+import type { Member, Part } from "./member.ts";
+import type { Parts } from "./parts.ts";
+import { feedReader, jobsReader } from "./polling.ts";
+import { handlerOf } from "./receipts.ts";
+
+const BATCH = 32;
+/** Looks at lists and threads wait this long, so that a burst of deliveries costs one read. */
+export const MERGE_MS = 2 * SECOND;
+/** Past this many, the earlier ones are covered by the next regular look. */
+const MAX_MISSED_NUDGES = 200;
+/** A delivery whose content cannot be fetched is tried again after these, then parked. */
+const RETRY_DELAYS_MS: readonly number[] = [5 * SECOND, MINUTE, 10 * MINUTE];
+
+type Fetch = Extract<Meaning, { readonly kind: "fetch" }>;
+/** What is left of an end once its delivery is known. */
+type End = Omit<DeliveryEnd, "seq" | "specialist" | "kind"> & { readonly told?: readonly string[] };
+
+/** Works on what was delivered for one specialist. Answers whether there may be more. */
+export async function takeDeliveries(parts: Parts, member: Member): Promise<boolean> {
+  const now = parts.clock.now();
+  const deliveries = await parts.store.dueDeliveries(member.specialist.handle, now, BATCH);
+  if (deliveries.length === 0) return false;
+  const meant = meantFor(parts, member, now);
+  // One read serves all deliveries of a batch that are about one post.
+  const reads = new Map<string, Promise<FetchedPost>>();
+  await Promise.all(deliveries.map((delivery) => take(parts, member, delivery, meant, reads)));
+  return deliveries.length === BATCH;
+}
+
+async function take(parts: Parts, member: Member, delivery: StoredDelivery, meant: Meant, reads: Reads): Promise<void> {
+  try {
+    const meaning = meaningOf(delivery, meant);
+    const end = await endOf(parts, member, delivery, meaning, meant, reads);
+    if (end !== undefined) await finish(parts, member, delivery, meaning, end);
+  } catch (error) {
+    await putOff(parts, member, delivery, undefined, messageOf(error));
+  }
+}
+
+/** What a delivery comes to; undefined where it has to wait. */
+async function endOf(
+  parts: Parts,
+  member: Member,
+  delivery: StoredDelivery,
+  meaning: Meaning,
+  meant: Meant,
+  reads: Reads,
+): Promise<End | undefined> {
+  const none = { events: [], nudges: [] };
+  switch (meaning.kind) {
+    case "events":
+      return {
+        state: "done",
+        events: meaning.events,
+        nudges: nudgesFor(meaning.looks, meant.now),
+        told: meaning.events.map(({ id }) => id),
+      };
+    case "hint":
+      return { state: "done", events: [], nudges: nudgesFor(meaning.looks, meant.now), told: jobsIn(meaning.looks) };
+    case "fetch":
+      return fetched(parts, member, delivery, meaning, meant, reads);
+    case "decision":
+      return { ...none, ...(await decidePending(parts, member, meaning)) };
+    case "unhandled":
+      return { ...none, state: "unhandled" };
+    case "unreadable":
+      return { ...none, state: "parked", note: meaning.why };
+  }
+}
+
+async function finish(parts: Parts, member: Member, delivery: StoredDelivery, meaning: Meaning, { told, ...end }: End): Promise<void> {
+  const { store, clock, announcer, profile, health } = parts;
+  const { handle } = member.specialist;
+  const word = "word" in meaning ? meaning.word : undefined;
+  const { fresh } = await store.endDelivery({ seq: delivery.seq, specialist: handle, kind: word, ...end }, clock.now());
+  const kind = word === undefined ? undefined : profile.webhooks.kinds[word];
+  if (kind !== undefined && told !== undefined) health.told(handle, kind, told);
+  announcer.emit("delivery", {
+    at: clock.now(),
+    handle,
+    kind: word ?? "",
+    state: end.state,
+    fresh: fresh.length,
+    ...(end.note === undefined ? {} : { message: end.note }),
+  });
+  if (fresh.length > 0) parts.wake(member, "events");
+  wakeFor(parts, member, end.nudges);
+}
+
+/** Looks that a running pass may have read past are noted, and made again after it. */
+export function wakeFor(parts: Parts, member: Member, nudges: readonly Nudge[]): void {
+  for (const nudge of nudges) {
+    const part: Part = nudge.kind === "source" ? "sources" : "watches";
+    if (member.busy.has(part)) member.missedNudges = [...member.missedNudges, nudge].slice(-MAX_MISSED_NUDGES);
+    else if (nudge.at <= parts.clock.now()) parts.wake(member, part);
+  }
+}
+
+/** Makes the looks again that came while a pass over the part was reading. Answers whether one is due now. */
+export async function lookAgain(parts: Parts, member: Member, part: "sources" | "watches"): Promise<boolean> {
+  if (member.missedNudges.length === 0) return false;
+  const ours = member.missedNudges.filter((nudge) => (nudge.kind === "source") === (part === "sources"));
+  member.missedNudges = member.missedNudges.filter((nudge) => !ours.includes(nudge));
+  if (ours.length === 0) return false;
+  const now = parts.clock.now();
+  await parts.store.nudge(member.specialist.handle, ours, now);
+  return ours.some(({ at }) => at <= now);
+}
+
+export function nudgesFor(looks: readonly Look[], now: number): readonly Nudge[] {
+  return looks.map((look): Nudge => {
+    switch (look.kind) {
+      case "source":
+        return { ...look, at: now + MERGE_MS };
+      case "newest":
+        return { ...look, at: now + MERGE_MS };
+      case "thread":
+        return { ...look, at: now + MERGE_MS };
+      case "job":
+        return { ...look, at: now };
+    }
+  });
+}
+
+function jobsIn(looks: readonly Look[]): readonly string[] {
+  return looks.flatMap((look) => (look.kind === "job" ? [`job:${look.object}`] : []));
+}
+
+function meantFor({ profile }: Parts, member: Member, now: number): Meant {
+  const { specialist } = member;
+  return {
+    profile,
+    feed: feedReader(member, specialist.watch.feed),
+    jobs: specialist.watch.jobs === undefined ? undefined : jobsReader(member, specialist.watch.jobs),
+    handles: (kind) => handlerOf(specialist, kind) !== undefined,
+    now,
+  };
+}
+
+type FetchedPost =
+  | { readonly kind: "post"; readonly post: Parameters<typeof postEvents>[0] }
+  | { readonly kind: "gone" }
+  | { readonly kind: "later"; readonly at: number | undefined; readonly why: string };
+type Reads = Map<string, Promise<FetchedPost>>;
+
+/** The post itself, or a look at its thread where that is followed: forty replies then cost one read. */
+async function fetched(
+  parts: Parts,
+  member: Member,
+  delivery: StoredDelivery,
+  { post, thread, as }: Fetch,
+  meant: Meant,
+  reads: Reads,
+): Promise<End | undefined> {
+  if (thread !== undefined && as !== "post.created") {
+    const watch = await parts.store.findWatch(member.specialist.handle, "thread", thread);
+    if (watch !== undefined && watch.dueAt !== null)
+      return { state: "done", events: [], nudges: nudgesFor([{ kind: "thread", object: thread, follow: false }], meant.now) };
+  }
+  const read = reads.get(post) ?? readPost(parts, member, post);
+  reads.set(post, read);
+  const answer = await read;
+  switch (answer.kind) {
+    case "post": {
+      const events: readonly NewEvent[] = postEvents(answer.post, as, meant);
+      return { state: "done", events, nudges: [], told: events.map(({ id }) => id) };
+    }
+    case "gone":
+      return { state: "done", events: [], nudges: [], note: "what it was about is gone" };
+    case "later":
+      await putOff(parts, member, delivery, answer.at, answer.why);
+      return undefined;
+  }
+}
+
+async function readPost(parts: Parts, member: Member, target: string): Promise<FetchedPost> {
+  const answer = await parts.door.read(member, { operation: "posts.get", target, input: {} }, { lane: "watch", signal: parts.ending });
+  switch (answer.kind) {
+    case "waits":
+      return { kind: "later", at: answer.until, why: answer.message };
+    case "refused":
+      return { kind: "later", at: undefined, why: answer.message };
+    case "gone":
+      return { kind: "later", at: undefined, why: "the read was lost" };
+    case "answered":
+      return postIn(answer.outcome);
+  }
+}
+
+function postIn(outcome: Outcome): FetchedPost {
+  if (outcome.class === "confirmed" && outcome.record?.kind === "post") return { kind: "post", post: outcome.record };
+  if (outcome.class === "refused" && (outcome.status === 404 || outcome.status === 410)) return { kind: "gone" };
+  return { kind: "later", at: undefined, why: `the post could not be read: ${outcome.class}` };
+}
+
+/** Waiting for quota is no failure; anything else is tried a few times, then kept for a person. */
+async function putOff(parts: Parts, member: Member, delivery: StoredDelivery, at: number | undefined, note: string): Promise<void> {
+  const { store, clock, log } = parts;
+  const now = clock.now();
+  const delay = RETRY_DELAYS_MS[delivery.attempts];
+  if (at !== undefined) await store.delayDelivery(delivery.seq, { dueAt: at, failed: false, note });
+  else if (delay !== undefined) await store.delayDelivery(delivery.seq, { dueAt: now + delay, failed: true, note });
+  else {
+    const { handle } = member.specialist;
+    await store.endDelivery(
+      { seq: delivery.seq, specialist: handle, state: "parked", kind: delivery.kind, note, events: [], nudges: [] },
+      now,
+    );
+    log.warn("a webhook delivery was parked", { handle, delivery: delivery.id, message: note });
+  }
+}

@@ -1,0 +1,54 @@
+/** What a Guardian says of the webhook receiver, and what of it is refused before anything listens. */
+import type { Profile } from "../contract/profile.ts";
+import { Misconfigured } from "../core/errors.ts";
+import type { Secret } from "../core/secret.ts";
+import { SECOND } from "../core/units.ts";
+import { innerAddress } from "./public-address.ts";
+
+export interface ReceiverSettings {
+  /** 0 takes any free port; undefined: deliveries come by `accept` alone. */
+  readonly port: number | undefined;
+  readonly host: string;
+  /** Under which the network reaches us. Undefined leaves registrations alone. */
+  readonly url: string | undefined;
+  /** Starts without a secret, and takes unsigned deliveries as hints to look. */
+  readonly allowUnsigned: boolean;
+  /** Registers addresses of this machine and its neighbourhood too, as for a local network. Default false. */
+  readonly allowInnerUrl?: boolean;
+  /** Read again every few seconds, so that secrets can be rotated at run time; the first one signs registrations. */
+  readonly readSecrets: () => readonly Secret[];
+}
+
+const SECRETS_KEPT_MS = 5 * SECOND;
+
+/** Defaults refuse: no secret, no start; and no inner address is handed to a network. Throws `Misconfigured`. */
+export function checkReceiver(settings: ReceiverSettings, profile: Profile): void {
+  const { url, allowUnsigned, allowInnerUrl = false } = settings;
+  if (!allowUnsigned && (settings.readSecrets().length === 0 || profile.webhooks.scheme === "none"))
+    throw new Misconfigured("webhook_secret_missing", "the webhook receiver has nothing to check signatures with", {
+      expected: "a secret in RETINUE_WEBHOOK_SECRET, and a signed scheme in the profile",
+      hint: "set it, or start with --allow-unsigned to take deliveries as mere hints",
+    });
+  const why = url === undefined || allowInnerUrl ? undefined : innerAddress(url);
+  if (why !== undefined)
+    throw new Misconfigured("webhook_url_inner", `RETINUE_WEBHOOK_URL cannot be registered: ${why}`, {
+      expected: "the public address of the receiver, such as https://bots.example.net",
+      hint: "leave it unset to register nothing",
+    });
+}
+
+/** Where one specialist's deliveries go: `https://host/base/webhooks/<handle>`, whether or not the address as given ends so. */
+export function deliveryUrl(url: string, handle: string, token?: string): string {
+  const bare = url.replace(/\/+$/, "");
+  const base = bare.endsWith("/webhooks") ? bare : `${bare}/webhooks`;
+  return [base, handle, ...(token === undefined ? [] : [token])].map((part, i) => (i === 0 ? part : encodeURIComponent(part))).join("/");
+}
+
+/** The secrets as they were at most a few seconds ago: reading a file for every request would be slower than the request. */
+export function keptSecrets(read: () => readonly Secret[], now: () => number): () => readonly Secret[] {
+  let kept: { readonly at: number; readonly secrets: readonly Secret[] } | undefined;
+  return () => {
+    if (kept === undefined || now() - kept.at >= SECRETS_KEPT_MS) kept = { at: now(), secrets: read() };
+    return kept.secrets;
+  };
+}

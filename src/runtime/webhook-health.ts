@@ -1,0 +1,131 @@
+/** Whether webhooks can be relied on: what polls found that no delivery had told of counts against them. Kept in memory. */
+import type { Clock } from "../core/clock.ts";
+import type { Handle } from "../core/ids.ts";
+import { HOUR, MINUTE } from "../core/units.ts";
+import type { NewEvent } from "../inbox/port.ts";
+
+export type WebhookState = "unknown" | "healthy" | "doubtful" | "unhealthy";
+
+export interface HealthShown {
+  readonly state: WebhookState;
+  /** Happenings that deliveries told of. */
+  readonly told: number;
+  /** Happenings that only a poll found. */
+  readonly missed: number;
+  readonly missedInRow: number;
+  readonly lastToldAt: number | undefined;
+}
+
+export interface WebhookHealth {
+  /** A poll brought these, new to us. */
+  found(handle: Handle, events: readonly NewEvent[]): void;
+  /** A delivery told of these: event ids, or `job:<id>`. */
+  told(handle: Handle, kind: string, keys: readonly string[]): void;
+  of(handle: Handle): HealthShown;
+}
+
+/** A delivery may come this much later than a poll without counting as missed. */
+const GRACE_MS = 2 * MINUTE;
+/** Misses in a row after which polls no longer count on deliveries. */
+const UNHEALTHY_AFTER = 3;
+const HEALTHY_AFTER = 3;
+const REMEMBERED_MS = HOUR;
+/** Per specialist and list. */
+const MAX_REMEMBERED = 1_000;
+
+interface Standing {
+  told: number;
+  missed: number;
+  missedInRow: number;
+  lastToldAt: number | undefined;
+  /** Kinds a delivery has told of before: only those can be missed. */
+  readonly kinds: Set<string>;
+  /** What deliveries told of lately, and when. */
+  readonly recent: Map<string, number>;
+  /** What polls found and no delivery has told of yet, and when. */
+  readonly waiting: Map<string, number>;
+}
+
+/** A network tells an author of replies to itself only, so replies in followed threads are no evidence. */
+const NO_EVIDENCE: readonly string[] = ["reply.created"];
+
+export function createWebhookHealth(clock: Clock): WebhookHealth {
+  const standings = new Map<Handle, Standing>();
+  const standingOf = (handle: Handle): Standing => {
+    const known = standings.get(handle);
+    if (known !== undefined) return settle(known);
+    const fresh: Standing = {
+      told: 0,
+      missed: 0,
+      missedInRow: 0,
+      lastToldAt: undefined,
+      kinds: new Set(),
+      recent: new Map(),
+      waiting: new Map(),
+    };
+    standings.set(handle, fresh);
+    return fresh;
+  };
+  /** What has waited too long for a delivery was missed. */
+  const settle = (standing: Standing): Standing => {
+    const now = clock.now();
+    for (const [key, at] of standing.waiting) {
+      if (at > now - GRACE_MS) break;
+      standing.waiting.delete(key);
+      standing.missed += 1;
+      standing.missedInRow += 1;
+    }
+    for (const [key, at] of standing.recent) {
+      if (at > now - REMEMBERED_MS) break;
+      standing.recent.delete(key);
+    }
+    return standing;
+  };
+
+  return {
+    found(handle, events) {
+      const standing = standings.get(handle);
+      if (standing === undefined) return; // no delivery has ever come: nothing to compare with
+      settle(standing);
+      for (const event of events) {
+        const key = keyOf(event);
+        if (event.via !== "poll" || !standing.kinds.has(event.kind) || standing.recent.has(key)) continue;
+        remember(standing.waiting, key, clock.now());
+      }
+    },
+    told(handle, kind, keys) {
+      const standing = standingOf(handle);
+      if (!NO_EVIDENCE.includes(kind)) standing.kinds.add(kind);
+      for (const key of keys) {
+        standing.waiting.delete(key);
+        remember(standing.recent, key, clock.now());
+      }
+      standing.told += 1;
+      standing.missedInRow = 0;
+      standing.lastToldAt = clock.now();
+    },
+    of(handle) {
+      const known = standings.get(handle);
+      if (known === undefined) return { state: "unknown", told: 0, missed: 0, missedInRow: 0, lastToldAt: undefined };
+      const { told, missed, missedInRow, lastToldAt } = settle(known);
+      return { state: stateOf(told, missedInRow), told, missed, missedInRow, lastToldAt };
+    },
+  };
+}
+
+function stateOf(told: number, missedInRow: number): WebhookState {
+  if (missedInRow >= UNHEALTHY_AFTER) return "unhealthy";
+  return told >= HEALTHY_AFTER && missedInRow === 0 ? "healthy" : "doubtful";
+}
+
+/** A job's standing is told of as a whole: its assignment by a poll is the one a delivery made us look for. */
+function keyOf(event: NewEvent): string {
+  return event.kind.startsWith("job.") && event.kind !== "job.listed" && event.thread !== undefined ? event.thread : event.id;
+}
+
+function remember(map: Map<string, number>, key: string, at: number): void {
+  map.delete(key);
+  map.set(key, at);
+  const oldest = map.keys().next();
+  if (map.size > MAX_REMEMBERED && oldest.done !== true) map.delete(oldest.value);
+}

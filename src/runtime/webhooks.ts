@@ -1,0 +1,232 @@
+/** Webhooks as a part of the runtime: the receiver, who it lets in, our registrations, and how they are doing. */
+import { sleep } from "../core/clock.ts";
+import { messageOf } from "../core/errors.ts";
+import type { Handle } from "../core/ids.ts";
+import type { Secret } from "../core/secret.ts";
+import { HOUR, MINUTE, SECOND } from "../core/units.ts";
+import type { DeliveryCount } from "../inbox/port.ts";
+import { createGate, type Gate, type GateCounts } from "../intake/webhook/gate.ts";
+import { hintedLooks } from "../intake/webhook/mapping.ts";
+import { createReceiver, type Listening, type Receiver, type ReceiverCounts } from "../intake/webhook/receiver.ts";
+import type { RawDelivery } from "../intake/webhook/schemes.ts";
+import { sustainableMs } from "./cadence.ts";
+import { nudgesFor, wakeFor } from "./deliveries.ts";
+import type { Member } from "./member.ts";
+import type { Parts } from "./parts.ts";
+import { checkReceiver, deliveryUrl, keptSecrets, type ReceiverSettings } from "./receiver-settings.ts";
+import { keepRegistered, unregister, type RegistrationState } from "./registration.ts";
+import type { HealthShown } from "./webhook-health.ts";
+
+export interface RegistrationShown {
+  readonly kind: RegistrationState["kind"];
+  readonly why?: string;
+}
+
+export interface SpecialistWebhooks {
+  readonly handle: Handle;
+  readonly health: HealthShown;
+  readonly registration: RegistrationShown;
+  /** Deliveries by the network's word for their kind. */
+  readonly deliveries: readonly DeliveryCount[];
+}
+
+export interface WebhooksShown {
+  /** Where the receiver listens. */
+  readonly url: string | undefined;
+  /** True says that anybody can make us look: named wherever status is shown. */
+  readonly unsigned: boolean;
+  readonly counts: GateCounts & ReceiverCounts;
+  readonly specialists: readonly SpecialistWebhooks[];
+}
+
+export interface Webhooks {
+  /** Takes one delivery without HTTP. */
+  accept(handle: string, delivery: RawDelivery): ReturnType<Gate["accept"]>;
+  /** Begins to listen. Throws `Misconfigured`: `webhook_secret_missing`, `webhook_url_inner`, `port_in_use`, `cannot_listen`. */
+  start(): Promise<Listening | undefined>;
+  /** Keeps a specialist's webhook registered, until the runtime stops or it is retired. */
+  look(member: Member): Promise<void>;
+  /** Takes a retired specialist's webhook off the network. */
+  forget(member: Member): Promise<void>;
+  /** Takes nothing more. */
+  close(): Promise<void>;
+  /** Whether unsigned deliveries are taken, as hints. */
+  readonly unsigned: boolean;
+  shown(): Promise<WebhooksShown>;
+}
+
+export interface WebhooksOptions {
+  readonly settings: ReceiverSettings;
+  readonly parts: Parts;
+  readonly members: ReadonlyMap<Handle, Member>;
+}
+
+/** The network's list is looked at again after this, and sooner where deliveries stay away. */
+const LOOK_MS = 6 * HOUR;
+const UNHEALTHY_LOOK_MS = 30 * MINUTE;
+/** Hints come from anybody: they make us look at most this often. */
+const MIN_HINT_GAP_MS = 10 * SECOND;
+
+export function createWebhooks(options: WebhooksOptions): Webhooks {
+  return new Reception(options);
+}
+
+class Reception implements Webhooks {
+  readonly #settings: ReceiverSettings;
+  readonly #parts: Parts;
+  readonly #members: ReadonlyMap<Handle, Member>;
+  readonly #secrets: () => readonly Secret[];
+  readonly #gate: Gate;
+  readonly #receiver: Receiver;
+  readonly #registrations = new Map<Handle, RegistrationState>();
+  readonly #looking = new Set<Handle>();
+  readonly #hintedAt = new Map<Handle, number>();
+  #listening: Listening | undefined;
+
+  constructor({ settings, parts, members }: WebhooksOptions) {
+    const { clock, log, profile, store } = parts;
+    this.#settings = settings;
+    this.#parts = parts;
+    this.#members = members;
+    this.#secrets = keptSecrets(settings.readSecrets, () => clock.monotonic());
+    this.#gate = createGate({
+      clock,
+      log,
+      rules: profile.webhooks,
+      allowUnsigned: settings.allowUnsigned,
+      secretsOf: (handle) => this.#secretsOf(handle),
+      put: (delivery, now) => store.putDelivery(delivery, now),
+      onStored: (handle) => this.#wake(handle),
+      onHint: (handle, hint) =>
+        void this.#hint(handle, hint).catch((error: unknown) =>
+          log.error("a hint could not be noted", { handle, message: messageOf(error) }),
+        ),
+    });
+    this.#receiver = createReceiver({
+      gate: this.#gate,
+      onError: (error) => log.error("the webhook receiver failed", { message: messageOf(error) }),
+    });
+  }
+
+  get unsigned(): boolean {
+    return this.#settings.allowUnsigned && (this.#secrets().length === 0 || this.#parts.profile.webhooks.scheme === "none");
+  }
+
+  accept(handle: string, delivery: RawDelivery): ReturnType<Gate["accept"]> {
+    return this.#gate.accept(handle, delivery);
+  }
+
+  async start(): Promise<Listening | undefined> {
+    const { port, host } = this.#settings;
+    checkReceiver(this.#settings, this.#parts.profile);
+    if (this.unsigned)
+      this.#parts.log.warn("webhooks are not signed: whoever knows the address can make specialists look; nothing it says is believed");
+    if (port !== undefined) this.#listening = await this.#receiver.listen({ port, host });
+    return this.#listening;
+  }
+
+  async look(member: Member): Promise<void> {
+    const { handle } = member.specialist;
+    if (this.#looking.has(handle)) return;
+    this.#looking.add(handle);
+    try {
+      await this.#keep(member);
+    } finally {
+      this.#looking.delete(handle);
+    }
+  }
+
+  async forget(member: Member): Promise<void> {
+    if (this.#settings.url === undefined) return;
+    this.#registrations.set(member.specialist.handle, await unregister(this.#parts, member));
+  }
+
+  close(): Promise<void> {
+    return this.#receiver.close();
+  }
+
+  async shown(): Promise<WebhooksShown> {
+    const { health, store } = this.#parts;
+    return {
+      url: this.#listening?.url,
+      unsigned: this.unsigned,
+      counts: { ...this.#gate.counts(), ...this.#receiver.counts() },
+      specialists: await Promise.all(
+        [...this.#members.keys()].map(async (handle) => ({
+          handle,
+          health: health.of(handle),
+          registration: shownRegistration(this.#registrations.get(handle)),
+          deliveries: await store.deliveryCounts(handle),
+        })),
+      ),
+    };
+  }
+
+  #secretsOf(handle: Handle): readonly Secret[] | undefined {
+    const member = this.#members.get(handle);
+    if (member === undefined || member.retired) return undefined;
+    const registration = this.#registrations.get(handle);
+    const foreign = registration?.kind === "registered" ? registration.secret : undefined;
+    return foreign === undefined ? this.#secrets() : [...this.#secrets(), foreign];
+  }
+
+  #wake(handle: Handle): void {
+    const member = this.#members.get(handle);
+    if (member !== undefined) this.#parts.wake(member, "deliveries");
+  }
+
+  async #hint(handle: Handle, hint: Parameters<typeof hintedLooks>[0]): Promise<void> {
+    const { clock, store, profile } = this.#parts;
+    const member = this.#members.get(handle);
+    if (member === undefined) return;
+    const now = clock.monotonic();
+    if (now - (this.#hintedAt.get(handle) ?? -Infinity) < Math.max(MIN_HINT_GAP_MS, 2 * sustainableMs(this.#parts, member))) return;
+    this.#hintedAt.set(handle, now);
+    const nudges = nudgesFor(hintedLooks(hint, profile.webhooks), clock.now());
+    await store.nudge(handle, nudges, clock.now());
+    wakeFor(this.#parts, member, nudges);
+    this.#wake(handle); // a pass arms the timer for what was nudged
+  }
+
+  /** Looks at the registration, again and again. */
+  async #keep(member: Member): Promise<void> {
+    const { clock, log, stopping, health } = this.#parts;
+    const { handle } = member.specialist;
+    while (!stopping.aborted && !member.retired) {
+      const before = this.#registrations.get(handle);
+      const state = await this.#register(member);
+      this.#registrations.set(handle, withSecretOf(before, state));
+      if (state.kind === "untouched") return;
+      if (before?.kind !== state.kind) log.info("webhook registration", { handle, ...shownRegistration(state) });
+      const lookMs = health.of(handle).state === "unhealthy" ? UNHEALTHY_LOOK_MS : LOOK_MS;
+      await sleep(clock, state.kind === "waits" ? Math.max(SECOND, state.until - clock.now()) : lookMs, stopping);
+    }
+  }
+
+  async #register(member: Member): Promise<RegistrationState> {
+    const { profile, clock } = this.#parts;
+    const { url } = this.#settings;
+    if (url === undefined) return { kind: "untouched", why: "no address is set for the network to deliver to" };
+    const unsupported = profile.operations.get("webhooks.create")?.unsupported;
+    if (unsupported !== undefined) return { kind: "untouched", why: unsupported };
+    const [secret] = this.#secrets();
+    const token = profile.webhooks.scheme === "path" ? secret?.reveal() : undefined;
+    try {
+      return await keepRegistered(this.#parts, member, { url: deliveryUrl(url, member.specialist.handle, token), secret });
+    } catch (error) {
+      return { kind: "waits", until: clock.now() + MINUTE, why: messageOf(error) };
+    }
+  }
+}
+
+/** A secret that only this process knows outlives the looks that find its webhook in place. */
+function withSecretOf(before: RegistrationState | undefined, now: RegistrationState): RegistrationState {
+  if (before?.kind !== "registered" || before.secret === undefined) return now;
+  if (now.kind === "waits") return before;
+  return now.kind === "registered" && now.webhookId === before.webhookId && now.secret === undefined ? before : now;
+}
+
+function shownRegistration(state: RegistrationState | undefined): RegistrationShown {
+  if (state === undefined) return { kind: "untouched", why: "not looked at yet" };
+  return { kind: state.kind, ...("why" in state ? { why: state.why } : {}) };
+}
