@@ -1,5 +1,5 @@
 /** Opens the file: pragmas, one process per file, a check, and the numbered migrations. */
-import { chmodSync, existsSync, mkdirSync, statSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Misconfigured, messageOf } from "../../core/errors.ts";
@@ -64,19 +64,22 @@ export function openDatabase(path: string): OpenDatabase {
 
 function prepareFile(path: string): void {
   const folder = dirname(path);
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw new Misconfigured("store_unreadable", `cannot create the folder of the store ${path}: ${messageOf(error)}`, {
-      file: path,
-      cause: error,
-    });
-  }
   if (existsSync(path) && statSync(path).isDirectory())
     throw new Misconfigured("store_unreadable", `the store ${path} is a folder`, {
       file: path,
       hint: "name a file with --store sqlite:<path>",
     });
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    // Made before SQLite opens it, so that its log and shared memory get the same mode: what was said is nobody else's.
+    if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
+  } catch (error) {
+    throw new Misconfigured("store_unreadable", `cannot create the store ${path}: ${messageOf(error)}`, {
+      file: path,
+      cause: error,
+      hint: "check that its folder can be written, or name another with --store sqlite:<path>",
+    });
+  }
 }
 
 /** An exclusive transaction on a file beside the store: the system frees it however the process ends. */
