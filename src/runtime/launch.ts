@@ -18,6 +18,7 @@ import { checkCron } from "../schedule/cron.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 import type { Recovered, Store } from "../store/store.ts";
 import { dryStore } from "./dry-run.ts";
+import { keepReloading } from "./reloading.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
 
 export interface LaunchOptions {
@@ -79,7 +80,7 @@ export function requireBaseUrl({ network: { baseUrl } }: Config): string {
 /** Looks at profile and definitions alone, for a network that gives them their keys afterwards. */
 export async function planCast(config: Config, clock: Clock): Promise<Pick<LaunchPlan, "profile" | "roster">> {
   const profile = priced(await loadProfile(config.network.profile), config);
-  const roster = await loadRoster({ config, profile, checkCron: (expression, zone) => checkCron(expression, zone, clock.now()) });
+  const roster = await readRoster(config, profile, clock);
   throwMistakes(roster.problems);
   if (roster.definitions.length === 0)
     throw new Misconfigured("agents_empty", "there is no specialist to run", {
@@ -87,6 +88,10 @@ export async function planCast(config: Config, clock: Clock): Promise<Pick<Launc
       hint: "add a file such as agents/scout.ts, or name another folder with --agents",
     });
   return { profile, roster };
+}
+
+function readRoster(config: Config, profile: Profile, clock: Clock): Promise<Roster> {
+  return loadRoster({ config, profile, checkCron: (expression, zone) => checkCron(expression, zone, clock.now()) });
 }
 
 /** Opens what a plan needs, and starts nothing yet. Throws `Misconfigured` where the store cannot be used. */
@@ -126,15 +131,12 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
       passive: options.passive ?? false,
       ...(options.announcer === undefined ? {} : { announcer: options.announcer }),
     });
-    const closing = transport;
-    let stopped: Promise<void> | undefined;
-    const stop = async (): Promise<void> => {
-      await runtime.stop();
-      await store.close();
-      if (store !== real) await real.close();
-      await closing.close();
+    return {
+      ...planned,
+      runtime,
+      store,
+      ...lifeOf({ runtime, planned, options, close: [store, ...(store === real ? [] : [real]), transport] }),
     };
-    return { ...planned, runtime, store, start: () => runtime.start(), drain: () => runtime.stop(), stop: () => (stopped ??= stop()) };
   } catch (error) {
     await transport?.close();
     await real.close();
@@ -143,6 +145,41 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
 }
 
 const SALT_LENGTH = 40;
+
+interface Life {
+  readonly runtime: Runtime;
+  readonly planned: LaunchPlan;
+  readonly options: LaunchOptions;
+  /** In this order. */
+  readonly close: readonly { close(): Promise<void> }[];
+}
+
+function lifeOf({ runtime, planned, options, close }: Life): Pick<Launched, "start" | "drain" | "stop"> {
+  const { config, profile, roster } = planned;
+  const { clock, log } = options;
+  const draining = new AbortController();
+  let reloading: Promise<void> | undefined;
+  let stopped: Promise<void> | undefined;
+  const drain = async (): Promise<void> => {
+    draining.abort();
+    await reloading;
+    await runtime.stop();
+  };
+  const stop = async (): Promise<void> => {
+    await drain();
+    for (const part of close) await part.close();
+  };
+  return {
+    async start() {
+      const recovered = await runtime.start();
+      const load = (): Promise<Roster> => readRoster(config, profile, clock);
+      if (options.passive !== true) reloading = keepReloading({ config, roster, runtime, clock, log, load }, draining.signal);
+      return recovered;
+    },
+    drain,
+    stop: () => (stopped ??= stop()),
+  };
+}
 
 /** The Guardian's prices on top of the profile's. */
 function priced(profile: Profile, { prices }: Config): Profile {

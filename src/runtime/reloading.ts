@@ -1,0 +1,115 @@
+/** Definitions at run time: a changed file is loaded again, a broken one keeps its last good version, a removed one retires. */
+import { realpath } from "node:fs/promises";
+import { relative } from "node:path";
+import type { Config } from "../config/config.ts";
+import { folderSignature, type FolderSignature } from "../config/folder-signature.ts";
+import { isMistake, type Problem } from "../config/problem.ts";
+import type { Roster } from "../config/roster.ts";
+import { sleep, type Clock } from "../core/clock.ts";
+import { messageOf } from "../core/errors.ts";
+import type { Handle } from "../core/ids.ts";
+import type { Logger } from "../core/log.ts";
+import { SECOND } from "../core/units.ts";
+import type { Runtime } from "./runtime.ts";
+
+export interface ReloadingOptions {
+  readonly config: Config;
+  /** What runs now. */
+  readonly roster: Roster;
+  readonly runtime: Runtime;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Loads and checks everything anew. */
+  readonly load: () => Promise<Roster>;
+}
+
+/** Looking is a few dozen `stat` calls. Watching by the system's own means misses changes on some file systems. */
+const LOOK_MS = 2 * SECOND;
+/** A folder so large that looking takes long is looked at less often: never more than this share of the time. */
+const LOOKING_SHARE = 0.02;
+/** A file that is still being written has changed again by then. */
+const SETTLE_MS = 300;
+const MAX_SETTLES = 20;
+
+/** Goes on until `signal` is aborted. Never throws. */
+export async function keepReloading(options: ReloadingOptions, signal: AbortSignal): Promise<void> {
+  const { config, clock, log } = options;
+  const root = await realpath(config.agents); // as the loader names its files
+  const files = new Map(options.roster.definitions.map(({ file, specialist }) => [specialist.handle, file]));
+  let seen = await folderSignature(config.agents);
+  while (!signal.aborted) {
+    const began = clock.monotonic();
+    const now = await folderSignature(config.agents);
+    const took = clock.monotonic() - began;
+    if (differing(seen, now).length > 0) {
+      const settled = await whenSettled(config.agents, now, clock, signal);
+      try {
+        await reload(options, root, files, differing(seen, settled));
+      } catch (error) {
+        log.error("the definitions could not be loaded again; what ran goes on", { message: messageOf(error) });
+      }
+      seen = settled;
+    }
+    await sleep(clock, Math.max(LOOK_MS, took / LOOKING_SHARE), signal);
+  }
+}
+
+async function whenSettled(folder: string, first: FolderSignature, clock: Clock, signal: AbortSignal): Promise<FolderSignature> {
+  let before = first;
+  for (let i = 0; i < MAX_SETTLES && !signal.aborted; i++) {
+    await sleep(clock, SETTLE_MS, signal);
+    const after = await folderSignature(folder);
+    if (differing(before, after).length === 0) return after;
+    before = after;
+  }
+  return before;
+}
+
+/** Names of entries that were added, changed or removed. */
+function differing(before: FolderSignature, after: FolderSignature): string[] {
+  return [...new Set([...before.keys(), ...after.keys()])].filter((name) => before.get(name) !== after.get(name));
+}
+
+async function reload(options: ReloadingOptions, root: string, files: Map<Handle, string>, changed: readonly string[]): Promise<void> {
+  const { runtime } = options;
+  const roster = await options.load();
+  const broken = new Map(
+    roster.problems.filter(isMistake).flatMap((problem) => (problem.file === undefined ? [] : [[problem.file, problem]])),
+  );
+  const entryOf = (file: string): string => relative(root, file).split(/[\\/]/)[0] ?? "";
+  const entries = new Set([...roster.definitions.map(({ file }) => file), ...files.values(), ...broken.keys()].map(entryOf));
+  // What is no definition is something that definitions import: nobody knows which.
+  const shared = changed.some((entry) => !entries.has(entry));
+  const defined = new Set<Handle>();
+  for (const { file, specialist } of roster.definitions) {
+    const { handle } = specialist;
+    const before = files.get(handle);
+    const displaced = before !== undefined && before !== file && broken.has(before);
+    if (broken.has(file) || displaced) continue;
+    defined.add(handle);
+    if (before === file && !shared && !changed.includes(entryOf(file))) continue;
+    files.set(handle, file);
+    await runtime.put(specialist);
+    tell(options, handle, file, before === undefined ? "joins: its definition is new" : "has a new definition, which counts from now on");
+  }
+  for (const problem of broken.values()) tellBroken(options, files, problem);
+  for (const [handle, file] of files) {
+    if (defined.has(handle) || broken.has(file)) continue;
+    files.delete(handle);
+    runtime.retire(handle);
+    tell(options, handle, file, "is defined no longer: it finishes what it owes, and begins nothing new");
+  }
+}
+
+function tellBroken(options: ReloadingOptions, files: ReadonlyMap<Handle, string>, problem: Problem): void {
+  const { file = "", message, line } = problem;
+  const handle = [...files].find(([, known]) => known === file)?.[0];
+  const place = `${relative(options.config.cwd, file)}${line === undefined ? "" : `:${line}`}`;
+  const goesOn = handle === undefined ? "" : "; its last good version goes on";
+  tell(options, handle ?? "", file, `${place} cannot be used: ${message}${goesOn}`);
+  options.log.warn("a definition cannot be used", { file: place, message, code: problem.code });
+}
+
+function tell({ runtime, clock }: ReloadingOptions, handle: string, file: string, message: string): void {
+  runtime.announcer.emit("definition", { at: clock.now(), handle, file, message });
+}
