@@ -1,7 +1,6 @@
 /** The admission check: every rule that can hold a request back, in one order, as a pure function. */
 import type { Lane } from "../contract/operations.ts";
 import { approved } from "./approvals.ts";
-import { braked } from "./brakes.ts";
 import type { AdmissionView, Verdict, WaitRule } from "./port.ts";
 import { takeable } from "./quota.ts";
 import { holdable } from "./spending.ts";
@@ -16,7 +15,7 @@ export function decide(view: AdmissionView): Verdict {
   return permitted(view) ?? timely(view) ?? affordable(view);
 }
 
-/** May it be done at all: ownership, allow-list, halt, pause, approval, brakes. */
+/** May it be done at all: ownership, allow-list, halt, pause, approval. */
 function permitted(view: AdmissionView): Verdict | undefined {
   const { request, now } = view;
   const write = request.effect !== "read";
@@ -42,16 +41,11 @@ function permitted(view: AdmissionView): Verdict | undefined {
   return undefined;
 }
 
-/** May it be done now: conflict, brakes, key, quota. */
+/** May it be done now: conflict, key, quota. */
 function timely(view: AdmissionView): Verdict | undefined {
   const { request, now } = view;
   if (view.conflict !== undefined)
     return wait(view, "conflict", `intent ${view.conflict.intent} on the same target is not settled yet`, view.conflict);
-  if (view.brakes !== undefined) {
-    const brake = braked(view.brakes.said, view.brakes.settings, now);
-    if (!brake.ok && brake.code === "brake_hour") return wait(view, "brake_hour", brake.message, brake);
-    if (!brake.ok) return { kind: "refuse", code: brake.code, message: brake.message, lane: request.lane, since: now };
-  }
   if (view.keyUnusable !== undefined) return wait(view, "key_unusable", view.keyUnusable.reason, { since: view.keyUnusable.since });
   const taken = takeable(view.quota, now, {
     lane: request.lane,

@@ -4,7 +4,6 @@ import type { Effect, Lane } from "../contract/operations.ts";
 import type { Handle, IntentId, KeyId } from "../core/ids.ts";
 import type { Micros, Money } from "../core/units.ts";
 import type { Approval } from "./approvals.ts";
-import type { BrakeSettings, Utterance } from "./brakes.ts";
 import type { Account, Cap, Price, Scope, SpendWindow } from "./spending.ts";
 import type { WindowName } from "./cells.ts";
 import type { QuotaState } from "./quota.ts";
@@ -50,7 +49,6 @@ export interface AdmissionView {
   /** True where the Guardian's approval is needed; then `approval` is what is known of it. */
   readonly review: boolean;
   readonly approval?: Approval | undefined;
-  readonly brakes?: { readonly said: Utterance; readonly settings: BrakeSettings } | undefined;
   /** Whether the key may be used at all: missing, or rejected by the network since a moment. */
   readonly keyUnusable?: { readonly since: number; readonly reason: string } | undefined;
   readonly quota: QuotaState;
@@ -69,7 +67,6 @@ export type WaitRule =
   | "paused"
   | "conflict"
   | "approval_wanted"
-  | "brake_hour"
   | "key_unusable"
   | "key_parked"
   | "quota_window"

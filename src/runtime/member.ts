@@ -3,7 +3,8 @@ import type { Lane } from "../contract/operations.ts";
 import type { TierLimits } from "../contract/tiers.ts";
 import type { KeyId } from "../core/ids.ts";
 import type { Nudge } from "../inbox/port.ts";
-import { DEFAULT_FLOORS, type LaneFloors } from "../limits/lanes.ts";
+import { floorsOf } from "../limits/check.ts";
+import type { LaneFloors } from "../limits/lanes.ts";
 import type { OperationRules } from "../specialist/rules.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 
@@ -57,7 +58,7 @@ export function createMember(specialist: Specialist, rules: OperationRules, limi
     keyId: undefined,
     keyTrouble: undefined,
     limits,
-    floors: { ...DEFAULT_FLOORS, ...specialist.lanes },
+    floors: floorsOf(specialist.lanes),
     waits: new Map(),
     flying: new Set(),
     doubtsSince: new Map(),

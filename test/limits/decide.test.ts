@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import { asHandle, asIntentId, asKeyId } from "../../src/core/ids.ts";
 import { credits, DAY, HOUR, SECOND } from "../../src/core/units.ts";
 import { approved, type Approval } from "../../src/limits/approvals.ts";
-import { braked, CIRCLE_TURNS, type Utterance } from "../../src/limits/brakes.ts";
 import { decide } from "../../src/limits/decide.ts";
 import type { AdmissionView, Verdict } from "../../src/limits/port.ts";
 import { charge, newQuota } from "../../src/limits/quota.ts";
@@ -185,56 +184,3 @@ describe("approvals", () => {
   });
 });
 
-describe("brakes", () => {
-  const said = (changes: Partial<Utterance> = {}): Utterance => ({
-    reply: true,
-    thread: "t",
-    author: "bob",
-    textHash: "h",
-    hops: 0,
-    self: "me",
-    past: [],
-    turns: [],
-    ...changes,
-  });
-  const past = (count: number, changes: object = {}) =>
-    Array.from({ length: count }, (_, i) => ({
-      at: T0 - i * SECOND,
-      reply: true,
-      thread: "x",
-      author: "amy",
-      textHash: `h${i}`,
-      ...changes,
-    }));
-  const alternating = Array.from({ length: CIRCLE_TURNS }, (_, i) => (i % 2 === 0 ? "me" : "bob"));
-
-  test.each([
-    ["ourselves", said({ author: "me" }), "brake_self"],
-    ["before we know who we are", said({ self: undefined }), "brake_self_unknown"],
-    ["a thread too often", said({ past: past(5, { thread: "t" }) }), "brake_thread"],
-    ["an author too often in an hour", said({ past: past(10, { author: "bob" }) }), "brake_author"],
-    ["the same text again", said({ past: past(1, { textHash: "h" }) }), "brake_same_text"],
-    ["the same text again, as a post", said({ reply: false, past: past(1, { textHash: "h" }) }), "brake_same_text"],
-    ["at the end of a chain of our own making", said({ hops: 5 }), "brake_hops"],
-    ["in circles", said({ turns: alternating }), "brake_circle"],
-    ["too much in an hour", said({ past: past(60) }), "brake_hour"],
-  ])("a specialist does not answer: %s", (_name, given, code) => {
-    expect(braked(given, {}, T0)).toMatchObject({ ok: false, code });
-  });
-
-  test("the hourly cap says when it frees; the others are for good", () => {
-    expect(braked(said({ past: past(60) }), {}, T0)).toMatchObject({ until: T0 - 59 * SECOND + HOUR, since: T0 });
-    expect(decide(view({ brakes: { said: said({ author: "me" }), settings: {} } }))).toMatchObject({ kind: "refuse", code: "brake_self" });
-    expect(decide(view({ brakes: { said: said({ past: past(60) }), settings: {} } }))).toMatchObject({ kind: "wait", rule: "brake_hour" });
-  });
-
-  test("ordinary talk passes: a third voice breaks a circle, an hour and a day pass, settings widen", () => {
-    expect(braked(said(), {}, T0).ok).toBe(true);
-    expect(braked(said({ turns: [...alternating.slice(1), "amy"] }), {}, T0).ok).toBe(true);
-    expect(braked(said({ turns: ["me", "bob", "bob", "me", "bob", "bob"] }), {}, T0).ok).toBe(true);
-    expect(braked(said({ past: past(10, { author: "bob", at: T0 - HOUR }) }), {}, T0).ok).toBe(true);
-    expect(braked(said({ past: past(1, { textHash: "h", at: T0 - DAY }) }), {}, T0).ok).toBe(true);
-    expect(braked(said({ past: past(5, { thread: "t" }) }), { repliesPerThread: 6 }, T0).ok).toBe(true);
-    expect(braked(said(), { repliesPerHour: 0 }, T0).ok).toBe(false);
-  });
-});

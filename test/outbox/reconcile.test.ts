@@ -1,0 +1,123 @@
+/** Intents in doubt: what a look at the network may, and may not, decide. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Outcome } from "../../src/contract/call.ts";
+import { asHandle, asIntentId } from "../../src/core/ids.ts";
+import { conclude } from "../../src/outbox/conclude.ts";
+import type { Intent, Proof } from "../../src/outbox/port.ts";
+import { ABSENT_LOOKS, MAX_ATTEMPTS, reconcile } from "../../src/outbox/reconcile.ts";
+
+const SENT = 1_000_000;
+const QUIET = 210_000;
+const proven: Proof = { proven: true, found: 1, missed: 0, latenessMs: 0 };
+const unproven: Proof = { ...proven, proven: false, found: 0 };
+
+const intent = (over: Partial<Intent> = {}): Intent => ({
+  seq: 1,
+  id: asIntentId("i1"),
+  specialist: asHandle("scout"),
+  eventSeq: 1,
+  operation: "posts.reply",
+  target: "p1",
+  targetIntent: undefined,
+  input: { content: "hello" },
+  effect: "reconciled",
+  lane: "reply",
+  thread: "p1",
+  author: undefined,
+  conflictKey: "k",
+  hops: 0,
+  label: undefined,
+  data: undefined,
+  state: "in_doubt",
+  attempt: 1,
+  everUnknown: true,
+  nextAt: 0,
+  checks: ABSENT_LOOKS - 1,
+  sentAt: SENT,
+  expiresAt: undefined,
+  createdRef: undefined,
+  code: undefined,
+  message: undefined,
+  createdAt: SENT,
+  settledAt: undefined,
+  ...over,
+});
+const look = (over: Partial<Intent>, proof: Proof, now: number) =>
+  reconcile(intent(over), { kind: "absent" }, { quietMs: QUIET, now, knownForMs: now - SENT, proof });
+
+describe("an action in doubt", () => {
+  test("that is found is confirmed, whenever it is found", () => {
+    const found = reconcile(intent(), { kind: "found", ref: "p9" }, { quietMs: QUIET, now: SENT + 1, knownForMs: 1, proof: unproven });
+    expect(found).toEqual({ state: "confirmed", createdRef: "p9" });
+  });
+
+  test("is not sent again before the quiet period is over, however often it is not seen", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: QUIET - 1 }), fc.integer({ min: 0, max: 50 }), (after, checks) => {
+        const change = look({ checks }, proven, SENT + after);
+        expect(change.state).toBe("in_doubt");
+        expect(change.checked).toBeUndefined();
+        expect(change.nextAt).toBeLessThanOrEqual(SENT + QUIET);
+        expect(change.nextAt).toBeGreaterThan(SENT + after);
+      }),
+    );
+  });
+
+  test("is sent again after two complete looks past the quiet period, where reading back is proven", () => {
+    expect(look({ checks: 0 }, proven, SENT + QUIET)).toMatchObject({ state: "in_doubt", checked: true });
+    expect(look({ checks: 1 }, proven, SENT + QUIET)).toMatchObject({ state: "ready" });
+  });
+
+  test.each([
+    ["whose operation must never happen twice", { effect: "at-most-once" } as const, proven, "absent_at_most_once"],
+    ["whose read-back was never seen to work", {}, unproven, "absent_unproven"],
+    ["that was sent often enough", { attempt: MAX_ATTEMPTS }, proven, "attempts_spent"],
+  ])("%s waits for a person instead", (_name, over, proof, code) => {
+    expect(look(over, proof, SENT + 10 * QUIET)).toMatchObject({ state: "parked", code });
+  });
+
+  test("is not sent again when only the wall clock says that the quiet period is over", () => {
+    const change = reconcile(intent(), { kind: "absent" }, { quietMs: QUIET, now: SENT + 10 * QUIET, knownForMs: 1_000, proof: proven });
+    expect(change.state).toBe("in_doubt");
+  });
+
+  test("stays in doubt when the network could not be read: that counts as nothing", () => {
+    const change = reconcile(
+      intent(),
+      { kind: "unreadable" },
+      { quietMs: QUIET, now: SENT + 10 * QUIET, knownForMs: 10 * QUIET, proof: proven },
+    );
+    expect(change).toMatchObject({ state: "in_doubt" });
+    expect(change.checked).toBeUndefined();
+  });
+});
+
+describe("an outcome", () => {
+  const refused: Outcome = { class: "refused", status: 404, code: "gone", message: "no such post" };
+  const unknown: Outcome = { class: "unknown", reason: "reset" };
+  const timing = { quietMs: QUIET, firstCheckMs: 2_000 };
+
+  test("that refuses does not settle what an earlier attempt may have done", () => {
+    expect(conclude(intent({ everUnknown: true }), refused, timing, SENT).state).toBe("in_doubt");
+    expect(conclude(intent({ everUnknown: false }), refused, timing, SENT).state).toBe("refused");
+    expect(conclude(intent({ everUnknown: true, effect: "idempotent" }), refused, timing, SENT).state).toBe("refused");
+  });
+
+  test("that is unknown leaves a write in doubt, and sends an idempotent one again a bounded number of times", () => {
+    expect(conclude(intent(), unknown, timing, SENT)).toMatchObject({ state: "in_doubt", everUnknown: true, nextAt: SENT + 2_000 });
+    expect(conclude(intent({ effect: "at-most-once" }), unknown, timing, SENT).state).toBe("in_doubt");
+    const again = Array.from(
+      { length: 20 },
+      (_, i) => conclude(intent({ effect: "idempotent", attempt: i + 1 }), unknown, timing, SENT).state,
+    );
+    expect(again.indexOf("parked")).toBe(7);
+    expect(again.slice(0, 7)).toEqual(Array(7).fill("ready"));
+  });
+
+  test("that provably did not happen makes it ready again, later and later", () => {
+    const delay = (attempt: number): number =>
+      (conclude(intent({ attempt }), { class: "never-left", reason: "refused" }, timing, SENT).nextAt ?? 0) - SENT;
+    expect([1, 2, 3, 40].map(delay)).toEqual([1_000, 2_000, 4_000, 300_000]);
+  });
+});
