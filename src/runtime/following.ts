@@ -62,7 +62,8 @@ async function follow(parts: Parts, member: Member, row: WatchRow): Promise<void
   const data = { ...change.data, looks: after, followedAt: newsAt };
   const dueAt = over ? null : now + pauseMs(parts, member, row.kind, after);
   const { fresh } = await store.putEvents({ events: change.events, watches: [write({ state: change.state, data, dueAt })] }, now);
-  if (row.kind === "job" && change.news) announcer.emit("job", { at: now, handle, job: row.object, state: change.state });
+  if (row.kind === "job" && change.news)
+    announcer.emit("job", { at: now, handle, job: row.object, state: change.state, ...titleOf(record) });
   parts.health.found(handle, fresh);
   if (fresh.length > 0) parts.wake(member, "events");
 }
@@ -92,4 +93,8 @@ function pauseMs(parts: Parts, member: Member, kind: WatchRow["kind"], looks: nu
   const base = Math.max(SECOND, sustainableMs(parts, member)) * (kind === "job" ? 1 : 5) * relaxed;
   const longest = kind === "job" ? 10 * MINUTE : 30 * MINUTE;
   return Math.min(Math.max(longest, base), base * 1.5 ** Math.min(looks, 30));
+}
+
+function titleOf(record: { readonly kind: string } | undefined): { readonly title?: string } {
+  return record !== undefined && isKind(record, "job") && record.title !== undefined ? { title: record.title } : {};
 }
