@@ -59,7 +59,7 @@ export function createApplyChange(db: DatabaseSync, { spending, insertEvent, wri
   const update = db.prepare(`
     UPDATE intent SET state = ?, next_at = coalesce(?, next_at), code = ?, message = ?, created_ref = coalesce(?, created_ref),
       checks = checks + ?, ever_unknown = coalesce(?, ever_unknown), settled_at = ?
-    WHERE seq = ? AND state IN (SELECT value FROM json_each(?)) RETURNING id`);
+    WHERE seq = ? AND state IN (SELECT value FROM json_each(?)) RETURNING id, ever_unknown`);
   const fill = db.prepare("UPDATE intent SET target = ? WHERE target_intent = ? AND state IN ('proposed', 'ready')");
   const dependants = db.prepare("SELECT seq FROM intent WHERE target_intent = ? AND state IN ('proposed', 'ready')");
 
@@ -83,7 +83,8 @@ export function createApplyChange(db: DatabaseSync, { spending, insertEvent, wri
       if (change.createdRef !== undefined) fill.run(change.createdRef, id);
     }
     if (change.state === "refused" || change.state === "cancelled") {
-      spending.settle(id, 0, now);
+      // What may have happened counts as spent: giving up looking for it is no proof that it did not.
+      spending.settle(id, row["ever_unknown"] === 1 ? undefined : 0, now);
       const hanging = { state: "cancelled", code: "depends_on_refused", message: "what it was about did not come to be" } as const;
       for (const dependant of dependants.all(id))
         apply({ seq: numberOf(dependant, "seq"), from: ["proposed", "ready"], change: hanging, now });
