@@ -71,9 +71,14 @@ export function checkLimits(limits: LimitsToCheck): LimitProblem[] {
   ];
 }
 
-/** Caps of one scope. Call after `checkLimits` found nothing. */
+/**
+ * Caps of one scope. Call after `checkLimits` found nothing. A cap of an hour or a day also holds over any span of
+ * that length, unless the rolling one is stated: calendar windows alone would let twice as much go around midnight.
+ */
 export function capsOf(scope: Scope, spend: SpendLimits): Cap[] {
-  return spendKeys().flatMap((key) => moneyList(spend[key]).map((money): Cap => ({ scope, window: SPEND_KEYS[key], money })));
+  const { rollingHour = spend.perHour, rollingDay = spend.perDay } = spend;
+  const whole: SpendLimits = { ...spend, rollingHour, rollingDay };
+  return spendKeys().flatMap((key) => moneyList(whole[key]).map((money): Cap => ({ scope, window: SPEND_KEYS[key], money })));
 }
 
 /** Floors with what is left out filled in: lanes not named share what the named ones leave, in their usual proportion. */

@@ -84,7 +84,16 @@ describe("what is right", () => {
       { scope: GUARDIAN, window: "action", money: credits(25) },
       { scope: GUARDIAN, window: "day", money: credits(40) },
       { scope: GUARDIAN, window: "day", money: microDollars(500_000) },
+      { scope: GUARDIAN, window: "rolling-day", money: credits(40) },
+      { scope: GUARDIAN, window: "rolling-day", money: microDollars(500_000) },
       { scope: GUARDIAN, window: "rolling-month", money: credits(100) },
+    ]);
+  });
+
+  test("a cap of a day holds over any 24 hours, so midnight lets nothing go twice, unless the rolling one is stated", () => {
+    expect(capsOf(GUARDIAN, { perDay: credits(4), rollingDay: credits(6) })).toEqual([
+      { scope: GUARDIAN, window: "day", money: credits(4) },
+      { scope: GUARDIAN, window: "rolling-day", money: credits(6) },
     ]);
   });
 
