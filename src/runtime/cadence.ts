@@ -1,44 +1,47 @@
-/** How often to look: from what the tier sustains, slower after empty looks, faster after news. */
-import { DAY, MINUTE, SECOND } from "../core/units.ts";
+/** How often to look: derived from what is left of the quota, by yield, slower after empty looks and faster after news. */
+import type { Lane } from "../contract/operations.ts";
+import type { JsonObject } from "../core/json.ts";
+import { DAY, SECOND } from "../core/units.ts";
+import { intervals, looked, NEW_SOURCE, type Source } from "../limits/cadence.ts";
 import type { Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
 
-/** Lists together may use this share of the day's requests. */
-const POLL_SHARE = 0.25;
-const FASTEST_MS = SECOND;
-const SLOWEST_MS = 30 * MINUTE;
-const SLOWER = 1.5;
-const FASTER = 0.5;
-/** However long nothing happens, a list is looked at at least this much more rarely than its fair share. */
-const MOST_SLOWED = 8;
-const JITTER = 0.1;
+/** What a list's cursor keeps of how it did. */
+export function readPace(stored: JsonObject | undefined): Source {
+  const pace = stored?.["pace"];
+  const brought = stored?.["yield"];
+  return { pace: typeof pace === "number" ? pace : NEW_SOURCE.pace, yield: typeof brought === "number" ? brought : NEW_SOURCE.yield };
+}
 
-export interface Look {
-  /** The present pause between two looks; undefined before the first. */
-  readonly intervalMs: number | undefined;
-  readonly emptyLooks: number;
+/** Requests a day that one lane of the specialist may plan with, as things stand. */
+async function budgetOf({ store, clock }: Parts, member: Member, lane: Lane): Promise<number> {
+  const { keyId, specialist, limits } = member;
+  return keyId === undefined ? limits.perDay : store.laneBudget(keyId, specialist.handle, lane, clock.now());
+}
+
+/** After a look that brought `news`: when to look again, and how the list is doing. `others` share the same polling. */
+export async function nextLook(
+  parts: Parts,
+  member: Member,
+  before: Source,
+  news: number,
+  others: readonly Source[],
+): Promise<{ readonly delayMs: number; readonly source: Source }> {
+  const moved = looked(before, news);
+  const { state } = parts.health.of(member.specialist.handle);
+  // Webhooks that have lost too much are not trusted: polls slow down no more.
+  const source = state === "unhealthy" ? { ...moved, pace: Math.min(1, moved.pace) } : moved;
+  const budget = await budgetOf(parts, member, "poll");
+  const [delayMs = DAY / budget] = intervals(budget, [source, ...others], { random: parts.random, webhooksHealthy: state === "healthy" });
+  return { delayMs, source };
 }
 
 /** One request in this time could go on for ever. */
-export function sustainableMs(_parts: Parts, member: Member): number {
+export function sustainableMs(member: Member): number {
   return DAY / member.limits.perDay;
 }
 
-/** When to look again, for one of `lists` lists that share the specialist's polling. */
-export function nextLook(
-  parts: Parts,
-  member: Member,
-  look: Look,
-  news: boolean,
-  lists: number,
-): { readonly delayMs: number; readonly intervalMs: number; readonly emptyLooks: number } {
-  const fair = Math.max(FASTEST_MS, (sustainableMs(parts, member) * Math.max(1, lists)) / POLL_SHARE);
-  const slowest = Math.max(fair, Math.min(SLOWEST_MS, fair * MOST_SLOWED));
-  const wanted = (look.intervalMs ?? fair) * (news ? FASTER : SLOWER);
-  const { state } = parts.health.of(member.specialist.handle);
-  // Healthy webhooks leave polls to find what was lost; once they have lost too much, polls slow down no more.
-  const longest = state === "unhealthy" ? fair : slowest;
-  const intervalMs = state === "healthy" ? slowest : Math.min(longest, Math.max(fair * FASTER, wanted));
-  const jitter = 1 + JITTER * (2 * parts.random.next() - 1);
-  return { delayMs: Math.round(intervalMs * jitter), intervalMs: Math.round(intervalMs), emptyLooks: news ? 0 : look.emptyLooks + 1 };
+/** The shortest pause between two looks at followed objects that the quota sustains. */
+export async function watchPauseMs(parts: Parts, member: Member): Promise<number> {
+  return Math.max(SECOND, DAY / (await budgetOf(parts, member, "watch")));
 }

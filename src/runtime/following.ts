@@ -1,11 +1,11 @@
 /** From followed objects to the inbox: jobs applied for and threads taken part in, until they are settled. */
-import { HOUR, MINUTE, SECOND, DAY } from "../core/units.ts";
+import { DAY, HOUR, MINUTE } from "../core/units.ts";
 import type { WatchWrite } from "../inbox/port.ts";
 import { followJob, readStanding } from "../intake/jobs.ts";
 import { followThread, readThreadStanding } from "../intake/threads.ts";
 import type { WatchChange } from "../intake/port.ts";
 import type { WatchRow } from "../schedule/port.ts";
-import { sustainableMs } from "./cadence.ts";
+import { watchPauseMs } from "./cadence.ts";
 import { handlerOf } from "./receipts.ts";
 import type { Member } from "./member.ts";
 import { feedReader } from "./polling.ts";
@@ -53,14 +53,14 @@ async function follow(parts: Parts, member: Member, row: WatchRow): Promise<void
   const looks = typeof row.data["looks"] === "number" ? row.data["looks"] : 0;
   const change = record === undefined ? undefined : changeOf(member, row, record, now);
   if (change === undefined) {
-    const dueAt = now + pauseMs(parts, member, row.kind, looks);
+    const dueAt = now + (await pauseMs(parts, member, row.kind, looks));
     return void (await store.putEvents({ events: [], watches: [write({ data: { ...row.data, looks: looks + 1 }, dueAt })] }, now));
   }
   const newsAt = change.news || typeof row.data["followedAt"] !== "number" ? now : row.data["followedAt"];
   const after = change.news ? 0 : looks + 1;
   const over = change.ended || now - newsAt > LONGEST_MS || (change.state === "rejected" && now - newsAt > REJECTED_MS);
   const data = { ...change.data, looks: after, followedAt: newsAt };
-  const dueAt = over ? null : now + pauseMs(parts, member, row.kind, after);
+  const dueAt = over ? null : now + (await pauseMs(parts, member, row.kind, after));
   const { fresh } = await store.putEvents({ events: change.events, watches: [write({ state: change.state, data, dueAt })] }, now);
   if (row.kind === "job" && change.news)
     announcer.emit("job", { at: now, handle, job: row.object, state: change.state, ...titleOf(record) });
@@ -88,9 +88,9 @@ function isKind<Kind extends Records["kind"]>(
 }
 
 /** Short at first, since most jobs are decided soon, then half as often each time; never faster than the quota can sustain. */
-function pauseMs(parts: Parts, member: Member, kind: WatchRow["kind"], looks: number): number {
+async function pauseMs(parts: Parts, member: Member, kind: WatchRow["kind"], looks: number): Promise<number> {
   const relaxed = parts.health.of(member.specialist.handle).state === "healthy" ? WEBHOOKS_RELAX : 1;
-  const base = Math.max(SECOND, sustainableMs(parts, member)) * (kind === "job" ? 1 : 5) * relaxed;
+  const base = (await watchPauseMs(parts, member)) * (kind === "job" ? 1 : 5) * relaxed;
   const longest = kind === "job" ? 10 * MINUTE : 30 * MINUTE;
   return Math.min(Math.max(longest, base), base * 1.5 ** Math.min(looks, 30));
 }

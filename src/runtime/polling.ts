@@ -2,13 +2,14 @@
 import type { Outcome } from "../contract/call.ts";
 import type { Job, NetworkRecord, Post } from "../contract/records.ts";
 import type { JsonObject } from "../core/json.ts";
-import { MINUTE, SECOND } from "../core/units.ts";
+import { SECOND } from "../core/units.ts";
 import { readCursor, storeCursor, type Freshness, type ListCursor } from "../intake/cursor.ts";
 import { readFeed, type FeedReader, type Reading } from "../intake/feed.ts";
 import { readJobs, type JobsReader } from "../intake/jobs.ts";
 import type { SourceRow } from "../schedule/port.ts";
 import { DEFAULT_MAX_AGE_MS, type FeedWatching, type JobsWatching, type Specialist } from "../specialist/specialist.ts";
-import { nextLook, type Look } from "./cadence.ts";
+import type { Source as Pace } from "../limits/cadence.ts";
+import { nextLook, readPace } from "./cadence.ts";
 import { handlerOf } from "./receipts.ts";
 import type { Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
@@ -31,25 +32,21 @@ export async function pollSources(parts: Parts, member: Member): Promise<boolean
   if (member.retired) return false;
   const { store, clock } = parts;
   const rows = new Map((await store.sources(member.specialist.handle)).map((row) => [row.name, row]));
-  for (const source of sourcesOf(parts, member)) {
+  const sources = sourcesOf(parts, member);
+  const others = (one: Source): Pace[] =>
+    sources.filter(({ name }) => name !== one.name).map(({ name }) => readPace(rows.get(name)?.cursor));
+  for (const source of sources) {
     if (parts.stopping.aborted) return false;
     const row = rows.get(source.name);
-    if (row === undefined || (row.dueAt !== null && row.dueAt <= clock.now())) await poll(parts, member, source, row);
+    if (row === undefined || (row.dueAt !== null && row.dueAt <= clock.now())) await poll(parts, member, source, row, others(source));
   }
   return false;
 }
 
-/** When a specialist has never been started, its sources have no rows and nothing in the store says they are due. */
-export async function hasNewSources(parts: Parts, member: Member): Promise<boolean> {
-  const known = new Set((await parts.store.sources(member.specialist.handle)).map(({ name }) => name));
-  return sourcesOf(parts, member).some(({ name }) => !known.has(name));
-}
-
-async function poll(parts: Parts, member: Member, source: Source, row: SourceRow | undefined): Promise<void> {
+async function poll(parts: Parts, member: Member, source: Source, row: SourceRow | undefined, others: readonly Pace[]): Promise<void> {
   const { store, clock, announcer, door } = parts;
   const { handle } = member.specialist;
   const cursor = readCursor(row?.cursor, clock.now());
-  const look: Look = { intervalMs: numberIn(row?.cursor, "intervalMs"), emptyLooks: numberIn(row?.cursor, "emptyLooks") ?? 0 };
   const answer = await door.read(member, { operation: source.operation, input: source.input }, { signal: parts.ending });
   if (answer.kind !== "answered" || answer.outcome.class !== "confirmed" || answer.outcome.items === undefined) {
     const now = clock.now();
@@ -62,13 +59,8 @@ async function poll(parts: Parts, member: Member, source: Source, row: SourceRow
   }
   const reading = await readPages(parts, member, source, cursor, answer.outcome);
   const now = clock.now();
-  const next = nextLook(parts, member, look, reading.fresh > 0, rowsOf(member));
-  const stored = {
-    ...storeCursor(reading.cursor),
-    intervalMs: next.intervalMs,
-    emptyLooks: next.emptyLooks,
-    ...(reading.gap ? { gapAt: now } : {}),
-  };
+  const next = await nextLook(parts, member, readPace(row?.cursor), reading.fresh, others);
+  const stored = { ...storeCursor(reading.cursor), ...next.source, ...(reading.gap ? { gapAt: now } : {}) };
   const { fresh } = await store.putEvents(
     { events: reading.events, cursors: [{ specialist: handle, source: source.name, cursor: stored, dueAt: now + next.delayMs }] },
     now,
@@ -102,11 +94,6 @@ async function readPages(
     if (next === undefined) return { ...reading, gap: false }; // the whole list was read: nothing can be missing
   }
   return reading;
-}
-
-function rowsOf(member: Member): number {
-  const { watch } = member.specialist;
-  return (needsFeed(member.specialist) ? 1 : 0) + (watch.jobs === undefined ? 0 : 1) + watch.communities.length;
 }
 
 function sourcesOf(parts: Parts, member: Member): readonly Source[] {
@@ -179,11 +166,3 @@ function isPost(record: NetworkRecord): record is Post {
 function isJob(record: NetworkRecord): record is Job {
   return record.kind === "job";
 }
-
-function numberIn(cursor: JsonObject | undefined, name: string): number | undefined {
-  const value = cursor?.[name];
-  return typeof value === "number" ? value : undefined;
-}
-
-/** Lists are never looked at less often than this, whatever the quota says. */
-export const LONGEST_LOOK_MS = 30 * MINUTE;

@@ -71,10 +71,11 @@ export interface ScheduleDefinition {
   readonly quiet?: string;
   /** What to do about runs missed while the process was down. Default `"skip"`. */
   readonly onMissed?: OnMissed;
-  run(act: Act): void | Promise<void>;
+  run(act: Act): unknown;
 }
 
-type Handler<Payload> = (payload: Payload, act: Act) => void | Promise<void>;
+/** What a handler returns is not looked at; a promise is waited for. */
+type Handler<Payload> = (payload: Payload, act: Act) => unknown;
 
 export type Handlers = { readonly [kind in EventKind]?: Handler<EventPayloads[kind]> } & {
   readonly [kind in ExtraEventKind]?: Handler<ExtraEvent>;

@@ -13,7 +13,7 @@ export type RunResult =
   | { readonly kind: "suspended"; readonly until: number; readonly reason: string }
   | { readonly kind: "failed"; readonly error: unknown };
 
-export type EventHandler = (payload: never, act: Act) => void | Promise<void>;
+export type EventHandler = (payload: never, act: Act) => unknown;
 
 /** Runs `handler` once. Never throws: what goes wrong in a handler is a result. */
 export async function runHandler(handler: EventHandler, request: RunRequest): Promise<RunResult> {

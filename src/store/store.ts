@@ -6,6 +6,7 @@ import type { AdmissionRequest, AdmissionView, AttemptEnd, Stop, Verdict } from 
 import type { Approval } from "../limits/approvals.ts";
 import type { LaneFloors } from "../limits/lanes.ts";
 import type { QuotaUse } from "../limits/quota.ts";
+import type { Lane } from "../contract/operations.ts";
 import type { TierLimits } from "../contract/tiers.ts";
 import type { Attempt, Intent, IntentChange, OutboxStore } from "../outbox/port.ts";
 import type { ScheduleStore } from "../schedule/port.ts";
@@ -79,6 +80,8 @@ export interface GuardianStore {
     key: KeyId,
     now: number,
   ): Promise<{ readonly hour: QuotaUse; readonly day: QuotaUse; readonly parkedUntil: number; readonly parkReason: string } | undefined>;
+  /** Requests a day that one lane of a key may plan with, as things stand. */
+  laneBudget(key: KeyId, handle: Handle, lane: Lane, now: number): Promise<number>;
   /** Posted and held in the Guardian's present day and month, by currency. */
   spent(
     handle: Handle,

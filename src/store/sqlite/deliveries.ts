@@ -19,9 +19,9 @@ const NEWEST = 5;
 
 export interface Deliveries extends DeliveryStore {
   /** Deletes what is past its retention, inside a transaction the caller owns. */
-  pruneDeliveries(now: number): number;
+  readonly pruneDeliveries: (now: number) => number;
   /** What is cached of the rows may no longer be true. */
-  forgetDeliveries(): void;
+  readonly forgetDeliveries: () => void;
 }
 
 export function createDeliveries(db: DatabaseSync, commits: Commits, insertEvent: InsertEvent): Deliveries {

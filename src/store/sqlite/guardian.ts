@@ -1,7 +1,8 @@
 /** The Guardian's hand in SQLite: keys and their limits, money, halts and pauses, approvals, what is in flight. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Lane } from "../../contract/operations.ts";
-import { asHandle, asIntentId, asKeyId, type Handle, type KeyId } from "../../core/ids.ts";
+import { asHandle, asKeyId, type Handle, type IntentId, type KeyId } from "../../core/ids.ts";
+import { liveBudget } from "../../limits/cadence.ts";
 import { quotaUse } from "../../limits/quota.ts";
 import { scopeOf } from "../../limits/spending.ts";
 import type { Attempt } from "../../outbox/port.ts";
@@ -29,9 +30,10 @@ export function createGuardian(
   const saveKey = db.prepare(`
     INSERT INTO specialist (handle, key_id, updated_at) VALUES (?1, ?2, ?3)
     ON CONFLICT (handle) DO UPDATE SET key_id = ?2, updated_at = ?3`);
+  const owed = db.prepare(
+    "SELECT count(*) AS n FROM watch INDEXED BY watch_owed WHERE specialist = ? AND kind = 'job' AND due_at IS NOT NULL",
+  );
   const registered = db.prepare("SELECT 1 FROM quota_key WHERE key_id = ?");
-  const proposed = db.prepare("SELECT seq FROM intent WHERE id = ? AND state = 'proposed'");
-  const handles = db.prepare("SELECT DISTINCT specialist FROM approval WHERE state = 'asked'");
   const open = db.prepare(
     "SELECT seq, specialist, key_id, intent_seq, operation, lane, weight, started_at, deadline_at FROM attempt WHERE ended_at IS NULL",
   );
@@ -59,6 +61,10 @@ export function createGuardian(
         const state = quota.load(id);
         return { ...quotaUse(state, now), parkedUntil: state.parkedUntil, parkReason: state.parkReason };
       }),
+    async laneBudget(id, handle, lane, now) {
+      if (registered.get(id) === undefined) return 1;
+      return liveBudget(quota.load(id), lane, now, numberOf(owed.get(handle) ?? { n: 0 }, "n"));
+    },
     async spent(handle) {
       return spending
         .balances()
@@ -68,6 +74,29 @@ export function createGuardian(
     stop: (kind, scope, reason, now) => commits.hard(() => guardian.stop(kind, scope, reason, now)),
     lift: (kind, scope) => commits.hard(() => guardian.lift(kind, scope)),
     stops: async () => ({ halts: guardian.stops("halt"), pauses: guardian.stops("pause") }),
+    ...createApprovals(db, commits, { guardian, applyChange }),
+    openAttempts: async () => open.all().map(readAttempt),
+  };
+}
+
+function createApprovals(
+  db: DatabaseSync,
+  commits: Commits,
+  { guardian, applyChange }: Pick<GuardianTables, "guardian" | "applyChange">,
+): Pick<GuardianStore, "openApprovals" | "decideApproval"> {
+  const proposed = db.prepare("SELECT seq FROM intent WHERE id = ? AND state = 'proposed'");
+  const handles = db.prepare("SELECT DISTINCT specialist FROM approval WHERE state = 'asked'");
+  const decide = (intent: IntentId, approve: boolean, reason: string | undefined, now: number): boolean => {
+    if (!guardian.answer(intent, { approve, ...(reason === undefined ? {} : { reason }) }, now)) return false;
+    const row = proposed.get(intent);
+    if (row === undefined) return false;
+    const change = approve
+      ? ({ state: "ready", nextAt: now } as const)
+      : ({ state: "cancelled", code: "approval_rejected", message: reason ?? "the Guardian said no" } as const);
+    return applyChange({ seq: numberOf(row, "seq"), from: ["proposed"], change, now });
+  };
+
+  return {
     async openApprovals(limit) {
       return handles
         .all()
@@ -75,18 +104,7 @@ export function createGuardian(
         .flatMap((specialist) => guardian.asked(specialist, limit).map((approval) => ({ approval, specialist })))
         .slice(0, limit);
     },
-    decideApproval: (intent, verdict, reason, now) =>
-      commits.hard(() => {
-        const approve = verdict === "approved";
-        if (!guardian.answer(intent, { approve, ...(reason === undefined ? {} : { reason }) }, now)) return false;
-        const row = proposed.get(asIntentId(intent));
-        if (row === undefined) return false;
-        const change = approve
-          ? ({ state: "ready", nextAt: now } as const)
-          : ({ state: "cancelled", code: "approval_rejected", message: reason ?? "the Guardian said no" } as const);
-        return applyChange({ seq: numberOf(row, "seq"), from: ["proposed"], change, now });
-      }),
-    openAttempts: async () => open.all().map(readAttempt),
+    decideApproval: (intent, verdict, reason, now) => commits.hard(() => decide(intent, verdict === "approved", reason, now)),
   };
 }
 

@@ -74,9 +74,10 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...createUpkeep(db, commits),
     recover: (now, firstCheckMs) => commits.hard(() => recover(now, firstCheckMs)),
     prune: (now) =>
-      commits.hard(
-        () => prune(now) + pruneDeliveries(now) + quota.prune(now, 100) + spending.prune(now) + guardian.prune(now) + spending.expire(now),
-      ),
+      commits.soft(() => {
+        quota.evict(now); // keys nobody used for a day need no place in memory
+        return prune(now) + pruneDeliveries(now) + quota.prune(now, 100) + spending.prune(now) + guardian.prune(now) + spending.expire(now);
+      }),
     async close() {
       await commits.hard(() => undefined); // what is queued is written first
       if (options.database === undefined) database.close();
