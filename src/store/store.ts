@@ -1,6 +1,7 @@
 /** The whole store: every stage's port, and the operations that span stages, each one transaction. */
 import type { OutcomeClass } from "../contract/call.ts";
 import type { Handle, IntentId, KeyId } from "../core/ids.ts";
+import type { Micros } from "../core/units.ts";
 import type { DeliveryStore, InboxStore, NewEvent, WatchWrite } from "../inbox/port.ts";
 import type { AdmissionRequest, AdmissionView, AttemptEnd, Stop, Verdict } from "../limits/port.ts";
 import type { Approval } from "../limits/approvals.ts";
@@ -72,6 +73,13 @@ export interface OpenApproval {
   readonly specialist: Handle;
 }
 
+export interface SpentRow {
+  readonly currency: string;
+  readonly heldMicros: Micros;
+  readonly postedMicros: Micros;
+  readonly dayMicros: Micros;
+}
+
 export interface GuardianStore {
   /** Makes a specialist's key known with its limits; a key that replaces another one starts with that one's charges. */
   registerKey(handle: Handle, key: KeyId, quota: { readonly limits: TierLimits; readonly floors: LaneFloors }, now: number): Promise<void>;
@@ -82,11 +90,8 @@ export interface GuardianStore {
   ): Promise<{ readonly hour: QuotaUse; readonly day: QuotaUse; readonly parkedUntil: number; readonly parkReason: string } | undefined>;
   /** Requests a day that one lane of a key may plan with, as things stand. */
   laneBudget(key: KeyId, handle: Handle, lane: Lane, now: number): Promise<number>;
-  /** Posted and held in the Guardian's present day and month, by currency. */
-  spent(
-    handle: Handle,
-    now: number,
-  ): Promise<readonly { readonly currency: string; readonly heldMicros: number; readonly postedMicros: number }[]>;
+  /** Held now and posted so far, by currency; `dayMicros` is both together in the Guardian's present day. */
+  spent(handle: Handle, now: number): Promise<readonly SpentRow[]>;
   /** Switches a halt or pause on; resolves once it is on disk, so that nothing is admitted afterwards. */
   stop(kind: "halt" | "pause", scope: string, reason: string, now: number): Promise<void>;
   /** Answers false when there was none. */

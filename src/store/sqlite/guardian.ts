@@ -65,11 +65,15 @@ export function createGuardian(
       if (registered.get(id) === undefined) return 1;
       return liveBudget(quota.load(id), lane, now, numberOf(owed.get(handle) ?? { n: 0 }, "n"));
     },
-    async spent(handle) {
+    async spent(handle, now) {
       return spending
         .balances()
         .filter(({ scope }) => scope === scopeOf(handle))
-        .map(({ currency, held, posted }) => ({ currency, heldMicros: held, postedMicros: posted }));
+        .map(({ scope, currency, held, posted }) => {
+          const today = spending.account(scope, currency, now).rows.day.filter(({ start, ends }) => start <= now && now < ends);
+          const dayMicros = today.reduce((sum, row) => sum + row.held + row.posted, 0);
+          return { currency, heldMicros: held, postedMicros: posted, dayMicros };
+        });
     },
     stop: (kind, scope, reason, now) => commits.hard(() => guardian.stop(kind, scope, reason, now)),
     lift: (kind, scope) => commits.hard(() => guardian.lift(kind, scope)),
