@@ -55,7 +55,12 @@ async function runCommand(argv: readonly string[], json: boolean, around: Surrou
   for (const { name: other, describe } of COMMANDS) if (other !== command?.name) program.command(other).description(describe);
   if (command !== undefined)
     addCommand(program, command, async (args, options) => {
-      const out = createOutput({ json, colour: !json && wantsColour(around.stdout, around.env), ...around });
+      const out = createOutput({
+        json,
+        colour: !json && wantsColour(around.stdout, around.env),
+        dumb: around.env["TERM"] === "dumb",
+        ...around,
+      });
       const flags = flagsOf(options);
       code = await command.run({
         command: command.name,

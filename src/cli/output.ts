@@ -7,11 +7,14 @@ export interface TextStream {
   write(text: string): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
+  readonly rows?: number;
 }
 
 export interface OutputOptions {
   readonly json: boolean;
   readonly colour: boolean;
+  /** A terminal that cannot move its cursor (`TERM=dumb`). */
+  readonly dumb?: boolean;
   readonly stdout: TextStream;
   readonly stderr: TextStream;
   /** Paths are shown relative to it. */
@@ -39,6 +42,8 @@ export interface Output {
   readonly paint: Paint;
   /** Columns of the terminal, or undefined where there is none. */
   readonly width: number | undefined;
+  /** The terminal, where the output is one that a cursor can be moved on. */
+  readonly terminal: TextStream | undefined;
   /** A line for people. Nothing with `--json`. */
   line(text?: string): void;
   /** Something that happened on the way: with `--json` one object a line on stderr, else the text. */
@@ -65,13 +70,14 @@ export function wantsColour(stream: TextStream, env: { readonly [name: string]: 
   return stream.isTTY === true && env["TERM"] !== "dumb";
 }
 
-export function createOutput({ json, colour, stdout, stderr, cwd }: OutputOptions): Output {
+export function createOutput({ json, colour, dumb = false, stdout, stderr, cwd }: OutputOptions): Output {
   const paint = createPaint(colour);
   const line = (text = ""): void => void (json || stdout.write(`${text}\n`));
   return {
     json,
     paint,
     width: stdout.isTTY === true ? stdout.columns : undefined,
+    terminal: stdout.isTTY === true && !json && !dumb ? stdout : undefined,
     line,
     progress: (event, text) => void (json ? stderr.write(`${JSON.stringify(event)}\n`) : stdout.write(`${text}\n`)),
     table: (rows, columns) => tableLines(rows, columns, paint).forEach((row) => line(row)),

@@ -74,23 +74,37 @@ export interface Ended {
   readonly shown: readonly SpecialistShown[];
 }
 
+/** How what happens is shown while it does. */
+export interface Showing {
+  stopping(): void;
+  close(): void;
+}
+
+/** Lines as they come: for pipes, logs and servers. */
+export function showLines({ announcer, context: { out, clock } }: Stage): Showing {
+  return {
+    stopping: () => out.progress({ type: "stopping", at: clock.now() }, out.paint.dim("stopping: waiting for answers that are under way")),
+    close: reportLines(announcer, out),
+  };
+}
+
 /** Starts, and returns once it is over and drained. The store is still open. */
-export async function live(stage: Stage, launched: Launched): Promise<Ended> {
-  const { context, announcer, lifetime } = stage;
-  const { out, clock } = context;
-  const silence = reportLines(announcer, out);
+export async function live(stage: Stage, launched: Launched, show: () => Showing = () => showLines(stage)): Promise<Ended> {
+  const { lifetime, context } = stage;
   const control = await openControl(stage, launched);
+  const showing = show();
   try {
     await launched.start();
     const why = await lifetime.over;
-    if (why !== "lost")
-      out.progress({ type: "stopping", at: clock.now() }, out.paint.dim("stopping: waiting for answers that are under way"));
+    if (why !== "lost") showing.stopping();
     await launched.drain();
     const members = launched.runtime.members();
-    const shown = await Promise.all(members.map((member) => showSpecialist(launched.store, clock, member.specialist.handle, member)));
+    const shown = await Promise.all(
+      members.map((member) => showSpecialist(launched.store, context.clock, member.specialist.handle, member)),
+    );
     return { why, shown };
   } finally {
-    silence();
+    showing.close();
     await control?.close();
   }
 }

@@ -21,6 +21,10 @@ export interface MoneyShown {
   readonly postedMicros: Micros;
   /** Set aside for actions whose outcome is open. */
   readonly heldMicros: Micros;
+  /** Both together in the Guardian's present day. */
+  readonly dayMicros: Micros;
+  /** The definition's cap on a day. */
+  readonly dayCapMicros?: Micros;
 }
 
 export interface WaitShown {
@@ -163,12 +167,23 @@ export async function showSpecialist(store: Store, clock: Clock, handle: string,
     open: sum(counts.filter(({ state }) => OPEN.includes(state)).map(({ state, count }) => [state, count])),
     quota: use === undefined ? undefined : { hour: pick(use.hour), day: pick(use.day) },
     toldToWait: use === undefined || use.parkedUntil <= clock.now() ? undefined : { until: use.parkedUntil, reason: use.parkReason },
-    money,
+    money: moneyOf(money, member),
     jobs: sum(jobs.map(({ state, count }) => [state, count])),
     waits: [...(member?.waits ?? [])].map(([lane, wait]) => ({ lane, ...wait })),
     parked: trouble ?? (row.parked === undefined ? undefined : { ...row.parked, since: row.parked.at }),
     sources: sources.map(({ name, dueAt }) => ({ name, dueAt })),
   };
+}
+
+/** What was spent, and what may be, also where nothing was spent yet. */
+function moneyOf(spent: readonly MoneyShown[], member: Member | undefined): readonly MoneyShown[] {
+  const caps = new Map((member?.specialist.spend.perDay ?? []).map(({ currency, micros }) => [currency, micros]));
+  const currencies = new Set([...spent.map(({ currency }) => currency), ...caps.keys()]);
+  return [...currencies].map((currency) => {
+    const row = spent.find((one) => one.currency === currency) ?? { currency, postedMicros: 0, heldMicros: 0, dayMicros: 0 };
+    const cap = caps.get(currency);
+    return { ...row, ...(cap === undefined ? {} : { dayCapMicros: cap }) };
+  });
 }
 
 function sum(entries: readonly (readonly [string, number])[]): { readonly [name: string]: number } {

@@ -12,7 +12,8 @@ import { choiceOption, durationOption, textOption, wholeOption } from "../args.t
 import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
 import { keyFileOf } from "../key-file.ts";
 import { DEFAULT_SEED, openLocalNetwork, type OpenNetwork } from "../local-network.ts";
-import { launchOn, live, openStage, type Stage } from "../session.ts";
+import { openLiveView } from "../live-view.ts";
+import { launchOn, live, openStage, showLines, type Showing, type Stage } from "../session.ts";
 import { summaryJson, summaryTable, totalsLines } from "../summary.ts";
 
 const MAX_PORT = 65_535;
@@ -39,7 +40,7 @@ export const command: Command = {
     const sweep = (): void => places.temporary.forEach((folder) => rmSync(folder, { recursive: true, force: true }));
     process.on("exit", sweep); // also when a second signal ends it at once
     try {
-      return await demo(stage, { set, port, seed: textOption(context.options, "seed") ?? DEFAULT_SEED, ...places });
+      return await demo(stage, { forMs, set, port, seed: textOption(context.options, "seed") ?? DEFAULT_SEED, ...places });
     } finally {
       stage.close();
       sweep();
@@ -58,6 +59,7 @@ interface Places {
 }
 
 interface Demo extends Places {
+  readonly forMs: number | undefined;
   readonly set: EndpointSet;
   readonly port: number | undefined;
   readonly seed: string;
@@ -84,7 +86,7 @@ async function demo(stage: Stage, settings: Demo): Promise<ExitCode> {
     launched = await launchOn(stage, plan);
     greet(stage, settings, world);
     world.network.start();
-    const { why, shown } = await live(stage, launched);
+    const { why, shown } = await live(stage, launched, showingOf(stage, settings, world, launched));
     const { jobs, network } = world.network.summary(shown.map(({ handle }) => handle));
     summaryTable(shown, out);
     totalsLines(jobs, network, out);
@@ -95,6 +97,29 @@ async function demo(stage: Stage, settings: Demo): Promise<ExitCode> {
     await launched?.stop();
     await world.close();
   }
+}
+
+/** A live picture where there is a terminal, lines elsewhere. */
+function showingOf(stage: Stage, { set, forMs }: Demo, world: OpenNetwork, launched: Launched): () => Showing {
+  const { context, announcer } = stage;
+  const { out, clock } = context;
+  const { terminal } = out;
+  if (terminal === undefined) return () => showLines(stage);
+  return () => {
+    const handles = launched.roster.definitions.map(({ specialist }) => specialist.handle);
+    const totals = () => world.network.summary(handles);
+    const endsAt = forMs === undefined ? undefined : clock.now() + forMs;
+    const view = openLiveView({ terminal, paint: out.paint, clock, announcer, launched, set, endsAt, totals });
+    const print = stage.print;
+    stage.print = (line) => view.note(line);
+    return {
+      stopping: () => view.stopping(),
+      close() {
+        stage.print = print;
+        view.close();
+      },
+    };
+  };
 }
 
 function greet({ context: { out, clock } }: Stage, { data, store, temporary, set }: Demo, { listening, keyFile }: OpenNetwork): void {

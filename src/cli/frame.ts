@@ -1,0 +1,197 @@
+/** One picture of a working runtime as lines that fit a terminal of a given size. Pure: the same state, the same lines. */
+import type { EndpointSet } from "../contract/operations.ts";
+import { MICROS_PER_UNIT, showDuration } from "../core/units.ts";
+import type { SpecialistShown } from "../runtime/snapshot.ts";
+import type { Paint } from "./output.ts";
+import { printable } from "./output.ts";
+import { painted, timeOfDay } from "./reporting.ts";
+import { bar } from "./showing.ts";
+import type { JobTotals, NetworkTotals } from "./summary.ts";
+import type { Told } from "./telling.ts";
+
+export interface Action {
+  readonly at: number;
+  readonly handle: string;
+  readonly told: Told;
+}
+
+/** The latest thing that held a specialist back, as it was announced. */
+export interface Held {
+  readonly until: number;
+  readonly message: string;
+}
+
+export interface Picture {
+  readonly now: number;
+  readonly startedAt: number;
+  readonly endsAt: number | undefined;
+  readonly set: EndpointSet;
+  readonly baseUrl: string;
+  readonly stopping: boolean;
+  readonly specialists: readonly SpecialistShown[];
+  readonly held: ReadonlyMap<string, Held>;
+  readonly jobs: JobTotals;
+  readonly network: NetworkTotals;
+  /** Newest first. */
+  readonly actions: readonly Action[];
+}
+
+export interface Size {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+const SMALLEST: Size = { columns: 20, rows: 4 };
+/** From this width on there is room for bars, and for both windows. */
+const WIDE = 110;
+const MIDDLE = 76;
+
+export function frame(picture: Picture, size: Size, paint: Paint): string[] {
+  const columns = Math.max(SMALLEST.columns, size.columns);
+  const rows = Math.max(SMALLEST.rows, size.rows);
+  const head = [header(picture, columns, paint), "", ...cast(picture, columns, paint), "", totals(picture, columns, paint), ""];
+  const foot = ["", paint.dim(fit("Ctrl-C stops", columns))];
+  const room = rows - head.length - foot.length - 1;
+  if (room < 1) return [...head, ...foot].slice(0, rows);
+  const actions = picture.actions.slice(0, room).map((action) => actionText(action, columns, paint));
+  return [...head, paint.dim("Latest"), ...actions, ...Array.from({ length: room - actions.length }, () => ""), ...foot].slice(0, rows);
+}
+
+function header({ now, startedAt, endsAt, set, baseUrl, stopping }: Picture, columns: number, paint: Paint): string {
+  const time = stopping
+    ? "stopping: waiting for answers under way"
+    : `${showDuration(Math.max(1_000, now - startedAt))}${endsAt === undefined ? "" : ` of ${showDuration(endsAt - startedAt)}`}`;
+  return paint.bold(fit(`Retinue  ${time}  Set ${set.toUpperCase()}, ${baseUrl}`, columns));
+}
+
+interface Cell {
+  readonly title: string;
+  readonly text: (shown: SpecialistShown) => string;
+  readonly right?: boolean;
+}
+
+function cast(picture: Picture, columns: number, paint: Paint): string[] {
+  const { specialists } = picture;
+  const cells: Cell[] = [
+    { title: "Specialist", text: ({ handle }) => handle },
+    ...(columns >= MIDDLE ? [{ title: "Tier", text: ({ tier }: SpecialistShown) => tier ?? "" }] : []),
+    { title: columns >= MIDDLE ? "Requests this hour" : "Hour", text: (shown) => use(shown, "hour", columns) },
+    ...(columns >= WIDE ? [{ title: "This day", text: (shown: SpecialistShown) => use(shown, "day", columns) }] : []),
+    ...(columns >= MIDDLE ? [{ title: "Spent today", text: (shown: SpecialistShown) => money(shown, columns) }] : []),
+    { title: columns >= MIDDLE ? "Jobs done" : "Jobs", text: won, right: true },
+  ];
+  const widths = cells.map(({ title, text }) => Math.max(title.length, ...specialists.map((shown) => width(text(shown)))));
+  const used = widths.reduce((sum, one) => sum + one + 2, 0);
+  const line = (texts: readonly string[], last: string): string =>
+    fit(`${texts.map((text, i) => pad(text, widths[i] ?? 0, cells[i]?.right === true)).join("  ")}  ${last}`, columns);
+  const last = columns - used >= 12;
+  return [
+    paint.dim(
+      line(
+        cells.map(({ title }) => title),
+        last ? "Now" : "",
+      ),
+    ),
+    ...specialists.map((shown) => {
+      const state = stateOf(shown, picture);
+      const text = line(
+        cells.map((cell) => printable(cell.text(shown))),
+        last ? state.text : "",
+      );
+      return state.tone === "plain" ? text : paint.yellow(text);
+    }),
+  ];
+}
+
+function use({ quota }: SpecialistShown, window: "hour" | "day", columns: number): string {
+  if (quota === undefined) return "-";
+  const { used, limit } = quota[window];
+  const figures = `${used} of ${limit}`;
+  return columns >= MIDDLE ? `${bar(used, limit, columns >= WIDE ? 10 : 5)} ${figures}` : `${used}/${limit}`;
+}
+
+function money({ money: shown }: SpecialistShown, columns: number): string {
+  const texts = shown.map(({ currency, dayMicros, dayCapMicros }) => {
+    const spent = dayMicros / MICROS_PER_UNIT;
+    if (dayCapMicros === undefined) return `${spent} ${currency}`;
+    const limits = columns >= WIDE ? `${bar(dayMicros, dayCapMicros, 5)} ` : "";
+    return `${limits}${spent} of ${dayCapMicros / MICROS_PER_UNIT} ${currency}`;
+  });
+  return texts.length === 0 ? "-" : texts.join(", ");
+}
+
+/** Jobs whose work was accepted, of those applied for. */
+function won({ actions, jobs }: SpecialistShown): string {
+  const applied = actions["jobs.apply"] ?? 0;
+  const accepted = (jobs["accepted"] ?? 0) + (jobs["paid"] ?? 0);
+  return applied === 0 ? "-" : `${accepted} of ${applied}`;
+}
+
+/** What it does now, or why it does nothing and until when. */
+function stateOf(shown: SpecialistShown, { now, held }: Picture): { readonly text: string; readonly tone: "plain" | "held" } {
+  const { parked, toldToWait, waits, open, sources } = shown;
+  if (parked !== undefined) return { text: printable(parked.message), tone: "held" };
+  const until = (at: number): string => `until ${timeOfDay(at)} (${showDuration(Math.max(0, at - now))})`;
+  if (toldToWait !== undefined) return { text: `waits ${until(toldToWait.until)}: the network asked it to`, tone: "held" };
+  const [wait] = [...waits, ...(held.has(shown.handle) ? [held.get(shown.handle)] : [])].filter(
+    (one) => one !== undefined && one.until > now,
+  );
+  if (wait !== undefined) return { text: `waits ${until(wait.until)}: ${printable(wait.message)}`, tone: "held" };
+  if ((open["proposed"] ?? 0) > 0) return { text: `${open["proposed"]} wait for your approval`, tone: "held" };
+  const busy = (open["ready"] ?? 0) + (open["sending"] ?? 0);
+  if (busy > 0) return { text: `${busy} to send`, tone: "plain" };
+  const [next] = sources.flatMap(({ name, dueAt }) => (dueAt === null ? [] : [{ name, dueAt }])).sort((a, b) => a.dueAt - b.dueAt);
+  if (next === undefined) return { text: "", tone: "plain" };
+  return { text: `${purposeOf(next.name)} ${next.dueAt - now < 1_000 ? "now" : `in ${showDuration(next.dueAt - now)}`}`, tone: "plain" };
+}
+
+function purposeOf(source: string): string {
+  const [kind = "", name] = source.split(":", 2);
+  if (kind === "schedule") return `does its ${name ?? "round"}`;
+  return kind === "jobs" ? "looks for jobs" : name === undefined ? "reads the feed" : `reads ${name}`;
+}
+
+function totals({ jobs, network }: Picture, columns: number, paint: Paint): string {
+  const { seen, applied, assigned, delivered, accepted, rejected, paid } = jobs;
+  const text = `Jobs: ${seen} seen, ${applied} applied for, ${assigned} won, ${delivered} delivered, ${accepted} accepted, ${rejected} turned down, ${paid} paid`;
+  const requests = `Requests: ${network.requests}, ${network.refused429} refused`;
+  return paint.green(fit(width(text) + width(requests) + 3 <= columns ? `${text}   ${requests}` : text, columns));
+}
+
+function actionText({ at, handle, told }: Action, columns: number, paint: Paint): string {
+  const prefix = columns >= MIDDLE ? `${timeOfDay(at)}  ` : "";
+  const who = handle === "" ? "" : `${printable(handle)} `;
+  const text = fit(printable(told.text).replaceAll("\n", " "), Math.max(1, columns - prefix.length - width(who)));
+  return `${paint.dim(prefix)}${paint.bold(fit(who, columns - prefix.length))}${painted({ ...told, text }, paint)}`;
+}
+
+function pad(text: string, to: number, right: boolean): string {
+  const space = " ".repeat(Math.max(0, to - width(text)));
+  return right ? space + text : text + space;
+}
+
+/** Cuts to so many columns, with an ellipsis where something is missing. */
+export function fit(text: string, columns: number): string {
+  if (width(text) <= columns) return text;
+  let used = 0;
+  let shown = "";
+  for (const character of text) {
+    const wide = cellsOf(character);
+    if (used + wide > columns - 1) break;
+    used += wide;
+    shown += character;
+  }
+  return `${shown}…`;
+}
+
+function width(text: string): number {
+  let cells = 0;
+  for (const character of text) cells += cellsOf(character);
+  return cells;
+}
+
+/** Two for what terminals draw wide (CJK, emoji), none for what joins to the character before. */
+function cellsOf(character: string): number {
+  if (/^[\u0020-\u2FFF\uA4D0-\uABFF\uD7B0-\uF8FF]$/u.test(character)) return /^\p{M}$/u.test(character) ? 0 : 1;
+  return /^(?:\p{M}|\u200D|\uFE0F)$/u.test(character) ? 0 : 2;
+}

@@ -1,0 +1,113 @@
+/** Keeps a picture of a working runtime on the terminal, on a page of its own that goes away at the end. */
+import type { EndpointSet } from "../contract/operations.ts";
+import type { Clock, Timer } from "../core/clock.ts";
+import { messageOf } from "../core/errors.ts";
+import type { Announcer } from "../core/events.ts";
+import type { Launched } from "../runtime/launch.ts";
+import { showSpecialist, type SpecialistShown } from "../runtime/snapshot.ts";
+import { frame, type Action, type Held } from "./frame.ts";
+import type { Paint, TextStream } from "./output.ts";
+import { createFilter, listenToAll } from "./reporting.ts";
+import type { JobTotals, NetworkTotals } from "./summary.ts";
+
+export interface LiveViewOptions {
+  readonly terminal: TextStream;
+  readonly paint: Paint;
+  readonly clock: Clock;
+  readonly announcer: Announcer;
+  readonly launched: Launched;
+  readonly set: EndpointSet;
+  readonly endsAt: number | undefined;
+  readonly totals: () => { readonly jobs: JobTotals; readonly network: NetworkTotals };
+}
+
+export interface LiveView {
+  /** A line of the log: it becomes one of the latest things. */
+  note(text: string): void;
+  /** From now on it says that it stops. */
+  stopping(): void;
+  /** Gives the terminal back as it was. */
+  close(): void;
+}
+
+const DRAW_MS = 250;
+/** The store is asked this often, and never more than a small share of the time. */
+const ASK_MS = 1_000;
+const ASKING_SHARE = 0.05;
+const MAX_ACTIONS = 200;
+const DEFAULT_SIZE = { columns: 80, rows: 24 };
+
+const ENTER = "\u001B[?1049h\u001B[?25l";
+const LEAVE = "\u001B[?25h\u001B[?1049l";
+const HOME = "\u001B[H";
+const END_OF_LINE = "\u001B[K";
+const BELOW = "\u001B[J";
+
+export function openLiveView(options: LiveViewOptions): LiveView {
+  const { terminal, paint, clock, announcer, launched } = options;
+  const startedAt = clock.now();
+  const actions: Action[] = [];
+  const held = new Map<string, Held>();
+  let specialists: readonly SpecialistShown[] = [];
+  let stopping = false;
+  let closed = false;
+  let drawing: Timer | undefined;
+  let asking: Timer | undefined;
+
+  const add = (action: Action): void => {
+    actions.unshift(action);
+    actions.length = Math.min(actions.length, MAX_ACTIONS);
+  };
+  const filter = createFilter();
+  const silence = listenToAll(announcer, (name, what) => {
+    if (name === "wait" && "until" in what) held.set(what.handle, { until: what.until, message: what.message });
+    const told = filter(name, what);
+    if (told !== undefined) add({ at: what.at, handle: what.handle, told });
+  });
+
+  const draw = (): void => {
+    if (closed) return;
+    const size = { columns: terminal.columns ?? DEFAULT_SIZE.columns, rows: terminal.rows ?? DEFAULT_SIZE.rows };
+    const { set, endsAt } = options;
+    const { baseUrl } = launched;
+    const lines = frame(
+      { now: clock.now(), startedAt, endsAt, set, baseUrl, stopping, specialists, held, actions, ...options.totals() },
+      size,
+      paint,
+    );
+    terminal.write(HOME + lines.map((line) => line + END_OF_LINE).join("\r\n") + BELOW);
+    drawing = clock.after(DRAW_MS, draw);
+  };
+  const ask = async (): Promise<void> => {
+    const began = clock.monotonic();
+    const { runtime, store } = launched;
+    try {
+      const shown = await Promise.all(runtime.members().map((member) => showSpecialist(store, clock, member.specialist.handle, member)));
+      specialists = shown;
+    } catch (error) {
+      if (!closed) add({ at: clock.now(), handle: "", told: { text: messageOf(error), tone: "bad" } });
+    }
+    if (!closed) asking = clock.after(Math.max(ASK_MS, (clock.monotonic() - began) / ASKING_SHARE), () => void ask());
+  };
+
+  const leave = (): void => void terminal.write(LEAVE);
+  process.on("exit", leave); // also when a second signal ends it at once
+  terminal.write(ENTER);
+  draw();
+  void ask();
+  return {
+    note: (text) => add({ at: clock.now(), handle: "", told: { text, tone: "quiet" } }),
+    stopping() {
+      stopping = true;
+    },
+    close() {
+      if (closed) return;
+      closed = true;
+      drawing?.cancel();
+      asking?.cancel();
+      silence();
+      process.off("exit", leave);
+      leave();
+    },
+  };
+}
