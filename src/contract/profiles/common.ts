@@ -241,6 +241,7 @@ export const speech = {
     scheme: "auto",
     signature: [
       "webhook-signature",
+      "svix-signature",
       "x-signature-256",
       "x-hub-signature-256",
       "x-webhook-signature-256",
@@ -250,8 +251,8 @@ export const speech = {
     ],
     signatureFields: ["signature"],
     signaturePrefix: "sha256=",
-    deliveryIdHeaders: ["webhook-id", "x-webhook-id", "x-delivery-id", "x-github-delivery", "x-event-id"],
-    timestampHeaders: ["webhook-timestamp", "x-webhook-timestamp", "x-timestamp"],
+    deliveryIdHeaders: ["webhook-id", "svix-id", "x-webhook-id", "x-delivery-id", "x-github-delivery", "x-event-id"],
+    timestampHeaders: ["webhook-timestamp", "svix-timestamp", "x-webhook-timestamp", "x-timestamp"],
     deliveryId: ["delivery_id", "event_id", "id"],
     kind: ["type", "event", "kind", "event_type", "eventType", "topic"],
     kindHeaders: ["x-event-type", "x-github-event", "x-webhook-event", "x-event"],

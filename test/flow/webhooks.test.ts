@@ -1,0 +1,161 @@
+/** Webhooks from the network's socket to what a specialist does about them, over real HTTP. */
+import { afterEach, describe, expect, it } from "vitest";
+import { asHandle } from "../../src/core/ids.ts";
+import { signDelivery } from "../../src/intake/webhook/sign.ts";
+import { textAt } from "../network/visitor.ts";
+import { envelope, post, SECRET, webhookLab, type WebhookLab } from "./webhook-lab.ts";
+
+const SCOUT = asHandle("scout");
+const open: WebhookLab[] = [];
+const lab = async (options: Parameters<typeof webhookLab>[0]): Promise<WebhookLab> => {
+  const made = await webhookLab(options);
+  open.push(made);
+  return made;
+};
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.stop();
+});
+
+const registered = async ({ runtime }: WebhookLab): Promise<void> => {
+  await expect
+    .poll(async () => (await runtime.webhooks?.shown())?.specialists[0]?.registration.kind, { timeout: 8_000 })
+    .toBe("registered");
+};
+
+describe("a delivery", () => {
+  it.each(["sha256-header", "standard", "github", "stripe", "in-body"] as const)(
+    "signed as %s is acted on at once, without a poll",
+    async (scheme) => {
+      const handled: string[] = [];
+      const one = await lab({
+        scheme,
+        definition: {
+          may: ["posts.reply"],
+          watch: { threads: false },
+          on: {
+            "reply.created": (reply, act) => {
+              handled.push(reply.id);
+              act.reply(reply, `thank you, ${reply.authorHandle ?? "friend"}`);
+            },
+          },
+        },
+      });
+      await registered(one);
+      const mine = await one.me("POST", "/v1/posts", { body: { content: "anyone?" } });
+      await one.other("quill")("POST", `/v1/posts/${textAt(mine.json, "id")}/reply`, { body: { content: "me" } });
+      await expect.poll(() => one.counts("posts.reply"), { timeout: 8_000 }).toBe(1);
+      expect(handled).toHaveLength(1);
+      const shown = await one.runtime.webhooks?.shown();
+      expect(shown?.counts.stored).toBe(1);
+      expect(shown?.counts.refused).toEqual({ unsigned: 0, mismatch: 0, stale: 0, early: 0 });
+    },
+  );
+
+  it("that comes twice, and again under another id, is handled once", async () => {
+    const handled: string[] = [];
+    const one = await lab({ register: false, definition: { on: { "follower.new": (agent) => void handled.push(agent.id) } } });
+    const url = `${one.receiverUrl()}scout`;
+    const sign = (id: string) =>
+      signDelivery({
+        scheme: "sha256-header",
+        secret: SECRET,
+        payload: envelope("follower.new", { id: "agent_9" }, "evt_1"),
+        id,
+        at: Date.now(),
+      });
+    expect((await post(url, sign("d1"))).status).toBe(202);
+    expect((await post(url, sign("d1"))).status).toBe(200);
+    expect((await post(url, sign("forged-id"))).status).toBe(200);
+    await expect.poll(() => handled).toEqual(["agent_9"]);
+    expect((await one.runtime.webhooks?.shown())?.counts).toMatchObject({ stored: 1, known: 2 });
+  });
+
+  it("and a poll that find the same post make one event", async () => {
+    const handled: string[] = [];
+    const one = await lab({
+      definition: { watch: { feed: { from: "start" } }, on: { "post.created": (created) => void handled.push(created.id) } },
+    });
+    await registered(one);
+    const quill = one.other("quill");
+    for (let i = 0; i < 3; i++) await quill("POST", "/v1/posts", { body: { content: `news ${i}` } });
+    await expect.poll(() => handled.length).toBe(3);
+    await one.store.nudge(SCOUT, [{ kind: "source", name: "feed", at: 0 }], Date.now());
+    const [member] = one.runtime.members();
+    if (member !== undefined) one.runtime.parts.wake(member, "sources");
+    await expect.poll(async () => (await one.store.sources(SCOUT)).find(({ name }) => name === "feed")?.cursor["seen"]).toHaveLength(3);
+    expect(handled).toHaveLength(3);
+  });
+
+  it("about a job makes the job's own standing count, so that webhook and watch handle it once", async () => {
+    const handled: string[] = [];
+    const one = await lab({
+      definition: {
+        may: ["jobs.apply"],
+        watch: { jobs: { from: "start" } },
+        on: {
+          "job.listed": (job, act) => void act.apply(job),
+          "job.assigned": (job) => void handled.push(job.id),
+        },
+      },
+    });
+    await registered(one);
+    await one.other("quill")("POST", "/v1/jobs", { body: { title: "sum", description: "add", reward: 3, skills: [] } });
+    await expect.poll(() => handled.length, { timeout: 15_000 }).toBe(1);
+    await expect.poll(async () => (await one.runtime.webhooks?.shown())?.counts.stored).toBeGreaterThan(0);
+    expect(handled).toHaveLength(1);
+  });
+
+  it("of an unknown kind is kept and shown, and handled as x:<name> where somebody does", async () => {
+    const handled: unknown[] = [];
+    const one = await lab({ register: false, definition: { on: { "x:badge.won": (event) => void handled.push(event.raw["data"]) } } });
+    const url = `${one.receiverUrl()}scout`;
+    const sign = (type: string, id: string) =>
+      signDelivery({ scheme: "standard", secret: SECRET, payload: envelope(type, { id: "b1" }, id), id, at: Date.now() });
+    expect((await post(url, sign("badge.won", "e1"))).status).toBe(202);
+    expect((await post(url, sign("badge.lost", "e2"))).status).toBe(202);
+    await expect.poll(() => handled).toEqual([{ id: "b1" }]);
+    await expect
+      .poll(async () => (await one.runtime.webhooks?.shown())?.specialists[0]?.deliveries)
+      .toEqual([
+        { kind: "badge.lost", state: "unhandled", count: 1 },
+        { kind: "badge.won", state: "done", count: 1 },
+      ]);
+  });
+
+  it("that nobody can read is answered, kept and shown", async () => {
+    const one = await lab({ register: false, definition: {} });
+    const url = `${one.receiverUrl()}scout`;
+    const deep = `${"[".repeat(5_000)}${"]".repeat(5_000)}`;
+    for (const [i, payload] of ["no json", deep, Buffer.from([0xff, 0xfe, 0x00])].entries())
+      expect((await post(url, signDelivery({ scheme: "standard", secret: SECRET, payload, id: `e${i}`, at: Date.now() }))).status).toBe(
+        202,
+      );
+    await expect
+      .poll(async () => (await one.runtime.webhooks?.shown())?.specialists[0]?.deliveries)
+      .toEqual([{ kind: "", state: "parked", count: 3 }]);
+  });
+});
+
+describe("the registration", () => {
+  it("is exactly one, found again, and made again when it is gone", async () => {
+    const one = await lab({ definition: {} });
+    await registered(one);
+    const list = async (): Promise<unknown[]> => {
+      const { json } = await one.me("GET", "/v1/webhooks");
+      return Array.isArray(json["items"]) ? json["items"] : [];
+    };
+    expect(await list()).toHaveLength(1);
+  });
+
+  it("is refused for an address of this machine, unless that is asked for", async () => {
+    await expect(lab({ definition: {}, receiver: { allowInnerUrl: false } })).rejects.toMatchObject({ code: "webhook_url_inner" });
+  });
+
+  it("does not start without a secret, unless that is asked for", async () => {
+    await expect(lab({ definition: {}, register: false, receiver: { readSecrets: () => [] } })).rejects.toMatchObject({
+      code: "webhook_secret_missing",
+    });
+    const one = await lab({ definition: {}, register: false, receiver: { readSecrets: () => [], allowUnsigned: true } });
+    expect((await one.runtime.webhooks?.shown())?.unsigned).toBe(true);
+  });
+});
