@@ -1,5 +1,6 @@
 /** The admission check: every rule that can hold a request back, in one order, as a pure function. */
 import type { Lane } from "../contract/operations.ts";
+import { showDuration } from "../core/units.ts";
 import { approved } from "./approvals.ts";
 import type { AdmissionView, Verdict, WaitRule } from "./port.ts";
 import { takeable } from "./quota.ts";
@@ -47,6 +48,11 @@ function timely(view: AdmissionView): Verdict | undefined {
   if (view.conflict !== undefined)
     return wait(view, "conflict", `intent ${view.conflict.intent} on the same target is not settled yet`, view.conflict);
   if (view.keyUnusable !== undefined) return wait(view, "key_unusable", view.keyUnusable.reason, { since: view.keyUnusable.since });
+  for (const { limit, used, freesAt } of view.ownUses ?? [])
+    if (used >= limit.max) {
+      const message = `the network allows ${limit.max} of ${limit.name} in ${showDuration(limit.perMs)}`;
+      return wait(view, "network_limit", message, { since: request.readyAt ?? now, until: freesAt });
+    }
   const taken = takeable(view.quota, now, {
     lane: request.lane,
     cost: request.cost ?? 1,

@@ -20,10 +20,27 @@ export interface AdmissionRequest {
   /** Obligations it takes on: 1 for applying for a job. Default 0. */
   readonly promises?: number;
   readonly price: Price;
+  /** Limits that the network has beside the tier's, and that count this operation. */
+  readonly ownLimits?: readonly OwnLimit[];
   /** For writes: the intent, the hash of what is sent, and since when it has been ready. */
   readonly intent?: IntentId;
   readonly payloadHash?: string;
   readonly readyAt?: number;
+}
+
+/** A limit of the network's own: so many of these operations, together, in any span of that length. */
+export interface OwnLimit {
+  readonly name: string;
+  readonly operations: readonly string[];
+  readonly max: number;
+  readonly perMs: number;
+}
+
+/** How much of a network's own limit is used, and when its oldest use leaves. */
+export interface OwnLimitUse {
+  readonly limit: OwnLimit;
+  readonly used: number;
+  readonly freesAt: number;
 }
 
 /** A kill switch or pause in force. `scope` is a handle, or `*` for all. */
@@ -52,6 +69,8 @@ export interface AdmissionView {
   /** Whether the key may be used at all: missing, or rejected by the network since a moment. */
   readonly keyUnusable?: { readonly since: number; readonly reason: string } | undefined;
   readonly quota: QuotaState;
+  /** One for each of the request's own limits. */
+  readonly ownUses?: readonly OwnLimitUse[];
   /** Things owed now: jobs applied for or assigned and not settled. */
   readonly obligations: number;
   /** Accounts of the chain, specialist first, in the currency of the price; needed only for priced requests. */
@@ -72,6 +91,7 @@ export type WaitRule =
   | "quota_window"
   | "quota_lane"
   | "obligations_full"
+  | "network_limit"
   | "spend_cap"
   | "spend_frozen";
 

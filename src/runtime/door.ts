@@ -18,7 +18,7 @@ import type { Conclusion } from "./concluding.ts";
 import { KEY_LOOK_MS, type KeyWatch } from "./keys.ts";
 import type { Member } from "./member.ts";
 import { priceOf } from "./prices.ts";
-import { operationOf, payloadHash } from "./rules.ts";
+import { operationOf, ownLimitsOf, payloadHash } from "./rules.ts";
 
 export interface DoorOptions {
   readonly client: Client;
@@ -144,6 +144,7 @@ function admitFor(options: DoorOptions, { member, call, lane, intent, own = fals
     cost: operation.weight,
     promises: call.operation === "jobs.apply" ? 1 : 0,
     price: priceOf(operation, call.input),
+    ownLimits: ownLimitsOf(profile, call.operation),
     ...(intent === undefined
       ? {}
       : {

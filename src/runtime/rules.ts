@@ -6,6 +6,7 @@ import { tierLimits, type TierLimits } from "../contract/tiers.ts";
 import { Refused } from "../core/errors.ts";
 import { sha256, type JsonObject } from "../core/json.ts";
 import { DEFAULT_APPROVAL_MS } from "../limits/approvals.ts";
+import type { OwnLimit } from "../limits/port.ts";
 import type { OperationRule, OperationRules, Refusal } from "../specialist/rules.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import { priceOf } from "./prices.ts";
@@ -78,4 +79,14 @@ export function limitsOf(tier: string, profile: Profile): TierLimits {
   const published = (): TierLimits => tierLimits(tier, profile.set);
   if (stated === undefined) return published();
   return { perHour: stated.perHour ?? published().perHour, perDay: stated.perDay ?? published().perDay };
+}
+
+const NO_LIMITS: readonly OwnLimit[] = [];
+
+/** The network's own limits that count an operation. */
+export function ownLimitsOf(profile: Profile, operation: string): readonly OwnLimit[] {
+  if (profile.limits.length === 0) return NO_LIMITS;
+  return profile.limits
+    .filter(({ operations }) => operations.includes(operation))
+    .map(({ name, operations, max, per }) => ({ name, operations, max, perMs: per }));
 }

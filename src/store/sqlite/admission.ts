@@ -1,7 +1,8 @@
 /** Admission and settlement in SQLite: the transaction that lets a request leave, and the one that says how it ended. */
 import type { DatabaseSync } from "node:sqlite";
 import { asIntentId, type IntentId } from "../../core/ids.ts";
-import type { AdmissionView } from "../../limits/port.ts";
+import { HOUR } from "../../core/units.ts";
+import type { AdmissionRequest, AdmissionView, OwnLimitUse } from "../../limits/port.ts";
 import { GUARDIAN, scopeOf } from "../../limits/spending.ts";
 import type { Admission, AdmissionStore, Admit, Decide, Settlement } from "../store.ts";
 import type { Commits } from "./commits.ts";
@@ -9,7 +10,10 @@ import type { GuardianTable } from "./limits/guardian.ts";
 import type { QuotaTable } from "./limits/quota.ts";
 import type { SpendingTable } from "./limits/spending.ts";
 import type { ApplyChange } from "./outbox.ts";
-import { numberOf, textOf } from "./rows.ts";
+import { maybeNumber, numberOf, textOf } from "./rows.ts";
+
+/** No request is under way longer than this. */
+const LONGEST_REQUEST_MS = HOUR;
 
 export interface AdmissionTables {
   readonly quota: QuotaTable;
@@ -90,6 +94,7 @@ function createView(db: DatabaseSync, { quota, spending, guardian }: AdmissionTa
   const owed = db.prepare(
     "SELECT count(*) AS n FROM watch INDEXED BY watch_owed WHERE specialist = ? AND kind = 'job' AND due_at IS NOT NULL",
   );
+  const uses = createOwnUses(db);
   return ({ request, intent, now: asked, known }) => {
     const now = Math.max(asked, quota.seenAt());
     const { specialist, price } = request;
@@ -105,6 +110,7 @@ function createView(db: DatabaseSync, { quota, spending, guardian }: AdmissionTa
       review: known.review && intent !== undefined,
       approval: known.review && intent !== undefined ? guardian.approval(intent.id) : undefined,
       quota: quota.load(request.key),
+      ...(request.ownLimits === undefined || request.ownLimits.length === 0 ? {} : { ownUses: uses(request, now) }),
       obligations: numberOf(owed.get(specialist) ?? { n: 0 }, "n"),
       ...(priced === undefined
         ? {}
@@ -114,6 +120,21 @@ function createView(db: DatabaseSync, { quota, spending, guardian }: AdmissionTa
           }),
     };
   };
+}
+
+/** A request counts from its admission until the limit's length after its answer, since the network counts it somewhere in between. */
+function createOwnUses(db: DatabaseSync): (request: AdmissionRequest, now: number) => readonly OwnLimitUse[] {
+  const count = db.prepare(`
+    SELECT count(*) AS used, min(coalesce(ended_at, deadline_at)) AS oldest FROM attempt INDEXED BY attempt_operation
+    WHERE key_id = ?1 AND operation IN (SELECT value FROM json_each(?2)) AND started_at > ?3
+      AND coalesce(ended_at, ?4) > ?5 AND coalesce(outcome, '') <> 'never-left'`);
+  return ({ key, ownLimits = [] }, now) =>
+    ownLimits.map((limit) => {
+      const row = count.get(key, JSON.stringify(limit.operations), now - limit.perMs - LONGEST_REQUEST_MS, now, now - limit.perMs);
+      const used = row === undefined ? 0 : numberOf(row, "used");
+      const oldest = row === undefined ? undefined : maybeNumber(row, "oldest");
+      return { limit, used, freesAt: (oldest ?? now) + limit.perMs };
+    });
 }
 
 function heldFor(spending: SpendingTable, intent: IntentId | undefined) {

@@ -138,6 +138,7 @@ CREATE TABLE attempt (
   note TEXT
 );
 CREATE INDEX attempt_open ON attempt (key_id) WHERE ended_at IS NULL;
+CREATE INDEX attempt_operation ON attempt (key_id, operation, started_at);
 CREATE INDEX attempt_ended ON attempt (ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX attempt_intent ON attempt (intent_seq) WHERE intent_seq IS NOT NULL;
 

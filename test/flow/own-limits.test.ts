@@ -1,0 +1,65 @@
+/** A network's own limits, stated in its profile, hold beside the tier's. */
+import { expect, test } from "vitest";
+import { resolveProfile } from "../../src/contract/profile.ts";
+import { virtualClock } from "../../src/core/virtual-clock.ts";
+import { seededRandom } from "../../src/core/random.ts";
+import { Secret } from "../../src/core/secret.ts";
+import { silentLogger } from "../../src/core/log.ts";
+import { MINUTE } from "../../src/core/units.ts";
+import { createKeys } from "../../src/client/auth.ts";
+import type { Transport } from "../../src/client/transport.ts";
+import { virtualPacer } from "../../src/limits/pacing.ts";
+import { createLocalNetwork } from "../../src/network/network.ts";
+import { createRuntime } from "../../src/runtime/runtime.ts";
+import { createSpecialist } from "../../src/specialist/specialist.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+
+test("one post in thirty minutes is one post in thirty minutes, also in bursts and over a restart", async () => {
+  const clock = virtualClock(Date.UTC(2026, 10, 21));
+  const random = seededRandom(11);
+  const network = createLocalNetwork({ clock, random });
+  const { key } = network.provision({ handle: "poster", tier: "pro" });
+  const transport: Transport = async ({ method, path, headers, body = "" }) => {
+    const { pathname, search } = new URL(path, "http://network");
+    const query = Object.fromEntries(new URLSearchParams(search));
+    const reply = await network.handle("b", { method, path: pathname, query, headers, body });
+    return { kind: "answer", status: reply.status, headers: reply.headers, text: reply.body, elapsedMs: 1 };
+  };
+  const profile = resolveProfile({ extends: "set-b", limits: [{ name: "posts", operations: ["posts.create"], max: 1, per: "30m" }] });
+  const store = openSqliteStore({ path: ":memory:", clock, random });
+  const poster = createSpecialist({
+    handle: "poster",
+    tier: "pro",
+    may: ["posts.create"],
+    schedules: { burst: { every: "1h", run: (act) => [1, 2, 3].map((n) => act.post(`${act.now} ${n}`)) } },
+  });
+  const begin = async () => {
+    const keys = createKeys({ read: () => key, salt: new Secret("salt of this test") });
+    const runtime = createRuntime({
+      specialists: [poster],
+      profile,
+      baseUrl: "http://network/v1",
+      store,
+      transport,
+      keys,
+      pacer: virtualPacer(clock, {}),
+      clock,
+      random,
+      log: silentLogger(),
+    });
+    await clock.run(runtime.start());
+    return runtime;
+  };
+  network.start();
+  const first = await begin();
+  await clock.advance(100 * MINUTE);
+  await clock.run(first.stop());
+  const second = await begin();
+  await clock.advance(140 * MINUTE);
+  await clock.run(second.stop());
+  const posted = network.truth.effects({ operation: "posts.create" }).map(({ at }) => at);
+  expect(posted.length).toBeGreaterThanOrEqual(6);
+  const gaps = posted.slice(1).map((at, i) => at - (posted[i] ?? 0));
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(30 * MINUTE);
+  await network.stop();
+});
