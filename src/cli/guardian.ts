@@ -60,6 +60,7 @@ async function membersOf(config: Config, { clock }: Context): Promise<readonly M
       specialist,
       operationRules(specialist, profile, () => clock.now()),
       limitsOf(specialist.tier, profile),
+      clock.now(),
     ),
   );
 }

@@ -21,6 +21,8 @@ export interface Member {
   rules: OperationRules;
   /** The network's id of the account, once given or learnt. */
   accountId: string | undefined;
+  /** When it joined this process. */
+  readonly enlistedAt: number;
   /** When the network is next asked for the account, where it is not known. */
   askAccountAt: number;
   keyId: KeyId | undefined;
@@ -49,11 +51,12 @@ export interface Member {
 export const PARTS = ["deliveries", "events", "intents", "doubts", "schedules", "sources", "watches"] as const;
 export type Part = (typeof PARTS)[number];
 
-export function createMember(specialist: Specialist, rules: OperationRules, limits: TierLimits): Member {
+export function createMember(specialist: Specialist, rules: OperationRules, limits: TierLimits, now: number): Member {
   return {
     specialist,
     rules,
     accountId: specialist.id,
+    enlistedAt: now,
     askAccountAt: 0,
     keyId: undefined,
     keyTrouble: undefined,

@@ -9,6 +9,7 @@ import type { Random } from "../core/random.ts";
 import type { Store } from "../store/store.ts";
 import type { Door } from "./door.ts";
 import type { Member, Part } from "./member.ts";
+import type { SharedLists } from "./sharing.ts";
 import type { WebhookHealth } from "./webhook-health.ts";
 
 export interface Parts {
@@ -32,6 +33,9 @@ export interface Parts {
   readonly ending: AbortSignal;
   /** Takes in what a confirmed answer says of the specialist's own account. */
   readonly learn: (member: Member, record: NetworkRecord | undefined) => void;
+  /** Which public lists all keys see alike. */
+  readonly shared: SharedLists;
+  readonly members: () => readonly Member[];
   /** Says that a part of a specialist has something to do. */
   readonly wake: (member: Member, part: Part) => void;
 }

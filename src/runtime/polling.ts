@@ -1,7 +1,7 @@
 /** From the network's lists to the inbox: feed, communities and jobs, each with a cursor and a cadence. */
 import type { Outcome } from "../contract/call.ts";
 import type { Job, NetworkRecord, Post } from "../contract/records.ts";
-import type { JsonObject } from "../core/json.ts";
+import { canonicalJson, type JsonObject } from "../core/json.ts";
 import { SECOND } from "../core/units.ts";
 import { readCursor, storeCursor, type Freshness, type ListCursor } from "../intake/cursor.ts";
 import { readFeed, type FeedReader, type Reading } from "../intake/feed.ts";
@@ -60,14 +60,38 @@ async function poll(parts: Parts, member: Member, source: Source, row: SourceRow
   const reading = await readPages(parts, member, source, cursor, answer.outcome);
   const now = clock.now();
   const next = await nextLook(parts, member, readPace(row?.cursor), reading.fresh, others);
+  await tellOthers(parts, member, source, answer.outcome.items);
   const stored = { ...storeCursor(reading.cursor), ...next.source, ...(reading.gap ? { gapAt: now } : {}) };
+  // Looks of those who share a list are spread over the pause, or they would all look together.
+  const spread = parts.shared.isShared(listOf(source)) ? next.delayMs * (0.5 + parts.random.next()) : next.delayMs;
   const { fresh } = await store.putEvents(
-    { events: reading.events, cursors: [{ specialist: handle, source: source.name, cursor: stored, dueAt: now + next.delayMs }] },
+    { events: reading.events, cursors: [{ specialist: handle, source: source.name, cursor: stored, dueAt: Math.round(now + spread) }] },
     now,
   );
   announcer.emit("poll", { at: now, handle, source: source.name, fresh: fresh.length, skipped: reading.skipped, gap: reading.gap });
   parts.health.found(handle, fresh);
   if (fresh.length > 0) parts.wake(member, "events");
+}
+
+function listOf({ operation, input }: Source): string {
+  return `${operation} ${canonicalJson(input)}`;
+}
+
+/** What is new on a list that all see alike is new for everyone who watches it: N keys learn of it N times sooner. */
+async function tellOthers(parts: Parts, member: Member, source: Source, items: readonly NetworkRecord[]): Promise<void> {
+  const { shared, clock, store } = parts;
+  if (member.keyId === undefined) return;
+  const news = shared.looked(listOf(source), member.keyId, items, clock.now());
+  if (news.length === 0) return;
+  const told = parts.members().flatMap((other) => {
+    if (other === member || other.retired) return [];
+    const same = sourcesOf(parts, other).find((one) => listOf(one) === listOf(source));
+    const events = same?.read(news, { seen: [], startedAt: other.enlistedAt }).events ?? [];
+    return events.length === 0 ? [] : [{ other, events }];
+  });
+  if (told.length === 0) return;
+  await store.putEvents({ events: told.flatMap(({ events }) => events) }, clock.now());
+  for (const { other } of told) parts.wake(other, "events");
 }
 
 /** Reads on while nothing on the page has been seen before, so that a busy hour loses nothing. */

@@ -34,6 +34,7 @@ import { readFor } from "./reading.ts";
 import type { ReceiverSettings } from "./receiver-settings.ts";
 import { limitsOf, operationRules } from "./rules.ts";
 import { startSchedules } from "./schedules.ts";
+import { createSharedLists } from "./sharing.ts";
 import { sendIntents } from "./sending.ts";
 import { createWebhookHealth } from "./webhook-health.ts";
 import { createWebhooks, type Webhooks } from "./webhooks.ts";
@@ -128,27 +129,32 @@ class Engine implements Runtime {
   #stopped: Promise<void> | undefined;
 
   constructor(options: RuntimeOptions) {
-    const { clock } = options;
-    this.#options = options;
+    const ledger = ledgerTime(options.clock);
+    const clock = steadyClock(options.clock, ledger);
+    this.#options = { ...options, clock };
     this.announcer = options.announcer ?? createAnnouncer();
     this.#wakes = createWakes({ clock, run: (handle) => this.#due(asHandle(handle)) });
-    const ledger = ledgerTime(clock);
-    this.#keys = createKeyWatch({ ...options, ledger, announcer: this.announcer });
+    this.#keys = createKeyWatch({ ...options, clock, ledger, announcer: this.announcer });
     this.parts = {
       ...options,
+      clock,
       announcer: this.announcer,
       zone: options.zone ?? "UTC",
-      door: openDoor(options, this.announcer, this.#keys, ledger),
+      door: openDoor(options, { announcer: this.announcer, keys: this.#keys, clock, ledger }),
       handlers: new PQueue({ concurrency: options.handlers ?? DEFAULT_HANDLERS }),
       fetch: options.fetch ?? globalThis.fetch,
       stopping: this.#stopping.signal,
       ending: this.#ending.signal,
+      shared: createSharedLists(),
+      members: () => this.members(),
       learn: (member, record) => this.#track(learnFrom(this.parts, member, record)),
       wake: (member, part) => this.#wake(member, part),
       health: createWebhookHealth(clock),
     };
     const { receiver: settings } = options;
-    this.webhooks = settings === undefined ? undefined : createWebhooks({ settings, parts: this.parts, members: this.#members });
+    // Deliveries are dated by the network, so they are compared with the wall clock.
+    const dated = { ...this.parts, clock: options.clock };
+    this.webhooks = settings === undefined ? undefined : createWebhooks({ settings, parts: dated, members: this.#members });
   }
 
   async start(): Promise<Recovered> {
@@ -200,7 +206,7 @@ class Engine implements Runtime {
   async #enlist(specialist: Specialist): Promise<Member> {
     const { profile, clock, store } = this.#options;
     const rules = operationRules(specialist, profile, () => clock.now());
-    const member = createMember(specialist, rules, limitsOf(specialist.tier, profile));
+    const member = createMember(specialist, rules, limitsOf(specialist.tier, profile), clock.now());
     const row = await store.loadSpecialist(specialist.handle);
     member.accountId ??= row.accountId;
     this.#members.set(specialist.handle, member);
@@ -295,13 +301,33 @@ class Engine implements Runtime {
   }
 }
 
-function openDoor(options: RuntimeOptions, announcer: Announcer, keys: KeyWatch, ledger: LedgerTime): Door {
-  const { profile, clock, transport, baseUrl, store, pacer } = options;
+/**
+ * Rows are timed by the ledger's clock: a wall clock that jumps must neither age a window nor put what is due off by a
+ * day. Only the client, which compares the network's clock with ours, looks at the wall.
+ */
+function steadyClock(wall: Clock, ledger: LedgerTime): Clock {
+  return {
+    now: () => ledger.now(),
+    monotonic: () => wall.monotonic(),
+    after: (delayMs, run) => wall.after(delayMs, run),
+    soon: (run) => wall.soon(run),
+  };
+}
+
+interface DoorParts {
+  readonly announcer: Announcer;
+  readonly keys: KeyWatch;
+  readonly clock: Clock;
+  readonly ledger: LedgerTime;
+}
+
+function openDoor(options: RuntimeOptions, { announcer, keys, clock, ledger }: DoorParts): Door {
+  const { profile, transport, baseUrl, store, pacer } = options;
   const client = createClient({
     profile,
     baseUrl,
     transport,
-    clock,
+    clock: options.clock,
     onDrift: (operation, observations) =>
       observations.forEach(({ path, kind }) => announcer.emit("drift", { at: clock.now(), handle: "", operation, path, kind })),
   });
