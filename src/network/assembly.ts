@@ -1,4 +1,5 @@
 /** Puts the parts of one world together: rows, agenda, deliveries, desk, residents. */
+import { accent } from "./accents/accent.ts";
 import { createAgenda } from "./agenda.ts";
 import { DEFAULT_ASSUMPTIONS } from "./assumptions.ts";
 import { createDeliveries, deliverByHttp } from "./deliveries.ts";
@@ -33,6 +34,7 @@ export function assemble(options: LocalNetworkOptions): Assembly {
   const { clock, random, window, residents } = options;
   const tables = openTables(options.data);
   const keep = { ...DEFAULT_KEEP, ...options.keep };
+  const spoken = options.accent === undefined ? undefined : accent(options.accent);
   const faults = createFaults(random.fork("faults"));
   // Agenda, deliveries and world refer to each other; nothing is due before this function returns.
   const agenda = createAgenda(clock, (key, now) => dispatch(key, now));
@@ -50,14 +52,14 @@ export function assemble(options: LocalNetworkOptions): Assembly {
     tables,
     keep,
     scale: options.scale ?? 1,
-    assume: { ...DEFAULT_ASSUMPTIONS, ...(window === undefined ? {} : { window }), ...options.assume },
+    assume: { ...DEFAULT_ASSUMPTIONS, ...spoken?.assume, ...(window === undefined ? {} : { window }), ...options.assume },
     truth: openTruth(tables, keep),
     agenda,
     rebuildInput: (task) => rebuildTask(task).input,
     tell: (place, happening) => deliveries.tell(place, happening),
   });
   foundCommunities(world);
-  const desk = createDesk(world, options.dialects);
+  const desk = createDesk(world, { ...spoken?.dialects, ...options.dialects });
   const people = residents === undefined || residents === false ? undefined : createResidents(world, residents, tables.table("plan"));
   const dispatch = (key: string, now: number): void => {
     const [what, id = ""] = key.split(":", 2);

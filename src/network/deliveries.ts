@@ -4,7 +4,7 @@ import { messageOf } from "../core/errors.ts";
 import { isObject, parseJson } from "../core/json.ts";
 import type { JsonObject } from "../core/json.ts";
 import { ConnectionLost } from "./answer.ts";
-import type { Dialect } from "./dialects/dialect.ts";
+import type { Dialect, Told } from "./dialects/dialect.ts";
 import { iso } from "./dialects/dialect.ts";
 import type { DeliveryMishap, FaultBook } from "./faults.ts";
 import { sign } from "./signing.ts";
@@ -26,6 +26,8 @@ export interface Delivery {
   readonly webhookId: string;
   readonly agent: string;
   readonly type: string;
+  /** What the dialect calls the type, where it is something else. */
+  readonly word?: string;
   readonly payload: string;
   readonly createdAt: number;
   status: "pending" | "delivered" | "failed";
@@ -156,7 +158,27 @@ function newDelivery(world: World, webhook: Webhook, happening: Happening, diale
   const owner = world.accounts.get(webhook.accountId);
   if (owner === undefined) return undefined;
   const now = world.clock.now();
-  const { post, job, agent, approval } = happening.subject;
+  const id = `evt_${world.next("event")}`;
+  const { subject, type } = happening;
+  const told = { id, type, at: now, owner, subject };
+  const { kind, payload } = dialect.event?.(told) ?? { kind: type, payload: payloadOf(dialect, told) };
+  return {
+    id,
+    webhookId: webhook.id,
+    agent: owner.handle,
+    type: happening.type,
+    ...(kind === happening.type ? {} : { word: kind }),
+    payload: JSON.stringify(payload),
+    createdAt: now,
+    status: "pending",
+    nextAt: now + (world.assume.webhookRetriesMs[0] ?? 0) * world.scale,
+    attempts: [],
+  };
+}
+
+/** `{id, type, created_at, agent_id, data}`, with `data` as the set sends that record. */
+function payloadOf(dialect: Dialect, { id, type, at, owner, subject }: Told): JsonObject {
+  const { post, job, agent, approval } = subject;
   const data: JsonObject = {
     ...(approval === undefined
       ? {}
@@ -169,19 +191,7 @@ function newDelivery(world: World, webhook: Webhook, happening: Happening, diale
         ? dialect.record({ type: "agent", agent }, owner)
         : { by: { id: agent.id, handle: agent.handle } }),
   };
-  const id = `evt_${world.next("event")}`;
-  const payload = { id, type: happening.type, created_at: iso(now), agent_id: owner.id, data };
-  return {
-    id,
-    webhookId: webhook.id,
-    agent: owner.handle,
-    type: happening.type,
-    payload: JSON.stringify(payload),
-    createdAt: now,
-    status: "pending",
-    nextAt: now + (world.assume.webhookRetriesMs[0] ?? 0) * world.scale,
-    attempts: [],
-  };
+  return { id, type, created_at: iso(at), agent_id: owner.id, data };
 }
 
 function heldBackMs(mishap: DeliveryMishap | undefined): number {
@@ -229,7 +239,7 @@ function wire(
   const payload = delivery.paddingBytes === undefined ? parsed : { ...parsed, padding: "x".repeat(delivery.paddingBytes) };
   const secret = delivery.wrongSignature === true ? `${webhook.secret}-not` : webhook.secret;
   const { webhookScheme: scheme } = world.assume;
-  return sign({ scheme, secret, id: delivery.id.replace(/_again$/, ""), kind: delivery.type, payload, atMs: at });
+  return sign({ scheme, secret, id: delivery.id.replace(/_again$/, ""), kind: delivery.word ?? delivery.type, payload, atMs: at });
 }
 
 function settle(world: World, rows: Table<Delivery>, delivery: Delivery, webhook: Webhook, attempt: Delivery["attempts"][number]): void {

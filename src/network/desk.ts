@@ -3,14 +3,14 @@ import { OPERATIONS } from "../contract/operations.ts";
 import type { EndpointSet, OperationName } from "../contract/operations.ts";
 import { TIER_LIMITS } from "../contract/tiers.ts";
 import { isObject, parseJson } from "../core/json.ts";
-import type { JsonObject } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/json.ts";
 import { DAY } from "../core/units.ts";
 import { hashKey } from "./accounts.ts";
 import { Refusal } from "./answer.ts";
-import type { Answer, NetworkReply, NetworkRequest } from "./answer.ts";
+import type { Answer, NetworkReply, NetworkRequest, View } from "./answer.ts";
 import { dialectA } from "./dialects/a.ts";
 import { dialectB } from "./dialects/b.ts";
-import type { Dialect, MakeDialect } from "./dialects/dialect.ts";
+import type { Dialect, Limits, MakeDialect } from "./dialects/dialect.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { HANDLERS } from "./operations/index.ts";
 import { routeOf } from "./router.ts";
@@ -25,6 +25,8 @@ export interface Desk {
   process(set: EndpointSet, request: NetworkRequest): NetworkReply;
   /** Whose key or token it is. */
   whose(set: EndpointSet, request: NetworkRequest): Account | undefined;
+  /** What it asks for; undefined where there is no such thing. */
+  operationOf(set: EndpointSet, request: NetworkRequest): OperationName | undefined;
   /** Performs what the Guardian has approved. Answers the HTTP status it came to. */
   perform(approval: Approval): number;
   readonly dialects: { readonly [set in EndpointSet]: Dialect };
@@ -43,10 +45,14 @@ export function createDesk(world: World, wordings: { readonly [set in EndpointSe
   const idempotency = createIdempotency(world);
   let requests = 0;
 
-  const process = (set: EndpointSet, request: NetworkRequest): NetworkReply => {
+  const hear = (set: EndpointSet, request: NetworkRequest): NetworkRequest => dialects[set].hear?.(request) ?? request;
+
+  const process = (set: EndpointSet, heard: NetworkRequest): NetworkReply => {
     const requestId = `req_${++requests}`;
     const dialect = dialects[set];
+    const request = hear(set, heard);
     let operation: OperationName | "" = "";
+    let next: string | undefined;
     let counted = false;
     let account: Account | undefined;
     let reply: NetworkReply;
@@ -58,7 +64,11 @@ export function createDesk(world: World, wordings: { readonly [set in EndpointSe
       if (account.suspended) throw new Refusal(403, "account_suspended", "this account is suspended");
       const body = bodyOf(world, request);
       const asked = { set, account, target: route.target, query: request.query, body, approved: false };
-      const answer = (): NetworkReply => reply200(dialect, account, HANDLERS[route.operation](world, asked));
+      const answer = (): NetworkReply => {
+        const answered = HANDLERS[route.operation](world, asked);
+        if ("next" in answered) next = answered.next;
+        return reply200(dialect, account, answered, heard);
+      };
       reply = OPERATIONS[route.operation].effect === "read" ? answer() : idempotency(account, request, answer);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -70,29 +80,44 @@ export function createDesk(world: World, wordings: { readonly [set in EndpointSe
       world.accounts.put(account);
       world.truth.request({ at: world.clock.now(), agent: account.handle, set, operation, status: reply.status, counted });
     }
-    const headers = { ...reply.headers, ...commonHeaders(world, requestId), ...limitHeaders(world, account, meters) };
+    const now = world.clock.now();
+    const limits = account === undefined ? undefined : limitsOf(world, meters(account), account, now);
+    const headers = { ...reply.headers, ...commonHeaders(now, requestId), ...limitHeaders(world, limits, now) };
     world.tables.commit();
-    return { ...reply, headers };
+    const whole = { ...reply, headers };
+    return dialect.say?.(whole, { asked: heard, operation, next, limits, now }) ?? whole;
   };
 
   return {
     dialects,
     process,
-    whose: (set, request) => findByKey(world, set, request),
-    perform(approval) {
-      const account = world.accounts.get(approval.accountId);
-      const body = parseJson(approval.body);
-      if (account === undefined || account.deleted || !isObject(body)) return 410;
-      const operation = approval.operation as OperationName; // only ever written from an operation's name
+    whose: (set, request) => findByKey(world, set, hear(set, request)),
+    operationOf(set, request) {
+      const { method, path } = hear(set, request);
       try {
-        const asked = { set: approval.set, account, target: approval.target, query: {}, body, approved: true };
-        return HANDLERS[operation](world, asked).status;
+        return routeOf(set, method, path).operation;
       } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        return error.status;
+        if (error instanceof Refusal) return undefined;
+        throw error;
       }
     },
+    perform: (approval) => perform(world, approval),
   };
+}
+
+/** Answers the status it came to. */
+function perform(world: World, approval: Approval): number {
+  const account = world.accounts.get(approval.accountId);
+  const body = parseJson(approval.body);
+  if (account === undefined || account.deleted || !isObject(body)) return 410;
+  const operation = approval.operation as OperationName; // only ever written from an operation's name
+  try {
+    const asked = { set: approval.set, account, target: approval.target, query: {}, body, approved: true };
+    return HANDLERS[operation](world, asked).status;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return error.status;
+  }
 }
 
 /** Throws `Refusal` 401. */
@@ -171,15 +196,20 @@ function bodyOf(world: World, { body, headers, method }: NetworkRequest): JsonOb
   return parsed;
 }
 
-function reply200(dialect: Dialect, account: Account | undefined, answer: Answer): NetworkReply {
+function reply200(dialect: Dialect, account: Account | undefined, answer: Answer, asked: NetworkRequest): NetworkReply {
   if (account === undefined) throw new TypeError("expected an account behind every answer");
+  const single = (view: View): Json => {
+    const record = dialect.record(view, account);
+    return dialect.single?.(view, record) ?? record;
+  };
   const body =
     "view" in answer
-      ? dialect.record(answer.view, account)
+      ? single(answer.view)
       : dialect.list(
           answer.of,
           answer.list.map((view) => dialect.record(view, account)),
           answer.next,
+          asked,
         );
   return { status: answer.status, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
 }
@@ -188,21 +218,23 @@ function refused(dialect: Dialect, { status, code, message, headers }: Refusal, 
   return {
     status,
     headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify(dialect.error(code, message, requestId)),
+    body: JSON.stringify(dialect.error(code, message, requestId, status)),
   };
 }
 
-function commonHeaders(world: World, requestId: string): Record<string, string> {
-  return { date: new Date(world.clock.now()).toUTCString(), "x-request-id": requestId };
+function commonHeaders(now: number, requestId: string): Record<string, string> {
+  return { date: new Date(now).toUTCString(), "x-request-id": requestId };
 }
 
-function limitHeaders(world: World, account: Account | undefined, meters: (account: Account) => Meter): Record<string, string> {
-  const { limitHeaders: dialect, window } = world.assume;
-  if (dialect === "none" || account === undefined) return {};
-  const now = world.clock.now();
-  const limits = TIER_LIMITS[account.tier];
-  const hour = meters(account).hour(window, now, limits.perHour);
-  const day = meters(account).day(window, now, limits.perDay);
+function limitsOf({ assume: { window } }: World, meter: Meter, { tier }: Account, now: number): Limits {
+  const { perHour, perDay } = TIER_LIMITS[tier];
+  return { hour: meter.hour(window, now, perHour), day: meter.day(window, now, perDay) };
+}
+
+function limitHeaders(world: World, limits: Limits | undefined, now: number): Record<string, string> {
+  const { limitHeaders: dialect } = world.assume;
+  if (dialect === "none" || limits === undefined) return {};
+  const { hour, day } = limits;
   const left = (state: { limit: number; used: number }): number => Math.max(0, state.limit - state.used);
   const seconds = Math.ceil(hour.resetMs / 1_000);
   if (dialect === "x-ratelimit")

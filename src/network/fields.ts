@@ -50,17 +50,34 @@ export function amount(body: JsonObject, names: readonly string[], max: number):
   return plain;
 }
 
+/** Where a page starts: after the row with this `seq`, or after so many rows. */
+export interface Start {
+  readonly limit: number;
+  readonly before: number | undefined;
+  readonly skip: number;
+}
+
 /** `limit` and the position a cursor stands for. */
-export function paging(from: Readonly<Record<string, Json | undefined>>): { limit: number; before: number | undefined } {
+export function paging(from: Readonly<Record<string, Json | undefined>>): Start {
   const asked = from["limit"];
   const limit = asked === undefined ? DEFAULT_PAGE : Number(asked);
   if (!Number.isInteger(limit) || limit < 1)
     throw new Refusal(400, "invalid_limit", `"limit" must be a whole number from 1 to ${MAX_PAGE}`);
   const cursor = from["cursor"];
-  if (cursor === undefined || cursor === "" || cursor === null) return { limit: Math.min(limit, MAX_PAGE), before: undefined };
-  const position = typeof cursor === "string" ? Number.parseInt(Buffer.from(cursor, "base64url").toString("latin1"), 36) : Number.NaN;
+  const start = { limit: Math.min(limit, MAX_PAGE), before: undefined, skip: 0 };
+  if (cursor === undefined || cursor === "" || cursor === null) return start;
+  const plain = typeof cursor === "string" ? Buffer.from(cursor, "base64url").toString("latin1") : "";
+  const position = Number.parseInt(plain.replace(SKIP, ""), 36);
   if (!Number.isSafeInteger(position)) throw new Refusal(400, "invalid_cursor", `"cursor" is not one of ours`);
-  return { limit: Math.min(limit, MAX_PAGE), before: position };
+  return plain.startsWith(SKIP) ? { ...start, skip: position } : { ...start, before: position };
+}
+
+/** Marks a cursor that counts rows, for accents that page by number. */
+const SKIP = "+";
+
+/** A cursor that leaves out the first `count` rows. */
+export function skipOf(count: number): string {
+  return Buffer.from(SKIP + count.toString(36), "latin1").toString("base64url");
 }
 
 /** The opaque form of a position in a list. */
@@ -68,16 +85,17 @@ export function cursorOf(position: number): string {
   return Buffer.from(position.toString(36), "latin1").toString("base64url");
 }
 
-/** One page of rows held oldest first, sent newest first. `before` is the `seq` after which the page starts. */
+/** One page of rows held oldest first, sent newest first. */
 export function newestFirst<T extends { readonly seq: number }>(
   rows: readonly T[],
   wanted: (row: T) => boolean,
-  { limit, before }: { limit: number; before: number | undefined },
+  { limit, before, skip }: Start,
 ): { page: T[]; next: string | undefined } {
   const page: T[] = [];
+  let skipped = 0;
   for (let i = before === undefined ? rows.length - 1 : firstAtLeast(rows, before) - 1; i >= 0; i--) {
     const row = rows[i];
-    if (row === undefined || !wanted(row)) continue;
+    if (row === undefined || !wanted(row) || skipped++ < skip) continue;
     if (page.length === limit) return { page, next: cursorOf(page.at(-1)?.seq ?? 0) };
     page.push(row);
   }

@@ -26,6 +26,8 @@ export interface LocalNetworkOptions {
   readonly assume?: Partial<Assumptions>;
   /** Another wording of a set: field names, envelopes, errors. */
   readonly dialects?: { readonly [set in EndpointSet]?: MakeDialect };
+  /** The wording of both sets, drawn by a seed: other names, envelopes, pages, ids, errors, limits, paths. */
+  readonly accent?: number | string;
   readonly webhooks?: { readonly deliver?: Deliver };
   /** Who lives here; `false` for nobody. Default nobody until asked for. */
   readonly residents?: ResidentOptions | false;

@@ -1,13 +1,12 @@
 /** Lets a drawn mishap befall a request. */
 import { OPERATIONS } from "../contract/operations.ts";
-import type { EndpointSet, OperationName } from "../contract/operations.ts";
+import type { EndpointSet } from "../contract/operations.ts";
 import { sleep } from "../core/clock.ts";
 import type { Clock } from "../core/clock.ts";
-import { ConnectionLost, Refusal } from "./answer.ts";
+import { ConnectionLost } from "./answer.ts";
 import type { NetworkReply, NetworkRequest } from "./answer.ts";
 import type { Desk } from "./desk.ts";
 import type { FaultBook, Mishap } from "./faults.ts";
-import { routeOf } from "./router.ts";
 import { failedReply, limitedReply, redirectReply, spoil, stoppedReply } from "./spoilt.ts";
 
 /** How long a 429 asks to wait, in seconds, where the fault does not say. */
@@ -24,20 +23,11 @@ export interface MishapParts {
 /** Draws whether a mishap befalls the request, and answers accordingly. Rejects with `ConnectionLost`. */
 export async function answerWithFaults(parts: MishapParts, set: EndpointSet, request: NetworkRequest): Promise<NetworkReply> {
   const { desk, faults } = parts;
-  const operation = operationOf(set, request);
+  const operation = desk.operationOf(set, request);
   const agent = desk.whose(set, request)?.handle ?? "";
   const writes = operation === undefined ? request.method !== "GET" : OPERATIONS[operation].effect !== "read";
   const mishap = faults.draw({ set, operation: operation ?? "", agent, writes });
   return mishap === undefined ? desk.process(set, request) : suffer(parts, set, request, mishap);
-}
-
-function operationOf(set: EndpointSet, { method, path }: NetworkRequest): OperationName | undefined {
-  try {
-    return routeOf(set, method, path).operation;
-  } catch (error) {
-    if (error instanceof Refusal) return undefined;
-    throw error;
-  }
 }
 
 async function suffer(parts: MishapParts, set: EndpointSet, request: NetworkRequest, mishap: Mishap): Promise<NetworkReply> {

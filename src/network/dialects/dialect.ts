@@ -1,14 +1,53 @@
-/** How a set words records, lists and errors: the seam at which a network with another accent differs. */
+/** How a set words what it hears and says: the seam at which a network with another accent differs. */
+import type { OperationName } from "../../contract/operations.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import type { ListKind, View } from "../answer.ts";
-import type { Account } from "../rows.ts";
+import type { ListKind, NetworkReply, NetworkRequest, View } from "../answer.ts";
+import type { Account, Happening } from "../rows.ts";
+import type { WindowState } from "../windows.ts";
 import type { World } from "../world.ts";
 
+/** What a dialect leaves out is said and heard as the set itself would. */
 export interface Dialect {
   /** One record, as the asking account sees it. */
   record(view: View, asker: Account): JsonObject;
-  list(of: ListKind, items: readonly JsonObject[], next: string | undefined): Json;
-  error(code: string, message: string, requestId: string): JsonObject;
+  /** `asked` is the request as it came. */
+  list(of: ListKind, items: readonly JsonObject[], next: string | undefined, asked: NetworkRequest): Json;
+  error(code: string, message: string, requestId: string, status: number): JsonObject;
+  /** What stands around the one record of an answer. */
+  single?(view: View, record: JsonObject): Json;
+  /** A request as the set itself would have been asked. Never throws: what it cannot make out is left to be refused. */
+  hear?(request: NetworkRequest): NetworkRequest;
+  /** The last word on a reply: status, headers, what wraps every body. */
+  say?(reply: NetworkReply, about: About): NetworkReply;
+  /** What a webhook is told, and the word for it. */
+  event?(told: Told): { readonly kind: string; readonly payload: JsonObject };
+}
+
+export interface Limits {
+  readonly hour: WindowState;
+  readonly day: WindowState;
+}
+
+/** What a reply answers. */
+export interface About {
+  /** As it came. */
+  readonly asked: NetworkRequest;
+  /** Empty where no operation was found. */
+  readonly operation: OperationName | "";
+  /** The set's own cursor of the next page. */
+  readonly next: string | undefined;
+  /** Of the asking key, where it is a known one. */
+  readonly limits: Limits | undefined;
+  readonly now: number;
+}
+
+/** Something that happened, for the webhook of one account. */
+export interface Told {
+  readonly id: string;
+  readonly type: string;
+  readonly at: number;
+  readonly owner: Account;
+  readonly subject: Happening["subject"];
 }
 
 export type MakeDialect = (world: World) => Dialect;

@@ -17,8 +17,8 @@ function best<T>(asked: Asked, rows: Iterable<T>, textOf: (row: T) => string): {
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word.length > 1)
     .slice(0, 20);
-  const { limit, before } = paging({ limit: asked.body["limit"], cursor: asked.body["cursor"] });
-  const from = before ?? 0;
+  const { limit, before, skip } = paging({ limit: asked.body["limit"], cursor: asked.body["cursor"] });
+  const from = before ?? skip;
   const found: { row: T; score: number }[] = [];
   let scanned = 0;
   for (const row of rows) {
