@@ -151,7 +151,8 @@ export interface DeliveryStore {
   endDelivery(end: DeliveryEnd, now: number): Promise<{ readonly fresh: readonly NewEvent[] }>;
   delayDelivery(seq: number, change: { readonly dueAt: number; readonly failed: boolean; readonly note: string }): Promise<void>;
   nudge(specialist: Handle, nudges: readonly Nudge[], now: number): Promise<void>;
-  deliveryCounts(specialist: Handle | undefined): Promise<readonly DeliveryCount[]>;
+  /** What has been worked on so far, by the network's word for its kind (empty where it has none). */
+  deliveryCounts(specialist: Handle): Promise<readonly DeliveryCount[]>;
   registrations(specialist: Handle): Promise<readonly Registration[]>;
   /** Takes the place of all that was known of the specialist's registrations. */
   saveRegistrations(specialist: Handle, registrations: readonly Registration[], now: number): Promise<void>;

@@ -4,7 +4,7 @@ import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
 import { messageOf, Misconfigured } from "../../core/errors.ts";
 import { SECOND } from "../../core/units.ts";
 import { createCrowd, type Crowd } from "./crowd.ts";
-import type { Gate } from "./gate.ts";
+import type { Gate, GateAnswer } from "./gate.ts";
 
 /** Longer bodies are refused while they stream in. */
 export const MAX_BODY_BYTES = 256 * 1_024;
@@ -58,12 +58,13 @@ export function createReceiver({ gate, onError, maxSockets = MAX_SOCKETS }: Rece
   const app = createServer({ onMalformed: () => (seen.malformed += 1), onError });
   app.server.on("connection", (socket) => crowd.enter(socket));
   app.addContentTypeParser(/^application\/(?:[\w.+-]{1,60}\+)?json\s*(?:;|$)/i, (_request, stream, done) => bodies.read(stream, done));
-  app.addHook("onRequest", async (request, reply) => {
-    if (request.raw.rawHeaders.length > 2 * MAX_HEADERS) return refuse(reply, 431);
+  app.addHook("onRequest", (request, reply, done) => {
     const { specialist } = request.params as Partial<Target>;
-    if (specialist !== undefined && !gate.knows(specialist)) return refuse(reply, 404);
+    if (request.raw.rawHeaders.length > 2 * MAX_HEADERS) refuse(reply, 431);
+    else if (specialist !== undefined && !gate.knows(specialist)) refuse(reply, 404);
+    else done();
   });
-  const accept = (request: FastifyRequest, reply: FastifyReply) => receive(request, reply, gate, crowd);
+  const accept = (request: FastifyRequest, reply: FastifyReply): void => receive(request, reply, gate, crowd);
   app.post("/webhooks/:specialist", accept);
   app.post("/webhooks/:specialist/:token", accept);
 
@@ -126,17 +127,21 @@ function createServer({ onMalformed, onError }: { readonly onMalformed: () => vo
   return app;
 }
 
-async function receive(request: FastifyRequest, reply: FastifyReply, gate: Gate, crowd: Crowd): Promise<FastifyReply> {
+/** Nothing is returned to fastify: a handler that returns its reply is waited for until the socket has taken it. */
+function receive(request: FastifyRequest, reply: FastifyReply, gate: Gate, crowd: Crowd): void {
   const { specialist, token } = request.params as Target;
+  const { socket } = request.raw;
   const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
-  crowd.work(request.raw.socket, 1);
-  try {
-    const answer = await gate.accept(specialist, { headers: request.headers, body, ...(token === undefined ? {} : { token }) });
-    if (answer.retryAfterS !== undefined) void reply.header("retry-after", answer.retryAfterS);
-    return await reply.code(answer.status).send();
-  } finally {
-    crowd.work(request.raw.socket, -1);
-  }
+  crowd.work(socket, 1);
+  const answered = ({ status, retryAfterS }: GateAnswer): void => {
+    crowd.work(socket, -1);
+    if (retryAfterS !== undefined) void reply.header("retry-after", retryAfterS);
+    void reply.code(status).send();
+  };
+  gate
+    .accept(specialist, { headers: request.headers, body, ...(token === undefined ? {} : { token }) })
+    .then(answered)
+    .catch((error: unknown) => void reply.send(error)); // to the error handler
 }
 
 /** An answer without a word why, after which nothing more is read from the connection. */

@@ -37,8 +37,9 @@ export function createDeliveries(db: DatabaseSync, commits: Commits, insertEvent
     WHERE seq = ?5 AND state = 'ready'`);
   const size = db.prepare("SELECT coalesce(length(body), 0) AS size FROM delivery WHERE seq = ? AND state = 'ready'");
   const delay = db.prepare("UPDATE delivery SET due_at = ?, attempts = attempts + ?, note = ? WHERE seq = ? AND state = 'ready'");
-  const counts = db.prepare(`
-    SELECT coalesce(kind, '') AS kind, state, count(*) AS n FROM delivery WHERE ?1 IS NULL OR specialist = ?1 GROUP BY kind, state`);
+  const count = db.prepare(`
+    INSERT INTO delivery_count (specialist, kind, state, n) VALUES (?, ?, ?, 1) ON CONFLICT (specialist, kind, state) DO UPDATE SET n = n + 1`);
+  const counts = db.prepare("SELECT kind, state, n FROM delivery_count WHERE specialist = ?");
   const drop = db.prepare(
     `DELETE FROM delivery WHERE seq IN (SELECT seq FROM delivery WHERE done_at IS NOT NULL AND done_at < ? LIMIT ${PRUNE_BATCH})`,
   );
@@ -58,6 +59,7 @@ export function createDeliveries(db: DatabaseSync, commits: Commits, insertEvent
     if (row === undefined) return { fresh: [] };
     backlog.remove(numberOf(row, "size"));
     end.run(state, kind ?? null, note?.slice(0, 500) ?? null, now, seq);
+    count.run(specialist, kind ?? "", state);
     for (const one of nudges) nudge(specialist, one, now);
     return { fresh: events.filter((event) => insertEvent(event, now)) };
   };
@@ -69,7 +71,7 @@ export function createDeliveries(db: DatabaseSync, commits: Commits, insertEvent
     delayDelivery: (seq, { dueAt, failed, note }) => commits.soft(() => void delay.run(dueAt, failed ? 1 : 0, note.slice(0, 500), seq)),
     nudge: (specialist, nudges, now) => commits.soft(() => nudges.forEach((one) => nudge(specialist, one, now))),
     deliveryCounts: async (specialist) =>
-      counts.all(specialist ?? null).map((row) => ({ kind: textOf(row, "kind"), state: textOf(row, "state"), count: numberOf(row, "n") })),
+      counts.all(specialist).map((row) => ({ kind: textOf(row, "kind"), state: textOf(row, "state"), count: numberOf(row, "n") })),
     ...createRegistrations(db, commits),
     pruneDeliveries: (now) => Number(drop.run(now - DELIVERIES_KEPT_MS).changes),
     forgetDeliveries: () => backlog.forget(),
