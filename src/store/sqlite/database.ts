@@ -25,12 +25,15 @@ export interface OpenDatabase {
 
 /** Opens (and creates) a store for writing. Throws `Misconfigured` with what to do. */
 export function openDatabase(path: string): OpenDatabase {
-  if (path !== MEMORY) prepareFile(path);
+  if (path !== MEMORY) prepareFolder(path);
   const lock = path === MEMORY ? undefined : takeLock(path);
   let db: DatabaseSync | undefined;
   try {
+    // Made before SQLite opens it, so that its log and shared memory get the same mode: what was said is nobody else's.
+    if (path !== MEMORY && !existsSync(path)) closeSync(openSync(path, "a", 0o600));
     db = new DatabaseSync(path, { timeout: 5_000 });
     checkVersion(db);
+    checkSchema(db, path); // before anything is changed: the file may be somebody else's
     db.exec(`
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
@@ -40,7 +43,7 @@ export function openDatabase(path: string): OpenDatabase {
       PRAGMA wal_autocheckpoint = 4000;
     `);
     if (path !== MEMORY) quickCheck(db);
-    migrate(db, path);
+    migrate(db);
     if (path !== MEMORY) chmodSync(path, 0o600);
   } catch (error) {
     db?.close();
@@ -62,7 +65,7 @@ export function openDatabase(path: string): OpenDatabase {
   };
 }
 
-function prepareFile(path: string): void {
+function prepareFolder(path: string): void {
   const folder = dirname(path);
   if (existsSync(path) && statSync(path).isDirectory())
     throw new Misconfigured("store_unreadable", `the store ${path} is a folder`, {
@@ -71,13 +74,11 @@ function prepareFile(path: string): void {
     });
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    // Made before SQLite opens it, so that its log and shared memory get the same mode: what was said is nobody else's.
-    if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
   } catch (error) {
-    throw new Misconfigured("store_unreadable", `cannot create the store ${path}: ${messageOf(error)}`, {
+    throw new Misconfigured("store_unreadable", `cannot create the folder of the store ${path}: ${messageOf(error)}`, {
       file: path,
       cause: error,
-      hint: "check that its folder can be written, or name another with --store sqlite:<path>",
+      hint: "name another file with --store sqlite:<path>",
     });
   }
 }
@@ -126,8 +127,12 @@ function quickCheck(db: DatabaseSync): void {
     });
 }
 
-function migrate(db: DatabaseSync, path: string): void {
-  const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"] ?? 0);
+function versionOf(db: DatabaseSync): number {
+  return Number(db.prepare("PRAGMA user_version").get()?.["user_version"] ?? 0);
+}
+
+function checkSchema(db: DatabaseSync, path: string): void {
+  const version = versionOf(db);
   if (version > SCHEMA_VERSION)
     throw new Misconfigured("store_newer", `the store ${path} has schema ${version}; this version of Retinue knows ${SCHEMA_VERSION}`, {
       file: path,
@@ -138,6 +143,10 @@ function migrate(db: DatabaseSync, path: string): void {
       file: path,
       hint: "name another file with --store sqlite:<path>",
     });
+}
+
+function migrate(db: DatabaseSync): void {
+  const version = versionOf(db);
   for (const [index, text] of MIGRATIONS.entries()) {
     if (index < version) continue;
     db.exec("BEGIN IMMEDIATE");
