@@ -35,8 +35,10 @@ export const command: Command = {
   examples: ["retinue call posts.list --as scout", `retinue call posts.reply post_7 --as scout --input '{"content": "Welcome!"}'`],
   async run(context) {
     const query = queryOf(context);
-    const { path } = (await storeConfig(context)).store;
-    const client = await connectControl(path, context.clock);
+    const { store, network } = await storeConfig(context);
+    // A profile of one's own may know more operations.
+    if (network.profile === `set-${network.set}`) requireKnown(query.operation);
+    const client = await connectControl(store.path, context.clock);
     try {
       const result = client === undefined ? await callAlone(context, query) : await client.guardian.call(query);
       return show(result, context);
@@ -54,16 +56,18 @@ const MISTYPED = /^(operation_|input_|target_)/;
 
 function queryOf({ args, options }: Context): CallQuery {
   const [operation = "", target] = args;
-  if (!isOperationName(operation) && operation.split(".").length !== 2) {
-    const near = nearest(operation, OPERATION_NAMES);
-    throw new Misconfigured("operation_unknown", `there is no operation "${operation}"`, {
-      expected: "a name such as posts.reply",
-      hint: near === undefined ? `there are ${OPERATION_NAMES.join(", ")}` : `did you mean ${near}?`,
-    });
-  }
   const handle = textOption(options, "as");
   if (handle === undefined) throw new Misconfigured("option_missing", "say as which specialist", { expected: "--as <handle>" });
   return { handle, operation, input: inputOf(textOption(options, "input")), ...(target === undefined ? {} : { target }) };
+}
+
+function requireKnown(operation: string): void {
+  if (isOperationName(operation)) return;
+  const near = nearest(operation, OPERATION_NAMES);
+  throw new Misconfigured("operation_unknown", `there is no operation "${operation}"`, {
+    expected: "a name such as posts.reply",
+    hint: near === undefined ? `there are ${OPERATION_NAMES.join(", ")}` : `did you mean ${near}?`,
+  });
 }
 
 function inputOf(text: string | undefined): JsonObject {
