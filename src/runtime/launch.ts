@@ -129,6 +129,7 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
       guardianCaps: config.guardian.spend,
       drainMs: config.drainMs,
       passive: options.passive ?? false,
+      ...(config.receiver.port === undefined || options.passive === true || options.dryRun === true ? {} : { receiver: config.receiver }),
       ...(options.announcer === undefined ? {} : { announcer: options.announcer }),
     });
     return {
