@@ -45,7 +45,8 @@ export function ledgerTime(clock: Clock, seenAt = 0): LedgerTime {
     confirm(skewMs) {
       const lag = lagMs();
       if (lag <= JUMP_MS || !Number.isFinite(skewMs) || Math.abs(skewMs) > AGREED_SKEW_MS) return false;
-      at = clock.now();
+      // No further than the server's own time: a wall clock that jumped by less than the tolerance would pass as right.
+      at = Math.max(at, clock.now() + Math.min(0, skewMs));
       return true;
     },
   };

@@ -1,6 +1,7 @@
 /** What the outbox needs of a store: intents not yet settled, and the attempts made for them. */
 import type { Effect, Lane } from "../contract/operations.ts";
-import type { EventId, Handle, IntentId, KeyId } from "../core/ids.ts";
+import type { NewEvent, WatchWrite } from "../contract/happening.ts";
+import type { Handle, IntentId, KeyId } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 
 export const INTENT_STATES = [
@@ -84,28 +85,8 @@ export interface IntentMove {
   readonly change: IntentChange;
   readonly now: number;
   /** Stored in the same transaction, where the move is made. */
-  readonly events?: readonly RuntimeEvent[];
-  readonly watches?: readonly Follow[];
-}
-
-/** An event of the runtime's own, in the inbox's words. */
-export interface RuntimeEvent {
-  readonly specialist: Handle;
-  readonly id: EventId;
-  readonly kind: string;
-  readonly payload: Json;
-  readonly via: "poll" | "webhook" | "runtime";
-  readonly hops: number;
-}
-
-/** An object to follow from now on. */
-export interface Follow {
-  readonly specialist: Handle;
-  readonly kind: "job" | "thread";
-  readonly object: string;
-  readonly state: string;
-  readonly data: JsonObject;
-  readonly dueAt: number | null;
+  readonly events?: readonly NewEvent[];
+  readonly watches?: readonly WatchWrite[];
 }
 
 /** How an operation's read-back has done for a key: what earns "reconciled". */

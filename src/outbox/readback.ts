@@ -20,6 +20,8 @@ export interface ReadBack {
   readonly call: Call;
   /** A list: complete only once all pages back to the sending are read. */
   readonly list: boolean;
+  /** Whether a complete look without the effect proves that it did not happen. */
+  readonly provesAbsence: boolean;
 }
 
 /** The read that would show the intent's effect, or undefined where the interface has none. */
@@ -28,16 +30,17 @@ export function readBackOf(intent: Intent): ReadBack | undefined {
   switch (operation) {
     case "posts.reply":
     case "posts.vote":
-      return target === undefined ? undefined : { call: { operation: "posts.get", target, input: {} }, list: false };
+      return target === undefined ? undefined : { call: { operation: "posts.get", target, input: {} }, list: false, provesAbsence: true };
     case "posts.create":
-      return { call: { operation: "posts.list", input: {} }, list: true };
+      return { call: { operation: "posts.list", input: {} }, list: true, provesAbsence: true };
     case "jobs.apply":
     case "jobs.submit":
-      return target === undefined ? undefined : { call: { operation: "jobs.get", target, input: {} }, list: false };
+      return target === undefined ? undefined : { call: { operation: "jobs.get", target, input: {} }, list: false, provesAbsence: true };
     case "jobs.create":
-      return { call: { operation: "jobs.list", input: {} }, list: true };
+      // A list of jobs that can be had does not show the one somebody took meanwhile.
+      return { call: { operation: "jobs.list", input: {} }, list: true, provesAbsence: false };
     case "webhooks.create":
-      return { call: { operation: "webhooks.list", input: {} }, list: true };
+      return { call: { operation: "webhooks.list", input: {} }, list: true, provesAbsence: true };
     default:
       return undefined;
   }

@@ -19,8 +19,8 @@ const EARLY_LOOKS_MS: readonly number[] = [2 * SECOND, 10 * SECOND, 30 * SECOND]
 export type Look =
   /** The effect, by the id of its object (empty where it has none). */
   | { readonly kind: "found"; readonly ref: string }
-  /** A complete read that does not show it. */
-  | { readonly kind: "absent" }
+  /** A complete read that does not show it; where the interface has nothing better, it proves nothing. */
+  | { readonly kind: "absent"; readonly proves: boolean }
   /** The read failed or was incomplete. */
   | { readonly kind: "unreadable" }
   /** The interface has no read that would show it. */
@@ -63,6 +63,7 @@ export function reconcile(intent: Intent, look: Look, { quietMs, now, knownForMs
         };
       if (intent.effect === "at-most-once")
         return park("absent_at_most_once", "it was not seen, and must never happen twice: a person decides");
+      if (!look.proves) return park("absence_unprovable", "it was not seen, but the interface shows no read that would: a person decides");
       if (!proof.proven)
         return park(
           "absent_unproven",

@@ -100,7 +100,7 @@ async function lookFor(parts: Parts, member: Member, intent: Intent): Promise<Lo
   );
   const ref = found.find((candidate) => !claimed.has(candidate));
   if (ref !== undefined) return { kind: "found", ref };
-  return read.complete ? { kind: "absent" } : { kind: "unreadable" };
+  return read.complete ? { kind: "absent", proves: readBack.provesAbsence } : { kind: "unreadable" };
 }
 
 /** All that could show the effect, page by page; undefined when nothing could be read. */

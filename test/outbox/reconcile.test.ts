@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Outcome } from "../../src/contract/call.ts";
 import { asHandle, asIntentId } from "../../src/core/ids.ts";
+import { DAY, HOUR, MINUTE } from "../../src/core/units.ts";
 import { conclude } from "../../src/outbox/conclude.ts";
 import type { Intent, Proof } from "../../src/outbox/port.ts";
 import { ABSENT_LOOKS, MAX_ATTEMPTS, reconcile } from "../../src/outbox/reconcile.ts";
@@ -44,7 +45,7 @@ const intent = (over: Partial<Intent> = {}): Intent => ({
   ...over,
 });
 const look = (over: Partial<Intent>, proof: Proof, now: number) =>
-  reconcile(intent(over), { kind: "absent" }, { quietMs: QUIET, now, knownForMs: now - SENT, proof });
+  reconcile(intent(over), { kind: "absent", proves: true }, { quietMs: QUIET, now, knownForMs: now - SENT, proof });
 
 describe("an action in doubt", () => {
   test("that is found is confirmed, whenever it is found", () => {
@@ -78,8 +79,25 @@ describe("an action in doubt", () => {
   });
 
   test("is not sent again when only the wall clock says that the quiet period is over", () => {
-    const change = reconcile(intent(), { kind: "absent" }, { quietMs: QUIET, now: SENT + 10 * QUIET, knownForMs: 1_000, proof: proven });
+    const change = reconcile(
+      intent(),
+      { kind: "absent", proves: true },
+      { quietMs: QUIET, now: SENT + 10 * QUIET, knownForMs: 1_000, proof: proven },
+    );
     expect(change.state).toBe("in_doubt");
+  });
+
+  test("waits for a person where no read could prove that it did not happen", () => {
+    const rules = { quietMs: QUIET, now: SENT + 10 * QUIET, knownForMs: 10 * QUIET, proof: proven };
+    expect(reconcile(intent(), { kind: "absent", proves: false }, rules)).toMatchObject({ state: "parked", code: "absence_unprovable" });
+  });
+
+  test("that cannot be read back for a week is given to a person, and is looked at ever more rarely until then", () => {
+    const unreadable = (now: number) =>
+      reconcile(intent(), { kind: "unreadable" }, { quietMs: QUIET, now, knownForMs: now - SENT, proof: proven });
+    const pauses = [MINUTE, HOUR, DAY].map((after) => (unreadable(SENT + after).nextAt ?? 0) - SENT - after);
+    expect(pauses).toEqual([MINUTE, HOUR / 4, HOUR]);
+    expect(unreadable(SENT + 8 * DAY)).toMatchObject({ state: "parked", code: "read_back_failed" });
   });
 
   test("stays in doubt when the network could not be read: that counts as nothing", () => {
