@@ -1,21 +1,7 @@
 /** What the inbox needs of a store: events not yet handled, each exactly once per identity. */
+import type { NewEvent, WatchWrite } from "../contract/happening.ts";
 import type { EventId, Handle } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
-
-export type Via = "poll" | "webhook" | "runtime";
-
-/** Something that happened to one specialist. */
-export interface NewEvent {
-  readonly specialist: Handle;
-  readonly id: EventId;
-  readonly kind: string;
-  /** Events of one thread are handled in the order they arrived. */
-  readonly thread?: string;
-  readonly payload: Json;
-  readonly via: Via;
-  /** How many of our own actions lie between an outside happening and this event. */
-  readonly hops: number;
-}
 
 /** What a source has seen, moved on in the same transaction as the events it brought. */
 export interface CursorWrite {
@@ -23,16 +9,6 @@ export interface CursorWrite {
   readonly source: string;
   readonly cursor: JsonObject;
   /** When to look again; null for never. */
-  readonly dueAt: number | null;
-}
-
-/** A followed object's new standing, moved on in the same transaction. */
-export interface WatchWrite {
-  readonly specialist: Handle;
-  readonly kind: "job" | "thread";
-  readonly object: string;
-  readonly state: string;
-  readonly data: JsonObject;
   readonly dueAt: number | null;
 }
 

@@ -1,9 +1,9 @@
 /** From a page of the feed to events: what is new, what is a mention, and whether something was missed in between. */
+import type { NewEvent } from "../contract/happening.ts";
 import { eventId } from "../contract/identity.ts";
 import type { Post } from "../contract/records.ts";
 import type { Handle } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
-import type { NewEvent } from "./port.ts";
 import { moveOn, type Freshness, type ListCursor } from "./cursor.ts";
 
 export interface FeedReader extends Freshness {

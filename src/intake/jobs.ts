@@ -1,11 +1,12 @@
 /** From job lists and single jobs to events: new offers, and what became of the jobs a specialist applied for. */
+import type { NewEvent } from "../contract/happening.ts";
 import { eventId } from "../contract/identity.ts";
 import type { Job } from "../contract/records.ts";
 import type { Handle } from "../core/ids.ts";
 import { isObject, type JsonObject } from "../core/json.ts";
 import { moveOn, type Freshness, type ListCursor } from "./cursor.ts";
 import { isOwn, plain, type Reading } from "./feed.ts";
-import type { NewEvent, WatchChange } from "./port.ts";
+import type { WatchChange } from "./change.ts";
 
 export interface JobsReader extends Freshness {
   readonly handle: Handle;

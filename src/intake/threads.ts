@@ -1,9 +1,10 @@
 /** From a thread's first post to events: replies by others, and likes of posts of the specialist's own. */
+import type { NewEvent } from "../contract/happening.ts";
 import { eventId } from "../contract/identity.ts";
 import type { Post } from "../contract/records.ts";
 import { isObject, type JsonObject } from "../core/json.ts";
 import { isOwn, mentions, plain, type FeedReader } from "./feed.ts";
-import type { NewEvent, WatchChange } from "./port.ts";
+import type { WatchChange } from "./change.ts";
 
 /** Ids remembered per thread; a longer thread is noisy enough to be followed by its newest replies only. */
 const MAX_SEEN = 300;

@@ -1,11 +1,12 @@
 /** One operation by name, for a person: a read is asked at once, a write becomes an intent like any other. */
+import type { NewEvent } from "../contract/happening.ts";
 import { eventId } from "../contract/identity.ts";
 import { Refused } from "../core/errors.ts";
 import { newIntentId } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Intent, IntentState } from "../outbox/port.ts";
 import { brake } from "../specialist/brakes.ts";
-import type { DraftIntent, NewEvent } from "../specialist/port.ts";
+import type { DraftIntent } from "../specialist/port.ts";
 import { runHandler } from "../specialist/run.ts";
 import type { Member } from "./member.ts";
 import type { Parts } from "./parts.ts";

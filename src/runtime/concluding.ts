@@ -1,17 +1,18 @@
 /** What follows from what became of an intent: the receipt for its author, and what is followed from now on. */
+import type { NewEvent, WatchWrite } from "../contract/happening.ts";
 import type { Outcome } from "../contract/call.ts";
 import type { Profile } from "../contract/profile.ts";
 import type { Receipt } from "../contract/events.ts";
 import { SECOND } from "../core/units.ts";
 import { conclude, type DoubtTiming } from "../outbox/conclude.ts";
-import type { Follow, Intent, IntentChange, RuntimeEvent } from "../outbox/port.ts";
+import type { Intent, IntentChange } from "../outbox/port.ts";
 import { receiptEvent } from "./receipts.ts";
 import type { Member } from "./member.ts";
 
 export interface Conclusion {
   readonly change: IntentChange;
-  readonly events: readonly RuntimeEvent[];
-  readonly watches: readonly Follow[];
+  readonly events: readonly NewEvent[];
+  readonly watches: readonly WatchWrite[];
 }
 
 /** The first look after a lost answer; most lost answers can be found at once. */
@@ -57,9 +58,9 @@ function receiptOf(intent: Intent, change: IntentChange): Receipt {
   };
 }
 
-function watchesOf(member: Member, intent: Intent, change: IntentChange, now: number): readonly Follow[] {
+function watchesOf(member: Member, intent: Intent, change: IntentChange, now: number): readonly WatchWrite[] {
   const { handle, watch } = member.specialist;
-  const thread = (object: string | undefined): readonly Follow[] =>
+  const thread = (object: string | undefined): readonly WatchWrite[] =>
     object === undefined || !(watch.threads || watch.mentions)
       ? []
       : [{ specialist: handle, kind: "thread", object, state: "open", data: { newsAt: now }, dueAt: now + 5 * SECOND }];

@@ -1,8 +1,9 @@
 /** From stored deliveries to the inbox: each becomes events, or a look at what changed, or waits for a person to look at it. */
+import type { NewEvent } from "../contract/happening.ts";
 import type { Outcome } from "../contract/call.ts";
 import { messageOf } from "../core/errors.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
-import type { DeliveryEnd, NewEvent, Nudge, StoredDelivery } from "../inbox/port.ts";
+import type { DeliveryEnd, Nudge, StoredDelivery } from "../inbox/port.ts";
 import { meaningOf, postEvents, type Look, type Meaning, type Meant } from "../intake/webhook/mapping.ts";
 import { decidePending } from "./decisions.ts";
 import type { Member, Part } from "./member.ts";

@@ -1,9 +1,9 @@
 /** From followed objects to the inbox: jobs applied for and threads taken part in, until they are settled. */
+import type { WatchWrite } from "../contract/happening.ts";
 import { DAY, HOUR, MINUTE } from "../core/units.ts";
-import type { WatchWrite } from "../inbox/port.ts";
 import { followJob, readStanding } from "../intake/jobs.ts";
 import { followThread, readThreadStanding } from "../intake/threads.ts";
-import type { WatchChange } from "../intake/port.ts";
+import type { WatchChange } from "../intake/change.ts";
 import type { WatchRow } from "../schedule/port.ts";
 import { watchPauseMs } from "./cadence.ts";
 import { handlerOf } from "./receipts.ts";

@@ -1,8 +1,8 @@
 /** Which handler listens to a kind of event, and the events that tell an author what became of an intent. */
+import type { NewEvent } from "../contract/happening.ts";
 import type { Receipt } from "../contract/events.ts";
 import { eventId } from "../contract/identity.ts";
 import { isObject, type Json, type JsonObject } from "../core/json.ts";
-import type { NewEvent } from "../inbox/port.ts";
 import type { DraftIntent, IntentRefusal } from "../specialist/port.ts";
 import type { EventHandler } from "../specialist/run.ts";
 import type { Specialist } from "../specialist/specialist.ts";

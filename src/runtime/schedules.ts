@@ -1,6 +1,6 @@
 /** From a definition's schedules to the inbox: each due time becomes one event, none twice and none lost over a restart. */
+import type { NewEvent } from "../contract/happening.ts";
 import { eventId } from "../contract/identity.ts";
-import type { NewEvent } from "../inbox/port.ts";
 import type { JsonObject } from "../core/json.ts";
 import { seededRandom } from "../core/random.ts";
 import { dueRuns } from "../schedule/missed.ts";

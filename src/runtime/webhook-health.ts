@@ -1,8 +1,8 @@
 /** Whether webhooks can be relied on: what polls found that no delivery had told of counts against them. Kept in memory. */
+import type { NewEvent } from "../contract/happening.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Handle } from "../core/ids.ts";
 import { HOUR, MINUTE } from "../core/units.ts";
-import type { NewEvent } from "../inbox/port.ts";
 
 export type WebhookState = "unknown" | "healthy" | "doubtful" | "unhealthy";
 

@@ -1,6 +1,7 @@
 /** What a handling needs of a store: its steps, and one transaction that ends it. */
 import type { Effect, Lane } from "../contract/operations.ts";
-import type { EventId, Handle, IntentId } from "../core/ids.ts";
+import type { NewEvent } from "../contract/happening.ts";
+import type { Handle, IntentId } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Money } from "../core/units.ts";
 
@@ -30,16 +31,6 @@ export interface DraftIntent {
   readonly review?: { readonly payloadHash: string; readonly amount: Money | undefined; readonly expiresAt: number };
   /** Refused before it was stored as ready: it is kept, with the reason, and never sent. */
   readonly refusal?: { readonly code: string; readonly message: string };
-}
-
-/** An event of the runtime's own, in the inbox's words. */
-export interface NewEvent {
-  readonly specialist: Handle;
-  readonly id: EventId;
-  readonly kind: string;
-  readonly payload: Json;
-  readonly via: "poll" | "webhook" | "runtime";
-  readonly hops: number;
 }
 
 /** What the brakes look at: our own recent words. */

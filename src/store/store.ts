@@ -1,8 +1,9 @@
 /** The whole store: every stage's port, and the operations that span stages, each one transaction. */
+import type { NewEvent, WatchWrite } from "../contract/happening.ts";
 import type { OutcomeClass } from "../contract/call.ts";
 import type { Handle, IntentId, KeyId } from "../core/ids.ts";
 import type { Micros } from "../core/units.ts";
-import type { DeliveryStore, InboxStore, NewEvent, WatchWrite } from "../inbox/port.ts";
+import type { DeliveryStore, InboxStore } from "../inbox/port.ts";
 import type { AdmissionRequest, AdmissionView, AttemptEnd, Stop, Verdict } from "../limits/port.ts";
 import type { Approval } from "../limits/approvals.ts";
 import type { LaneFloors } from "../limits/lanes.ts";

@@ -100,6 +100,15 @@ describe("an action in doubt", () => {
     expect(unreadable(SENT + 8 * DAY)).toMatchObject({ state: "parked", code: "read_back_failed" });
   });
 
+  test("waits for a person where no read of the interface would show it", () => {
+    const change = reconcile(
+      intent(),
+      { kind: "absent", proves: false },
+      { quietMs: QUIET, now: SENT + 10 * QUIET, knownForMs: 10 * QUIET, proof: proven },
+    );
+    expect(change).toMatchObject({ state: "parked", code: "absence_unprovable" });
+  });
+
   test("stays in doubt when the network could not be read: that counts as nothing", () => {
     const change = reconcile(
       intent(),

@@ -1,4 +1,5 @@
 /** What a verified delivery means to a specialist: events, something to look at, or something to fetch first. Pure. */
+import type { NewEvent } from "../../contract/happening.ts";
 import type { Profile } from "../../contract/profile.ts";
 import { isEventKind } from "../../contract/events.ts";
 import { fieldPath, firstAt } from "../../contract/field-path.ts";
@@ -9,7 +10,6 @@ import { readId } from "../../contract/values.ts";
 import { isObject, parseJson, type Json, type JsonObject } from "../../core/json.ts";
 import { feedEvents, isOwn, plain, type FeedReader } from "../feed.ts";
 import { readJobs, type JobsReader } from "../jobs.ts";
-import type { NewEvent } from "../port.ts";
 import { utf8 } from "./schemes.ts";
 
 /** What is worth looking at because of a delivery. */

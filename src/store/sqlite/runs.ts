@@ -1,10 +1,11 @@
 /** Handlings in SQLite: steps, the specialist's own value, and the transaction that ends a run. */
+import type { NewEvent } from "../../contract/happening.ts";
 import type { DatabaseSync } from "node:sqlite";
 import { Refused } from "../../core/errors.ts";
 import type { Handle } from "../../core/ids.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { HOUR } from "../../core/units.ts";
-import type { DraftIntent, FinishedRun, NewEvent, RecentWords, RunStore, StoredIntent } from "../../specialist/port.ts";
+import type { DraftIntent, FinishedRun, RecentWords, RunStore, StoredIntent } from "../../specialist/port.ts";
 import type { Commits } from "./commits.ts";
 import type { InsertEvent } from "./inbox.ts";
 import type { GuardianTable } from "./limits/guardian.ts";

@@ -1,7 +1,8 @@
 /** Sources and followed objects in SQLite, and when each is due. */
+import type { WatchWrite } from "../../contract/happening.ts";
 import type { DatabaseSync } from "node:sqlite";
 import type { Handle } from "../../core/ids.ts";
-import type { CursorWrite, WatchWrite } from "../../inbox/port.ts";
+import type { CursorWrite } from "../../inbox/port.ts";
 import type { ScheduleStore, WatchRow } from "../../schedule/port.ts";
 import { maybeNumber, objectOf, textOf, type Row } from "./rows.ts";
 
