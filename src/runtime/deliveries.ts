@@ -14,6 +14,8 @@ import { handlerOf } from "./receipts.ts";
 const BATCH = 32;
 /** Looks at lists and threads wait this long, so that a burst of deliveries costs one read. */
 export const MERGE_MS = 2 * SECOND;
+/** Due whatever the clock says: a wall clock may step back by a millisecond between the delivery and the look. */
+const AT_ONCE = 0;
 /** Past this many, the earlier ones are covered by the next regular look. */
 const MAX_MISSED_NUDGES = 200;
 /** A delivery whose content cannot be fetched is tried again after these, then parked. */
@@ -118,14 +120,14 @@ export async function lookAgain(parts: Parts, member: Member, part: "sources" | 
 export function nudgesFor(looks: readonly Look[], now: number): readonly Nudge[] {
   return looks.map((look): Nudge => {
     switch (look.kind) {
+      case "job":
+        return { ...look, at: AT_ONCE };
       case "source":
         return { ...look, at: now + MERGE_MS };
       case "newest":
         return { ...look, at: now + MERGE_MS };
       case "thread":
         return { ...look, at: now + MERGE_MS };
-      case "job":
-        return { ...look, at: now };
     }
   });
 }

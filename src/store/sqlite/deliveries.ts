@@ -26,7 +26,7 @@ export interface Deliveries extends DeliveryStore {
 
 export function createDeliveries(db: DatabaseSync, commits: Commits, insertEvent: InsertEvent): Deliveries {
   const insert = db.prepare(`
-    INSERT INTO delivery (specialist, id, kind, scheme, body, due_at, received_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO delivery (specialist, id, kind, scheme, body, received_at) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (specialist, id) DO NOTHING`);
   const known = db.prepare("SELECT 1 FROM delivery WHERE specialist = ? AND id = ?");
   const due = db.prepare(`
@@ -48,7 +48,7 @@ export function createDeliveries(db: DatabaseSync, commits: Commits, insertEvent
 
   const put = ({ specialist, id, kind, scheme, body }: NewDelivery, now: number): "stored" | "known" | "full" => {
     if (!backlog.hasRoom(body.byteLength)) return known.get(specialist, id) === undefined ? "full" : "known";
-    if (insert.run(specialist, id, kind ?? null, scheme, body, now, now).changes !== 1) return "known";
+    if (insert.run(specialist, id, kind ?? null, scheme, body, now).changes !== 1) return "known";
     backlog.add(body.byteLength);
     return "stored";
   };

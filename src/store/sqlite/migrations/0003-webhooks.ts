@@ -10,7 +10,7 @@ CREATE TABLE delivery (
   body BLOB,                           -- as it came; dropped when done
   state TEXT NOT NULL DEFAULT 'ready', -- ready | done | unhandled | parked
   attempts INTEGER NOT NULL DEFAULT 0,
-  due_at INTEGER NOT NULL,
+  due_at INTEGER NOT NULL DEFAULT 0,   -- 0: at once, whatever the clock says
   received_at INTEGER NOT NULL,
   done_at INTEGER,
   note TEXT
