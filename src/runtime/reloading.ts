@@ -105,9 +105,9 @@ function tellBroken(options: ReloadingOptions, files: ReadonlyMap<Handle, string
   const { file = "", message, line } = problem;
   const handle = [...files].find(([, known]) => known === file)?.[0];
   const place = `${relative(options.config.cwd, file)}${line === undefined ? "" : `:${line}`}`;
-  const goesOn = handle === undefined ? "" : "; its last good version goes on";
-  tell(options, handle ?? "", file, `${place} cannot be used: ${message}${goesOn}`);
-  options.log.warn("a definition cannot be used", { file: place, message, code: problem.code });
+  const text =
+    handle === undefined ? `${place} cannot be used: ${message}` : `keeps its last good definition: ${place} cannot be used: ${message}`;
+  tell(options, handle ?? "", file, text);
 }
 
 function tell({ runtime, clock }: ReloadingOptions, handle: string, file: string, message: string): void {
