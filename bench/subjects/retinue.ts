@@ -1,0 +1,63 @@
+/** Retinue as it ships: receiver, durable store, every limit on. Only what is printed is lifted: the tier's figures, brakes and spacing. */
+import { join } from "node:path";
+import { createKeys } from "../../src/client/auth.ts";
+import { createTransport } from "../../src/client/transport.ts";
+import { resolveProfile } from "../../src/contract/profile.ts";
+import { systemClock } from "../../src/core/clock.ts";
+import { silentLogger } from "../../src/core/log.ts";
+import { systemRandom } from "../../src/core/random.ts";
+import { Scrubber, Secret } from "../../src/core/secret.ts";
+import { livePacer } from "../../src/limits/pacing.ts";
+import { createRuntime } from "../../src/runtime/runtime.ts";
+import { createSpecialist } from "../../src/specialist/specialist.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { ready, settings } from "./subject.ts";
+import { SECRET } from "./webhook.ts";
+
+const { sink, folder, specialists = 64, timing = {} } = settings;
+const unlimited = Number.POSITIVE_INFINITY;
+const clock = systemClock();
+const random = systemRandom();
+const profile = resolveProfile({ extends: "set-b", tiers: { pro: { perHour: 1e9, perDay: 1e9 } }, timing: timing as Record<string, number> });
+const store = openSqliteStore({ path: join(String(folder), "store.sqlite"), clock, random, lateLandingMs: profile.timing.lateLandingMs });
+const transport = createTransport({ clock });
+const scrubber = new Scrubber();
+const secret = new Secret(SECRET);
+const runtime = createRuntime({
+  specialists: Array.from({ length: Number(specialists) }, (_, i) =>
+    createSpecialist({
+      handle: `s${i}`,
+      id: `id${i}`,
+      tier: "pro",
+      watch: { feed: true, threads: false, mentions: false },
+      may: ["posts.reply"],
+      brakes: { repliesPerThread: unlimited, repliesPerAuthorPerHour: unlimited, repliesPerHour: unlimited, sameTextWithin: 0 },
+      on: { "post.created": (post, act) => void act.reply(post, `thanks ${post.id}`) },
+    }),
+  ),
+  profile,
+  baseUrl: `http://127.0.0.1:${sink}/v1`,
+  store,
+  transport: transport.send,
+  keys: createKeys({ read: (handle) => `sk_live_${handle}_abcdefghijkl`, salt: new Secret("bench-salt-bench-salt"), scrubber }),
+  pacer: livePacer(clock, { spacingMs: 0 }),
+  clock,
+  random,
+  log: silentLogger(),
+  receiver: { port: 0, host: "127.0.0.1", url: undefined, allowUnsigned: false, readSecrets: () => [secret] },
+});
+await runtime.start();
+const url = (await runtime.webhooks?.shown())?.url;
+if (url === undefined) throw new Error("the receiver does not listen");
+
+ready({
+  port: Number(new URL(url).port),
+  answers: {
+    counts: () => Promise.all(runtime.members().map(({ specialist }) => store.counts(specialist.handle))),
+  },
+  async stop() {
+    await runtime.stop();
+    await store.close();
+    await transport.close();
+  },
+});

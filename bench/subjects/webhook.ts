@@ -1,0 +1,50 @@
+/** What every receiver here does first: reads the body and checks its HMAC in constant time. */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { createServer } from "node:http";
+
+export const SECRET = "bench-secret-of-thirty-two-bytes!";
+
+/** What is delivered: a new post, in words that each subject understands. */
+export interface Delivered {
+  readonly action: "opened";
+  readonly type: "post.created";
+  readonly data: { readonly id: string; readonly content: string; readonly author: { readonly id: string; readonly handle: string } };
+}
+
+export function delivered(n: number): Delivered {
+  return { action: "opened", type: "post.created", data: { id: `e${n}`, content: "hello, is anybody there?", author: { id: "a1", handle: "bob" } } };
+}
+
+export function signatureOf(body: string | Uint8Array): string {
+  return `sha256=${createHmac("sha256", SECRET).update(body).digest("hex")}`;
+}
+
+export function verified(body: Uint8Array, signature: unknown): boolean {
+  const expected = Buffer.from(signatureOf(body));
+  const given = Buffer.from(typeof signature === "string" ? signature : "");
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+/** Listens on any port; `take` resolves with the status to answer. */
+export async function receive(take: (event: Delivered, deliveryId: string) => Promise<number>): Promise<number> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const body = Buffer.concat(chunks);
+      if (!verified(body, request.headers["x-hub-signature-256"])) return void response.writeHead(401).end();
+      take(JSON.parse(body.toString()) as Delivered, String(request.headers["x-github-delivery"])).then(
+        (status) => response.writeHead(status).end(),
+        (error: unknown) => {
+          console.error(error);
+          response.writeHead(500).end();
+        },
+      );
+    });
+  });
+  server.keepAliveTimeout = 60_000;
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the receiver has no port");
+  return address.port;
+}

@@ -1,0 +1,281 @@
+/** Event to effect: a signed webhook over HTTP becomes one request to the network. Beside what people would build it with. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { delivered, signatureOf } from "../subjects/webhook.ts";
+import { drive } from "../harness/load.ts";
+import { startPostgres, type Postgres } from "../harness/postgres.ts";
+import { startRedis, type Redis } from "../harness/redis.ts";
+import { openSink } from "../harness/sink.ts";
+import { figure, percentile, spread, summarise } from "../harness/stats.ts";
+import { startSubject } from "../harness/subject.ts";
+import { goal, type BenchContext, type Goal, type Suite, type SuiteResult } from "../harness/suite.ts";
+
+interface Contender {
+  readonly name: string;
+  readonly file: string;
+  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly needs?: "postgres" | "redis";
+  /** Answers deliveries and makes no effect. */
+  readonly answersOnly?: boolean;
+  /** Keeps an event through the end of its process. */
+  readonly keeps: string;
+}
+
+const CONTENDERS: readonly Contender[] = [
+  { name: "floor: node:http + undici", file: "floor.js", keeps: "nothing" },
+  { name: "fastify route that only verifies", file: "verify.js", answersOnly: true, keeps: "nothing" },
+  { name: "Probot 14.3.2, reply by undici", file: "probot.js", settings: { by: "undici" }, keeps: "nothing" },
+  { name: "Probot 14.3.2, reply by octokit", file: "probot.js", keeps: "nothing" },
+  { name: "Retinue", file: "retinue.ts", keeps: "event, intent, attempt" },
+  { name: "pg-boss 12.35.0", file: "pg-boss.js", needs: "postgres", keeps: "job" },
+  { name: "DBOS 5.3.0", file: "dbos.js", needs: "postgres", keeps: "workflow" },
+  { name: "BullMQ 6.7.0", file: "bullmq.js", needs: "redis", keeps: "job" },
+];
+
+const SPECIALISTS = 64;
+const IN_FLIGHT = [1, 16, 64] as const;
+const PACED_PER_SECOND = 300;
+/** Events a run has to be long enough for, by how fast the contender is at this many in flight. */
+const SECONDS_PER_RUN = 4;
+const WARM_UP = 1_000;
+/** An effect that has not come by then is lost. */
+const LATEST_MS = 20_000;
+
+interface Measured {
+  readonly acks: number;
+  readonly effects: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly cpuMs: number;
+  readonly lost: number;
+  readonly doubled: number;
+  readonly refused: number;
+}
+
+interface Backends {
+  readonly postgres: Postgres | undefined;
+  readonly redis: Redis | undefined;
+  readonly missing: readonly string[];
+}
+
+export const suite: Suite = {
+  name: "effect",
+  title: "Event to effect: signed webhook in, one request out",
+  async run(context) {
+    const contenders = CONTENDERS.filter(({ name }) => context.only === undefined || name.toLowerCase().includes(context.only.toLowerCase()));
+    const backends = await openBackends(contenders, context);
+    try {
+      const able = contenders.filter(({ needs }) => needs === undefined || backends[needs] !== undefined);
+      const seen = new Map<string, Measured[]>();
+      for (let run = 0; run < context.runs; run++)
+        for (const contender of able) for (const inFlight of [...IN_FLIGHT, 0]) await once(contender, inFlight, run, seen, backends, context);
+      return report(able, seen, backends.missing);
+    } finally {
+      await backends.postgres?.stop();
+      await backends.redis?.stop();
+    }
+  },
+};
+
+/** One measurement, kept under its name. In flight 0 stands for paced. */
+async function once(
+  contender: Contender,
+  inFlight: number,
+  run: number,
+  seen: Map<string, Measured[]>,
+  { postgres, redis }: Backends,
+  context: BenchContext,
+): Promise<void> {
+  const key = keyOf(contender, inFlight);
+  const database = `d${Buffer.from(`${key}${run}`).toString("hex").slice(-40)}`;
+  const folder = join(context.folder, `${database}-files`);
+  mkdirSync(folder, { recursive: true });
+  const settings = {
+    ...contender.settings,
+    folder,
+    specialists: SPECIALISTS,
+    ...(contender.needs === "postgres" && postgres !== undefined ? { postgres: await postgres.database(database) } : {}),
+    ...(contender.needs === "redis" && redis !== undefined ? { redis: await redis.fresh() } : {}),
+  };
+  const known = seen.get(key) ?? [];
+  const measured = await measure(contender, settings, inFlight, context.quick ? 300 : eventsFor(contender, inFlight, seen));
+  seen.set(key, [...known, measured]);
+  context.progress(
+    `${contender.name}, ${inFlight === 0 ? `paced ${PACED_PER_SECOND}/s` : `${inFlight} in flight`}: ${figure(measured.effects)}/s, p99 ${figure(measured.p99)} ms` +
+      (measured.lost + measured.doubled + measured.refused > 0 ? `, lost ${measured.lost}, doubled ${measured.doubled}, refused ${measured.refused}` : ""),
+  );
+}
+
+const keyOf = ({ name }: Contender, inFlight: number): string => `${name} ${inFlight}`;
+
+/** About so many seconds' worth, from what was seen of the contender before. */
+function eventsFor(contender: Contender, inFlight: number, seen: ReadonlyMap<string, readonly Measured[]>): number {
+  if (inFlight === 0) return PACED_PER_SECOND * 8;
+  const before = seen.get(keyOf(contender, inFlight)) ?? seen.get(keyOf(contender, inFlight === 64 ? 16 : 1));
+  const pace = before?.[0]?.effects ?? 1_000;
+  return Math.round(Math.min(60_000, Math.max(2_000, pace * SECONDS_PER_RUN)) / 1_000) * 1_000;
+}
+
+async function measure({ file, answersOnly = false }: Contender, settings: Record<string, unknown>, inFlight: number, events: number): Promise<Measured> {
+  const total = WARM_UP + events;
+  const sentAt = new Float64Array(total);
+  const tookMs = new Float64Array(total).fill(-1);
+  let doubled = 0;
+  let done = 0;
+  let lastAt = 0;
+  let arrived: () => void = () => undefined;
+  const effect = (n: number): void => {
+    if ((tookMs[n] ?? 0) >= 0) return void doubled++;
+    lastAt = performance.now();
+    tookMs[n] = lastAt - (sentAt[n] ?? 0);
+    done++;
+    arrived();
+  };
+  const sink = await openSink({ onEffect: effect });
+  const subject = await startSubject(file, { ...settings, sink: sink.port });
+  try {
+    const requests = Array.from({ length: total }, (_, n) => requestOf(n));
+    const part = async (from: number, to: number): Promise<{ ackMs: number; effectMs: number; refused: number }> => {
+      const began = performance.now();
+      const end = await drive({
+        port: subject.port,
+        total: to - from,
+        requests: requests.slice(from, to),
+        inFlight: inFlight === 0 ? 64 : inFlight,
+        ...(inFlight === 0 ? { perSecond: PACED_PER_SECOND } : {}),
+        onSent: (n) => (sentAt[from + n] ||= performance.now()),
+        ...(answersOnly ? { onAnswer: (n: number) => effect(from + n) } : {}),
+      });
+      await until(() => done >= to, (tell) => (arrived = tell));
+      return { ackMs: end.tookMs, effectMs: lastAt - began, refused: end.refused };
+    };
+    await part(0, WARM_UP);
+    const before = await subject.usage();
+    const { ackMs, effectMs, refused } = await part(WARM_UP, total);
+    const after = await subject.usage();
+    const took = tookMs.subarray(WARM_UP).filter((ms) => ms >= 0);
+    if (took.length === 0) throw new Error(`${file}: no effect at all; it wrote ${subject.said()}`);
+    return {
+      acks: (events / ackMs) * 1_000,
+      effects: (took.length / effectMs) * 1_000,
+      p50: percentile(took, 50),
+      p99: percentile(took, 99),
+      cpuMs: (after.cpuMs - before.cpuMs) / events,
+      lost: total - done,
+      doubled,
+      refused,
+    };
+  } finally {
+    await subject.stop();
+    await sink.close();
+  }
+}
+
+/** Resolves when `holds()`, or when it has not come to hold for too long. */
+async function until(holds: () => boolean, listen: (tell: () => void) => void): Promise<void> {
+  if (holds()) return;
+  await new Promise<void>((resolve) => {
+    const late = setTimeout(resolve, LATEST_MS);
+    listen(() => {
+      if (!holds()) return;
+      clearTimeout(late);
+      resolve();
+    });
+  });
+}
+
+function requestOf(n: number): Buffer {
+  const body = JSON.stringify(delivered(n));
+  return Buffer.from(
+    `POST /webhooks/s${n % SPECIALISTS} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nuser-agent: GitHub-Hookshot/bench\r\n` +
+      `x-github-event: issues\r\nx-github-delivery: delivery-${n}\r\nx-hub-signature-256: ${signatureOf(body)}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
+}
+
+async function openBackends(contenders: readonly Contender[], context: BenchContext): Promise<Backends> {
+  const wants = (what: "postgres" | "redis"): boolean => contenders.some(({ needs }) => needs === what);
+  const missing: string[] = [];
+  const attempt = async <T>(wanted: boolean, who: string, open: () => Promise<T>): Promise<T | undefined> => {
+    if (!wanted) return undefined;
+    try {
+      return await open();
+    } catch (error) {
+      missing.push(`${who} could not run: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`);
+      return undefined;
+    }
+  };
+  const postgres = await attempt(wants("postgres"), "pg-boss and DBOS", () => startPostgres(context.folder));
+  const redis = await attempt(wants("redis"), "BullMQ", () => startRedis(context.folder));
+  return { postgres, redis, missing };
+}
+
+function report(contenders: readonly Contender[], seen: ReadonlyMap<string, readonly Measured[]>, missing: readonly string[]): SuiteResult {
+  const of = (contender: Contender, inFlight: number, what: keyof Measured) =>
+    summarise((seen.get(keyOf(contender, inFlight)) ?? []).map((one) => one[what]));
+  const retinue = contenders.find(({ file }) => file === "retinue.ts");
+  const rows = contenders.map((contender) => {
+    const rate = (what: "acks" | "effects"): string => IN_FLIGHT.map((n) => figure(of(contender, n, what).median)).join(" / ");
+    const ratio = retinue === undefined ? "–" : figure(of(retinue, 16, "effects").median / of(contender, 16, "effects").median);
+    return [
+      contender.name,
+      contender.keeps,
+      rate("acks"),
+      contender.answersOnly === true ? "–" : rate("effects"),
+      `±${Math.round(spread(of(contender, 16, "effects")) * 50)} %`,
+      `${figure(of(contender, 0, "p50").median)} / ${figure(of(contender, 0, "p99").median)}`,
+      figure(of(contender, 16, "cpuMs").median),
+      contender.answersOnly === true ? "–" : ratio,
+      String(of(contender, 16, "lost").most + of(contender, 16, "doubled").most),
+    ];
+  });
+  const { goals, ratios } = judge(contenders, (contender, inFlight, what) => of(contender, inFlight, what).median);
+  return {
+    columns: ["", "keeps", "acks/s at 1 / 16 / 64", "effects/s at 1 / 16 / 64", "spread at 16", `paced ${PACED_PER_SECOND}/s p50 / p99 ms`, "CPU ms/event at 16", "Retinue ÷ this", "lost + doubled"],
+    rows,
+    conditions: [
+      "Sender and network share one process, over bare sockets; each contender has its own; its database, where it has one, is on the same disk with fsync on.",
+      `Lifted for Retinue: the tier (10⁹ requests an hour and a day), the brakes on replies, and spacing; ${SPECIALISTS} specialists. Not lifted: signature check, deduplication, one fsynced admission for each request, its settlement, halts, spending, approvals.`,
+      "Probot: retry and throttling off, since with them on it replies once a second. pg-boss: 8 workers, batches of 16, polled every 0.5 s. DBOS: the workflow's id is the delivery's. BullMQ: 64 at once, appendfsync always.",
+      "In flight means sent and not answered. Whoever answers before working may lag behind its answers; effects/s counts until the last effect.",
+      ...missing,
+    ],
+    goals,
+    ratios,
+  };
+}
+
+type MedianOf = (contender: Contender, inFlight: number, what: keyof Measured) => number;
+
+function judge(contenders: readonly Contender[], of: MedianOf): { readonly goals: readonly Goal[]; readonly ratios: Record<string, number> } {
+  const goals: Goal[] = [];
+  const ratios: Record<string, number> = {};
+  const retinue = contenders.find(({ file }) => file === "retinue.ts");
+  if (retinue === undefined) return { goals, ratios };
+  const mine = of(retinue, 16, "effects");
+  goals.push(goal("event in to intent confirmed, 16 in flight", { least: 8_000 }, mine, "/s"));
+  goals.push(goal(`p50 paced at ${PACED_PER_SECOND}/s`, { most: 1.5 }, of(retinue, 0, "p50"), " ms"));
+  goals.push(goal(`p99 paced at ${PACED_PER_SECOND}/s`, { most: 5 }, of(retinue, 0, "p99"), " ms"));
+  const beside: readonly (readonly [start: string, least: number])[] = [
+    ["Probot 14.3.2, reply by undici", 0.5],
+    ["BullMQ", 1.2],
+    ["pg-boss", 5],
+    ["DBOS", 10],
+  ];
+  for (const [start, least] of beside) {
+    const peer = contenders.find(({ name }) => name.startsWith(start));
+    if (peer === undefined) continue;
+    const ratio = mine / of(peer, 16, "effects");
+    goals.push(goal(`effects/s at 16, beside ${peer.name}`, { least }, ratio, " ×"));
+    ratios[`effects ÷ ${start}`] = ratio;
+  }
+  const floor = contenders.find(({ file }) => file === "floor.js");
+  if (floor !== undefined) ratios["effects ÷ floor"] = mine / of(floor, 16, "effects");
+  const verify = contenders.find(({ file }) => file === "verify.js");
+  if (verify !== undefined) {
+    const ratio = of(retinue, 64, "acks") / of(verify, 64, "acks");
+    goals.push(goal("deliveries stored/s at 64, beside fastify that only verifies", { least: 0.4 }, ratio, " ×"));
+    ratios["acks ÷ fastify verify"] = ratio;
+  }
+  return { goals, ratios };
+}
+
