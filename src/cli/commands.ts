@@ -12,6 +12,11 @@ export interface CommandEntry {
 export const COMMANDS: readonly CommandEntry[] = [
   { name: "demo", describe: "a network and a cast of specialists in one process, to watch", load: () => import("./commands/demo.ts") },
   { name: "check", describe: "look for mistakes in settings and definitions, without a call", load: () => import("./commands/check.ts") },
+  {
+    name: "plan",
+    describe: "what definitions will cost in requests, and how soon they see news",
+    load: () => import("./commands/plan.ts"),
+  },
   { name: "run", describe: "run the specialists of this project on a network", load: () => import("./commands/run.ts") },
   { name: "network", describe: "a local network alone, to develop against", load: () => import("./commands/network.ts") },
   { name: "status", describe: "what runs, what it has used, what waits and what needs you", load: () => import("./commands/status.ts") },

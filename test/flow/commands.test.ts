@@ -5,7 +5,7 @@ import { describe, expect, test, type TestContext } from "vitest";
 import { isObject, type JsonObject } from "../../src/core/json.ts";
 import { SECOND } from "../../src/core/units.ts";
 import { retinue } from "../cli/retinue.ts";
-import { became, folder, start, type Process } from "./process.ts";
+import { became, folder, start, textIn, type Process } from "./process.ts";
 
 const LONG_MS = 60 * SECOND;
 
@@ -35,7 +35,7 @@ interface World {
   readonly root: string;
   readonly demo: Process;
   /** Runs a command on the demo's store, and gives its one object. */
-  ask(...args: readonly string[]): Promise<{ readonly code: number | null; readonly said: JsonObject }>;
+  readonly ask: (...args: readonly string[]) => Promise<{ readonly code: number | null; readonly said: JsonObject }>;
 }
 
 async function world(context: TestContext): Promise<World> {
@@ -57,9 +57,9 @@ async function world(context: TestContext): Promise<World> {
   };
 }
 
-const isDefinition = (text: string) => (said: JsonObject) => said["type"] === "definition" && String(said["message"]).includes(text);
-const settled = ({ type, state, operation }: JsonObject): boolean =>
-  type === "intent" && state === "confirmed" && String(operation).startsWith("posts.");
+const isDefinition = (text: string) => (said: JsonObject) => said["type"] === "definition" && textIn(said, "message").includes(text);
+const settled = (said: JsonObject): boolean =>
+  said["type"] === "intent" && said["state"] === "confirmed" && textIn(said, "operation").startsWith("posts.");
 
 describe("a live runtime", () => {
   test.concurrent("says how it stands, is stopped, lifted and asked by commands", { timeout: LONG_MS }, async (context) => {
@@ -71,16 +71,16 @@ describe("a live runtime", () => {
 
     const called = await ask("call", "posts.create", "--as", "talker", "--input", '{"content": "By hand"}');
     expect(called).toMatchObject({ code: 0, said: { ok: true, kind: "write", state: "confirmed", created: expect.any(String) } });
-    const read = await ask("call", "posts.get", String(called.said["created"]), "--as", "talker");
+    const read = await ask("call", "posts.get", textIn(called.said, "created"), "--as", "talker");
     expect(read).toMatchObject({ code: 0, said: { kind: "read", value: { content: "By hand", authorHandle: "talker" } } });
-    const forbidden = await ask("call", "posts.vote", String(called.said["created"]), "--as", "talker");
+    const forbidden = await ask("call", "posts.vote", textIn(called.said, "created"), "--as", "talker");
     expect(forbidden).toMatchObject({ code: 1, said: { ok: false, state: "refused", code: "not_allowed" } });
     expect(await ask("call", "posts.reply", "--as", "talker", "--input", '{"content": "to whom?"}')).toMatchObject({ code: 2 });
 
     expect(await ask("halt", "--reason", "enough")).toMatchObject({ code: 0, said: { ok: true, inFlight: expect.any(Array) } });
     const halted = await ask("call", "posts.create", "--as", "talker", "--input", '{"content": "Too late"}');
     expect(halted).toMatchObject({ code: 1, said: { ok: false, state: "ready", code: "halted" } });
-    const late = String(halted.said["intent"]);
+    const late = textIn(halted.said, "intent");
     const why = await ask("why", late);
     expect(why.said).toMatchObject({ about: "intent", state: "ready", reasons: [{ rule: "halted", message: "halted: enough" }] });
     const before = demo.said.filter(settled).length;
@@ -100,7 +100,7 @@ describe("a live runtime", () => {
   test.concurrent("holds what is reviewed until the Guardian's word, also over its end", { timeout: LONG_MS }, async (context) => {
     const { demo, ask, root } = await world(context);
     const first = await demo.saying(became("proposed", "posts.create"));
-    const id = String(first["id"]);
+    const id = textIn(first, "id");
     const why = await ask("why", id);
     expect(why.said).toMatchObject({ state: "proposed", reasons: [{ rule: "approval_wanted" }], hint: expect.stringContaining(id) });
     expect(await ask("approve", id)).toMatchObject({ code: 0 });
@@ -114,7 +114,7 @@ describe("a live runtime", () => {
     const offline = await ask("status");
     expect(offline.said["running"]).toBeUndefined();
     expect(offline.said).toMatchObject({ pauses: [{ scope: "careful" }] });
-    const other = String(second["id"]);
+    const other = textIn(second, "id");
     expect(await ask("reject", other, "--reason", "too long")).toMatchObject({ code: 0 });
     expect((await ask("why", other)).said).toMatchObject({
       state: "cancelled",

@@ -117,5 +117,11 @@ export function resultOf({ stdout }: Ended): JsonObject {
 
 /** An intent that came to this state, of one of these operations. */
 export function became(state: string, ...operations: readonly string[]): (said: JsonObject) => boolean {
-  return ({ type, state: now, operation }) => type === "intent" && now === state && operations.includes(String(operation));
+  return (said) => said["type"] === "intent" && said["state"] === state && operations.includes(textIn(said, "operation"));
+}
+
+/** A text of an object, or an empty one. */
+export function textIn(said: JsonObject, name: string): string {
+  const value = said[name];
+  return typeof value === "string" ? value : "";
 }

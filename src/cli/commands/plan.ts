@@ -1,0 +1,108 @@
+/** `retinue plan`: what the definitions will cost in requests, and how soon they see what happens, without a call. */
+import { keyReference, keyVariable } from "../../config/keys.ts";
+import type { Config } from "../../config/config.ts";
+import type { Profile } from "../../contract/profile.ts";
+import { sha256 } from "../../core/json.ts";
+import { DAY, showDuration } from "../../core/units.ts";
+import { DEFAULT_FLOORS } from "../../limits/lanes.ts";
+import { plan, type PlanInput, type PlanRow } from "../../limits/planner.ts";
+import { planCast } from "../../runtime/launch.ts";
+import { limitsOf } from "../../runtime/rules.ts";
+import { cronTimes } from "../../schedule/cron.ts";
+import type { Specialist } from "../../specialist/specialist.ts";
+import { EXIT, OPTIONS, type Command } from "../command.ts";
+import type { Output } from "../output.ts";
+
+/** A cron expression is counted over a day; one that fires more often than this is counted no further. */
+const MAX_RUNS_COUNTED = 10_000;
+
+export const command: Command = {
+  name: "plan",
+  describe:
+    "What each specialist will ask of its quota by what it is for, how soon it sees news, and when a budget would run out. No call is made.",
+  options: [OPTIONS.config, OPTIONS.agents, OPTIONS.set, OPTIONS.profile],
+  examples: ["retinue plan", "retinue plan --set a --json"],
+  async run(context) {
+    const { out, clock, version } = context;
+    const config = await context.loadConfig();
+    const { profile, roster } = await planCast(config, clock);
+    const rows = plan(roster.definitions.map(({ specialist }) => inputOf(specialist, config, profile, clock.now())));
+    show(rows, out);
+    out.result({ version, command: "plan", ok: true, specialists: rows });
+    return EXIT.done;
+  },
+};
+
+function inputOf(specialist: Specialist, config: Config, profile: Profile, now: number): PlanInput {
+  const { handle, tier, watch, lanes } = specialist;
+  return {
+    handle,
+    key: keyName(handle, config),
+    limits: limitsOf(tier, profile),
+    floors: { ...DEFAULT_FLOORS, ...lanes },
+    sources: [
+      ...(watch.feed === undefined && !watch.mentions ? [] : ["feed"]),
+      ...watch.communities.map((community) => `feed:${community}`),
+      ...(watch.jobs === undefined ? [] : ["jobs"]),
+    ],
+    // One call for each run: what a run really does is not known before it does it.
+    wants: {
+      act: specialist.schedules.reduce(
+        (sum, { cron, everyMs, zone }) => sum + runsADay(cron, everyMs, zone ?? config.guardian.zone, now),
+        0,
+      ),
+    },
+  };
+}
+
+/** Tells keys apart without showing one; a key that is not there is somebody's own. */
+function keyName(handle: string, config: Config): string {
+  const keyFile = config.specialists[handle]?.keyFile;
+  const key = keyReference({ handle, ...(keyFile === undefined ? {} : { keyFile }) }, config.environment, config.cwd).read();
+  return key === undefined ? keyVariable(handle) : sha256(key);
+}
+
+function runsADay(cron: string | undefined, everyMs: number | undefined, zone: string, now: number): number {
+  if (everyMs !== undefined) return DAY / everyMs;
+  if (cron === undefined) return 0;
+  let runs = 0;
+  for (const at of cronTimes(cron, zone, now)) {
+    if (at >= now + DAY || runs >= MAX_RUNS_COUNTED) break;
+    runs++;
+  }
+  return runs;
+}
+
+function show(rows: readonly PlanRow[], out: Output): void {
+  out.table(
+    rows.flatMap((row) => row.sources.map((source) => ({ row, source }))),
+    [
+      { title: "specialist", value: ({ row }) => row.handle },
+      { title: "looks at", value: ({ source }) => source.name },
+      { title: "every", value: ({ source }) => showDuration(source.everyMs), align: "right" },
+      { title: "sees news after", value: ({ source }) => showDuration(source.discoveryMs.mean), align: "right" },
+      { title: "at worst", value: ({ source }) => showDuration(source.discoveryMs.worst), align: "right" },
+    ],
+  );
+  out.line();
+  const lane = (row: PlanRow, name: string): string => {
+    const found = row.lanes.find((one) => one.lane === name);
+    return found === undefined ? "-" : `${Math.round(found.perDay)} (${found.floorPerDay})`;
+  };
+  out.table(rows, [
+    { title: "calls a day (guaranteed)", value: ({ handle }) => handle },
+    ...(["obligation", "reply", "act", "watch", "poll", "explore"] as const).map((name) => ({
+      title: name,
+      value: (row: PlanRow) => lane(row, name),
+      align: "right" as const,
+    })),
+    { title: "in all", value: ({ perDay, limits }) => `${Math.round(perDay)} of ${limits.perDay}`, align: "right" },
+    {
+      title: "an hour's full after",
+      value: ({ runsOutMs }) => (runsOutMs.hour === undefined ? "never" : showDuration(runsOutMs.hour)),
+      align: "right",
+    },
+    { title: "jobs at a time", value: ({ maxObligations }) => maxObligations, align: "right" },
+  ]);
+  for (const { handle, warnings } of rows) for (const warning of warnings) out.line(out.paint.yellow(`\n${handle} ${warning}`));
+}
