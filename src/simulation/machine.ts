@@ -86,14 +86,17 @@ export function createMachine(options: MachineOptions): Machine {
   const onDeath = (point: string): void => {
     running = undefined;
     if (options.disk.db.isTransaction) options.disk.db.exec("ROLLBACK"); // as SQLite does with what it finds half written
+    if (stopped) return;
     const downMs = downtimeMs(random);
     options.onDeath(point, downMs);
-    if (!stopped) clock.after(downMs, boot);
+    clock.after(downMs, boot);
   };
 
   function boot(): void {
     if (running !== undefined || stopped) return;
     lives++;
+    // A clock that is ahead when a process starts is believed: nothing on the machine could know better. One that is behind is not.
+    skewMs = Math.min(0, skewMs);
     fuse = nextFuse();
     const life = beginLife({ clock, skewMs: () => skewMs, dies, onDeath });
     const chance = random.fork(`life ${lives}`);

@@ -133,7 +133,7 @@ export async function simulate(options: SimulateOptions): Promise<Simulation> {
     transport: link,
     log: createLogger({
       level: "error",
-      now: clock.now,
+      now: () => clock.now(),
       sink: ({ message, fields }) => tally.error(`${message}: ${String(fields["message"])}`),
     }),
     announcer,
