@@ -18,6 +18,7 @@ import { checkCron } from "../schedule/cron.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 import type { Recovered, Store } from "../store/store.ts";
 import { dryStore } from "./dry-run.ts";
+import { createIsolation } from "./isolation/isolation.ts";
 import { keepReloading } from "./reloading.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
 
@@ -59,10 +60,13 @@ export interface Launched extends LaunchPlan {
   stop(): Promise<void>;
 }
 
-/** Looks at settings, profile, definitions and keys. Opens nothing. Throws `Misconfigured` with the first mistake. */
-export async function planLaunch(config: Config, clock: Clock): Promise<LaunchPlan> {
+/** What was checked of a project apart from its keys. */
+export type Cast = Pick<LaunchPlan, "profile" | "roster">;
+
+/** Looks at settings, profile, definitions (unless they were looked at already) and keys. Opens nothing. Throws `Misconfigured` with the first mistake. */
+export async function planLaunch(config: Config, clock: Clock, known?: Cast): Promise<LaunchPlan> {
   const baseUrl = requireBaseUrl(config);
-  const cast = await planCast(config, clock);
+  const cast = known ?? (await planCast(config, clock));
   const problems = [...cast.roster.problems, ...checkRosterKeys(cast.roster, config)];
   throwMistakes(problems);
   return { config, baseUrl, ...cast, warnings: problems };
@@ -78,7 +82,7 @@ export function requireBaseUrl({ network: { baseUrl } }: Config): string {
 }
 
 /** Looks at profile and definitions alone, for a network that gives them their keys afterwards. */
-export async function planCast(config: Config, clock: Clock): Promise<Pick<LaunchPlan, "profile" | "roster">> {
+export async function planCast(config: Config, clock: Clock): Promise<Cast> {
   const profile = priced(await loadProfile(config.network.profile), config);
   const roster = await readRoster(config, profile, clock);
   throwMistakes(roster.problems);
@@ -111,7 +115,9 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
     const store = options.dryRun === true ? dryStore(real, { clock, random, zone: () => config.guardian.zone }) : real;
     transport = createTransport({ clock });
     const keys = keysOf(config, new Secret(await real.salt(() => random.word(SALT_LENGTH))), scrubber);
+    const isolation = createIsolation({ clock, log });
     const runtime = createRuntime({
+      isolation,
       specialists: roster.definitions.map(({ specialist }) => specialist),
       profile,
       baseUrl,
@@ -136,7 +142,7 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
       ...planned,
       runtime,
       store,
-      ...lifeOf({ runtime, planned, options, close: [store, ...(store === real ? [] : [real]), transport] }),
+      ...lifeOf({ runtime, planned, options, close: [isolation, store, ...(store === real ? [] : [real]), transport] }),
     };
   } catch (error) {
     await transport?.close();

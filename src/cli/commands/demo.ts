@@ -17,6 +17,8 @@ import { launchOn, live, openStage, showLines, type Showing, type Stage } from "
 import { summaryJson, summaryTable, totalsLines } from "../summary.ts";
 
 const MAX_PORT = 65_535;
+/** Settings are checked before the network has an address. */
+const NOT_YET = "http://127.0.0.1";
 
 export const command: Command = {
   name: "demo",
@@ -69,7 +71,8 @@ async function demo(stage: Stage, settings: Demo): Promise<ExitCode> {
   const { context } = stage;
   const { out } = context;
   const keyFile = keyFileOf(settings.data);
-  const cast = await planCast(await demoConfig(context, settings, keyFile, "http://127.0.0.1"), context.clock);
+  const config = await demoConfig(context, settings, keyFile);
+  const cast = await planCast(config, context.clock);
   const world = await openLocalNetwork({
     clock: context.clock,
     seed: settings.seed,
@@ -82,7 +85,7 @@ async function demo(stage: Stage, settings: Demo): Promise<ExitCode> {
   let launched: Launched | undefined;
   try {
     const baseUrl = baseUrlOf(world, settings.set);
-    const plan = await planLaunch(await demoConfig(context, settings, keyFile, baseUrl), context.clock);
+    const plan = await planLaunch({ ...config, network: { ...config.network, baseUrl } }, context.clock, cast);
     launched = await launchOn(stage, plan);
     greet(stage, settings, world);
     world.network.start();
@@ -136,7 +139,7 @@ function greet({ context: { out, clock } }: Stage, { data, store, temporary, set
 }
 
 /** Settings of the folder, but only this network, this store and these keys: nothing real is ever touched by a demo. */
-async function demoConfig({ cwd, flags }: Context, { set, store, agents }: Demo, keyFile: string, baseUrl: string): Promise<Config> {
+async function demoConfig({ cwd, flags }: Context, { set, store, agents }: Demo, keyFile: string): Promise<Config> {
   const config = await loadConfig({
     cwd,
     env: {},
@@ -144,7 +147,7 @@ async function demoConfig({ cwd, flags }: Context, { set, store, agents }: Demo,
     flags: {
       ...(flags.config === undefined ? {} : { config: flags.config }),
       agents,
-      baseUrl,
+      baseUrl: NOT_YET,
       set,
       profile: `set-${set}`,
       store: `sqlite:${store}`,
