@@ -1,0 +1,156 @@
+/** What a person decides of actions nobody could settle, and of what is parked: real rows, no network. */
+import { describe, expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../src/core/clock.ts";
+import { asEventId, asHandle, asIntentId, asKeyId } from "../../src/core/ids.ts";
+import { systemRandom } from "../../src/core/random.ts";
+import { credits, DAY } from "../../src/core/units.ts";
+import { decide } from "../../src/limits/decide.ts";
+import { DEFAULT_FLOORS } from "../../src/limits/lanes.ts";
+import { scopeOf } from "../../src/limits/spending.ts";
+import type { Effect } from "../../src/contract/operations.ts";
+import { createGuardian, type Guardian } from "../../src/runtime/guardian.ts";
+import { DEFAULT_BRAKES } from "../../src/specialist/specialist.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import type { Store } from "../../src/store/store.ts";
+
+const SCOUT = asHandle("scout");
+const KEY = asKeyId("k1");
+
+interface Desk {
+  readonly store: Store;
+  readonly guardian: Guardian;
+  /** A paid action whose answer was lost with its process. */
+  readonly inDoubt: (id: string, effect: Effect) => Promise<void>;
+  readonly spent: () => Promise<{ readonly posted: number; readonly held: number }>;
+}
+
+async function desk(): Promise<Desk> {
+  const clock = systemClock();
+  const store = openSqliteStore({ path: ":memory:", clock, random: systemRandom() });
+  onTestFinished(() => store.close());
+  await store.registerKey(SCOUT, KEY, { limits: { perHour: 1_000, perDay: 10_000 }, floors: DEFAULT_FLOORS }, clock.now());
+  const inDoubt = async (id: string, effect: Effect): Promise<void> => {
+    const now = clock.now();
+    const event = { specialist: SCOUT, id: asEventId(`event-${id}`), kind: "job.listed", payload: {}, via: "poll", hops: 0 } as const;
+    const intent = {
+      id: asIntentId(id),
+      ordinal: 0,
+      operation: "jobs.create",
+      input: {},
+      effect,
+      lane: "act",
+      conflictKey: id,
+      hops: 0,
+    } as const;
+    const run = { specialist: SCOUT, now, intents: [intent], caps: DEFAULT_BRAKES, brake: () => undefined, report: () => undefined };
+    await store.recordRun(event, run);
+    const row = await store.findIntent(id);
+    if (row === undefined) throw new Error("the intent is not there");
+    const admission = await store.admit(
+      {
+        request: {
+          specialist: SCOUT,
+          key: KEY,
+          operation: "jobs.create",
+          effect,
+          lane: "act",
+          price: { kind: "priced", worst: credits(5) },
+        },
+        intent: { seq: row.seq, id: row.id, conflictKey: id },
+        now,
+        deadlineAt: now + 1_000,
+        holdExpiresAt: now + 7 * DAY,
+        known: { may: ["jobs.create"], review: false, caps: [{ scope: scopeOf(SCOUT), window: "day", money: credits(50) }] },
+      },
+      decide,
+    );
+    expect(admission.kind).toBe("admitted");
+    await store.recover(clock.now(), 0);
+    expect((await store.findIntent(id))?.state).toBe("in_doubt");
+  };
+  const spent = async () => {
+    const [row] = await store.spent(SCOUT, clock.now());
+    return { posted: row?.postedMicros ?? 0, held: row?.heldMicros ?? 0 };
+  };
+  return { store, guardian: createGuardian({ store, clock, members: async () => [] }), inDoubt, spent };
+}
+
+const FIVE = credits(5).micros;
+
+describe("an action in doubt", () => {
+  test("that happened is confirmed, with the id of what came to be, and its money is spent", async () => {
+    const { store, guardian, inDoubt, spent } = await desk();
+    await inDoubt("i1", "at-most-once");
+    expect(await spent()).toEqual({ posted: 0, held: FIVE });
+    await guardian.settle({ id: "i1", verdict: "happened", created: "job_9" });
+    expect(await store.findIntent("i1")).toMatchObject({ state: "confirmed", createdRef: "job_9" });
+    expect(await spent()).toEqual({ posted: FIVE, held: 0 });
+  });
+
+  test("that did not happen is sent again, on the money held for it", async () => {
+    const { store, guardian, inDoubt, spent } = await desk();
+    await inDoubt("i1", "at-most-once");
+    await guardian.settle({ id: "i1", verdict: "did-not" });
+    expect(await store.findIntent("i1")).toMatchObject({ state: "ready", everUnknown: false });
+    expect(await spent()).toEqual({ posted: 0, held: FIVE });
+  });
+
+  test("that is given up is never sent again, and counts as spent, since it may have happened", async () => {
+    const { store, guardian, inDoubt, spent } = await desk();
+    await inDoubt("i1", "at-most-once");
+    await guardian.settle({ id: "i1", verdict: "give-up" });
+    expect(await store.findIntent("i1")).toMatchObject({ state: "cancelled", code: "given_up" });
+    expect(await spent()).toEqual({ posted: FIVE, held: 0 });
+  });
+
+  test("is decided once", async () => {
+    const { guardian, inDoubt } = await desk();
+    await inDoubt("i1", "at-most-once");
+    await guardian.settle({ id: "i1", verdict: "happened" });
+    await expect(guardian.settle({ id: "i1", verdict: "did-not" })).rejects.toMatchObject({ code: "not_in_doubt" });
+    await expect(guardian.settle({ id: "i2", verdict: "did-not" })).rejects.toMatchObject({ code: "nothing_found" });
+  });
+
+  test("is not tried again by retry while it may have happened, unless twice does no harm", async () => {
+    const { store, guardian, inDoubt } = await desk();
+    for (const [id, effect] of [
+      ["i1", "at-most-once"],
+      ["i2", "reconciled"],
+    ] as const) {
+      await inDoubt(id, effect);
+      const row = await store.findIntent(id);
+      const change = { state: "parked", code: "outcome_unknown", message: "nobody knows" } as const;
+      await store.moveIntent({ seq: row?.seq ?? 0, from: ["in_doubt"], change, now: Date.now() });
+    }
+    await expect(guardian.retry({ id: "i1" })).rejects.toMatchObject({ code: "may_have_happened" });
+    await guardian.retry({ id: "i2" });
+    expect((await store.findIntent("i2"))?.state).toBe("ready");
+    expect(await guardian.why({ id: "i1" })).toMatchObject({ state: "parked", hint: expect.stringContaining("settle i1") });
+  });
+});
+
+describe("a parked event", () => {
+  test("is handled again once, and named by its own id", async () => {
+    const { store, guardian } = await desk();
+    const event = { specialist: SCOUT, id: asEventId("post.created:p1"), kind: "post.created", payload: {}, via: "poll", hops: 0 } as const;
+    await store.putEvents({ events: [event] }, 1);
+    const [claimed] = await store.claimEvents(SCOUT, 2, 1);
+    await store.parkEvent(claimed?.seq ?? 0, 3, "it threw");
+    expect(await guardian.why({ id: "post.created:p1" })).toMatchObject({
+      about: "event",
+      state: "parked",
+      reasons: [{ message: expect.stringContaining("it threw") }],
+    });
+    expect((await guardian.status({})).parked).toMatchObject([{ id: "post.created:p1", handle: "scout" }]);
+    await guardian.retry({ id: "post.created:p1" });
+    expect((await store.findEvents("post.created:p1", 1))[0]?.state).toBe("ready");
+    await expect(guardian.retry({ id: "post.created:p1" })).rejects.toMatchObject({ code: "nothing_parked" });
+  });
+});
+
+test("a stop for a mistyped handle is an error, not a stop", async () => {
+  const { guardian } = await desk();
+  await expect(guardian.halt({ handle: "scuot" })).rejects.toMatchObject({ code: "specialist_unknown" });
+  await guardian.halt({ handle: "scout" });
+  expect(await guardian.lift({})).toMatchObject({ said: expect.stringContaining("still in force for scout") });
+});
