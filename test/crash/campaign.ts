@@ -1,0 +1,224 @@
+/** A campaign against the real process: a network with a record of its own, a fault proxy, and `kill -9` at random. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { systemClock } from "../../src/core/clock.ts";
+import { asHandle } from "../../src/core/ids.ts";
+import { seededRandom, type Random } from "../../src/core/random.ts";
+import { createLocalNetwork } from "../../src/network/network.ts";
+import type { LocalNetwork } from "../../src/network/local-network.ts";
+import type { Intent } from "../../src/outbox/port.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { NO_FAULTS, openProxy, type FaultProxy, type ProxyFaults } from "./proxy.ts";
+import type { DriverSettings } from "./driver.ts";
+import { HANDLE } from "./victim.ts";
+
+export interface CampaignOptions {
+  readonly kills: number;
+  readonly seed: number;
+  readonly faults?: ProxyFaults;
+  /** Instead of at random: one life for each call to store or network, from the first to the last. */
+  readonly everyPoint?: boolean;
+  readonly onKill?: (kill: number) => void;
+}
+
+export interface CampaignReport {
+  readonly kills: number;
+  readonly stops: number;
+  readonly broken: number;
+  readonly effects: number;
+  /** Acts that happened more than once, by the network's record. */
+  readonly doubled: readonly string[];
+  /** Intents whose row and the network's record disagree, posts nobody answered, things left open. */
+  readonly lost: readonly string[];
+  readonly intents: { readonly [what: string]: number };
+  readonly doubts: number;
+  /** Parked although reading back is proven for the operation. */
+  readonly parked: number;
+}
+
+const WORST: ProxyFaults = { delayMs: 15, resets: 0.02, slices: 0.05 };
+const LONGEST_LIFE_MS = 900;
+const HEAL_MS = 60_000;
+const QUIET_LOOKS = 15;
+const POST_EVERY_MS = 120;
+const JOB_EVERY_MS = 700;
+const MAX_POINTS = 400;
+
+interface Stage {
+  readonly network: LocalNetwork;
+  readonly proxy: FaultProxy;
+  readonly settings: DriverSettings;
+  readonly random: Random;
+}
+
+export async function campaign(options: CampaignOptions): Promise<CampaignReport> {
+  const random = seededRandom(options.seed);
+  const folder = mkdtempSync(join(tmpdir(), "retinue-crash-"));
+  const network = createLocalNetwork({ clock: systemClock(), random: random.fork("network"), scale: 0.1 });
+  const { key } = network.provision({ handle: HANDLE, tier: "pro" });
+  const listening = await network.listen({ set: "b" });
+  const proxy = await openProxy(Number(new URL(listening.origin).port), random.fork("proxy"), options.faults ?? WORST);
+  const store = join(folder, "store.sqlite");
+  const stage: Stage = { network, proxy, random, settings: { store, baseUrl: `http://127.0.0.1:${proxy.port}/v1`, key } };
+  network.start();
+  const crowd = talk(network);
+  try {
+    const dead = options.everyPoint === true ? await everyPoint(stage, options) : await atRandom(stage, options);
+    crowd.stop();
+    proxy.faults = NO_FAULTS;
+    await heal(stage);
+    return await judge(stage, crowd.posts, dead);
+  } finally {
+    crowd.stop();
+    await proxy.close();
+    await listening.close();
+    await network.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+interface Dead {
+  readonly kills: number;
+  readonly stops: number;
+}
+
+async function atRandom(stage: Stage, { kills, onKill }: CampaignOptions): Promise<Dead> {
+  let stops = 0;
+  for (let kill = 1; kill <= kills; kill++) {
+    const life = await begin(stage.settings);
+    await waited(stage.random.int(LONGEST_LIFE_MS));
+    if (stage.random.next() < 0.15) {
+      stops++;
+      life.process.kill("SIGSTOP");
+      await waited(stage.random.int(400));
+      life.process.kill("SIGCONT");
+      await waited(stage.random.int(100));
+    }
+    life.process.kill("SIGKILL");
+    await life.ended;
+    onKill?.(kill);
+  }
+  return { kills, stops };
+}
+
+/** Each process dies one call later than the one before, until the flow has been cut at every point. */
+async function everyPoint(stage: Stage, { kills, onKill }: CampaignOptions): Promise<Dead> {
+  const most = Math.min(kills, MAX_POINTS);
+  for (let point = 1; point <= most; point++) {
+    const life = await begin({ ...stage.settings, dieAt: point });
+    await life.ended;
+    onKill?.(point);
+  }
+  return { kills: most, stops: 0 };
+}
+
+interface Life {
+  readonly process: ChildProcess;
+  readonly ended: Promise<void>;
+  /** Intents neither settled nor parked, as last told; undefined before the first word. */
+  readonly open: () => number | undefined;
+}
+
+const DRIVER = join(import.meta.dirname, "driver.ts");
+
+/** Starts it, and waits until it has begun or is dead. */
+async function begin(settings: DriverSettings): Promise<Life> {
+  const child = spawn(process.execPath, ["--conditions=retinue-source", DRIVER, JSON.stringify(settings)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let open: number | undefined;
+  const ended = new Promise<void>((resolve) => void child.once("exit", () => resolve()));
+  const ready = new Promise<void>((resolve) => {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      if (line === "ready") resolve();
+      const told = /^open (\d+)/.exec(line)?.[1];
+      if (told !== undefined) open = Number(told);
+    });
+  });
+  await Promise.race([ready, ended]);
+  return { process: child, ended, open: () => open };
+}
+
+/** One more life, without faults, until nothing is open any more; then a graceful end. */
+async function heal({ settings }: Stage): Promise<void> {
+  const life = await begin(settings);
+  let quiet = 0;
+  for (let waitedMs = 0; waitedMs < HEAL_MS && quiet < QUIET_LOOKS; waitedMs += 400) {
+    await waited(400);
+    quiet = life.open() === 0 || (life.open() ?? 9) <= 2 ? quiet + 1 : 0; // the diary goes on, so one may just be leaving
+  }
+  life.process.kill("SIGTERM");
+  await life.ended;
+}
+
+function talk(network: LocalNetwork): { readonly posts: string[]; stop(): void } {
+  const { key } = network.provision({ handle: "talker", tier: "pro" });
+  const posts: string[] = [];
+  const say = async (path: string, body: object): Promise<void> => {
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    const reply = await network.handle("b", { method: "POST", path, query: {}, headers, body: JSON.stringify(body) });
+    const { id } = JSON.parse(reply.body) as { id?: unknown };
+    if (path === "/v1/posts" && typeof id === "string") posts.push(id);
+  };
+  let count = 0;
+  const posting = setInterval(() => void say("/v1/posts", { content: `talk ${++count}` }), POST_EVERY_MS);
+  const offering = setInterval(
+    () => void say("/v1/jobs", { title: `job ${++count}`, description: "do it", reward: 3, skills: [] }),
+    JOB_EVERY_MS,
+  );
+  return {
+    posts,
+    stop() {
+      clearInterval(posting);
+      clearInterval(offering);
+    },
+  };
+}
+
+async function judge({ network, settings, proxy }: Stage, posts: readonly string[], dead: Dead): Promise<CampaignReport> {
+  const store = openSqliteStore({ path: settings.store, clock: systemClock(), random: seededRandom(1) });
+  const intents = await store.intents({ specialist: asHandle(HANDLE), limit: 1_000_000 });
+  const parkedEvents = await store.parkedEvents(asHandle(HANDLE), 1_000);
+  await store.close();
+  const effects = network.truth.effects({ agent: HANDLE });
+  const doubled = network.truth.duplicates({ agent: HANDLE }).map(([first, ...more]) => `${first?.operation} ${first?.target} ${more.length + 1} times`);
+  const lost: string[] = parkedEvents.map(({ id, note }) => `event ${id} is parked: ${note}`);
+
+  const answered = new Set(effects.filter(({ operation }) => operation === "posts.reply").map(({ target }) => target));
+  const decided = new Map(intents.filter(({ operation }) => operation === "posts.reply").map((intent) => [intent.target ?? "", intent]));
+  for (const post of posts) if (!answered.has(post) && decided.get(post)?.state !== "parked") lost.push(`post ${post}: ${decided.get(post)?.state ?? "never seen"}`);
+  const happened = new Set(effects.map(({ operation, target, text }) => keyOf(operation, target, text)));
+  for (const intent of intents) {
+    const did = happened.has(keyOf(intent.operation, intent.target ?? "", textOf(intent)));
+    if (intent.state === "confirmed" && !did) lost.push(`${intent.id} ${intent.operation} is confirmed and never happened`);
+    if ((intent.state === "refused" || intent.state === "cancelled") && did && intent.operation !== "jobs.apply")
+      lost.push(`${intent.id} ${intent.operation} is ${intent.state} and happened`);
+  }
+  const counted = new Map<string, number>();
+  for (const { operation, state } of intents) counted.set(`${operation} ${state}`, (counted.get(`${operation} ${state}`) ?? 0) + 1);
+  return {
+    ...dead,
+    broken: proxy.broken,
+    effects: effects.length,
+    doubled,
+    lost,
+    intents: Object.fromEntries([...counted].sort()),
+    doubts: intents.filter(({ everUnknown }) => everUnknown).length,
+    parked: intents.filter(({ state, effect }) => state === "parked" && effect === "reconciled").length,
+  };
+}
+
+function keyOf(operation: string, target: string, text: string): string {
+  return operation === "posts.create" ? `${operation} ${text}` : `${operation} ${target}`;
+}
+
+function textOf({ input }: Intent): string {
+  return typeof input["content"] === "string" ? input["content"] : "";
+}
+
+function waited(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms));
+}

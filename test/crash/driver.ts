@@ -1,0 +1,92 @@
+/** The process that is killed: the runtime with real time, disk and sockets. Its settings come as one JSON argument. */
+import { createKeys } from "../../src/client/auth.ts";
+import { createTransport, type Transport } from "../../src/client/transport.ts";
+import { resolveProfile } from "../../src/contract/profile.ts";
+import { systemClock } from "../../src/core/clock.ts";
+import { createLogger } from "../../src/core/log.ts";
+import { systemRandom } from "../../src/core/random.ts";
+import { Scrubber, Secret } from "../../src/core/secret.ts";
+import { livePacer } from "../../src/limits/pacing.ts";
+import { createRuntime } from "../../src/runtime/runtime.ts";
+import { createSpecialist } from "../../src/specialist/specialist.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import type { Store } from "../../src/store/store.ts";
+import { HANDLE, TIMING, victim } from "./victim.ts";
+
+export interface DriverSettings {
+  readonly store: string;
+  readonly baseUrl: string;
+  readonly key: string;
+  /** The process kills itself at this call to store or network, before it or after it. */
+  readonly dieAt?: number;
+}
+
+const OPEN = ["proposed", "ready", "sending", "in_doubt", "pending"];
+const TELL_EVERY_MS = 200;
+
+const settings = JSON.parse(process.argv[2] ?? "{}") as DriverSettings;
+let boundaries = 0;
+
+/** The end of a process that nothing in it can notice. */
+function boundary(): void {
+  if (++boundaries === settings.dieAt) process.kill(process.pid, "SIGKILL");
+}
+
+async function across<T>(call: () => Promise<T>): Promise<T> {
+  boundary();
+  const result = await call();
+  boundary();
+  return result;
+}
+
+function mortal(store: Store): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      const operation: unknown = Reflect.get(target, name);
+      if (typeof operation !== "function") return operation;
+      return (...args: unknown[]) => across(async () => (await Reflect.apply(operation, target, args)) as unknown);
+    },
+  });
+}
+
+const clock = systemClock();
+const random = systemRandom();
+const profile = resolveProfile({ extends: "set-b", timing: TIMING });
+const store = openSqliteStore({ path: settings.store, clock, random, lateLandingMs: profile.timing.lateLandingMs });
+const transport = createTransport({ clock });
+const send: Transport = (request) => across(() => transport.send(request));
+const runtime = createRuntime({
+  specialists: [createSpecialist(victim)],
+  profile,
+  baseUrl: settings.baseUrl,
+  store: settings.dieAt === undefined ? store : mortal(store),
+  transport: settings.dieAt === undefined ? transport.send : send,
+  keys: createKeys({ read: () => settings.key, salt: new Secret("crash"), scrubber: new Scrubber() }),
+  pacer: livePacer(clock, { spacingMs: 0 }),
+  clock,
+  random,
+  log: createLogger({
+    level: "error",
+    now: () => clock.now(),
+    sink: ({ message, fields }) => process.stderr.write(`${message} ${JSON.stringify(fields)}\n`),
+  }),
+});
+
+async function open(): Promise<number> {
+  const handle = createSpecialist(victim).handle;
+  const counts = await store.counts(handle);
+  return counts.filter(({ state }) => OPEN.includes(state)).reduce((sum, { count }) => sum + count, 0);
+}
+
+await runtime.start();
+process.stdout.write("ready\n");
+const telling = setInterval(() => {
+  void open().then((count) => process.stdout.write(`open ${count} boundaries ${boundaries} ${HANDLE}\n`));
+}, TELL_EVERY_MS);
+process.once("SIGTERM", () => {
+  clearInterval(telling);
+  void runtime
+    .stop()
+    .then(() => store.close())
+    .then(() => transport.close());
+});
