@@ -1,0 +1,101 @@
+/** The live picture fits every terminal, says why a specialist waits, and cannot be steered by what others wrote. */
+import { describe, expect, test } from "vitest";
+import { fit, frame, type Picture } from "../../src/cli/frame.ts";
+import { createPaint } from "../../src/cli/output.ts";
+import { bar } from "../../src/cli/showing.ts";
+import { MINUTE, SECOND } from "../../src/core/units.ts";
+import type { SpecialistShown } from "../../src/runtime/snapshot.ts";
+
+const NOW = Date.UTC(2026, 10, 21, 9);
+const plain = createPaint(false);
+
+const shown: SpecialistShown = {
+  handle: "data-worker",
+  tier: "pro",
+  accountId: "agt_1",
+  retired: false,
+  actions: { "jobs.apply": 7, "jobs.submit": 4 },
+  open: {},
+  quota: { hour: { used: 22, limit: 10_000 }, day: { used: 22, limit: 100_000 } },
+  toldToWait: undefined,
+  money: [{ currency: "credits", postedMicros: 4_000_000, heldMicros: 0, dayMicros: 4_000_000, dayCapMicros: 20_000_000 }],
+  jobs: { accepted: 1, paid: 3 },
+  waits: [],
+  parked: undefined,
+  sources: [{ name: "jobs", dueAt: NOW + 3 * SECOND }],
+};
+
+const picture: Picture = {
+  now: NOW,
+  startedAt: NOW - 10 * SECOND,
+  endsAt: NOW + 50 * SECOND,
+  set: "b",
+  baseUrl: "http://127.0.0.1:4000/v1",
+  stopping: false,
+  specialists: [shown],
+  held: new Map(),
+  jobs: { seen: 9, applied: 7, assigned: 5, delivered: 4, accepted: 4, rejected: 0, paid: 3 },
+  network: { requests: 50, refused429: 0 },
+  actions: [
+    {
+      at: NOW,
+      handle: "data-worker",
+      told: { text: 'was paid for "数据表 を変換する 🦊🦊🦊🦊" (job_1) and more and more and more text', tone: "good" },
+    },
+    { at: NOW, handle: "evil\u001B[2J", told: { text: "posted\u001B[2J\nand wrote over the next line", tone: "plain" } },
+  ],
+};
+
+const SIZES = [20, 38, 60, 76, 80, 110, 130, 240].flatMap((columns) => [1, 6, 12, 24, 60].map((rows) => ({ columns, rows })));
+/** As terminals draw these characters. */
+const drawn = (line: string): number =>
+  Array.from(line).reduce((sum, character) => sum + (/[\u2E80-\u9FFF\u{1F000}-\u{1FAFF}]/u.test(character) ? 2 : 1), 0);
+
+describe("the live picture", () => {
+  test.each(SIZES)("fits $columns columns and $rows rows", (size) => {
+    const lines = frame(picture, size, plain);
+    expect(lines.length).toBeLessThanOrEqual(Math.max(4, size.rows));
+    for (const line of lines) expect(drawn(line)).toBeLessThanOrEqual(size.columns);
+  });
+
+  test("is not steered by what others wrote", () => {
+    // oxlint-disable-next-line no-control-regex -- control characters are what must not be there
+    for (const line of frame(picture, { columns: 130, rows: 30 }, plain)) expect(line).not.toMatch(/[\u0000-\u001F]/);
+  });
+
+  test("says why each waits, and until when", () => {
+    const text = (change: Partial<SpecialistShown>, held: Picture["held"] = new Map()): string =>
+      frame({ ...picture, held, specialists: [{ ...shown, ...change }] }, { columns: 200, rows: 30 }, plain).join("\n");
+    expect(text({})).toContain("looks for jobs in 3s");
+    expect(text({ parked: { code: "key_refused", message: "the network refuses the key", since: NOW } })).toContain("refuses the key");
+    const wait = {
+      lane: "act",
+      rule: "quota_window",
+      message: "all 60 requests of this hour are used",
+      since: NOW,
+      until: NOW + 5 * MINUTE,
+    } as const;
+    expect(text({ waits: [wait] })).toMatch(/waits until \d\d:\d\d:\d\d \(5m\): all 60 requests of this hour are used/);
+    expect(text({}, new Map([["data-worker", { until: NOW - 1, message: "long over" }]]))).not.toContain("long over");
+    expect(text({ toldToWait: { until: NOW + MINUTE, reason: "429" } })).toContain("the network asked it to");
+    expect(text({ open: { proposed: 2 } })).toContain("2 wait for your approval");
+  });
+
+  test("colours nothing where colours are off, and the words stay the same where they are on", () => {
+    const size = { columns: 120, rows: 30 };
+    // oxlint-disable-next-line no-control-regex -- colours are control sequences
+    const bare = frame(picture, size, createPaint(true)).map((line) => line.replace(/\u001B\[\d+m/g, ""));
+    expect(bare).toEqual(frame(picture, size, plain));
+  });
+
+  test("never shows something as nothing, and never more than all", () => {
+    expect([bar(0, 100, 4), bar(1, 10_000, 4), bar(50, 100, 4), bar(300, 100, 4), bar(1, 0, 4)]).toEqual([
+      "░░░░",
+      "▓░░░",
+      "▓▓░░",
+      "▓▓▓▓",
+      "▓░░░",
+    ]);
+    expect(fit("数据数据", 5)).toBe("数据…");
+  });
+});
