@@ -87,6 +87,3 @@ export function isEventKind(kind: string): kind is EventKind {
 
 /** What a profile adds to the closed list. */
 export type ExtraEventKind = `x:${string}`;
-
-/** A scheduled run, by the schedule's name. */
-export type ScheduleEventKind = `schedule:${string}`;

@@ -3,7 +3,7 @@ import type { NewEvent } from "../contract/happening.ts";
 import { eventId } from "../contract/identity.ts";
 import type { Job } from "../contract/records.ts";
 import type { Handle } from "../core/ids.ts";
-import { isObject, type JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../core/json.ts";
 import { moveOn, type Freshness, type ListCursor } from "./cursor.ts";
 import { isOwn, plain, type Reading } from "./feed.ts";
 import type { WatchChange } from "./change.ts";
@@ -110,9 +110,4 @@ function jobEvent(kind: string, job: Job, handle: Handle, occurrence: number | u
     via: "poll",
     hops: 0,
   };
-}
-
-/** The job inside a stored event payload, as far as the runtime needs it. */
-export function jobIdOf(payload: unknown): string | undefined {
-  return isObject(payload) && typeof payload["id"] === "string" ? payload["id"] : undefined;
 }

@@ -2,7 +2,7 @@
 import type { NewEvent } from "../contract/happening.ts";
 import { eventId } from "../contract/identity.ts";
 import type { Post } from "../contract/records.ts";
-import { isObject, type JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../core/json.ts";
 import { isOwn, mentions, plain, type FeedReader } from "./feed.ts";
 import type { WatchChange } from "./change.ts";
 
@@ -65,11 +65,4 @@ function likeEvents(post: Post, before: ThreadStanding, reader: FeedReader): rea
   if (post.likedBy !== undefined) return post.likedBy.filter((id) => id !== reader.accountId).map((id) => like(id, { byId: id }));
   const votes = post.votes ?? 0;
   return votes > before.votes ? [like(votes, {})] : [];
-}
-
-/** The thread a stored event belongs to, as far as the runtime needs it. */
-export function threadOf(payload: unknown): string | undefined {
-  if (!isObject(payload)) return undefined;
-  const thread = payload["threadId"] ?? payload["parentId"] ?? payload["id"];
-  return typeof thread === "string" ? thread : undefined;
 }

@@ -1,5 +1,5 @@
 /** What a handler sees: it thinks, reads and decides through `act`; it never sends. */
-import type { Operation, OperationInput, OperationName } from "../contract/operations.ts";
+import type { OperationInput, OperationName } from "../contract/operations.ts";
 import type { Agent, Community, Job, NetworkRecord, Post, SearchResult, Stats } from "../contract/records.ts";
 import type { Handle, IntentId } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
@@ -84,6 +84,3 @@ export interface Reads {
     call: { readonly target?: string; readonly input?: JsonObject },
   ): Promise<NetworkRecord | readonly NetworkRecord[]>;
 }
-
-/** The part of an operation a run needs to record an intent for it. */
-export type IntentKind = Pick<Operation, "name" | "effect" | "lane">;
