@@ -1,0 +1,68 @@
+/** Sends broken requests from a process of its own, so that making them does not slow down whoever is measured. */
+import { connect } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import { seededRandom } from "../../../src/core/random.ts";
+import { anyRequest, type RawRequest } from "./grammar.ts";
+import { SECRET } from "./secret.ts";
+
+export interface SendOrder {
+  readonly port: number;
+  readonly count: number;
+  readonly seed: number;
+  readonly atOnce: number;
+}
+
+/** What came back: how often each status, and how often none. */
+export interface Sent {
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly byName: Readonly<Record<string, number>>;
+}
+
+/** Whoever has not answered by then is left alone: a request without an end is never answered. */
+const PATIENCE_MS = 250;
+
+async function send(request: RawRequest, port: number): Promise<string> {
+  const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+  let text = "";
+  const ended = new Promise<void>((resolve) => {
+    socket.on("data", (chunk: Buffer) => {
+      text += chunk.toString("latin1").slice(0, 1_000);
+      if (text.includes("\r\n\r\n")) resolve();
+    });
+    socket.once("error", () => resolve());
+    socket.once("close", () => resolve());
+  });
+  const writing = (async () => {
+    for (const piece of request.pieces) {
+      if (socket.destroyed) return;
+      if (piece.length > 0) socket.write(piece);
+      if (request.pauseMs !== undefined) await pause(request.pauseMs);
+    }
+  })();
+  const patience = new AbortController();
+  await Promise.race([ended, writing.then(() => pause(PATIENCE_MS, undefined, { signal: patience.signal }).catch(() => undefined))]);
+  patience.abort();
+  socket.destroy();
+  await writing;
+  return /^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? "none";
+}
+
+process.once("message", (order: SendOrder) => {
+  const statuses: Record<string, number> = {};
+  const byName: Record<string, number> = {};
+  let left = order.count;
+  const worker = async (index: number): Promise<void> => {
+    const random = seededRandom(order.seed).fork(`${index}`);
+    while (left-- > 0) {
+      const request = anyRequest(random, SECRET, Date.now());
+      const status = await send(request, order.port);
+      statuses[status] = (statuses[status] ?? 0) + 1;
+      byName[request.name] = (byName[request.name] ?? 0) + 1;
+    }
+  };
+  void Promise.all(Array.from({ length: order.atOnce }, (_, i) => worker(i))).then(() => {
+    const sent: Sent = { statuses, byName };
+    process.send?.(sent);
+    process.disconnect();
+  });
+});

@@ -1,0 +1,210 @@
+/** The receiver over real HTTP: what is answered, in which order things are checked, and what it never does. */
+import { connect } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { resolveProfile } from "../../../src/contract/profile.ts";
+import { systemClock } from "../../../src/core/clock.ts";
+import { asHandle } from "../../../src/core/ids.ts";
+import { createLogger, type LogLine } from "../../../src/core/log.ts";
+import { Scrubber, Secret } from "../../../src/core/secret.ts";
+import { createGate, type GateOptions, type VerifiedDelivery } from "../../../src/intake/webhook/gate.ts";
+import { createReceiver, MAX_BODY_BYTES, type Receiver } from "../../../src/intake/webhook/receiver.ts";
+import { signDelivery, type SignedDelivery } from "../../../src/intake/webhook/sign.ts";
+import { SECRET } from "./secret.ts";
+
+const open: Receiver[] = [];
+afterEach(async () => {
+  for (const receiver of open.splice(0)) await receiver.close();
+});
+
+async function receiving(options: Partial<GateOptions> = {}) {
+  const stored: VerifiedDelivery[] = [];
+  const hints: string[] = [];
+  const log: LogLine[] = [];
+  const clock = systemClock();
+  const gate = createGate({
+    clock,
+    log: createLogger({ level: "debug", now: () => clock.now(), scrubber: new Scrubber(), sink: (line) => void log.push(line) }),
+    rules: resolveProfile({ extends: "set-b" }).webhooks,
+    secretsOf: (handle) => (handle === asHandle("scout") ? [new Secret(SECRET)] : undefined),
+    allowUnsigned: false,
+    async put(delivery) {
+      const known = stored.some(({ id }) => id === delivery.id);
+      if (!known) stored.push(delivery);
+      return known ? "known" : "stored";
+    },
+    onStored: () => undefined,
+    onHint: (handle) => void hints.push(handle),
+    ...options,
+  });
+  const receiver = createReceiver({ gate });
+  open.push(receiver);
+  const { port, url } = await receiver.listen({ port: 0, host: "127.0.0.1" });
+  return { gate, receiver, stored, hints, log, port, url };
+}
+
+const sign = (payload: object | string = { id: "e1", type: "mention" }, at = Date.now(), secret = SECRET): SignedDelivery =>
+  signDelivery({ scheme: "standard", secret, payload, id: "d1", at });
+
+interface Answer {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  readonly body: string;
+}
+async function post(url: string, { headers, body }: SignedDelivery, extra: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  const response = await fetch(url, { method: "POST", headers: { ...headers, ...extra }, body: Uint8Array.from(body) });
+  return { status: response.status, retryAfter: response.headers.get("retry-after"), body: await response.text() };
+}
+
+/** Everything that comes back over one connection until it is closed or `until` was seen. */
+function raw(port: number, pieces: readonly (string | Buffer)[], until = "\r\n\r\n"): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: "127.0.0.1" });
+    let text = "";
+    const done = (): void => {
+      socket.destroy();
+      resolve(text);
+    };
+    socket.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+      if (text.includes(until)) done();
+    });
+    socket.once("close", done).once("error", done);
+    for (const piece of pieces) socket.write(piece);
+  });
+}
+
+describe("a request is answered", () => {
+  it("with 202 once stored, with 200 when it was there already", async () => {
+    const { url, stored } = await receiving();
+    expect(await post(`${url}scout`, sign())).toMatchObject({ status: 202, body: "" });
+    expect(await post(`${url}scout`, sign())).toMatchObject({ status: 200, body: "" });
+    expect(stored).toHaveLength(1);
+    expect(stored[0]).toMatchObject({ specialist: "scout", id: "id:d1", scheme: "standard" });
+  });
+
+  it("with the same 401 whichever check failed, each of which is counted", async () => {
+    const { url, gate, log } = await receiving();
+    const signed = sign();
+    const answers = [
+      await post(`${url}scout`, sign({}, Date.now(), "another-secret-0001")),
+      await post(`${url}scout`, sign({}, Date.now() - 400_000)),
+      await post(`${url}scout`, sign({}, Date.now() + 100_000)),
+      await post(`${url}scout`, { headers: { "content-type": "application/json" }, body: signed.body }),
+      await post(`${url}scout`, signed, { "webhook-id": "another" }),
+    ];
+    expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(
+      new Set([JSON.stringify({ status: 401, retryAfter: null, body: "" })]),
+    );
+    expect(gate.counts().refused).toEqual({ mismatch: 2, stale: 1, early: 1, unsigned: 1 });
+    // A flood of forgeries is one line a minute.
+    expect(log.filter(({ message }) => message.includes("refused"))).toHaveLength(1);
+    expect(JSON.stringify(log)).not.toContain(SECRET);
+  });
+
+  it("with 404 for whom we do not look after, before its body is read", async () => {
+    const { url, port } = await receiving();
+    for (const name of ["nobody", "__proto__", "constructor", "scout%00", "Scout"])
+      expect((await post(`${url}${name}`, sign())).status).toBe(404);
+    const answer = await raw(port, [
+      "POST /webhooks/nobody HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9999\r\n\r\n",
+    ]);
+    expect(answer).toMatch(/^HTTP\/1\.1 404/);
+  });
+
+  it("with 404 or 415 for what is no delivery", async () => {
+    const { url } = await receiving();
+    expect((await fetch(`${url}scout`)).status).toBe(404);
+    expect((await fetch(`${url}scout`, { method: "PUT", body: "{}" })).status).toBe(404);
+    expect((await post(`${url}scout`, sign(), { "content-type": "text/plain" })).status).toBe(415);
+    expect((await post(`${url}scout`, sign(), { "content-type": "application/x-www-form-urlencoded" })).status).toBe(415);
+    expect((await post(`${url}scout`, sign(), { "content-type": "application/cloudevents+json; charset=utf-8" })).status).toBe(202);
+  });
+
+  it("with 413 as soon as it says, or shows, that it is too large", async () => {
+    const { port, receiver, stored } = await receiving();
+    const type = "content-type: application/json\r\n";
+    const said = await raw(port, [`POST /webhooks/scout HTTP/1.1\r\nhost: x\r\n${type}content-length: ${MAX_BODY_BYTES + 1}\r\n\r\n`]);
+    expect(said).toMatch(/^HTTP\/1\.1 413/);
+    const chunk = `10000\r\n${"x".repeat(65_536)}\r\n`;
+    const shown = await raw(port, [
+      `POST /webhooks/scout HTTP/1.1\r\nhost: x\r\n${type}transfer-encoding: chunked\r\n\r\n`,
+      ...Array<string>(5).fill(chunk),
+    ]);
+    expect(shown).toMatch(/^HTTP\/1\.1 413/);
+    expect(receiver.counts().tooLarge).toBe(2);
+    expect(stored).toEqual([]);
+  });
+
+  it("in full at the size limit itself", async () => {
+    const { url, stored } = await receiving();
+    const payload = `"${"x".repeat(MAX_BODY_BYTES - 2)}"`;
+    expect((await post(`${url}scout`, sign(payload))).status).toBe(202);
+    expect(stored[0]?.body.byteLength).toBe(MAX_BODY_BYTES);
+  });
+
+  it("with 503 and a time to come back when it cannot be stored, and never with 410", async () => {
+    const full = await receiving({ put: async () => "full" });
+    expect(await post(`${full.url}scout`, sign())).toEqual({ status: 503, retryAfter: "5", body: "" });
+    const broken = await receiving({ put: () => Promise.reject(new Error("disk full")) });
+    expect(await post(`${broken.url}scout`, sign())).toEqual({ status: 503, retryAfter: "5", body: "" });
+    expect(broken.gate.counts()).toMatchObject({ failed: 1, stored: 0 });
+    expect(broken.log.some(({ level }) => level === "error")).toBe(true);
+  });
+
+  it("only after it is on disk", async () => {
+    const stored: (() => void)[] = [];
+    const { url } = await receiving({ put: () => new Promise((resolve) => stored.push(() => resolve("stored"))) });
+    let answered = false;
+    const answer = post(`${url}scout`, sign()).then((given) => {
+      answered = true;
+      return given;
+    });
+    await expect.poll(() => stored.length).toBe(1);
+    expect(answered).toBe(false);
+    stored[0]?.();
+    expect((await answer).status).toBe(202);
+  });
+
+  it("with 431 for more headers than a delivery has", async () => {
+    const { port } = await receiving();
+    expect(await raw(port, [`POST /webhooks/scout HTTP/1.1\r\nhost: x\r\n${"a: b\r\n".repeat(200)}\r\n`])).toMatch(/^HTTP\/1\.1 431/);
+  });
+});
+
+describe("secrets", () => {
+  it("overlap while they are rotated, and which one is still in use can be seen", async () => {
+    const { url, gate } = await receiving({ secretsOf: () => [new Secret("the-new-secret-0001"), new Secret(SECRET)] });
+    const old = signDelivery({ scheme: "github", secret: SECRET, payload: { a: 1 }, at: 0 });
+    const fresh = signDelivery({ scheme: "github", secret: "the-new-secret-0001", payload: { a: 2 }, at: 0 });
+    expect([(await post(`${url}scout`, old)).status, (await post(`${url}scout`, fresh)).status]).toEqual([202, 202]);
+    expect(gate.counts().bySecret).toEqual([1, 1]);
+  });
+});
+
+describe("without a secret", () => {
+  it("nothing is believed: a delivery is a hint, and is not stored", async () => {
+    const { url, hints, stored } = await receiving({ secretsOf: () => [], allowUnsigned: true });
+    expect((await post(`${url}scout`, signDelivery({ scheme: "none", secret: "", payload: { type: "mention" }, at: 0 }))).status).toBe(202);
+    expect(hints).toEqual(["scout"]);
+    expect(stored).toEqual([]);
+  });
+
+  it("and without being told to do so, everything is refused", async () => {
+    const { url, hints } = await receiving({ secretsOf: () => [] });
+    expect((await post(`${url}scout`, signDelivery({ scheme: "none", secret: "", payload: {}, at: 0 }))).status).toBe(401);
+    expect((await post(`${url}scout`, sign())).status).toBe(401);
+    expect(hints).toEqual([]);
+  });
+
+  it("a secret that is set is asked for, whatever else is allowed", async () => {
+    const { url, hints } = await receiving({ allowUnsigned: true });
+    expect((await post(`${url}scout`, signDelivery({ scheme: "none", secret: "", payload: {}, at: 0 }))).status).toBe(401);
+    expect(hints).toEqual([]);
+  });
+});
+
+it("a port that is taken is said to be", async () => {
+  const { port } = await receiving();
+  const other = createReceiver({ gate: (await receiving()).gate });
+  await expect(other.listen({ port, host: "127.0.0.1" })).rejects.toMatchObject({ code: "port_in_use" });
+});
