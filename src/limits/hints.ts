@@ -7,6 +7,9 @@ import { observe, type QuotaState } from "./quota.ts";
 /** A `remaining` whose window resets this soon is a burst limit, not the hour's or the day's. */
 const BURST_RESET_MS = 2 * MINUTE;
 
+/** An hour's window that was just opened may say that it resets in a little over an hour, by rounding and clocks apart. */
+const ROUNDING_MS = MINUTE;
+
 /**
  * Believes the server downwards: where it says fewer requests are left than we think, the difference was made by
  * someone else and is charged as foreign. Where it says more, nothing changes.
@@ -15,7 +18,7 @@ export function believeDownwards(state: QuotaState, now: number, hints: LimitHin
   const at = observe(state, now);
   const resetMs = finite(hints.resetMs);
   const unnamed = resetMs !== undefined && resetMs <= BURST_RESET_MS ? undefined : finite(hints.remaining);
-  const byHour = resetMs === undefined || resetMs <= HOUR;
+  const byHour = resetMs === undefined || resetMs <= HOUR + ROUNDING_MS;
   const hour = lowest(hints.remainingHour, byHour ? unnamed : undefined);
   const day = lowest(hints.remainingDay, byHour ? undefined : unnamed);
   return [phantom(state, "hour", at, hour, resetMs), phantom(state, "day", at, day, resetMs)].filter((delta) => delta !== undefined);

@@ -188,6 +188,7 @@ describe("believing the server", () => {
     { name: "the day named", hint: { remainingDay: 7 }, hour: 60, day: 7 },
     { name: "an unnamed window is the hour", hint: { remaining: 12 }, hour: 12, day: 500 },
     { name: "an unnamed window that resets in five hours is the day", hint: { remaining: 12, resetMs: 5 * HOUR }, hour: 60, day: 12 },
+    { name: "an hour just opened, rounded up, is no day", hint: { remaining: 12, resetMs: HOUR + 2 * SECOND }, hour: 12, day: 500 },
     { name: "a burst limit is neither", hint: { remaining: 0, resetMs: SECOND }, hour: 60, day: 500 },
     { name: "more than we think changes nothing", hint: { remainingHour: 1_000, remainingDay: 1e9 }, hour: 60, day: 500 },
     { name: "less than nothing is nothing", hint: { remainingHour: -5 }, hour: 0, day: 500 },
