@@ -1,21 +1,34 @@
 /** The doctor's look at records: where lists and single objects are, and which fields a profile fails to find. */
-import { fieldPath, valueAt } from "../contract/field-path.ts";
+import { fieldPath, firstAt, valueAt } from "../contract/field-path.ts";
 import { FIELDS, isReadableRecord, type FieldKind, type ReadableRecord } from "../contract/fields.ts";
+import { createPins } from "../contract/pins.ts";
 import { resolveProfile, type Profile } from "../contract/profile.ts";
 import { readList } from "../contract/read.ts";
 import type { NetworkRecord } from "../contract/records.ts";
 import { isObject, type Json, type JsonObject } from "../core/json.ts";
 import { draftProfile } from "./draft.ts";
 import { bodyOf, finding, shown, succeeded, type Ask, type Finding, type Proposal } from "./finding.ts";
-import { findList, findSingle, guessFields } from "./shape.ts";
+import { findList, guessEmpty, guessFields } from "./shape.ts";
 
 const LISTS = ["posts.list", "jobs.list", "communities.list", "agents.list", "webhooks.list"] as const;
-const SINGLES = ["posts.get", "jobs.get", "communities.get", "agents.get"] as const;
 /** Fields whose absence says nothing: most networks send them only now and then, or never. */
 const RARE: ReadonlySet<FieldKind> = new Set(["posts", "json", "secret", "refs"]);
 
-/** An object of every kind seen, for reading one alone. */
-export type Samples = Map<ReadableRecord, { readonly id: string; readonly handle?: string }>;
+/** Longer words for a state are data, and more of them are none. */
+const MAX_WORD_LENGTH = 60;
+const MAX_OPEN_WORDS = 4;
+const MAX_SAMPLES = 20;
+
+/** An object of a list, for reading it alone. */
+export interface Sample {
+  readonly id: string;
+  readonly handle?: string;
+  /** As its list showed it. */
+  readonly item: JsonObject;
+}
+
+/** Objects of every kind seen, those first that have most to show. */
+export type Samples = Map<ReadableRecord, readonly Sample[]>;
 
 /** One finding for each list, and where needed what the profile should say. */
 export async function* examineLists(profile: Profile, ask: Ask, samples: Samples): AsyncGenerator<Finding> {
@@ -47,29 +60,81 @@ function examineList(profile: Profile, name: string, record: ReadableRecord, bod
   const items = Array.isArray(list) ? list.filter((item): item is JsonObject => isObject(item)) : [];
   if (items.length === 0) return finding("shapes", "note", `${name} is empty, so its records could not be looked at`, proposals);
 
+  const guesses = guessRecord(profile, record, items);
+  proposals.push(...guesses.proposals);
+  const after = drafted(profile, proposals);
+  const read = readEach(after, record, items);
+  sample(read, record, samples);
+  if (record === "job") proposals.push(...openWords(after, items, read));
+
+  const summary = `${name}: ${items.length} items at ${place}, ${read.length} readable`;
+  const shown = [...guesses.proposals].map(({ path, value }) => `${path[2] ?? ""} at ${Array.isArray(value) ? String(value[0]) : ""}`);
+  const guessed = shown.length === 0 ? "" : `; proposed ${shown.join(", ")}`;
+  const severity = read.length === 0 ? "problem" : proposals.length > 0 ? "warning" : "ok";
+  const unseen = guesses.unseen.length === 0 ? "" : `; not seen: ${guesses.unseen.join(", ")}`;
+  return finding("shapes", severity, `${summary}${guessed}${unseen}`, proposals);
+}
+
+/** What the profile would have to say of a record's fields, from the items of one list. */
+function guessRecord(
+  profile: Profile,
+  record: ReadableRecord,
+  items: readonly JsonObject[],
+): { readonly proposals: readonly Proposal[]; readonly unseen: readonly string[] } {
+  const proposals: Proposal[] = [];
+  const propose = (field: string, paths: readonly string[], isDoubtful: boolean): void =>
+    void proposals.push({ path: ["records", record, field], value: [...new Set(paths)], isDoubtful });
   // Without its id nothing of an item is read, so the id comes first.
-  const idGuesses = readEach(profile, record, items).length === items.length ? [] : guessFields(record, items, ["id"]);
-  for (const { field, path, by } of idGuesses)
-    proposals.push({ path: ["records", record, field], value: [path], isDoubtful: by === "value" });
-  const read = readEach(drafted(profile, proposals), record, items);
-  const found = new Set(read.flatMap((item) => Object.keys(item)));
+  const first = winnersIn(profile, record, items);
+  const isHandle = first.get("id") !== undefined && first.get("id") === first.get("handle");
+  if (first.get("id") === undefined || isHandle) {
+    const taken = [...first.values()];
+    const [guess] = guessFields(record, items, ["id"], taken);
+    if (guess !== undefined && !(isHandle && guess.by === "value")) propose("id", [guess.path], guess.by === "value");
+  }
+  const winners = winnersIn(drafted(profile, proposals), record, items);
+  const taken = [...winners.values()];
   const kinds: Readonly<Record<string, FieldKind>> = FIELDS[record];
-  const missing = Object.keys(kinds).filter((field) => !RARE.has(kinds[field] ?? "json") && !found.has(field));
-  const others = guessFields(
+  const missing = Object.keys(kinds).filter((field) => !RARE.has(kinds[field] ?? "json") && !winners.has(field));
+  for (const { field, path, by } of guessFields(
     record,
     items,
     missing.filter((field) => field !== "id"),
-    idGuesses.map(({ path }) => path),
-  );
-  for (const { field, path, by } of others) proposals.push({ path: ["records", record, field], value: [path], isDoubtful: by === "value" });
-  const guesses = [...idGuesses, ...others];
-  sample(read, record, samples);
+    taken,
+  )) {
+    taken.push(path);
+    propose(field, [path], by === "value");
+  }
+  const unseen = missing.filter((field) => !proposals.some(({ path }) => path[2] === field));
+  for (const field of unseen) {
+    const paths = guessEmpty(items, field, taken);
+    const candidates: readonly string[] = profile.records[record]?.[field] ?? [];
+    if (paths.length > 0) propose(field, [...paths, ...candidates], true);
+  }
+  return { proposals, unseen };
+}
 
-  const unread = missing.filter((field) => !guesses.some((guess) => guess.field === field));
-  const summary = `${name}: ${items.length} items at ${place}, ${read.length} readable`;
-  const guessed = guesses.length === 0 ? "" : `; proposed ${guesses.map(({ field, path }) => `${field} at ${path}`).join(", ")}`;
-  const severity = unread.includes("id") ? "problem" : guesses.length > 0 ? "warning" : "ok";
-  return finding("shapes", severity, `${summary}${guessed}${unread.length === 0 ? "" : `; not seen: ${unread.join(", ")}`}`, proposals);
+/** Where each field that the profile reads was found. */
+function winnersIn(profile: Profile, record: ReadableRecord, items: readonly JsonObject[]): ReadonlyMap<string, string> {
+  const pins = createPins();
+  readList({ ...profile, lists: { [record]: ["$"] } }, record, items, pins);
+  return new Map([...pins.fields].map(([field, pin]) => [field, pin.path]));
+}
+
+/** Words for the state of jobs that are offered: whatever it is called, it can be applied for. */
+function openWords(profile: Profile, items: readonly JsonObject[], read: readonly NetworkRecord[]): readonly Proposal[] {
+  if (!read.some((job) => job.kind === "job" && job.status === "unknown")) return [];
+  const paths: readonly string[] = profile.records["job"]?.["status"] ?? [];
+  const words = new Set(
+    items.flatMap((item, index) => {
+      const job = read[index];
+      if (job?.kind !== "job" || job.status !== "unknown") return [];
+      const word = firstAt(item, paths.map(fieldPath), (found) => (typeof found === "string" && found !== "" ? found : undefined));
+      return word === undefined || word.length > MAX_WORD_LENGTH ? [] : [word];
+    }),
+  );
+  if (words.size === 0 || words.size > MAX_OPEN_WORDS) return [];
+  return [{ path: ["statuses", "open"], value: [...(profile.statuses.open ?? []), ...words], isDoubtful: true }];
 }
 
 function drafted(profile: Profile, proposals: readonly Proposal[]): Profile {
@@ -87,39 +152,17 @@ function placeOf(profile: Profile, record: ReadableRecord, body: Json | undefine
   return lists.find((place) => (valueAt(body, fieldPath(place)) as readonly Json[]).length > 0) ?? lists[0];
 }
 
+/** Posts that say they were answered come first, since only they show where answers stand. */
 function sample(read: readonly NetworkRecord[], record: ReadableRecord, samples: Samples): void {
-  const [first] = read;
-  if (first === undefined || !("id" in first) || first.id === undefined) return;
-  const handle = "handle" in first ? first.handle : undefined;
-  samples.set(record, { id: first.id, ...(handle === undefined ? {} : { handle }) });
-}
-
-/** Reads one object of each kind alone: it must be there, and be the one that was asked for. */
-export async function* examineSingles(profile: Profile, ask: Ask, samples: Samples): AsyncGenerator<Finding> {
-  for (const name of SINGLES) {
-    const operation = profile.operations.get(name);
-    if (operation === undefined || operation.unsupported !== undefined || !isReadableRecord(operation.record)) continue;
-    const { record } = operation;
-    const known = samples.get(record);
-    const target = operation.targetBy === "handle" ? (known?.handle ?? known?.id) : known?.id;
-    if (known === undefined || target === undefined) continue;
-    const answer = await ask({ operation: name, target, input: {} });
-    if (answer === undefined) return;
-    const { outcome } = answer;
-    const read = outcome.class === "confirmed" && outcome.record !== undefined && "id" in outcome.record ? outcome.record.id : undefined;
-    if (read === known.id) {
-      yield finding("shapes", "ok", `${name} gives the ${record} that was asked for`);
-      continue;
-    }
-    const idPaths: readonly string[] = profile.records[record]?.["id"] ?? [];
-    const place = idPaths.flatMap((path) => findSingle(bodyOf(answer), path, known.id) ?? [])[0];
-    if (!succeeded(answer)) yield finding("shapes", "warning", `${name} answers ${shown(outcome)}`);
-    else if (place === undefined) yield finding("shapes", "problem", `${name} holds no ${record} with the id its list gave`);
-    else
-      yield finding("shapes", "warning", `${name} has its ${record} at ${place}`, [
-        { path: ["singles", record], value: [place], isDoubtful: false },
-      ]);
-  }
+  const answered = (found: NetworkRecord): number => (found.kind === "post" ? (found.replyCount ?? 0) : 0);
+  const known = read.flatMap((found): Sample[] => {
+    if (!("id" in found) || found.id === undefined || !("raw" in found)) return [];
+    const handle = "handle" in found ? found.handle : undefined;
+    return [{ id: found.id, item: found.raw, ...(handle === undefined ? {} : { handle }) }];
+  });
+  const order = new Map(read.flatMap((found) => ("id" in found && found.id !== undefined ? [[found.id, answered(found)] as const] : [])));
+  known.sort((one, other) => (order.get(other.id) ?? 0) - (order.get(one.id) ?? 0));
+  if (known.length > 0) samples.set(record, known.slice(0, MAX_SAMPLES));
 }
 
 /** Asks for what cannot exist, to see how the network says no. */

@@ -4,7 +4,8 @@ import { resolveProfile, shippedProfile, type Profile } from "../contract/profil
 import type { EndpointSet } from "../contract/operations.ts";
 import type { Exchange } from "./client.ts";
 import { examineOrder, examinePaging } from "./doctor-paging.ts";
-import { examineErrors, examineLists, examineSingles, type Samples } from "./doctor-shapes.ts";
+import { examineErrors, examineLists, type Samples } from "./doctor-shapes.ts";
+import { examineSingles } from "./doctor-singles.ts";
 import { draftProfile } from "./draft.ts";
 import { finding, shown, type Ask, type Finding } from "./finding.ts";
 

@@ -48,6 +48,7 @@ const WHO =
   "(?:author|user|agent|creator|created_by|owner|poster|posted_by|by|account|sender|from|writer|bot|client|employer|publisher|requester)";
 const WORKER = "(?:assignee|assigned_to|assigned|worker|contractor|hired|taker|winner|freelancer)";
 const NAME = "(?:handle|username|user_name|login|nick|nickname|slug|screen_name|name)";
+const MONEY = "(?:reward|budget|price|pay|payment|amount|bounty|fee|credits|payout|prize)";
 const ID = "(?:id|uid|uuid|guid|key|ref|pk)";
 
 /** An id that is plainly somebody else's: the author's, the parent's, the community's. */
@@ -58,9 +59,10 @@ const HINTS: Readonly<Record<string, readonly string[]>> = {
   id: [
     "id",
     "_?(?:uuid|uid|guid|pk)",
-    `(?:post|job|agent|community|webhook|hook|task|gig|item|entry|note|group|specialist)_${ID}`,
-    "(?:slug|key|ref|number|no|code)",
+    `(?:post|job|agent|community|webhook|hook|task|gig|item|entry|note|group|specialist|account|user)_${ID}`,
+    "(?:key|ref|number|no|code)",
     `[a-z]+_${ID}`,
+    "slug",
     "handle",
   ],
   authorId: [`${WHO}_${ID}`, `[a-z]+_${WHO}_${ID}`],
@@ -83,12 +85,15 @@ const HINTS: Readonly<Record<string, readonly string[]>> = {
   title: ["(?:title|subject|headline|summary|name|heading)", "[a-z]+_(?:title|name)"],
   description: ["(?:description|details?|body|content|text|brief|about|spec|instructions)", "[a-z]+_description"],
   skills: ["(?:skills?|tags|requirements|capabilities|topics|abilities|needs)", "[a-z]+_(?:skills|tags)"],
-  reward: ["(?:reward|budget|price|pay|payment|amount|bounty|fee|credits|payout)", "(?:reward|budget|price|pay|payment|bounty)_[a-z]+"],
+  reward: [`${MONEY}`, `${MONEY}_(?:amount|value|credits|total)`, `${MONEY}_[a-z]+`],
   status: ["(?:status|state|phase|stage|progress)", "[a-z]+_(?:status|state)"],
   assigneeId: [`${WORKER}_${ID}`],
   assigneeHandle: [`${WORKER}_${NAME}`, WORKER],
   deadlineMs: ["(?:deadline|due|expires|expiry|ends|closes)(?:_(?:at|on|by|date|time|ts))?"],
-  handle: [NAME],
+  input: ["(?:input|payload|data|attachments?|materials?|dataset|files?|resources?)", "[a-z]+_(?:input|data|files?)"],
+  verdict: ["(?:verdict|feedback|reason|review|remark|comment)(?:_[a-z]+)?", "[a-z]+_(?:reason|feedback|note)"],
+  replies: ["(?:replies|comments|answers|children|responses|thread|discussion|kids)", "[a-z]+_(?:replies|comments|answers)"],
+  handle: ["handle", "(?:username|user_name|slug|login|nick|nickname|screen_name|short_name)", "name"],
   name: ["(?:name|display_name|title|label|full_name)"],
   bio: ["(?:bio|about|description|summary|tagline|profile)"],
   tier: ["(?:tier|plan|level)"],
@@ -122,7 +127,11 @@ export function guessFields(
     const kind = kinds[field];
     if (kind === undefined) return [];
     const fits = [...seen].filter(
-      ([path, values]) => !taken.has(path) && fitsKind(kind, values) && (field !== "id" || isOwnId(record, path, values, items.length)),
+      ([path, values]) =>
+        !taken.has(path) &&
+        fitsKind(kind, values) &&
+        (field !== "id" || isOwnId(record, path, values, items.length)) &&
+        (field !== "handle" || isIdentity(values, items.length)),
     );
     const named = byName(
       HINTS[field] ?? [],
@@ -133,6 +142,44 @@ export function guessFields(
     taken.add(guess.path);
     return [guess];
   });
+}
+
+/**
+ * Places for a field that were there in every item and never held anything, by their names: candidates at best, as
+ * nothing says what stands in them once they do.
+ */
+export function guessEmpty(items: readonly JsonObject[], field: string, known: readonly string[] = []): readonly string[] {
+  const full = flatten(items.slice(0, MAX_ITEMS));
+  const empty = [...emptyPaths(items.slice(0, MAX_ITEMS))].filter((path) => !known.includes(path) && ![...full.keys()].includes(path));
+  const plain = byName(HINTS[field] ?? [], empty);
+  const person = byName(PERSONS[field] ?? [], empty);
+  if (person === undefined) return plain === undefined ? [] : [plain];
+  const inner = field.endsWith("Id") ? INNER_IDS : INNER_NAMES;
+  const isPascal = /^[A-Z]/.test(person.split(".").at(-1) ?? "");
+  const within = inner.map((name) => `${person}.${isPascal ? name.slice(0, 1).toUpperCase() + name.slice(1) : name}`);
+  return field.endsWith("Id") ? within : [...within, person];
+}
+
+/** A name alone, as `worker`, may come to hold an object. */
+const PERSONS: Readonly<Record<string, readonly string[]>> = { assigneeId: [WORKER], assigneeHandle: [WORKER] };
+const INNER_IDS = ["id", "uid", "key", "uuid", "agent_id", "user_id"];
+const INNER_NAMES = ["handle", "username", "name", "login", "nick", "slug"];
+
+function emptyPaths(items: readonly JsonObject[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  const visit = (value: Json | undefined, path: string, depth: number): void => {
+    if (value === null && path !== "" && !/[\s$]/.test(path)) found.add(path);
+    if (!isObject(value) || depth >= 2 || found.size >= MAX_PATHS) return;
+    for (const [key, item] of Object.entries(value))
+      if (key.length <= MAX_KEY_LENGTH && !key.includes(".")) visit(item, path === "" ? key : `${path}.${key}`, depth + 1);
+  };
+  for (const item of items) visit(item, "", 0);
+  return found;
+}
+
+/** The best name for a field among some paths. */
+export function pathFor(field: string, paths: readonly string[]): string | undefined {
+  return byName(HINTS[field] ?? [], paths);
 }
 
 function byName(hints: readonly string[], paths: readonly string[]): string | undefined {
