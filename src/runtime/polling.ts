@@ -16,6 +16,8 @@ import type { Parts } from "./parts.ts";
 
 /** Further pages read to close a gap; what lies beyond is recorded as a gap and shown. */
 const MAX_GAP_PAGES = 3;
+/** So often in a row a gap is tried again that could not be read back, before it is recorded. */
+const MAX_TORN_LOOKS = 5;
 /** A list that could not be read is tried again after this, on top of its cadence. */
 const FAILED_POLL_MS = 30 * SECOND;
 
@@ -57,8 +59,17 @@ async function poll(parts: Parts, member: Member, source: Source, row: SourceRow
     );
     return;
   }
-  const reading = await readPages(parts, member, source, cursor, answer.outcome);
+  const { reading, torn } = await readPages(parts, member, source, cursor, answer.outcome);
   const now = clock.now();
+  const failed = numberIn(row?.cursor, "torn") ?? 0;
+  if (torn && failed < MAX_TORN_LOOKS) {
+    // What was read is kept, but the cursor stays where it is: past it lies what could not be read.
+    const stored = { ...storeCursor(cursor), ...row?.cursor, torn: failed + 1 };
+    const cursors = [{ specialist: handle, source: source.name, cursor: stored, dueAt: now + FAILED_POLL_MS }];
+    const { fresh } = await store.putEvents({ events: reading.events, cursors }, now);
+    if (fresh.length > 0) parts.wake(member, "events");
+    return;
+  }
   const next = await nextLook(parts, member, readPace(row?.cursor), reading.fresh, others);
   await tellOthers(parts, member, source, answer.outcome.items);
   const stored = { ...storeCursor(reading.cursor), ...next.source, ...(reading.gap ? { gapAt: now } : {}) };
@@ -94,14 +105,14 @@ async function tellOthers(parts: Parts, member: Member, source: Source, items: r
   for (const { other } of told) parts.wake(other, "events");
 }
 
-/** Reads on while nothing on the page has been seen before, so that a busy hour loses nothing. */
+/** Reads on while nothing on the page has been seen before, so that a busy hour loses nothing. `torn`: a page could not be read. */
 async function readPages(
   parts: Parts,
   member: Member,
   source: Source,
   cursor: ListCursor,
   first: Extract<Outcome, { readonly class: "confirmed" }>,
-): Promise<Reading> {
+): Promise<{ readonly reading: Reading; readonly torn: boolean }> {
   const items = [...(first.items ?? [])];
   let reading = source.read(items, cursor);
   let next = first.next;
@@ -111,13 +122,14 @@ async function readPages(
       { operation: source.operation, input: { ...source.input, cursor: next.cursor } },
       { signal: parts.ending },
     );
-    if (answer.kind !== "answered" || answer.outcome.class !== "confirmed") break;
+    if (answer.kind === "waits") break; // the quota has no place for more: what is further back is given up
+    if (answer.kind !== "answered" || answer.outcome.class !== "confirmed") return { reading, torn: true };
     items.push(...(answer.outcome.items ?? []));
     next = answer.outcome.next;
     reading = source.read(items, cursor);
-    if (next === undefined) return { ...reading, gap: false }; // the whole list was read: nothing can be missing
+    if (next === undefined) return { reading: { ...reading, gap: false }, torn: false }; // the whole list was read: nothing can be missing
   }
-  return reading;
+  return { reading, torn: false };
 }
 
 function sourcesOf(parts: Parts, member: Member): readonly Source[] {
@@ -189,4 +201,9 @@ function isPost(record: NetworkRecord): record is Post {
 
 function isJob(record: NetworkRecord): record is Job {
   return record.kind === "job";
+}
+
+function numberIn(cursor: JsonObject | undefined, name: string): number | undefined {
+  const value = cursor?.[name];
+  return typeof value === "number" ? value : undefined;
 }
