@@ -208,7 +208,7 @@ function withBody(value: unknown, body: string | undefined): unknown {
 function finish(file: string, value: object): { readonly definition?: LoadedDefinition; readonly problems: readonly Problem[] } {
   try {
     // The schema has said yes; it differs from the type only in allowing an explicit `undefined`, which means "not given".
-    return { definition: { file, specialist: createSpecialist(value as SpecialistDefinition) }, problems: [] };
+    return { definition: { file, specialist: createSpecialist(value as SpecialistDefinition, file) }, problems: [] };
   } catch (error) {
     if (error instanceof RetinueError) return { problems: [problemOf(error, { file })] };
     throw error;

@@ -5,7 +5,7 @@ import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { ClaimedEvent } from "../inbox/port.ts";
 import { brake } from "../specialist/brakes.ts";
 import type { DraftIntent, StoredIntent } from "../specialist/port.ts";
-import type { ReadCall, ReadResult } from "../specialist/request.ts";
+import type { ReadCall, ReadResult, RunRequest } from "../specialist/request.ts";
 import { runHandler, RunInterrupted, type EventHandler, type RunResult } from "../specialist/run.ts";
 import type { Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
@@ -90,7 +90,7 @@ async function runOne(
 ): Promise<RunResult> {
   const { specialist } = member;
   const stored = await parts.store.loadState(specialist.handle);
-  return runHandler(handler, {
+  const request: RunRequest = {
     event,
     steps: event.steps,
     me: { handle: specialist.handle, id: member.accountId },
@@ -104,7 +104,9 @@ async function runOne(
     clock: parts.clock,
     log: parts.log.child({ handle: specialist.handle, event: event.id }),
     signal: parts.ending,
-  });
+  };
+  const isolation = specialist.isolate === "worker" ? parts.isolation : undefined;
+  return isolation === undefined ? runHandler(handler, request) : isolation.run(specialist, event.kind, request);
 }
 
 function finish(

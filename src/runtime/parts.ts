@@ -8,6 +8,7 @@ import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
 import type { Store } from "../store/store.ts";
 import type { Door } from "./door.ts";
+import type { Isolation } from "./isolation/isolation.ts";
 import type { Member, Part } from "./member.ts";
 import type { SharedLists } from "./sharing.ts";
 import type { WebhookHealth } from "./webhook-health.ts";
@@ -26,6 +27,8 @@ export interface Parts {
   readonly health: WebhookHealth;
   /** Bounds how many handlers run at once. */
   readonly handlers: PQueue;
+  /** Where definitions that ask for it run in threads; undefined where everything runs in this one. */
+  readonly isolation: Isolation | undefined;
   readonly fetch: typeof globalThis.fetch;
   /** Aborted when the runtime begins to stop: nothing new is begun. */
   readonly stopping: AbortSignal;

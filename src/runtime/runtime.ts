@@ -26,6 +26,7 @@ import { createDoor, type Door } from "./door.ts";
 import { settleDoubts } from "./doubting.ts";
 import { followWatches } from "./following.ts";
 import { handleEvents } from "./handling.ts";
+import type { Isolation } from "./isolation/isolation.ts";
 import { createKeyWatch, KEY_LOOK_MS, type KeyWatch } from "./keys.ts";
 import { createMember, PARTS, type Member, type Part } from "./member.ts";
 import type { Parts } from "./parts.ts";
@@ -61,6 +62,8 @@ export interface RuntimeOptions {
   readonly fetch?: typeof globalThis.fetch;
   /** Does only what it is told: nothing is polled, handled or sent by itself. Default false. */
   readonly passive?: boolean;
+  /** Runs what says `isolate: "worker"`. Its owner closes it. Default: everything runs in this thread, whatever it says. */
+  readonly isolation?: Isolation;
   /** How webhooks are received. Default: they are not. */
   readonly receiver?: ReceiverSettings;
 }
@@ -142,6 +145,7 @@ class Engine implements Runtime {
       zone: options.zone ?? "UTC",
       door: openDoor(options, { announcer: this.announcer, keys: this.#keys, clock, ledger }),
       handlers: new PQueue({ concurrency: options.handlers ?? DEFAULT_HANDLERS }),
+      isolation: options.isolation,
       fetch: options.fetch ?? globalThis.fetch,
       stopping: this.#stopping.signal,
       ending: this.#ending.signal,
@@ -204,7 +208,8 @@ class Engine implements Runtime {
   }
 
   async #enlist(specialist: Specialist): Promise<Member> {
-    const { profile, clock, store } = this.#options;
+    const { profile, clock, store, isolation } = this.#options;
+    if (specialist.isolate === "worker") isolation?.check(specialist);
     const rules = operationRules(specialist, profile, () => clock.now());
     const member = createMember(specialist, rules, limitsOf(specialist.tier, profile), clock.now());
     const row = await store.loadSpecialist(specialist.handle);

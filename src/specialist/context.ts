@@ -10,6 +10,8 @@ import { storable, type RunRequest } from "./request.ts";
 
 /** A handler that decides on more than this is broken. */
 export const MAX_INTENTS_PER_RUN = 100;
+/** Steps and reads of one handling; each is a row, and held in memory until it ends. */
+export const MAX_STEPS_PER_RUN = 1_000;
 const MAX_DATA_BYTES = 16 * 1024;
 
 export interface RunTools {
@@ -34,12 +36,18 @@ export function createContext(request: RunRequest, tools: RunTools): RunContext 
       throw new Refused("act_closed", "act was used after the handler had returned", { hint: "await everything the handler starts" });
   };
   const { record, drafts } = createRecorder(request, alive);
+  let steps = 0;
+  const another = (): void => {
+    alive();
+    if (++steps > MAX_STEPS_PER_RUN)
+      throw new Refused("too_many_steps", `expected at most ${MAX_STEPS_PER_RUN} steps and reads for one event, got more`);
+  };
   let random: Random | undefined;
   let { state } = request;
   const act: Act = {
     ...createActions(record, me, rules),
-    read: createReads(request, tools, alive),
-    step: createSteps(request, tools, alive),
+    read: createReads(request, tools, another),
+    step: createSteps(request, tools, another),
     now: event.beganAt,
     random: () => (random ??= tools.random()).next(),
     fetch: (input, init) => request.fetch(input, { ...init, signal: init?.signal ?? tools.signal }),
@@ -156,10 +164,10 @@ function labels(options: IntentOptions, now: number): Partial<DraftIntent> {
   };
 }
 
-function createSteps(request: RunRequest, tools: RunTools, alive: () => void): Act["step"] {
+function createSteps(request: RunRequest, tools: RunTools, another: () => void): Act["step"] {
   const used = new Set<string>();
   return async (name, work) => {
-    alive();
+    another();
     if (used.has(name))
       throw new Refused("step_repeated", `expected each step of a run to have a name of its own, got ${JSON.stringify(name)} twice`);
     used.add(name);
@@ -171,10 +179,10 @@ function createSteps(request: RunRequest, tools: RunTools, alive: () => void): A
   };
 }
 
-function createReads(request: RunRequest, tools: RunTools, alive: () => void): Reads {
+function createReads(request: RunRequest, tools: RunTools, another: () => void): Reads {
   const counts = new Map<string, number>();
   const read = async (operation: string, target: Target | undefined, input: JsonObject): Promise<never> => {
-    alive();
+    another();
     const rule = request.rules.of(operation);
     if (rule.effect !== "read")
       throw new Refused("operation_is_write", `${operation} is a write`, { hint: `use act.perform("${operation}", …)` });

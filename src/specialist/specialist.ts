@@ -79,6 +79,8 @@ export interface Specialist {
   readonly initialState: JsonObject;
   readonly on: Handlers;
   readonly instructions: string | undefined;
+  /** The file it was loaded from, by its absolute path; undefined where it was made by code. */
+  readonly file: string | undefined;
 }
 
 export const DEFAULT_MAX_AGE_MS = DAY;
@@ -91,8 +93,11 @@ export const DEFAULT_BRAKES: BrakeCaps = {
   hops: 4,
 };
 
-/** Fills in the defaults. Throws `Misconfigured` (`definition_invalid`, `duration_invalid`) on a value it cannot use. */
-export function createSpecialist(definition: SpecialistDefinition): Specialist {
+/**
+ * Fills in the defaults. `file` is where the definition was loaded from, if it was.
+ * Throws `Misconfigured` (`definition_invalid`, `duration_invalid`) on a value it cannot use.
+ */
+export function createSpecialist(definition: SpecialistDefinition, file?: string): Specialist {
   if (!isHandle(definition.handle))
     throw new Misconfigured(
       "definition_invalid",
@@ -117,6 +122,7 @@ export function createSpecialist(definition: SpecialistDefinition): Specialist {
     initialState: firstState(definition.initialState),
     on: { ...definition.on },
     instructions: definition.instructions,
+    file,
   });
 }
 
