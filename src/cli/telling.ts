@@ -57,6 +57,7 @@ export const TELL: Tell = {
       case "proposed":
         return { text: `wants to ${wanted}, and waits for your approval`, tone: "bad" };
       case "refused":
+        if (code === "dry_run") return { text: `would ${wanted}`, tone: "plain" };
         return { text: `could not ${wanted}: ${why}`, tone: "bad" };
       case "cancelled":
         return { text: `will not ${wanted}: ${why}`, tone: "quiet" };
