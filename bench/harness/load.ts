@@ -81,6 +81,9 @@ export async function drive(options: LoadOptions): Promise<LoadEnd> {
   return { tookMs: performance.now() - began, again, refused };
 }
 
+/** Nothing is asked on a line. */
+const IDLE = -1;
+
 interface Line {
   send(n: number, request: Buffer): void;
   close(): void;
@@ -88,14 +91,16 @@ interface Line {
 
 function openLine(port: number, onAnswer: (line: Line, n: number, status: number) => void, fail: (error: Error) => void): Promise<Line> {
   return new Promise((resolve, reject) => {
-    let current = -1;
+    let current = IDLE;
     let rest = "";
     let closed = false;
     let socket: Socket = connect(port, "127.0.0.1");
     const line: Line = {
       send(n, request) {
         current = n;
-        socket.write(request);
+        if (!socket.destroyed) return void socket.write(request);
+        const fresh = connect(port, "127.0.0.1", () => (open(fresh), fresh.write(request)));
+        fresh.once("error", fail);
       },
       close() {
         closed = true;
@@ -105,7 +110,7 @@ function openLine(port: number, onAnswer: (line: Line, n: number, status: number
     const open = (made: Socket): void => {
       socket = made;
       socket.setNoDelay(true);
-      socket.on("error", fail).on("close", () => !closed && fail(new Error("the connection was closed")));
+      socket.on("error", fail).on("close", () => !closed && current !== IDLE && fail(new Error("the connection was closed")));
       socket.on("data", (chunk) => {
         rest += chunk.toString("latin1");
         const end = answerEnd(rest);
@@ -114,6 +119,9 @@ function openLine(port: number, onAnswer: (line: Line, n: number, status: number
         const closes = /\r\nconnection: close/i.test(rest.slice(0, end));
         rest = rest.slice(end);
         const n = current;
+        current = IDLE;
+        // A connection on which nothing was asked in time is closed with words nobody waits for.
+        if (n === IDLE) return;
         if (!closes) return onAnswer(line, n, status);
         // Fresh connections are part of what a polite sender does after a 503.
         socket.removeAllListeners("close");

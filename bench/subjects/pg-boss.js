@@ -10,10 +10,13 @@ boss.on("error", (error) => console.error(error));
 await boss.start();
 await boss.createQueue(QUEUE, { expireInSeconds: settings.expireInSeconds ?? 60, retryLimit: 3 });
 const work = async (jobs) => void (await Promise.all(jobs.map(({ data }) => reply(data))));
-// Its docs: raise batchSize for throughput. Its poll may not be below half a second, so workers are told of each job.
-for (let i = 0; i < 8; i++) await boss.work(QUEUE, { batchSize: 16, pollingIntervalSeconds: 0.5 }, work);
+// It polls every half second at the soonest, so a worker is told of each job.
+const workers = [];
+for (let i = 0; i < 8; i++) workers.push(await boss.work(QUEUE, { batchSize: 16, pollingIntervalSeconds: 0.5 }, work));
+let turn = 0;
 const port = await receive(async (event, delivery) => {
   await boss.send(QUEUE, event, { singletonKey: delivery });
+  boss.notifyWorker(workers[turn++ % workers.length]);
   return 202;
 });
 ready({ port, stop: () => boss.stop({ graceful: false }) });

@@ -5,7 +5,8 @@ import { reply } from "./reply.ts";
 import { ready, settings } from "./subject.ts";
 import { SECRET } from "./webhook.ts";
 
-const bare = ProbotOctokit.defaults({ retry: { enabled: false }, throttle: { enabled: false } });
+// As a function, since Probot overwrites plain defaults with its own throttling.
+const bare = ProbotOctokit.defaults((options) => ({ ...options, retry: { enabled: false }, throttle: { enabled: false } }));
 const probot = new Probot({ githubToken: "x", secret: SECRET, Octokit: bare, logLevel: "fatal" });
 const baseUrl = `http://127.0.0.1:${settings.sink}`;
 const app = (bot) => {

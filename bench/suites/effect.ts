@@ -235,7 +235,7 @@ function report(contenders: readonly Contender[], seen: ReadonlyMap<string, read
     conditions: [
       "Sender and network share one process, over bare sockets; each contender has its own; its database, where it has one, is on the same disk with fsync on.",
       `Lifted for Retinue: the tier (10⁹ requests an hour and a day), the brakes on replies, and spacing; ${SPECIALISTS} specialists. Not lifted: signature check, deduplication, one fsynced admission for each request, its settlement, halts, spending, approvals.`,
-      "Probot: retry and throttling off, since with them on it replies once a second. pg-boss: 8 workers, batches of 16, polled every 0.5 s. DBOS: the workflow's id is the delivery's. BullMQ: 64 at once, appendfsync always.",
+      "Probot: retry and throttling off, since with them on it replies once a second. pg-boss: 8 workers, batches of 16, told of each job (notifyWorker). DBOS: the workflow's id is the delivery's. BullMQ: 64 at once, appendfsync always.",
       "In flight means sent and not answered. Whoever answers before working may lag behind its answers; effects/s counts until the last effect.",
       ...missing,
     ],

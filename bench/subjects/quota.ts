@@ -1,0 +1,104 @@
+/** One key's virtual days through one limiter, always with demand, judged by a server that counts to the millisecond. */
+import { join } from "node:path";
+import { systemClock } from "../../src/core/clock.ts";
+import { asHandle, asKeyId } from "../../src/core/ids.ts";
+import { seededRandom } from "../../src/core/random.ts";
+import { LANES, type Lane } from "../../src/contract/operations.ts";
+import { decide } from "../../src/limits/decide.ts";
+import { DEFAULT_FLOORS } from "../../src/limits/lanes.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { StrictServer } from "../../test/limits/strict-server.ts";
+import { takeOverTime } from "../harness/virtual-time.ts";
+import { ready, settings } from "./subject.ts";
+
+interface Limiter {
+  /** Sends once there is room. */
+  run(lane: Lane, send: () => Promise<void>): Promise<unknown>;
+  close?(): Promise<void>;
+}
+type Limits = { readonly perHour: number; readonly perDay: number };
+
+const HOUR_MS = 3_600_000;
+const SLOWEST_MS = 800;
+const ALIGNMENTS = 24;
+
+const limits = settings["limits"] as Limits;
+const hours = Number(settings["hours"]);
+const restartEveryHours = Number(settings["restartEveryHours"] ?? Infinity);
+const name = String(settings["limiter"]);
+const random = seededRandom(7);
+const start = Date.UTC(2026, 2, 1, 0, 17);
+const time = takeOverTime(start);
+
+/** The product's own admission: rows on disk, opened again after each restart. */
+async function retinue(): Promise<Limiter> {
+  const clock = systemClock();
+  const store = openSqliteStore({ path: join(String(settings["folder"]), "quota.sqlite"), clock, random, lateLandingMs: 2_000 });
+  await store.recover(clock.now(), 0);
+  const [specialist, key] = [asHandle("scout"), asKeyId("key")];
+  await store.registerKey(specialist, key, { limits, floors: DEFAULT_FLOORS }, clock.now());
+  return {
+    async run(lane, send) {
+      for (;;) {
+        const now = clock.now();
+        const admission = await store.admit(
+          {
+            request: { specialist, key, operation: "posts.get", effect: "read", lane, price: { kind: "free" } },
+            now,
+            deadlineAt: now + 30_000,
+            holdExpiresAt: now,
+            known: { may: undefined, review: false, keyUnusable: undefined, caps: [] },
+          },
+          decide,
+        );
+        if (admission.kind === "admitted") {
+          const { attempt } = admission;
+          await send();
+          const end = { key, attempt: attempt.seq, lane, cost: 1, admittedAt: attempt.startedAt, deadlineAt: attempt.deadlineAt, ending: "answered" as const };
+          return store.settle({ attempt, end, outcome: "confirmed", now: clock.now(), events: [], watches: [] });
+        }
+        const until = admission.kind === "wait" ? (admission.until ?? now + 60_000) : now + 60_000;
+        await new Promise((resolve) => setTimeout(resolve, Math.max(1, until - now)));
+      }
+    },
+    close: () => store.close(),
+  };
+}
+
+async function open(): Promise<Limiter> {
+  if (name === "Retinue") return retinue();
+  const path: string = "./limiters.js"; // its packages are the peers', whose types are not installed here
+  const { LIMITERS } = (await import(path)) as { readonly LIMITERS: Readonly<Record<string, (limits: Limits) => Limiter>> };
+  const make = LIMITERS[name];
+  if (make === undefined) throw new Error(`there is no limiter "${name}"`);
+  return make(limits);
+}
+
+async function live(): Promise<unknown> {
+  const server = new StrictServer(limits, ALIGNMENTS);
+  const end = start + hours * HOUR_MS;
+  let generation = 0;
+  let sent = 0;
+  /** Each lane always has its next request waiting. */
+  const want = async (mine: number, limiter: Limiter, lane: Lane): Promise<void> => {
+    while (mine === generation && time.now() < end)
+      await limiter.run(lane, async () => {
+        if (mine !== generation || time.now() >= end) return new Promise(() => undefined); // the process is gone
+        sent++;
+        const latency = 50 + random.int(SLOWEST_MS - 50);
+        server.count(time.now() + random.int(latency));
+        await new Promise((resolve) => setTimeout(resolve, latency));
+      });
+  };
+  for (let from = start; from < end; from += restartEveryHours * HOUR_MS) {
+    const limiter = await open();
+    const mine = ++generation;
+    for (const lane of LANES) void want(mine, limiter, lane);
+    await time.runUntil(Math.min(end, from + restartEveryHours * HOUR_MS));
+    generation++;
+    await limiter.close?.();
+  }
+  return { sent, verdicts: server.judge(), capacity: (Math.min(limits.perDay, 24 * limits.perHour) * hours) / 24 };
+}
+
+ready({ port: 0, answers: { live } });
