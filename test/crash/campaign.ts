@@ -43,9 +43,14 @@ const WORST: ProxyFaults = { delayMs: 15, resets: 0.02, slices: 0.05 };
 const LONGEST_LIFE_MS = 900;
 const HEAL_MS = 60_000;
 const QUIET_LOOKS = 15;
-const POST_EVERY_MS = 120;
+const OPEN: readonly string[] = ["proposed", "ready", "sending", "in_doubt", "pending"];
+/** What was decided as late is on its way when the last process ends. */
+const YOUNG_MS = 3_000;
+const POST_EVERY_MS = 300;
 const JOB_EVERY_MS = 700;
 const MAX_POINTS = 400;
+/** Enough that each is answered less often than a network shows replies. */
+const ROOTS = 300;
 
 interface Stage {
   readonly network: LocalNetwork;
@@ -62,9 +67,10 @@ export async function campaign(options: CampaignOptions): Promise<CampaignReport
   const listening = await network.listen({ set: "b" });
   const proxy = await openProxy(Number(new URL(listening.origin).port), random.fork("proxy"), options.faults ?? WORST);
   const store = join(folder, "store.sqlite");
-  const stage: Stage = { network, proxy, random, settings: { store, baseUrl: `http://127.0.0.1:${proxy.port}/v1`, key } };
   network.start();
-  const crowd = talk(network);
+  const crowd = await talk(network);
+  const settings = { store, baseUrl: `http://127.0.0.1:${proxy.port}/v1`, key, roots: crowd.roots };
+  const stage: Stage = { network, proxy, random, settings };
   try {
     const dead = options.everyPoint === true ? await everyPoint(stage, options) : await atRandom(stage, options);
     crowd.stop();
@@ -148,29 +154,42 @@ async function heal({ settings }: Stage): Promise<void> {
   let quiet = 0;
   for (let waitedMs = 0; waitedMs < HEAL_MS && quiet < QUIET_LOOKS; waitedMs += 400) {
     await waited(400);
-    quiet = life.open() === 0 || (life.open() ?? 9) <= 2 ? quiet + 1 : 0; // the diary goes on, so one may just be leaving
+    quiet = life.open() === 0 ? quiet + 1 : 0;
   }
   life.process.kill("SIGTERM");
   await life.ended;
 }
 
-function talk(network: LocalNetwork): { readonly posts: string[]; stop(): void } {
+interface Crowd {
+  /** What the victim has to answer. */
+  readonly posts: readonly string[];
+  readonly roots: readonly string[];
+  stop(): void;
+}
+
+/** Somebody who posts and offers jobs all the time, and has a long thread of old. */
+async function talk(network: LocalNetwork): Promise<Crowd> {
   const { key } = network.provision({ handle: "talker", tier: "pro" });
   const posts: string[] = [];
-  const say = async (path: string, body: object): Promise<void> => {
+  const say = async (path: string, body: object): Promise<string> => {
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
     const reply = await network.handle("b", { method: "POST", path, query: {}, headers, body: JSON.stringify(body) });
     const { id } = JSON.parse(reply.body) as { id?: unknown };
-    if (path === "/v1/posts" && typeof id === "string") posts.push(id);
+    return typeof id === "string" ? id : "";
   };
   let count = 0;
-  const posting = setInterval(() => void say("/v1/posts", { content: `talk ${++count}` }), POST_EVERY_MS);
+  const base = await say("/v1/posts", { content: "what follows is old" });
+  posts.push(base);
+  const roots: string[] = [];
+  for (let i = 0; i < ROOTS; i++) roots.push(await say(`/v1/posts/${base}/reply`, { content: `old ${i}` }));
+  const posting = setInterval(() => void say("/v1/posts", { content: `talk ${++count}` }).then((id) => posts.push(id)), POST_EVERY_MS);
   const offering = setInterval(
     () => void say("/v1/jobs", { title: `job ${++count}`, description: "do it", reward: 3, skills: [] }),
     JOB_EVERY_MS,
   );
   return {
     posts,
+    roots,
     stop() {
       clearInterval(posting);
       clearInterval(offering);
@@ -184,12 +203,19 @@ async function judge({ network, settings, proxy }: Stage, posts: readonly string
   const parkedEvents = await store.parkedEvents(asHandle(HANDLE), 1_000);
   await store.close();
   const effects = network.truth.effects({ agent: HANDLE });
-  const doubled = network.truth.duplicates({ agent: HANDLE }).map(([first, ...more]) => `${first?.operation} ${first?.target} ${more.length + 1} times`);
+  const doubled = network.truth
+    .duplicates({ agent: HANDLE })
+    .map(([first, ...more]) => `${first?.operation} ${first?.target} ${more.length + 1} times`);
   const lost: string[] = parkedEvents.map(({ id, note }) => `event ${id} is parked: ${note}`);
 
   const answered = new Set(effects.filter(({ operation }) => operation === "posts.reply").map(({ target }) => target));
   const decided = new Map(intents.filter(({ operation }) => operation === "posts.reply").map((intent) => [intent.target ?? "", intent]));
-  for (const post of posts) if (!answered.has(post) && decided.get(post)?.state !== "parked") lost.push(`post ${post}: ${decided.get(post)?.state ?? "never seen"}`);
+  for (const post of posts)
+    if (!answered.has(post) && decided.get(post)?.state !== "parked")
+      lost.push(`post ${post}: ${decided.get(post)?.state ?? "never seen"}`);
+  const settled = systemClock().now() - YOUNG_MS;
+  for (const { id, operation, state, code, createdAt } of intents)
+    if (OPEN.includes(state) && createdAt < settled) lost.push(`${id} ${operation} is still ${state}: ${code}`);
   const happened = new Set(effects.map(({ operation, target, text }) => keyOf(operation, target, text)));
   for (const intent of intents) {
     const did = happened.has(keyOf(intent.operation, intent.target ?? "", textOf(intent)));
@@ -212,7 +238,7 @@ async function judge({ network, settings, proxy }: Stage, posts: readonly string
 }
 
 function keyOf(operation: string, target: string, text: string): string {
-  return operation === "posts.create" ? `${operation} ${text}` : `${operation} ${target}`;
+  return operation.startsWith("posts.") ? `${operation} ${target} ${text}` : `${operation} ${target}`;
 }
 
 function textOf({ input }: Intent): string {

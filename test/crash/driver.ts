@@ -11,18 +11,23 @@ import { createRuntime } from "../../src/runtime/runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { HANDLE, TIMING, victim } from "./victim.ts";
+import { TIMING, victim } from "./victim.ts";
 
 export interface DriverSettings {
   readonly store: string;
   readonly baseUrl: string;
   readonly key: string;
+  /** Posts outside the feed that are answered all the time. */
+  readonly roots: readonly string[];
   /** The process kills itself at this call to store or network, before it or after it. */
   readonly dieAt?: number;
 }
 
 const OPEN = ["proposed", "ready", "sending", "in_doubt", "pending"];
 const TELL_EVERY_MS = 200;
+/** Younger intents are on their way. */
+const YOUNG_MS = 2_000;
+const MANY = 100_000;
 
 const settings = JSON.parse(process.argv[2] ?? "{}") as DriverSettings;
 let boundaries = 0;
@@ -49,6 +54,7 @@ function mortal(store: Store): Store {
   });
 }
 
+const specialist = createSpecialist(victim(settings.roots));
 const clock = systemClock();
 const random = systemRandom();
 const profile = resolveProfile({ extends: "set-b", timing: TIMING });
@@ -56,7 +62,7 @@ const store = openSqliteStore({ path: settings.store, clock, random, lateLanding
 const transport = createTransport({ clock });
 const send: Transport = (request) => across(() => transport.send(request));
 const runtime = createRuntime({
-  specialists: [createSpecialist(victim)],
+  specialists: [specialist],
   profile,
   baseUrl: settings.baseUrl,
   store: settings.dieAt === undefined ? store : mortal(store),
@@ -73,15 +79,14 @@ const runtime = createRuntime({
 });
 
 async function open(): Promise<number> {
-  const handle = createSpecialist(victim).handle;
-  const counts = await store.counts(handle);
-  return counts.filter(({ state }) => OPEN.includes(state)).reduce((sum, { count }) => sum + count, 0);
+  const intents = await store.intents({ specialist: specialist.handle, states: OPEN, limit: MANY });
+  return intents.filter(({ createdAt }) => createdAt < clock.now() - YOUNG_MS).length;
 }
 
 await runtime.start();
 process.stdout.write("ready\n");
 const telling = setInterval(() => {
-  void open().then((count) => process.stdout.write(`open ${count} boundaries ${boundaries} ${HANDLE}\n`));
+  void open().then((count) => process.stdout.write(`open ${count}\n`));
 }, TELL_EVERY_MS);
 process.once("SIGTERM", () => {
   clearInterval(telling);
