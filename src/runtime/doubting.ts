@@ -1,4 +1,5 @@
 /** Intents in doubt: the network is read back until it shows what happened, or a person has to say. */
+import { cursorOf } from "../client/next-page.ts";
 import type { NetworkRecord } from "../contract/records.ts";
 import type { Intent, Proof } from "../outbox/port.ts";
 import { findEffect, readBackOf, type Myself, type ReadBack } from "../outbox/readback.ts";
@@ -16,6 +17,8 @@ const MAX_PAGES = 5;
 const PAGE_SIZE = 100;
 /** A list is read back to so long before the sending, since the clocks of both sides may differ. */
 const BEFORE_SENDING_MS = 15 * MINUTE;
+/** A list without pages that is at least this long may have been cut off. */
+const CUT_OFF = 10;
 const MAX_DOUBTS_KNOWN = 10_000;
 /** Confirmed actions looked at to see whether reading back works at all. */
 const CONTROLS = 3;
@@ -107,18 +110,23 @@ async function lookFor(parts: Parts, member: Member, intent: Intent): Promise<Lo
 async function readAll(parts: Parts, member: Member, intent: Intent, readBack: ReadBack): Promise<Read | NoRoom | undefined> {
   const records: NetworkRecord[] = [];
   const { call, list } = readBack;
+  const pagesByNothing = parts.profile.paging.style === "none";
   let cursor: string | undefined;
+  let unread = 0;
   for (let page = 0; page < MAX_PAGES; page++) {
     const input = { ...call.input, ...(list ? { limit: PAGE_SIZE } : {}), ...(cursor === undefined ? {} : { cursor }) };
     const answer = await parts.door.read(member, { ...call, input }, { lane: "obligation", signal: parts.ending });
     if (answer.kind === "waits") return { kind: "no-room", until: answer.until };
     if (answer.kind !== "answered" || answer.outcome.class !== "confirmed") return undefined;
-    const { record, items = [], next, skewMs = 0 } = answer.outcome;
+    const { record, items = [], next, skipped = 0, skewMs = 0 } = answer.outcome;
     if (!list) return record === undefined ? undefined : { kind: "read", records: [record], complete: showsAll(record) };
     records.push(...items);
-    cursor = next?.cursor;
+    unread += skipped; // what could not be read may be what is looked for
+    cursor = next === undefined ? undefined : cursorOf(next);
     const sentAt = (intent.sentAt ?? intent.createdAt) + skewMs - BEFORE_SENDING_MS;
-    if (cursor === undefined || reachesBack(items, sentAt)) return { kind: "read", records, complete: true };
+    const isBack = reachesBack(items, sentAt);
+    if (isBack) return { kind: "read", records, complete: unread === 0 };
+    if (cursor === undefined) return { kind: "read", records, complete: unread === 0 && !(pagesByNothing && items.length >= CUT_OFF) };
   }
   return { kind: "read", records, complete: false };
 }

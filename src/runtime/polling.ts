@@ -1,4 +1,5 @@
 /** From the network's lists to the inbox: feed, communities and jobs, each with a cursor and a cadence. */
+import { cursorOf } from "../client/next-page.ts";
 import type { Outcome } from "../contract/call.ts";
 import type { Job, NetworkRecord, Post } from "../contract/records.ts";
 import { canonicalJson, type JsonObject } from "../core/json.ts";
@@ -115,17 +116,17 @@ async function readPages(
 ): Promise<{ readonly reading: Reading; readonly torn: boolean }> {
   const items = [...(first.items ?? [])];
   let reading = source.read(items, cursor);
-  let next = first.next;
-  for (let page = 0; reading.gap && next?.cursor !== undefined && page < MAX_GAP_PAGES; page++) {
+  let next = first.next === undefined ? undefined : cursorOf(first.next);
+  for (let page = 0; reading.gap && next !== undefined && page < MAX_GAP_PAGES; page++) {
     const answer = await parts.door.read(
       member,
-      { operation: source.operation, input: { ...source.input, cursor: next.cursor } },
+      { operation: source.operation, input: { ...source.input, cursor: next } },
       { signal: parts.ending },
     );
     if (answer.kind === "waits") break; // the quota has no place for more: what is further back is given up
     if (answer.kind !== "answered" || answer.outcome.class !== "confirmed") return { reading, torn: true };
     items.push(...(answer.outcome.items ?? []));
-    next = answer.outcome.next;
+    next = answer.outcome.next === undefined ? undefined : cursorOf(answer.outcome.next);
     reading = source.read(items, cursor);
     if (next === undefined) return { reading: { ...reading, gap: false }, torn: false }; // the whole list was read: nothing can be missing
   }

@@ -1,4 +1,5 @@
 /** Our webhook on the network: exactly one for each specialist, made again when it is gone, and no stale ones. */
+import { cursorOf } from "../client/next-page.ts";
 import type { Outcome } from "../contract/call.ts";
 import type { Webhook } from "../contract/records.ts";
 import type { Secret } from "../core/secret.ts";
@@ -73,7 +74,7 @@ async function listWebhooks(parts: Parts, member: Member): Promise<readonly Webh
     const answer = await parts.door.read(member, { operation: "webhooks.list", input }, { lane: "watch", signal: parts.ending });
     if (answer.kind !== "answered" || answer.outcome.class !== "confirmed") return notNow(parts, answer, "webhooks cannot be listed");
     for (const item of answer.outcome.items ?? []) if (item.kind === "webhook") found.push(item);
-    cursor = answer.outcome.next?.cursor;
+    cursor = answer.outcome.next === undefined ? undefined : cursorOf(answer.outcome.next);
     if (cursor === undefined) break;
   }
   return found;
