@@ -28,7 +28,7 @@ export async function handleEvents(
     if (stopping.aborted) await store.retryEvent(event.seq, { notBefore: 0, failed: false, note: "the runtime stopped" });
     else await handlers.add(() => handleOne(parts, member, event, read));
   }
-  return events.length === CLAIM;
+  return events.length > 0; // a claim may end early: what may have ended the process is claimed alone
 }
 
 async function handleOne(parts: Parts, member: Member, event: ClaimedEvent, read: Parameters<typeof handleEvents>[2]): Promise<void> {

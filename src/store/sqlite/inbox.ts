@@ -21,19 +21,11 @@ export function createInsertEvent(db: DatabaseSync): InsertEvent {
 }
 
 export function createInbox(db: DatabaseSync, commits: Commits, insertEvent: InsertEvent, writes: WatchWriter): InboxStore {
-  const due = db.prepare(`
-    SELECT seq, id, kind, thread, payload, hops, attempts, began_at, crashes FROM event AS e
-    WHERE specialist = ? AND state = 'ready' AND not_before <= ?
-      AND (thread IS NULL OR NOT EXISTS (
-        SELECT 1 FROM event AS before INDEXED BY event_thread
-        WHERE before.specialist = e.specialist AND before.thread = e.thread AND before.seq < e.seq AND before.state IN ('ready', 'running')))
-    ORDER BY not_before, seq LIMIT ?`);
+  const claim = createClaim(db);
   // A question without columns is fifty times cheaper than an empty list of rows, and most looks find nothing.
   const anyDue = db.prepare(
     "SELECT 1 FROM event INDEXED BY event_due WHERE specialist = ? AND state = 'ready' AND not_before <= ? LIMIT 1",
   );
-  const take = db.prepare("UPDATE event SET state = 'running', crashes = crashes + 1, began_at = coalesce(began_at, ?) WHERE seq = ?");
-  const steps = db.prepare("SELECT name, value FROM step WHERE event_seq = ?");
   const giveBack = db.prepare(`
     UPDATE event SET state = 'ready', crashes = 0, attempts = attempts + ?, not_before = ?, note = ? WHERE seq = ? AND state = 'running'`);
   const park = db.prepare("UPDATE event SET state = 'parked', done_at = ?, note = ? WHERE seq = ? AND state IN ('ready', 'running')");
@@ -43,33 +35,6 @@ export function createInbox(db: DatabaseSync, commits: Commits, insertEvent: Ins
   const parked = db.prepare(`
     SELECT seq, specialist, id, kind, attempts, note, done_at FROM event
     WHERE state = 'parked' AND (?1 IS NULL OR specialist = ?1) ORDER BY seq DESC LIMIT ?2`);
-
-  const claim = (specialist: Handle, now: number, limit: number): readonly ClaimedEvent[] =>
-    due.all(specialist, now, limit).flatMap((row: Row): ClaimedEvent[] => {
-      const seq = numberOf(row, "seq");
-      const crashes = numberOf(row, "crashes");
-      if (crashes >= MAX_CRASHES) {
-        park.run(now, `the process ended ${crashes} times while this was handled`, seq);
-        return [];
-      }
-      take.run(now, seq);
-      const began = row["began_at"];
-      return [
-        {
-          seq,
-          specialist,
-          id: asEventId(textOf(row, "id")),
-          kind: textOf(row, "kind"),
-          thread: maybeText(row, "thread"),
-          payload: jsonOf(row, "payload"),
-          hops: numberOf(row, "hops"),
-          attempts: numberOf(row, "attempts"),
-          beganAt: typeof began === "number" ? began : now,
-          // Steps exist only once a handling has begun before.
-          steps: typeof began === "number" ? readSteps(steps.all(seq)) : NO_STEPS,
-        },
-      ];
-    });
 
   const put = (arrival: Arrival, now: number) => {
     const fresh = arrival.events.filter((event) => insertEvent(event, now));
@@ -92,6 +57,60 @@ export function createInbox(db: DatabaseSync, commits: Commits, insertEvent: Ins
     unparkEvent: (specialist, id, now) => commits.hard(() => unpark.run(now, specialist, id).changes === 1),
     parkedEvents: async (specialist, limit) => parked.all(specialist ?? null, limit).map(readParked),
   };
+}
+
+/** Takes what is due inside a transaction the caller owns. */
+function createClaim(db: DatabaseSync) {
+  const due = db.prepare(`
+    SELECT seq, id, kind, thread, payload, hops, attempts, began_at, crashes FROM event AS e
+    WHERE specialist = ? AND state = 'ready' AND not_before <= ?
+      AND (thread IS NULL OR NOT EXISTS (
+        SELECT 1 FROM event AS before INDEXED BY event_thread
+        WHERE before.specialist = e.specialist AND before.thread = e.thread AND before.seq < e.seq AND before.state IN ('ready', 'running')))
+    ORDER BY not_before, seq LIMIT ?`);
+  const take = db.prepare("UPDATE event SET state = 'running', crashes = crashes + 1, began_at = coalesce(began_at, ?) WHERE seq = ?");
+  const park = db.prepare("UPDATE event SET state = 'parked', done_at = ?, note = ? WHERE seq = ?");
+  const lastChance = db.prepare("SELECT 1 FROM event INDEXED BY event_running WHERE state = 'running' AND crashes >= ? LIMIT 1");
+  const steps = db.prepare("SELECT name, value FROM step WHERE event_seq = ?");
+  /**
+   * What was at work when the process ended may be what ended it: it is claimed alone, so that what waits behind it is not
+   * counted with it, and the last time while no other such event runs, so that nothing is parked for another's doing.
+   */
+  const claim = (specialist: Handle, now: number, limit: number): readonly ClaimedEvent[] => {
+    const claimed: ClaimedEvent[] = [];
+    for (const row of due.all(specialist, now, limit)) {
+      const seq = numberOf(row, "seq");
+      const crashes = numberOf(row, "crashes");
+      if (crashes >= MAX_CRASHES) {
+        park.run(now, `the process ended ${crashes} times while this was handled`, seq);
+        continue;
+      }
+      if (crashes > 0 && claimed.length > 0) break;
+      if (crashes === MAX_CRASHES - 1 && lastChance.get(MAX_CRASHES) !== undefined) continue;
+      take.run(now, seq);
+      claimed.push(claimedEvent(specialist, row, now));
+      if (crashes > 0) break;
+    }
+    return claimed;
+  };
+  const claimedEvent = (specialist: Handle, row: Row, now: number): ClaimedEvent => {
+    const seq = numberOf(row, "seq");
+    const began = row["began_at"];
+    return {
+      seq,
+      specialist,
+      id: asEventId(textOf(row, "id")),
+      kind: textOf(row, "kind"),
+      thread: maybeText(row, "thread"),
+      payload: jsonOf(row, "payload"),
+      hops: numberOf(row, "hops"),
+      attempts: numberOf(row, "attempts"),
+      beganAt: typeof began === "number" ? began : now,
+      // Steps exist only once a handling has begun before.
+      steps: typeof began === "number" ? readSteps(steps.all(seq)) : NO_STEPS,
+    };
+  };
+  return claim;
 }
 
 const NO_STEPS: ReadonlyMap<string, Json> = new Map();
