@@ -18,7 +18,6 @@ const INNER: readonly (readonly [family: "ipv4" | "ipv6", address: string, bits:
   ["ipv4", "203.0.113.0", 24],
   ["ipv4", "224.0.0.0", 3],
   ["ipv6", "::", 96], // unspecified, loopback, and the old v4-compatible form
-  ["ipv6", "::ffff:0:0", 96], // v4-mapped: an odd way to write an address, whichever it is
   ["ipv6", "64:ff9b::", 96],
   ["ipv6", "64:ff9b:1::", 48],
   ["ipv6", "100::", 64],
@@ -50,7 +49,8 @@ export function innerAddress(url: string): string | undefined {
   return undefined;
 }
 
-export function isInnerIp(address: string): boolean {
-  const family = isIP(address);
-  return family === 0 || inner.check(address, family === 4 ? "ipv4" : "ipv6");
+function isInnerIp(address: string): boolean {
+  // v4-mapped: an odd way to write an address, whichever it is. A block list would take every IPv4 address for one.
+  if (address.startsWith("::ffff:")) return true;
+  return inner.check(address, isIP(address) === 4 ? "ipv4" : "ipv6");
 }

@@ -21,6 +21,8 @@ export interface WantedWebhook {
   readonly url: string;
   /** What the network is to sign with. */
   readonly secret: Secret | undefined;
+  /** The webhook whose own secret this process was told when it made it. */
+  readonly told?: string | undefined;
 }
 
 const MAX_PAGES = 5;
@@ -43,7 +45,8 @@ export async function keepRegistered(parts: Parts, member: Member, wanted: Wante
     if (removed !== undefined) return removed;
   }
   if (kept !== undefined) {
-    await store.saveRegistrations(handle, [{ webhookId: kept.id, url: wanted.url, foreignSecret: false }], clock.now());
+    const foreignSecret = kept.id === wanted.told;
+    await store.saveRegistrations(handle, [{ webhookId: kept.id, url: wanted.url, foreignSecret }], clock.now());
     return { kind: "registered", webhookId: kept.id };
   }
   return create(parts, member, wanted);
@@ -63,7 +66,8 @@ export async function unregister(parts: Parts, member: Member): Promise<Registra
 
 /** One whose secret only the network knows is of no use after a restart: it is made anew, with a secret we are told. */
 function usable({ id, url, active }: Webhook, wanted: WantedWebhook, known: readonly Registration[]): boolean {
-  return url === wanted.url && active !== false && known.find(({ webhookId }) => webhookId === id)?.foreignSecret !== true;
+  const foreign = known.find(({ webhookId }) => webhookId === id)?.foreignSecret === true;
+  return url === wanted.url && active !== false && (!foreign || id === wanted.told);
 }
 
 async function listWebhooks(parts: Parts, member: Member): Promise<readonly Webhook[] | RegistrationState> {

@@ -209,9 +209,11 @@ class Reception implements Webhooks {
     const unsupported = profile.operations.get("webhooks.create")?.unsupported;
     if (unsupported !== undefined) return { kind: "untouched", why: unsupported };
     const [secret] = this.#secrets();
+    const before = this.#registrations.get(member.specialist.handle);
+    const told = before?.kind === "registered" && before.secret !== undefined ? before.webhookId : undefined;
     const token = profile.webhooks.scheme === "path" ? secret?.reveal() : undefined;
     try {
-      return await keepRegistered(this.#parts, member, { url: deliveryUrl(url, member.specialist.handle, token), secret });
+      return await keepRegistered(this.#parts, member, { url: deliveryUrl(url, member.specialist.handle, token), secret, told });
     } catch (error) {
       return { kind: "waits", until: clock.now() + MINUTE, why: messageOf(error) };
     }

@@ -23,7 +23,7 @@ const MAX_SOCKETS = 2_048;
 const MAX_REQUESTS_PER_SOCKET = 10_000;
 
 export interface ReceiverOptions {
-  readonly gate: Gate;
+  readonly gate: Doorkeeper;
   /** Told of faults in the receiver itself. */
   readonly onError?: (error: unknown) => void;
   readonly maxSockets?: number;
@@ -88,6 +88,9 @@ export function createReceiver({ gate, onError, maxSockets = MAX_SOCKETS }: Rece
   };
 }
 
+/** What the receiver needs of a gate; one that only records is enough. */
+export type Doorkeeper = Pick<Gate, "accept" | "knows">;
+
 interface Target {
   readonly specialist: string;
   readonly token?: string;
@@ -128,7 +131,7 @@ function createServer({ onMalformed, onError }: { readonly onMalformed: () => vo
 }
 
 /** Nothing is returned to fastify: a handler that returns its reply is waited for until the socket has taken it. */
-function receive(request: FastifyRequest, reply: FastifyReply, gate: Gate, crowd: Crowd): void {
+function receive(request: FastifyRequest, reply: FastifyReply, gate: Doorkeeper, crowd: Crowd): void {
   const { specialist, token } = request.params as Target;
   const { socket } = request.raw;
   const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();

@@ -1,0 +1,71 @@
+/** Learning a scheme from deliveries: what fits is found under any header's name, and nothing is acted on or shown. */
+import { describe, expect, it } from "vitest";
+import { resolveProfile } from "../../../src/contract/profile.ts";
+import { systemClock } from "../../../src/core/clock.ts";
+import { Secret } from "../../../src/core/secret.ts";
+import { createRecorder, learnScheme, recordingGate, type RecordedDelivery } from "../../../src/intake/webhook/learn.ts";
+import { createReceiver } from "../../../src/intake/webhook/receiver.ts";
+import { verify } from "../../../src/intake/webhook/schemes.ts";
+import { signDelivery, type DeliveryScheme } from "../../../src/intake/webhook/sign.ts";
+import { SECRET } from "./secret.ts";
+
+const NOW = 1_780_000_000_000;
+const profile = resolveProfile({ extends: "set-b" });
+const recorded = (scheme: DeliveryScheme, rename: Readonly<Record<string, string>> = {}): RecordedDelivery[] =>
+  Array.from({ length: 3 }, (_, i) => {
+    const { headers, body } = signDelivery({ scheme, secret: SECRET, payload: { id: `e${i}`, type: "mention" }, id: `d${i}`, at: NOW + i });
+    return {
+      headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [rename[name] ?? name, value])),
+      body,
+      at: NOW + i,
+    };
+  });
+
+describe("the scheme", () => {
+  it.each([
+    ["standard", "standard", "webhook-signature"],
+    ["sha256-header", "header", "x-signature-256"],
+    ["github", "header", "x-hub-signature-256"],
+    ["stripe", "stripe", "stripe-signature"],
+    ["in-body", "body", "signature"],
+  ] as const)("of %s deliveries is %s", (made, scheme, signature) => {
+    expect(learnScheme(recorded(made), new Secret(SECRET), profile)).toMatchObject({ scheme, signature, fits: 3, of: 3 });
+  });
+
+  it("is found under a header nobody has heard of, and written so that a profile takes it", () => {
+    const strange = recorded("sha256-header", { "x-signature-256": "x-acme-proof" });
+    const learnt = learnScheme(strange, new Secret(SECRET), profile);
+    expect(learnt).toMatchObject({ scheme: "header", signature: "x-acme-proof", fits: 3 });
+    const rules = resolveProfile(learnt?.profile).webhooks;
+    expect(strange.every((delivery) => verify(delivery, rules, [new Secret(SECRET)], NOW).ok)).toBe(true);
+    expect(strange.some((delivery) => verify(delivery, profile.webhooks, [new Secret(SECRET)], NOW).ok)).toBe(false);
+  });
+
+  it("is none where nothing is signed, or not with this secret", () => {
+    expect(learnScheme(recorded("none"), new Secret(SECRET), profile)).toBeUndefined();
+    expect(learnScheme(recorded("standard"), new Secret("another-secret-0001"), profile)).toBeUndefined();
+    expect(learnScheme([], new Secret(SECRET), profile)).toBeUndefined();
+  });
+});
+
+it("what is recorded is shown by names, types and hashes only", async () => {
+  const recorder = createRecorder();
+  const receiver = createReceiver({ gate: recordingGate(recorder, systemClock()) });
+  const { url } = await receiver.listen({ port: 0, host: "127.0.0.1" });
+  const { headers, body } = signDelivery({
+    scheme: "github",
+    secret: SECRET,
+    payload: { type: "mention", data: { id: 5, text: "hush", by: ["me"] } },
+    at: NOW,
+  });
+  expect((await fetch(`${url}anybody`, { method: "POST", headers, body: Uint8Array.from(body) })).status).toBe(202);
+  await receiver.close();
+  const [seen] = recorder.seen(profile);
+  expect(seen).toMatchObject({
+    kind: "mention",
+    bytes: body.length,
+    shape: ["type: string", "data.id: number", "data.text: string", "data.by: list"],
+  });
+  expect(JSON.stringify(seen)).not.toContain("hush");
+  expect(learnScheme(recorder.recorded(), new Secret(SECRET), profile)).toMatchObject({ scheme: "header", fits: 1 });
+});
