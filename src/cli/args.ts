@@ -2,7 +2,6 @@
 import { Misconfigured } from "../core/errors.ts";
 import { durationMs } from "../core/units.ts";
 import { parseWhole } from "../config/environment.ts";
-import { isObject, parseJson, type JsonObject } from "../core/json.ts";
 import type { GivenOptions } from "./command.ts";
 
 /** The text of `--name <value>`, or undefined. */
@@ -59,18 +58,6 @@ export function choiceOption<Choice extends string>(options: GivenOptions, name:
       },
     );
   return choice;
-}
-
-/** A JSON object given as text, or `{}`. Throws `Misconfigured` (`option_invalid`). */
-export function objectOption(options: GivenOptions, name: string): JsonObject {
-  const text = textOption(options, name);
-  if (text === undefined) return {};
-  const value = parseJson(text);
-  if (!isObject(value))
-    throw new Misconfigured("option_invalid", `${optionName(name)} is no JSON object`, {
-      expected: `an object such as '{"content": "hello"}'`,
-    });
-  return value;
 }
 
 /** `baseUrl` is `--base-url`. */
