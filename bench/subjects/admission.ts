@@ -1,0 +1,47 @@
+/** Admissions in a process of their own, as fast as they go: `harness/ledger.ts`, or a limiter that keeps nothing. */
+import { createRequire } from "node:module";
+import { admissions, type AdmissionLoad } from "../harness/ledger.ts";
+import { ready, settings } from "./subject.ts";
+
+const DAY_MS = 86_400_000;
+
+/** The same number of jobs through a library's hour and day, in memory. */
+async function limiter(name: string, count: number, atOnce: number): Promise<{ readonly perSecond: number }> {
+  const path: string = "./limiters.js";
+  const { LIMITERS } = (await import(path)) as {
+    readonly LIMITERS: Readonly<Record<string, (limits: { perHour: number; perDay: number }) => { run(lane: string, send: () => Promise<void>): Promise<unknown> }>>;
+  };
+  const made = LIMITERS[name]?.({ perHour: 1e9, perDay: 1e9 });
+  if (made === undefined) throw new Error(`there is no limiter "${name}"`);
+  let left = count;
+  const caller = async (): Promise<void> => {
+    while (left-- > 0) await made.run("poll", () => Promise.resolve());
+  };
+  const began = performance.now();
+  await Promise.all(Array.from({ length: atOnce }, caller));
+  return { perSecond: (count / (performance.now() - began)) * 1_000 };
+}
+
+/** What the disk allows: one row, one commit, one fsync. */
+function singleCommits(path: string, count: number): { readonly perSecond: number } {
+  const { DatabaseSync } = createRequire(import.meta.url)("node:sqlite") as typeof import("node:sqlite");
+  const db = new DatabaseSync(path);
+  db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE attempt (seq INTEGER PRIMARY KEY, at INTEGER)");
+  const insert = db.prepare("INSERT INTO attempt (at) VALUES (?)");
+  const began = performance.now();
+  for (let i = 0; i < count; i++) insert.run(DAY_MS + i);
+  const took = performance.now() - began;
+  db.close();
+  return { perSecond: (count / took) * 1_000 };
+}
+
+ready({
+  port: 0,
+  answers: {
+    go: () => {
+      if (settings["load"] !== undefined) return admissions(settings["load"] as AdmissionLoad);
+      if (settings["single"] !== undefined) return singleCommits(String(settings["single"]), Number(settings["count"]));
+      return limiter(String(settings["limiter"]), Number(settings["count"]), 64);
+    },
+  },
+});

@@ -1,0 +1,43 @@
+/** Admissions, then events through the inbox, over a store as it was handed over. */
+import { systemClock } from "../../src/core/clock.ts";
+import { asEventId, asHandle } from "../../src/core/ids.ts";
+import { systemRandom } from "../../src/core/random.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { admissions, stopwatch, type AdmissionSpeed } from "../harness/ledger.ts";
+import { percentile } from "../harness/stats.ts";
+import { ready, settings } from "./subject.ts";
+
+const path = String(settings["path"]);
+const keys = Number(settings["keys"]);
+const count = Number(settings["count"]);
+const AT_ONCE = 64;
+const CAPS = { repliesPerThread: 1, repliesPerAuthorPerHour: 1, repliesPerHour: 1, sameTextWithinMs: 0, hops: 1 };
+
+async function claims(): Promise<AdmissionSpeed> {
+  const clock = systemClock();
+  const store = openSqliteStore({ path, clock, random: systemRandom() });
+  const took: number[] = [];
+  let left = count;
+  const caller = async (): Promise<void> => {
+    while (left-- > 0) {
+      const specialist = asHandle(`s${left % keys}`);
+      const event = { specialist, id: asEventId(`post.created:new${left}`), kind: "post.created", thread: `new${left}`, payload: {}, via: "poll" as const, hops: 0 };
+      await store.putEvents({ events: [event] }, clock.now());
+      const began = performance.now();
+      const claimed = await store.claimEvents(specialist, clock.now(), 16);
+      took.push(performance.now() - began);
+      for (const { seq } of claimed)
+        await store.finishRun({ seq, specialist, now: clock.now(), intents: [], caps: CAPS, brake: () => undefined, report: () => undefined });
+    }
+  };
+  const cost = stopwatch();
+  await Promise.all(Array.from({ length: AT_ONCE }, caller));
+  const speed = { ...cost(count), p50Ms: percentile(took, 50), p99Ms: percentile(took, 99) };
+  await store.close();
+  return speed;
+}
+
+ready({
+  port: 0,
+  answers: { go: async () => ({ admit: await admissions({ path, keys, count, atOnce: AT_ONCE }), claim: await claims() }) },
+});

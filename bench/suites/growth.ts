@@ -1,0 +1,86 @@
+/** Growth: what admission and claim cost when the store is old, and when there are many specialists. */
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { AdmissionSpeed } from "../harness/ledger.ts";
+import { openDatabase } from "../../src/store/sqlite/database.ts";
+import { figure, summarise } from "../harness/stats.ts";
+import { startSubject } from "../harness/subject.ts";
+import type { Goal, Suite } from "../harness/suite.ts";
+
+const HISTORIES = [0, 10_000, 1_000_000] as const;
+const CROWDS = [10, 100, 1_000, 10_000] as const;
+/** Flat is within this share. */
+const FLAT = 0.2;
+
+export const suite: Suite = {
+  name: "growth",
+  title: "Growth: admission and claim in an old store, and with many specialists",
+  async run(context) {
+    const cases = [
+      ...HISTORIES.map((history) => ({ name: `${history.toLocaleString("en")} old events and attempts`, history, keys: 64 })),
+      ...CROWDS.map((keys) => ({ name: `${keys.toLocaleString("en")} specialists`, history: 0, keys })),
+    ];
+    const seen = new Map<string, { readonly admit: AdmissionSpeed; readonly claim: AdmissionSpeed }[]>();
+    for (let run = 0; run < context.runs; run++)
+      for (const { name, history, keys } of cases) {
+        const path = join(context.folder, `growth-${run}-${history}-${keys}.sqlite`);
+        if (history > 0) grow(path, context.quick ? Math.min(history, 20_000) : history);
+        const subject = await startSubject("growth.ts", { path, keys, count: context.quick ? 1_000 : 20_000 });
+        try {
+          const speeds = (await subject.ask("go")) as { readonly admit: AdmissionSpeed; readonly claim: AdmissionSpeed };
+          seen.set(name, [...(seen.get(name) ?? []), speeds]);
+          context.progress(`${name}: admission p50 ${figure(speeds.admit.p50Ms)} ms, ${figure(speeds.admit.perSecond)}/s; claim p50 ${figure(speeds.claim.p50Ms)} ms`);
+        } finally {
+          await subject.stop();
+        }
+      }
+    const median = (name: string, of: "admit" | "claim", what: keyof AdmissionSpeed): number =>
+      summarise((seen.get(name) ?? []).map((one) => one[of][what])).median;
+    const first = (keys: number): string => `${keys.toLocaleString("en")} specialists`;
+    const goals: Goal[] = (["admit", "claim"] as const).flatMap((of) => {
+      const cost = (name: string): number => median(name, of, "cpuMicros");
+      const old = cost(cases[2]?.name ?? "") / cost(cases[0]?.name ?? "") - 1;
+      const many = cost(first(10_000)) / cost(first(100)) - 1;
+      const word = of === "admit" ? "admission" : "put, claim and end of an event";
+      return [
+        { name: `${word}: 1,000,000 old rows against none`, stated: "≤ +20 %", seen: `${figure(old * 100)} %`, met: old <= FLAT },
+        { name: `${word}: 10,000 specialists against 100`, stated: "≤ +20 %", seen: `${figure(many * 100)} %`, met: many <= FLAT },
+      ];
+    });
+    return {
+      columns: ["", "CPU µs/admission", "admitted/s", "p50 ms", "CPU µs/event", "events/s", "claim p50 ms"],
+      rows: cases.map(({ name }) => [
+        name,
+        figure(median(name, "admit", "cpuMicros")),
+        figure(median(name, "admit", "perSecond")),
+        figure(median(name, "admit", "p50Ms")),
+        figure(median(name, "claim", "cpuMicros")),
+        figure(median(name, "claim", "perSecond")),
+        figure(median(name, "claim", "p50Ms")),
+      ]),
+      conditions: [
+        "Goals are judged by the processor's time for each, which the disk and others on the machine change least.",
+        "64 at a time, in turn over all specialists; each admission is settled. An event is put, claimed and ended without an intent.",
+        "Old rows: done events and ended attempts of the same specialists, in the file before it is opened; the file is then read from a warm page cache.",
+      ],
+      goals,
+      ratios: {},
+    };
+  },
+};
+
+/** Fills a store with what was done long ago. */
+function grow(path: string, rows: number): void {
+  openDatabase(path).close();
+  const db = new DatabaseSync(path);
+  const many = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})`;
+  db.exec(`
+    PRAGMA synchronous = OFF;
+    ${many} INSERT INTO attempt (specialist, key_id, operation, lane, weight, started_at, deadline_at, ended_at, outcome)
+      SELECT 's' || (i % 64), 'key-' || (i % 64), 'posts.reply', 'reply', 1, i, i, i, 'confirmed' FROM n;
+    ${many} INSERT INTO event (specialist, id, kind, thread, payload, via, hops, state, not_before, created_at, done_at)
+      SELECT 's' || (i % 64), 'post.created:old' || i, 'post.created', 'old' || i, '{}', 'poll', 0, 'done', 0, i, ${Date.now()} FROM n;
+    ANALYZE;
+  `);
+  db.close();
+}
