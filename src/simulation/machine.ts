@@ -31,6 +31,8 @@ export interface MachineOptions {
   readonly log: Logger;
   readonly announcer: Announcer;
   readonly fetch?: typeof globalThis.fetch;
+  /** The first process dies at this boundary. */
+  readonly crashAt: number | undefined;
   /** Crashes per 10,000 boundaries. */
   readonly crashes: () => number;
   readonly onCommit: (operation: string) => void;
@@ -53,6 +55,8 @@ export interface Machine {
   /** A graceful end, with no new start. */
   stop(): Promise<void>;
   readonly lives: number;
+  /** Calls to store and network and turns of the event loop so far, before and after: each is a place to die. */
+  readonly boundaries: number;
   readonly skewMs: number;
 }
 
@@ -75,9 +79,14 @@ export function createMachine(options: MachineOptions): Machine {
   let running: Process | undefined;
   let stopped = false;
   let fuse = Infinity;
+  let boundaries = 0;
 
-  const dies = (): boolean => fuse-- <= 0;
+  const dies = (): boolean => {
+    boundaries++;
+    return fuse-- <= 0;
+  };
   const nextFuse = (): number => {
+    if (lives === 1 && options.crashAt !== undefined) return options.crashAt;
     const rate = options.crashes();
     if (rate <= 0) return Infinity;
     if (lives > 1 && random.next() < SECOND_CRASH_SHARE) return random.int(FIRST_STEPS);
@@ -146,6 +155,9 @@ export function createMachine(options: MachineOptions): Machine {
     },
     get lives() {
       return lives;
+    },
+    get boundaries() {
+      return boundaries;
     },
     get skewMs() {
       return skewMs;

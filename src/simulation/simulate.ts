@@ -42,6 +42,8 @@ export interface SimulateOptions {
   readonly assume?: Partial<Assumptions>;
   /** Stands in for models and other services. Default: refuses. */
   readonly fetch?: typeof globalThis.fetch;
+  /** The first process dies at this boundary, counted from 0: to cut a flow at each of its points in turn. */
+  readonly crashAt?: number;
   /** Ends at the first promise that does not hold. Default true. */
   readonly stopAtViolation?: boolean;
 }
@@ -57,6 +59,8 @@ export interface Simulation {
   /** The last things that happened, for finding out why. */
   readonly tail: readonly string[];
   readonly virtualMs: number;
+  /** Places at which a process could have died. */
+  readonly boundaries: number;
   readonly faults: FaultRates;
   readonly tally: Tally;
 }
@@ -138,6 +142,7 @@ export async function simulate(options: SimulateOptions): Promise<Simulation> {
     }),
     announcer,
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    crashAt: options.crashAt,
     crashes: () => rates.crashes,
     onCommit(operation) {
       tally.commits++;
@@ -196,6 +201,7 @@ export async function simulate(options: SimulateOptions): Promise<Simulation> {
     trace: trace.digest(),
     tail: trace.tail(),
     virtualMs: spanMs,
+    boundaries: machine.boundaries,
     faults: chosen,
     tally: counted,
   };

@@ -40,7 +40,7 @@ export interface CampaignReport {
 }
 
 const WORST: ProxyFaults = { delayMs: 15, resets: 0.02, slices: 0.05 };
-const LONGEST_LIFE_MS = 900;
+const LONGEST_LIFE_MS = 600;
 const HEAL_MS = 60_000;
 const QUIET_LOOKS = 15;
 const OPEN: readonly string[] = ["proposed", "ready", "sending", "in_doubt", "pending"];
@@ -49,6 +49,8 @@ const YOUNG_MS = 3_000;
 const POST_EVERY_MS = 300;
 const JOB_EVERY_MS = 700;
 const MAX_POINTS = 400;
+/** Processes that die early read nothing: meanwhile no more may be said than they can catch up with. */
+const SLOW = 6;
 /** Enough that each is answered less often than a network shows replies. */
 const ROOTS = 300;
 
@@ -68,7 +70,7 @@ export async function campaign(options: CampaignOptions): Promise<CampaignReport
   const proxy = await openProxy(Number(new URL(listening.origin).port), random.fork("proxy"), options.faults ?? WORST);
   const store = join(folder, "store.sqlite");
   network.start();
-  const crowd = await talk(network);
+  const crowd = await talk(network, options.everyPoint === true ? SLOW : 1);
   const settings = { store, baseUrl: `http://127.0.0.1:${proxy.port}/v1`, key, roots: crowd.roots };
   const stage: Stage = { network, proxy, random, settings };
   try {
@@ -168,7 +170,7 @@ interface Crowd {
 }
 
 /** Somebody who posts and offers jobs all the time, and has a long thread of old. */
-async function talk(network: LocalNetwork): Promise<Crowd> {
+async function talk(network: LocalNetwork, slower: number): Promise<Crowd> {
   const { key } = network.provision({ handle: "talker", tier: "pro" });
   const posts: string[] = [];
   const say = async (path: string, body: object): Promise<string> => {
@@ -182,10 +184,10 @@ async function talk(network: LocalNetwork): Promise<Crowd> {
   posts.push(base);
   const roots: string[] = [];
   for (let i = 0; i < ROOTS; i++) roots.push(await say(`/v1/posts/${base}/reply`, { content: `old ${i}` }));
-  const posting = setInterval(() => void say("/v1/posts", { content: `talk ${++count}` }).then((id) => posts.push(id)), POST_EVERY_MS);
+  const posting = setInterval(() => void say("/v1/posts", { content: `talk ${++count}` }).then((id) => posts.push(id)), POST_EVERY_MS * slower);
   const offering = setInterval(
     () => void say("/v1/jobs", { title: `job ${++count}`, description: "do it", reward: 3, skills: [] }),
-    JOB_EVERY_MS,
+    JOB_EVERY_MS * slower,
   );
   return {
     posts,
