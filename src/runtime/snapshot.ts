@@ -144,6 +144,8 @@ function waiting(intent: Intent): WaitingForPerson {
 
 const OPEN: readonly string[] = ["proposed", "ready", "sending", "in_doubt", "pending", "parked"];
 const SETTLED_STATE = "confirmed";
+/** Looking must not move the ledger's time: a wall clock set forward would free what still counts. */
+const AS_LAST_SEEN = 0;
 
 /** One specialist as its rows say, and what is kept of it in memory while it runs. */
 export async function showSpecialist(store: Store, clock: Clock, handle: string, member?: Member): Promise<SpecialistShown> {
@@ -156,7 +158,7 @@ export async function showSpecialist(store: Store, clock: Clock, handle: string,
     store.keyOf(specialist),
     store.sources(specialist),
   ]);
-  const use = keyId === undefined ? undefined : await store.quotaUse(keyId, clock.now());
+  const use = keyId === undefined ? undefined : await store.quotaUse(keyId, AS_LAST_SEEN);
   const trouble = member?.keyTrouble;
   return {
     handle,

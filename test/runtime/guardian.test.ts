@@ -1,6 +1,7 @@
 /** What a person decides of actions nobody could settle, and of what is parked: real rows, no network. */
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
+import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { asEventId, asHandle, asIntentId, asKeyId } from "../../src/core/ids.ts";
 import { systemRandom } from "../../src/core/random.ts";
 import { credits, DAY } from "../../src/core/units.ts";
@@ -9,6 +10,7 @@ import { DEFAULT_FLOORS } from "../../src/limits/lanes.ts";
 import { scopeOf } from "../../src/limits/spending.ts";
 import type { Effect } from "../../src/contract/operations.ts";
 import { createGuardian, type Guardian } from "../../src/runtime/guardian.ts";
+import { showSpecialist } from "../../src/runtime/snapshot.ts";
 import { DEFAULT_BRAKES } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -153,4 +155,39 @@ test("a stop for a mistyped handle is an error, not a stop", async () => {
   await expect(guardian.halt({ handle: "scuot" })).rejects.toMatchObject({ code: "specialist_unknown" });
   await guardian.halt({ handle: "scout" });
   expect(await guardian.lift({})).toMatchObject({ said: expect.stringContaining("still in force for scout") });
+});
+
+test("looking at the quota under a clock set forward frees nothing", async () => {
+  const clock = virtualClock();
+  const store = openSqliteStore({ path: ":memory:", clock, random: systemRandom() });
+  onTestFinished(() => clock.run(store.close()));
+  const now = clock.now();
+  const limits = { perHour: 2, perDay: 10 };
+  await clock.run(store.registerKey(SCOUT, KEY, { limits, floors: DEFAULT_FLOORS }, now));
+  const admission = await clock.run(
+    store.admit(
+      {
+        request: { specialist: SCOUT, key: KEY, operation: "posts.list", effect: "read", lane: "poll", price: { kind: "free" } },
+        now,
+        deadlineAt: now,
+        holdExpiresAt: now,
+        known: { may: [], review: false, caps: [] },
+      },
+      (view) => ({ kind: "admit", charge: { lane: view.request.lane, cost: 1 }, hold: undefined }),
+    ),
+  );
+  if (admission.kind !== "admitted") throw new Error("it was not admitted");
+  const end = {
+    key: KEY,
+    attempt: admission.attempt.seq,
+    lane: "poll",
+    cost: 1,
+    admittedAt: now,
+    deadlineAt: now,
+    ending: "answered",
+  } as const;
+  await clock.run(store.settle({ attempt: admission.attempt, end, outcome: "confirmed", now, events: [], watches: [] }));
+  clock.jump(2 * DAY);
+  const shown = await clock.run(showSpecialist(store, clock, "scout"));
+  expect(shown.quota).toEqual({ hour: { used: 1, limit: 2 }, day: { used: 1, limit: 10 } });
 });
