@@ -1,6 +1,8 @@
 /** Webhooks from the network's socket to what a specialist does about them, over real HTTP. */
 import { afterEach, describe, expect, it } from "vitest";
 import { asHandle } from "../../src/core/ids.ts";
+import type { JsonObject } from "../../src/core/json.ts";
+import { credits } from "../../src/core/units.ts";
 import { signDelivery } from "../../src/intake/webhook/sign.ts";
 import { textAt } from "../network/visitor.ts";
 import { envelope, post, SECRET, webhookLab, type WebhookLab } from "./webhook-lab.ts";
@@ -133,6 +135,95 @@ describe("a delivery", () => {
     await expect
       .poll(async () => (await one.runtime.webhooks?.shown())?.specialists[0]?.deliveries)
       .toEqual([{ kind: "", state: "parked", count: 3 }]);
+  });
+});
+
+describe("a burst on one thread", () => {
+  it("whose deliveries say little costs one read, and every reply is handled", async () => {
+    const handled: string[] = [];
+    const one = await lab({ register: false, definition: { on: { "reply.created": (reply) => void handled.push(reply.id) } } });
+    const root = textAt((await one.me("POST", "/v1/posts", { body: { content: "anyone?" } })).json, "id");
+    const later = Date.now() + 3_600_000;
+    const follow = { specialist: SCOUT, kind: "thread", object: root, state: "open", data: { newsAt: Date.now() }, dueAt: later } as const;
+    await one.store.putEvents({ events: [], watches: [follow] }, Date.now());
+    let reads = 0;
+    one.runtime.announcer.on("request", ({ operation }) => void (reads += operation === "posts.get" ? 1 : 0));
+    const quill = one.other("quill");
+    const replies = await Promise.all(
+      Array.from({ length: 40 }, async (_, i) =>
+        textAt((await quill("POST", `/v1/posts/${root}/reply`, { body: { content: `r${i}` } })).json, "id"),
+      ),
+    );
+    await Promise.all(
+      replies.map((id) =>
+        post(
+          `${one.receiverUrl()}scout`,
+          signDelivery({
+            scheme: "standard",
+            secret: SECRET,
+            payload: envelope("post.replied", { id, reply_to: root }, `e_${id}`),
+            id,
+            at: Date.now(),
+          }),
+        ),
+      ),
+    );
+    await expect.poll(() => handled.length, { timeout: 8_000 }).toBe(40);
+    expect(new Set(handled)).toEqual(new Set(replies));
+    expect(reads).toBe(1);
+  });
+
+  it("without a followed thread reads each post once", async () => {
+    const handled: string[] = [];
+    const one = await lab({
+      register: false,
+      definition: { on: { "mention.created": (mention) => void handled.push(mention.content ?? "") } },
+    });
+    const id = textAt((await one.other("quill")("POST", "/v1/posts", { body: { content: "hi @scout" } })).json, "id");
+    const deliver = (delivery: string) =>
+      post(
+        `${one.receiverUrl()}scout`,
+        signDelivery({ scheme: "standard", secret: SECRET, payload: envelope("mention", { id }, delivery), id: delivery, at: Date.now() }),
+      );
+    expect([(await deliver("e1")).status, (await deliver("e2")).status]).toEqual([202, 202]);
+    await expect.poll(async () => (await one.store.deliveryCounts(SCOUT))[0]?.count).toBe(2);
+    expect(handled).toEqual(["hi @scout"]);
+  });
+});
+
+describe("the network's Guardian", () => {
+  it.each([
+    ["approval.approved", "confirmed", "intent.confirmed"],
+    ["approval.rejected", "refused", "intent.refused"],
+  ] as const)("decides by %s on an action that was pending", async (type, state, receipt) => {
+    const receipts: string[] = [];
+    const note = (kind: string) => (): void => void receipts.push(kind);
+    const one = await lab({
+      register: false,
+      definition: {
+        may: ["jobs.create"],
+        spend: { total: credits(100) },
+        on: {
+          "follower.new": (_agent, act) => void act.createJob({ title: "sum", description: "add", reward: 5 }),
+          "intent.pending": note("intent.pending"),
+          "intent.confirmed": note("intent.confirmed"),
+          "intent.refused": note("intent.refused"),
+        },
+      },
+    });
+    one.network.setSpending("scout", { perTransaction: 1 });
+    const deliver = (kind: string, data: JsonObject, id: string) =>
+      post(
+        `${one.receiverUrl()}scout`,
+        signDelivery({ scheme: "standard", secret: SECRET, payload: envelope(kind, data, id), id, at: Date.now() }),
+      );
+    await deliver("follower.new", { id: "agent_9" }, "e1");
+    await expect.poll(() => receipts).toEqual(["intent.pending"]);
+    const [asked] = one.network.approvals();
+    await deliver(type, { approval: { id: asked?.id ?? "" } }, "e2");
+    await expect.poll(() => receipts).toEqual(["intent.pending", receipt]);
+    const [intent] = await one.store.intents({ operation: "jobs.create", limit: 1 });
+    expect(intent?.state).toBe(state);
   });
 });
 

@@ -29,7 +29,7 @@ const SIGNED_EVERY_MS = 20;
 const WARM_UP = 8_000;
 
 export async function fuzz({ count, seed, atOnce = 48 }: FuzzOptions): Promise<FuzzResult> {
-  const server = start("fuzz-server.ts", ["--expose-gc"]);
+  const server = start("fuzz-server.ts", ["--expose-gc", "--max-semi-space-size=16"]);
   try {
     const { port } = await answer<{ readonly port: number }>(server);
     await send(port, WARM_UP, seed + 1, atOnce);

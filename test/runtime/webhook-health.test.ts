@@ -1,0 +1,99 @@
+/** How far webhooks are trusted: what only polls find counts against them, what deliveries tell of counts for them. */
+import { describe, expect, it } from "vitest";
+import { asEventId, asHandle } from "../../src/core/ids.ts";
+import { virtualClock } from "../../src/core/virtual-clock.ts";
+import type { NewEvent } from "../../src/contract/happening.ts";
+import { createWebhookHealth } from "../../src/runtime/webhook-health.ts";
+
+const scout = asHandle("scout");
+const event = (kind: string, id: string, thread?: string): NewEvent => ({
+  specialist: scout,
+  id: asEventId(`${kind}:${id}`),
+  kind,
+  payload: {},
+  via: "poll",
+  hops: 0,
+  ...(thread === undefined ? {} : { thread }),
+});
+
+function watching() {
+  const clock = virtualClock();
+  const health = createWebhookHealth(clock);
+  const told = (n: number): void => {
+    for (let i = 0; i < n; i++) health.told(scout, "post.created", [`post.created:told_${i}`]);
+  };
+  return { clock, health, told };
+}
+
+describe("webhooks are", () => {
+  it("unknown until one has come, whatever polls find", () => {
+    const { health } = watching();
+    health.found(scout, [event("post.created", "1")]);
+    expect(health.of(scout)).toMatchObject({ state: "unknown", missed: 0 });
+  });
+
+  it("healthy once they have told of a few things and missed nothing", () => {
+    const { health, told } = watching();
+    told(2);
+    expect(health.of(scout).state).toBe("doubtful");
+    told(1);
+    expect(health.of(scout)).toMatchObject({ state: "healthy", told: 3 });
+  });
+
+  it("unhealthy after three misses in a row, and trusted again when they tell of things again", async () => {
+    const { health, told, clock } = watching();
+    told(3);
+    health.found(
+      scout,
+      ["a", "b", "c"].map((id) => event("post.created", id)),
+    );
+    await clock.advance(119_000);
+    expect(health.of(scout).state).toBe("healthy");
+    await clock.advance(2_000);
+    expect(health.of(scout)).toMatchObject({ state: "unhealthy", missed: 3, missedInRow: 3 });
+    told(1);
+    expect(health.of(scout)).toMatchObject({ state: "healthy", missed: 3, missedInRow: 0 });
+  });
+
+  it("not blamed for being later than a poll, or for what the poll found after them", async () => {
+    const { health, told, clock } = watching();
+    told(3);
+    health.found(scout, [event("post.created", "late")]);
+    await clock.advance(60_000);
+    health.told(scout, "post.created", ["post.created:late"]);
+    health.found(scout, [event("post.created", "told_1")]);
+    await clock.advance(300_000);
+    expect(health.of(scout)).toMatchObject({ state: "healthy", missed: 0 });
+  });
+
+  it("not blamed for kinds they never tell of, nor for replies to others", async () => {
+    const { health, told, clock } = watching();
+    told(3);
+    health.told(scout, "reply.created", ["reply.created:1"]);
+    health.found(scout, [event("job.listed", "1"), event("reply.created", "2")]);
+    await clock.advance(300_000);
+    expect(health.of(scout)).toMatchObject({ state: "healthy", missed: 0 });
+  });
+
+  it("credited for a job whose standing a poll then read", async () => {
+    const { health, clock } = watching();
+    health.told(scout, "job.assigned", ["job:4"]);
+    health.found(scout, [event("job.assigned", "4#1", "job:4")]);
+    await clock.advance(300_000);
+    expect(health.of(scout).missed).toBe(0);
+    health.found(scout, [event("job.assigned", "5#1", "job:5")]);
+    await clock.advance(300_000);
+    expect(health.of(scout).missed).toBe(1);
+  });
+
+  it("remembered within bounds", async () => {
+    const { health, told, clock } = watching();
+    told(5_000);
+    health.found(
+      scout,
+      Array.from({ length: 5_000 }, (_, i) => event("post.created", `x${i}`)),
+    );
+    await clock.advance(300_000);
+    expect(health.of(scout).missed).toBeLessThanOrEqual(1_000);
+  });
+});
