@@ -28,7 +28,7 @@ export async function* examinePaging(profile: Profile, ask: Ask): AsyncGenerator
     if (second === "spent") return;
     const fresh = second.filter((id) => !first.includes(id));
     if (second.length === 0 || fresh.length === 0) continue;
-    const changed = { ...limit, ...paging };
+    const changed: Paging = { ...limit, ...paging, ...firstPageOf(paging, all.indexOf(second[0] ?? ""), first.length) };
     const stated = Object.entries(changed).filter(
       ([key, value]) => JSON.stringify(value) !== JSON.stringify(profile.paging[key as keyof Paging]),
     );
@@ -44,6 +44,11 @@ export async function* examinePaging(profile: Profile, ask: Ask): AsyncGenerator
   yield finding("paging", "warning", `${FEED}: no way to a second page was found; only its ${first.length} first items can be seen`, [
     { path: ["paging", "style"], value: "none", isDoubtful: true },
   ]);
+}
+
+/** Where the second page begins two pages down, the network counts its pages from 0. */
+function firstPageOf({ style }: Paging, at: number, size: number): Paging {
+  return style === "page" && at >= 2 * size ? { firstPage: 0 } : {};
 }
 
 function withPaging(profile: Profile, paging: Paging): Profile {
@@ -89,12 +94,20 @@ function waysToPage(profile: Profile, page: Exchange): Paging[] {
     ...(asUrl ? [{ style: "link" as const, next: [cursor.path] }] : []),
     ...(cursor === undefined || asUrl
       ? []
-      : CURSOR_PARAMETERS.map((parameter) => ({ style: "cursor" as const, parameter, next: [cursor.path] }))),
+      : parametersFor(profile, cursor.path).map((parameter) => ({ style: "cursor" as const, parameter, next: [cursor.path] }))),
     next("page", "page"),
     next("offset", "offset"),
     next("page", "p"),
     next("offset", "skip"),
   ];
+}
+
+/** What the profile says comes first, then what the place of the cursor is called, as `page_token` in `next_page_token`. */
+function parametersFor({ paging }: Profile, path: string): readonly string[] {
+  const name = path.split(".").at(-1) ?? path;
+  const stem = name.replace(/^next[_-]?/i, "");
+  const derived = stem === "" ? [] : [stem.slice(0, 1).toLowerCase() + stem.slice(1)];
+  return [...new Set([paging.parameter, ...derived, ...CURSOR_PARAMETERS, name])];
 }
 
 /** Plain values of an answer outside its lists. */

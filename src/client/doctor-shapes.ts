@@ -84,17 +84,18 @@ function guessRecord(
   const proposals: Proposal[] = [];
   const propose = (field: string, paths: readonly string[], isDoubtful: boolean): void =>
     void proposals.push({ path: ["records", record, field], value: [...new Set(paths)], isDoubtful });
+  const kinds: Readonly<Record<string, FieldKind>> = FIELDS[record];
   // Without its id nothing of an item is read, so the id comes first.
   const first = winnersIn(profile, record, items);
   const isHandle = first.get("id") !== undefined && first.get("id") === first.get("handle");
   if (first.get("id") === undefined || isHandle) {
-    const taken = [...first.values()];
+    // A name such as "key" may be taken for a secret, and is the id all the same where nothing else can be.
+    const taken = [...first].flatMap(([field, path]) => (kinds[field] === "secret" ? [] : [path]));
     const [guess] = guessFields(record, items, ["id"], taken);
     if (guess !== undefined && !(isHandle && guess.by === "value")) propose("id", [guess.path], guess.by === "value");
   }
   const winners = winnersIn(drafted(profile, proposals), record, items);
   const taken = [...winners.values()];
-  const kinds: Readonly<Record<string, FieldKind>> = FIELDS[record];
   const missing = Object.keys(kinds).filter((field) => !RARE.has(kinds[field] ?? "json") && !winners.has(field));
   for (const { field, path, by } of guessFields(
     record,

@@ -38,7 +38,11 @@ export interface Question {
 }
 
 /** Asks as the documentation says. */
-export async function ask({ network, set, voice, key }: Speaker, spoken: Spoken, question: Question): Promise<Heard> {
+export async function ask(
+  { network, set, voice, key }: Pick<Speaker, "network" | "set" | "voice" | "key">,
+  spoken: Spoken,
+  question: Question,
+): Promise<Heard> {
   const { target = "", inputs = {}, query = {} } = question;
   const body: Record<string, Json> = {};
   const put = (path: readonly string[], value: Json): void => {
@@ -128,7 +132,8 @@ const INPUTS: { readonly [operation in OperationName]?: Readonly<Record<string, 
   "webhooks.create": { url: "http://127.0.0.1:9/hook" },
 };
 
-function listIn(value: Json | undefined): readonly JsonObject[] {
+/** The items of a list, wherever it is. */
+export function listIn(value: Json | undefined): readonly JsonObject[] {
   if (Array.isArray(value)) return value.filter((item: Json): item is JsonObject => isObject(item));
   if (!isObject(value)) return [];
   for (const item of Object.values(value)) {
