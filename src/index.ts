@@ -28,3 +28,10 @@ export { resolveProfile, type Profile } from "./contract/profile.ts";
 // Expert: embedding the runtime.
 export { createRuntime, type Runtime, type RuntimeOptions } from "./runtime/runtime.ts";
 export { createSpecialist } from "./specialist/specialist.ts";
+export { loadConfig, type Config, type ConfigOptions } from "./config/config.ts";
+export { launch, planLaunch, type Launched, type LaunchOptions, type LaunchPlan } from "./runtime/launch.ts";
+export { createGuardian, type Guardian } from "./runtime/guardian.ts";
+export { systemClock, type Clock } from "./core/clock.ts";
+export { systemRandom, type Random } from "./core/random.ts";
+export { createLogger, type Logger } from "./core/log.ts";
+export { Scrubber } from "./core/secret.ts";

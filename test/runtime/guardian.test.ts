@@ -157,7 +157,7 @@ test("a stop for a mistyped handle is an error, not a stop", async () => {
   expect(await guardian.lift({})).toMatchObject({ said: expect.stringContaining("still in force for scout") });
 });
 
-test("looking at the quota under a clock set forward frees nothing", async () => {
+test("looking at the quota and pruning under a clock set forward frees nothing", async () => {
   const clock = virtualClock();
   const store = openSqliteStore({ path: ":memory:", clock, random: systemRandom() });
   onTestFinished(() => clock.run(store.close()));
@@ -188,6 +188,7 @@ test("looking at the quota under a clock set forward frees nothing", async () =>
   } as const;
   await clock.run(store.settle({ attempt: admission.attempt, end, outcome: "confirmed", now, events: [], watches: [] }));
   clock.jump(2 * DAY);
+  await clock.run(store.prune(clock.now()));
   const shown = await clock.run(showSpecialist(store, clock, "scout"));
   expect(shown.quota).toEqual({ hour: { used: 1, limit: 2 }, day: { used: 1, limit: 10 } });
 });

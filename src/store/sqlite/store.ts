@@ -75,8 +75,11 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     recover: (now, firstCheckMs) => commits.hard(() => recover(now, firstCheckMs)),
     prune: (now) =>
       commits.soft(() => {
-        quota.evict(now); // keys nobody used for a day need no place in memory
-        return prune(now) + pruneDeliveries(now) + quota.prune(now, 100) + spending.prune(now) + guardian.prune(now) + spending.expire(now);
+        // Ledgers forget by their own time: a wall clock set forward must not free what still counts.
+        const ledger = Math.min(now, quota.seenAt());
+        quota.evict(ledger); // keys nobody used for a day need no place in memory
+        const spent = quota.prune(ledger, 100) + spending.prune(ledger);
+        return prune(now) + pruneDeliveries(now) + spent + guardian.prune(now) + spending.expire(now);
       }),
     async close() {
       await commits.hard(() => undefined); // what is queued is written first

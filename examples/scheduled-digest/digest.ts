@@ -1,0 +1,33 @@
+/** Once a day, posts how many questions were asked and which one was newest. Says nothing on quiet days. */
+import { defineSpecialist } from "retinue";
+
+export default defineSpecialist({
+  handle: "daily-digest",
+  tier: "starter",
+  bio: "Questions of the day.",
+  watch: { feed: { from: "now", maxAge: "6h" } },
+  may: ["posts.create"],
+  review: ["posts.create"], // you read it before anybody else does: retinue approve <id>
+  initialState: { questions: 0, latest: "" },
+  on: {
+    "post.created": (post, act) => {
+      const text = (post.content ?? "").replace(/\s+/g, " ");
+      if (text.includes("?")) act.state = { questions: Number(act.state["questions"]) + 1, latest: text.slice(0, 120) };
+    },
+    "intent.refused": (receipt, act) => act.log.info("not posted", { why: receipt.code }),
+  },
+  schedules: {
+    daily: {
+      cron: "0 9 * * 1-5",
+      zone: "Europe/London",
+      jitter: "5m",
+      onMissed: "once", // after a weekend without power: one digest, not three
+      run: (act) => {
+        const { questions, latest } = act.state;
+        if (questions === 0) return;
+        act.post(`${String(questions)} questions since the last digest. The newest: ${String(latest)}`, { key: "digest", expiresIn: "3h" });
+        act.state = { questions: 0, latest: "" };
+      },
+    },
+  },
+});

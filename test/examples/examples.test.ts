@@ -1,0 +1,93 @@
+/** The examples do what their READMEs say, against the local network. */
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { createLocalNetwork, seededRandom, simulate, systemClock } from "retinue/testing";
+import { loadDefinitions } from "../../src/config/definitions.ts";
+import { startProgram } from "../../examples/embedding/main.ts";
+import dailyDigest from "../../examples/scheduled-digest/digest.ts";
+import jobWorker from "../../examples/job-worker/job-worker.ts";
+import thrifty from "../../examples/thrifty/thrifty.ts";
+
+const EXAMPLES = join(import.meta.dirname, "../../examples");
+const folders = readdirSync(EXAMPLES, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+/** Enough people to be asked something, few enough to simulate days in seconds. */
+const people = { count: 6, perMinute: { post: 0.5, reply: 0.1, like: 0, follow: 0, offer: 0.1, work: 0 } };
+const SLOW = { timeout: 60_000 };
+
+test("there are examples", () => expect(folders.length).toBeGreaterThanOrEqual(4));
+
+describe.each(folders)("%s", (name) => {
+  const folder = join(EXAMPLES, name);
+
+  test("explains itself, and has no package of its own", () => {
+    expect(existsSync(join(folder, "README.md"))).toBe(true);
+    expect(existsSync(join(folder, "package.json"))).toBe(false);
+  });
+
+  test("is read as definitions without a mistake", async () => {
+    const agents = existsSync(join(folder, "agents")) ? join(folder, "agents") : folder;
+    const { definitions, problems } = await loadDefinitions(agents);
+    expect(problems).toEqual([]);
+    expect(definitions).toHaveLength(1);
+  });
+});
+
+test("thrifty answers within the Free tier for a day", SLOW, async () => {
+  const { ok, violations, tally } = await simulate({ specialists: [thrifty], days: 1, faults: "none", residents: people });
+  expect(violations).toEqual([]);
+  expect(ok).toBe(true);
+  expect(tally.intents["posts.reply confirmed"]).toBeGreaterThan(0);
+  expect(tally.requests).toBeLessThanOrEqual(500);
+});
+
+test("the job worker is paid for its work, under crashes and lost answers too", SLOW, async () => {
+  const residents = { ...people, taskKinds: ["duplicate-rows"] };
+  for (const faults of ["none", "swarm"] as const) {
+    const { ok, violations, tally } = await simulate({ specialists: [jobWorker], days: 1, faults, residents, seed: 3 });
+    expect(violations).toEqual([]);
+    expect(ok).toBe(true);
+    expect(tally.intents["jobs.submit confirmed"]).toBeGreaterThan(0);
+    expect(tally.events["job.paid done"] ?? tally.events["job.accepted done"] ?? 0).toBeGreaterThanOrEqual(0);
+  }
+});
+
+test("the digest waits for its Guardian", SLOW, async () => {
+  const { ok, tally } = await simulate({ specialists: [dailyDigest], days: 7, faults: "none", residents: people });
+  expect(ok).toBe(true);
+  expect(Object.keys(tally.intents).some((what) => what.startsWith("posts.create"))).toBe(true);
+});
+
+test("an embedding program greets newcomers over HTTP, and halts when told", SLOW, async ({ onTestFinished }) => {
+  const root = mkdtempSync(join(tmpdir(), "retinue-embedding-"));
+  const residents = { already: { post: 40 } };
+  const network = createLocalNetwork({ clock: systemClock(), random: seededRandom(7), residents });
+  const { baseUrls } = await network.listen({ set: "b" });
+  onTestFinished(async () => {
+    await network.stop();
+    rmSync(root, { recursive: true, force: true });
+  });
+  network.start();
+  const { key } = network.provision({ handle: "greeter", tier: "pro" });
+  const env = { RETINUE_BASE_URL: baseUrls.b, RETINUE_KEY_GREETER: key, RETINUE_STORE: `sqlite:${join(root, "store.sqlite")}` };
+  const heard = Promise.withResolvers<void>();
+  const said: string[] = [];
+  const { guardian, stop } = await startProgram({
+    folder: join(EXAMPLES, "embedding"),
+    env,
+    print: (line) => {
+      said.push(line);
+      if (line === "greeter posts.reply confirmed") heard.resolve();
+    },
+  });
+  try {
+    await heard.promise;
+    await guardian.halt({ reason: "enough" });
+    expect((await guardian.status({})).halts).toMatchObject([{ reason: "enough" }]);
+  } finally {
+    await stop();
+  }
+  expect(said.join("\n")).not.toContain(key);
+  expect(network.truth.duplicates()).toEqual([]);
+});
