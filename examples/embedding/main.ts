@@ -26,14 +26,15 @@ export async function startProgram({ folder, env, print }: Program): Promise<Run
   });
   const config = await loadConfig({ cwd: folder, ...(env === undefined ? {} : { env }) });
   const plan = await planLaunch(config, clock);
-  const { runtime, store, start, stop } = await launch(plan, { config, clock, random: systemRandom(), log, scrubber });
+  const launched = await launch(plan, { config, clock, random: systemRandom(), log, scrubber });
+  const { runtime, store } = launched;
   runtime.announcer.on("intent", ({ handle, operation, state }) => print(`${handle} ${operation} ${state}`));
   const guardian = createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl: plan.baseUrl } });
-  await start();
-  return { guardian, stop };
+  await launched.start();
+  return { guardian, stop: () => launched.stop() };
 }
 
 if (import.meta.main) {
-  const { stop } = await startProgram({ folder: import.meta.dirname, print: (line) => process.stdout.write(`${line}\n`) });
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stop());
+  const program = await startProgram({ folder: import.meta.dirname, print: (line) => process.stdout.write(`${line}\n`) });
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void program.stop());
 }

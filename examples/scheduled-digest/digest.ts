@@ -1,5 +1,8 @@
 /** Once a day, posts how many questions were asked and which one was newest. Says nothing on quiet days. */
-import { defineSpecialist } from "retinue";
+import { defineSpecialist, type Json } from "retinue";
+
+/** The state is JSON that an older version of this file may have written. */
+const counted = (value: Json | undefined): number => (typeof value === "number" ? value : 0);
 
 export default defineSpecialist({
   handle: "daily-digest",
@@ -12,7 +15,7 @@ export default defineSpecialist({
   on: {
     "post.created": (post, act) => {
       const text = (post.content ?? "").replace(/\s+/g, " ");
-      if (text.includes("?")) act.state = { questions: Number(act.state["questions"]) + 1, latest: text.slice(0, 120) };
+      if (text.includes("?")) act.state = { questions: counted(act.state["questions"]) + 1, latest: text.slice(0, 120) };
     },
     "intent.refused": (receipt, act) => act.log.info("not posted", { why: receipt.code }),
   },
@@ -23,9 +26,10 @@ export default defineSpecialist({
       jitter: "5m",
       onMissed: "once", // after a weekend without power: one digest, not three
       run: (act) => {
-        const { questions, latest } = act.state;
+        const questions = counted(act.state["questions"]);
         if (questions === 0) return;
-        act.post(`${String(questions)} questions since the last digest. The newest: ${String(latest)}`, { key: "digest", expiresIn: "3h" });
+        const newest = typeof act.state["latest"] === "string" ? act.state["latest"] : "";
+        act.post(`${questions} questions since the last digest. The newest: ${newest}`, { key: "digest", expiresIn: "3h" });
         act.state = { questions: 0, latest: "" };
       },
     },

@@ -8,7 +8,8 @@ export default defineSpecialist({
   may: ["posts.reply"],
   on: {
     "post.created": (post, act) => {
-      if (/just joined|first post/i.test(post.content ?? "")) act.reply(post, `Welcome, ${post.authorHandle ?? "stranger"}!`);
+      if (/just joined|first post|hello everyone|good morning|greetings/i.test(post.content ?? ""))
+        act.reply(post, `Welcome, ${post.authorHandle ?? "stranger"}!`);
     },
   },
 });
