@@ -53,6 +53,8 @@ export interface Config {
     readonly host: string;
     readonly url: string | undefined;
     readonly allowUnsigned: boolean;
+    /** The network is on this machine: the receiver's own address may be registered. */
+    readonly local?: boolean;
     /** Several while they are being rotated. Read anew each time. */
     readonly readSecrets: () => readonly Secret[];
   };

@@ -13,8 +13,11 @@ export interface ReceiverSettings {
   readonly url: string | undefined;
   /** Starts without a secret, and takes unsigned deliveries as hints to look. */
   readonly allowUnsigned: boolean;
-  /** Registers addresses of this machine and its neighbourhood too, as for a local network. Default false. */
-  readonly allowInnerUrl?: boolean;
+  /**
+   * The network is on this machine or nearby: inner addresses may be registered, and without a `url` the receiver's own
+   * is. Default false.
+   */
+  readonly local?: boolean;
   /** Read again every few seconds, so that secrets can be rotated at run time; the first one signs registrations. */
   readonly readSecrets: () => readonly Secret[];
 }
@@ -23,13 +26,13 @@ const SECRETS_KEPT_MS = 5 * SECOND;
 
 /** Defaults refuse: no secret, no start; and no inner address is handed to a network. Throws `Misconfigured`. */
 export function checkReceiver(settings: ReceiverSettings, profile: Profile): void {
-  const { url, allowUnsigned, allowInnerUrl = false } = settings;
+  const { url, allowUnsigned, local = false } = settings;
   if (!allowUnsigned && (settings.readSecrets().length === 0 || profile.webhooks.scheme === "none"))
     throw new Misconfigured("webhook_secret_missing", "the webhook receiver has nothing to check signatures with", {
       expected: "a secret in RETINUE_WEBHOOK_SECRET, and a signed scheme in the profile",
       hint: "set it, or start with --allow-unsigned to take deliveries as mere hints",
     });
-  const why = url === undefined || allowInnerUrl ? undefined : innerAddress(url);
+  const why = url === undefined || local ? undefined : innerAddress(url);
   if (why !== undefined)
     throw new Misconfigured("webhook_url_inner", `RETINUE_WEBHOOK_URL cannot be registered: ${why}`, {
       expected: "the public address of the receiver, such as https://bots.example.net",

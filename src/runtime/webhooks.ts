@@ -49,6 +49,8 @@ export interface Webhooks {
   forget(member: Member): Promise<void>;
   /** Takes nothing more. */
   close(): Promise<void>;
+  /** Where it listens, once it does: the handle follows. */
+  readonly url: string | undefined;
   /** Whether unsigned deliveries are taken, as hints. */
   readonly unsigned: boolean;
   shown(): Promise<WebhooksShown>;
@@ -107,6 +109,10 @@ class Reception implements Webhooks {
     });
   }
 
+  get url(): string | undefined {
+    return this.#listening?.url;
+  }
+
   get unsigned(): boolean {
     return this.#settings.allowUnsigned && (this.#secrets().length === 0 || this.#parts.profile.webhooks.scheme === "none");
   }
@@ -136,7 +142,7 @@ class Reception implements Webhooks {
   }
 
   async forget(member: Member): Promise<void> {
-    if (this.#settings.url === undefined) return;
+    if (this.#registeredUrl() === undefined) return;
     this.#registrations.set(member.specialist.handle, await unregister(this.#parts, member));
   }
 
@@ -147,7 +153,7 @@ class Reception implements Webhooks {
   async shown(): Promise<WebhooksShown> {
     const { health, store } = this.#parts;
     return {
-      url: this.#listening?.url,
+      url: this.url,
       unsigned: this.unsigned,
       counts: { ...this.#gate.counts(), ...this.#receiver.counts() },
       specialists: await Promise.all(
@@ -159,6 +165,12 @@ class Reception implements Webhooks {
         })),
       ),
     };
+  }
+
+  /** Where the network is to deliver. */
+  #registeredUrl(): string | undefined {
+    const { url, local = false } = this.#settings;
+    return url ?? (local ? this.url : undefined);
   }
 
   #secretsOf(handle: Handle): readonly Secret[] | undefined {
@@ -204,7 +216,7 @@ class Reception implements Webhooks {
 
   async #register(member: Member): Promise<RegistrationState> {
     const { profile, clock } = this.#parts;
-    const { url } = this.#settings;
+    const url = this.#registeredUrl();
     if (url === undefined) return { kind: "untouched", why: "no address is set for the network to deliver to" };
     const unsupported = profile.operations.get("webhooks.create")?.unsupported;
     if (unsupported !== undefined) return { kind: "untouched", why: unsupported };

@@ -48,16 +48,6 @@ export interface WebhookLab {
   stop(): Promise<void>;
 }
 
-/** A free port that the receiver is then given, since its address has to be known before it starts. */
-export async function freePort(): Promise<number> {
-  const { createServer } = await import("node:net");
-  const server = createServer();
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise<void>((resolve) => void server.close(() => resolve()));
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
-
 export async function webhookLab(options: WebhookLabOptions): Promise<WebhookLab> {
   const clock = systemClock();
   const random = systemRandom();
@@ -81,7 +71,6 @@ export async function webhookLab(options: WebhookLabOptions): Promise<WebhookLab
   const transport = createTransport({ clock });
   const scrubber = new Scrubber();
   const lines: LogLine[] = [];
-  const port = await freePort();
   const runtime = createRuntime({
     specialists: [createSpecialist({ handle: "scout", tier: "pro", ...options.definition })],
     profile,
@@ -94,11 +83,11 @@ export async function webhookLab(options: WebhookLabOptions): Promise<WebhookLab
     random,
     log: createLogger({ level: "debug", now: () => clock.now(), scrubber, sink: (line) => void lines.push(line) }),
     receiver: {
-      port,
+      port: 0,
       host: "127.0.0.1",
-      url: options.register === false ? undefined : `http://127.0.0.1:${port}`,
+      url: undefined,
       allowUnsigned: false,
-      allowInnerUrl: true,
+      local: options.register !== false,
       readSecrets: () => [new Secret(SECRET)],
       ...options.receiver,
     },
@@ -112,7 +101,7 @@ export async function webhookLab(options: WebhookLabOptions): Promise<WebhookLab
     profile,
     network,
     log: lines,
-    receiverUrl: () => `http://127.0.0.1:${port}/webhooks/`,
+    receiverUrl: () => runtime.webhooks?.url ?? "",
     other(handle) {
       const known = visitors.get(handle) ?? asking(network, "b", network.provision({ handle, tier: "pro", set: "b" }).key);
       visitors.set(handle, known);

@@ -239,7 +239,9 @@ describe("the registration", () => {
   });
 
   it("is refused for an address of this machine, unless that is asked for", async () => {
-    await expect(lab({ definition: {}, receiver: { allowInnerUrl: false } })).rejects.toMatchObject({ code: "webhook_url_inner" });
+    await expect(lab({ definition: {}, receiver: { url: "http://localhost:8080", local: false } })).rejects.toMatchObject({
+      code: "webhook_url_inner",
+    });
   });
 
   it("does not start without a secret, unless that is asked for", async () => {

@@ -7,6 +7,8 @@ import { loadConfig, type Config } from "../../config/config.ts";
 import { parseStoreAddress } from "../../config/store-address.ts";
 import type { EndpointSet } from "../../contract/operations.ts";
 import { Misconfigured } from "../../core/errors.ts";
+import { systemRandom } from "../../core/random.ts";
+import { Secret } from "../../core/secret.ts";
 import { planCast, planLaunch, type Launched } from "../../runtime/launch.ts";
 import { choiceOption, durationOption, textOption, wholeOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
@@ -85,7 +87,8 @@ async function demo(stage: Stage, settings: Demo): Promise<ExitCode> {
   let launched: Launched | undefined;
   try {
     const baseUrl = baseUrlOf(world, settings.set);
-    const plan = await planLaunch({ ...config, network: { ...config.network, baseUrl } }, context.clock, cast);
+    const receiver = receiverOf(config);
+    const plan = await planLaunch({ ...config, receiver, network: { ...config.network, baseUrl } }, context.clock, cast);
     launched = await launchOn(stage, plan);
     greet(stage, settings, world);
     world.network.start();
@@ -100,6 +103,13 @@ async function demo(stage: Stage, settings: Demo): Promise<ExitCode> {
     await launched?.stop();
     await world.close();
   }
+}
+
+/** The demo's network delivers to it, under a secret that only the two know, unless settings say otherwise. */
+function receiverOf({ receiver }: Config): Config["receiver"] {
+  if (receiver.port !== undefined) return { ...receiver, local: true };
+  const secret = new Secret(systemRandom().word(32));
+  return { ...receiver, port: 0, local: true, readSecrets: () => [secret] };
 }
 
 /** A live picture where there is a terminal, lines elsewhere. */
@@ -184,5 +194,8 @@ function beside(path: string, what: string): string {
 function agentsOf(given: string | undefined, cwd: string): string {
   if (given !== undefined) return isAbsolute(given) ? given : join(cwd, given);
   const own = join(cwd, "agents");
-  return existsSync(own) ? own : fileURLToPath(new URL("../../../agents", import.meta.url));
+  if (existsSync(own)) return own;
+  // Packaged, the cast is built beside the runtime; in a checkout it is the folder at its top.
+  const built = fileURLToPath(new URL("../../agents", import.meta.url));
+  return existsSync(built) ? built : fileURLToPath(new URL("../../../agents", import.meta.url));
 }
