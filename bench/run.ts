@@ -12,6 +12,8 @@ import type { Suite } from "./harness/suite.ts";
 const SUITES: Readonly<Record<string, () => Promise<{ readonly suite: Suite }>>> = {
   effect: () => import("./suites/effect.ts"),
   quota: () => import("./suites/quota.ts"),
+  client: () => import("./suites/client.ts"),
+  crowd: () => import("./suites/crowd.ts"),
   start: () => import("./suites/start.ts"),
   admission: () => import("./suites/admission.ts"),
   growth: () => import("./suites/growth.ts"),
