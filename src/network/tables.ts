@@ -1,4 +1,5 @@
 /** The world's rows: held in memory, and written to an SQLite file before any answer leaves, where one is given. */
+import { closeSync, openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import type { StatementSync } from "node:sqlite";
 import { Misconfigured, messageOf } from "../core/errors.ts";
@@ -140,6 +141,8 @@ function openDatabase(file: string): DatabaseSync {
   let version: number;
   let database: DatabaseSync;
   try {
+    // It holds the secrets of webhooks: made before SQLite makes it, since its log takes over the rights of the file.
+    closeSync(openSync(file, "a", 0o600));
     database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
     // One process per world: two would each answer from a memory of their own.
     database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; BEGIN EXCLUSIVE; COMMIT;");
