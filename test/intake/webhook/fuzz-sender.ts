@@ -19,7 +19,7 @@ export interface Sent {
 }
 
 /** Whoever has not answered by then is left alone: a request without an end is never answered. */
-const PATIENCE_MS = 250;
+const PATIENCE_MS = 150;
 
 async function send(request: RawRequest, port: number): Promise<string> {
   const socket = connect({ port, host: "127.0.0.1", noDelay: true });

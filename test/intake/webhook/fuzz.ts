@@ -26,9 +26,9 @@ export interface FuzzResult {
 
 const SIGNED_EVERY_MS = 20;
 /** By then the heap has grown to what this kind of work needs; what comes on top would be a leak. */
-const WARM_UP = 8_000;
+const WARM_UP = 4_000;
 
-export async function fuzz({ count, seed, atOnce = 48 }: FuzzOptions): Promise<FuzzResult> {
+export async function fuzz({ count, seed, atOnce = 64 }: FuzzOptions): Promise<FuzzResult> {
   const server = start("fuzz-server.ts", ["--expose-gc", "--max-semi-space-size=16"]);
   try {
     const { port } = await answer<{ readonly port: number }>(server);
