@@ -1,0 +1,205 @@
+/** Holds the guides to the code: every block compiles, parses or names what exists, every link leads somewhere, every code is told. */
+import { execFile } from "node:child_process";
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { parse as parseDotenv } from "dotenv";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { COMMANDS } from "../src/cli/commands.ts";
+import { readConfig } from "../src/config/config.ts";
+import { loadDefinitions } from "../src/config/definitions.ts";
+import { readProfile } from "../src/config/profile-file.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+const PAGES = ["README.md", ...globSync("docs/*.md", { cwd: ROOT }), ...globSync("examples/*/README.md", { cwd: ROOT })].toSorted();
+
+interface Block {
+  readonly page: string;
+  readonly line: number;
+  readonly language: string;
+  readonly text: string;
+}
+
+const blocks = PAGES.flatMap(blocksOf);
+const inLanguage = (...names: readonly string[]): readonly Block[] => blocks.filter(({ language }) => names.includes(language));
+const named = (all: readonly Block[]) => all.map((block) => [`${block.page}:${block.line}`, block] as const);
+
+function blocksOf(page: string): Block[] {
+  const text = readFileSync(join(ROOT, page), "utf8");
+  return [...text.matchAll(/^```([a-z]*)\n([\s\S]*?)^```$/gm)].map(({ index, 1: language = "", 2: body = "" }) => ({
+    page,
+    line: text.slice(0, index).split("\n").length + 1,
+    language,
+    text: body,
+  }));
+}
+
+/** A folder inside the checkout, so that `retinue` means its sources, and away again with the test. */
+function scratch(onTestFinished: (clean: () => void) => void): string {
+  mkdirSync(join(ROOT, ".retinue"), { recursive: true });
+  const folder = mkdtempSync(join(ROOT, ".retinue/docs-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+test("there are pages, with blocks of every language we check", () => {
+  expect(PAGES.length).toBeGreaterThanOrEqual(10);
+  for (const language of ["ts", "sh", "yaml", "dotenv", "ini"])
+    expect([language, inLanguage(language).length > 0]).toEqual([language, true]);
+  expect(blocks.filter(({ language }) => !["ts", "sh", "yaml", "dotenv", "ini"].includes(language))).toEqual([]);
+});
+
+test("every TypeScript block compiles against the package by its name", { timeout: 60_000 }, async ({ onTestFinished }) => {
+  const folder = scratch(onTestFinished);
+  const names = new Map<string, string>();
+  for (const [i, { page, line, text }] of inLanguage("ts").entries()) {
+    names.set(`block-${i}.ts`, `${page}:${line}`);
+    writeFileSync(join(folder, `block-${i}.ts`), text);
+  }
+  const settings = {
+    extends: join(ROOT, "tsconfig.json"),
+    include: ["*.ts"],
+    compilerOptions: { typeRoots: [join(ROOT, "node_modules/@types")] },
+  };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settings));
+  const said = await promisify(execFile)(join(ROOT, "node_modules/.bin/tsc"), ["--noEmit", "--pretty", "false", "-p", folder]).then(
+    ({ stdout }) => stdout,
+    (error: { readonly stdout?: string; readonly message: string }) => error.stdout ?? error.message,
+  );
+  const told = said.replaceAll(/\S*?(block-\d+\.ts)/g, (whole, file: string) => names.get(file) ?? whole);
+  expect(told).toBe("");
+});
+
+/** Command lines, with lines that end in a backslash joined, without comments and variables in front. */
+function commandLines({ text }: Block): readonly string[] {
+  return text
+    .replaceAll(/\\\n\s*/g, "")
+    .split("\n")
+    .flatMap((line) => line.split("&&"))
+    .map((line) => line.replace(/(^|\s)#.*$/, "").trim())
+    .map((line) => line.replace(/^(?:[A-Z_]+=\S+\s+)+/, ""))
+    .filter((line) => line !== "");
+}
+
+const SCRIPTS = Object.keys((JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { readonly scripts: object }).scripts);
+const NPM_WORDS = ["ci", "start", "test", "pack", "install"];
+
+describe.each(named(inLanguage("sh")))("the commands of %s", (_name, block) => {
+  test.each(commandLines(block))("%s", async (line) => {
+    expect(await mistakesIn(line)).toEqual([]);
+  });
+});
+
+async function mistakesIn(line: string): Promise<readonly string[]> {
+  const ours = /^(?:npm run )?retinue(?: --)? (.*)$/.exec(line)?.[1];
+  if (ours !== undefined) return mistakesInOurs(ours);
+  const [program = "", first = "", second = "", ...words] = line.split(/\s+/);
+  if (program === "npm") return (first === "run" ? SCRIPTS.includes(second) : NPM_WORDS.includes(first)) ? [] : [`npm ${first} ${second}`];
+  if (program === "node") return [first, second, ...words].filter((word) => word.endsWith(".ts") && !existsSync(join(ROOT, word)));
+  return program === "cp" ? [] : [program];
+}
+
+/** The command exists, takes these flags, and as many words as these. */
+async function mistakesInOurs(line: string): Promise<readonly string[]> {
+  const [name = "", ...words] = [...line.matchAll(/'[^']*'|\S+/g)].map(([word]) => word);
+  const command = (await COMMANDS.find((one) => one.name === name)?.load())?.command;
+  if (command === undefined) return [name];
+  const takesValue = new Map([
+    ["--json", false],
+    ...command.options.map(({ flags }) => [flags.split(" ")[0] ?? "", flags.includes("<")] as const),
+  ]);
+  const isValue = (at: number): boolean => takesValue.get(words[at - 1] ?? "") === true;
+  const unknown = words.filter((word, at) => word.startsWith("--") && !isValue(at) && !takesValue.has(word));
+  const operands = words.filter((word, at) => !word.startsWith("--") && !isValue(at)).length;
+  const wanted = command.arguments ?? "";
+  const fits = operands >= [...wanted.matchAll(/</g)].length && operands <= [...wanted.matchAll(/[<[]/g)].length;
+  return [...unknown, ...(fits ? [] : [`${operands} words for ${name} ${wanted}`])];
+}
+
+const isProfile = ({ text }: Block): boolean => /^extends:/m.test(text);
+
+/** A YAML block as the one file of a folder. */
+function asFile(text: string, onTestFinished: (clean: () => void) => void): string {
+  const folder = scratch(onTestFinished);
+  writeFileSync(join(folder, "block.yaml"), text);
+  return folder;
+}
+
+test.each(named(inLanguage("yaml").filter(isProfile)))("%s is a profile without a mistake", async (_name, { text }) => {
+  const folder = asFile(text, onTestFinished);
+  expect((await readProfile(join(folder, "block.yaml"))).problems).toEqual([]);
+});
+
+test.each(named(inLanguage("yaml").filter((block) => !isProfile(block))))(
+  "%s is a definition without a mistake",
+  async (_name, { text }) => {
+    const { definitions, problems } = await loadDefinitions(asFile(text, onTestFinished));
+    expect([definitions.length, problems]).toEqual([1, []]);
+  },
+);
+
+test.each(named(inLanguage("dotenv")))("%s holds variables we read", async (_name, { text }) => {
+  const env = parseDotenv(text);
+  expect(Object.keys(env).length).toBeGreaterThan(0);
+  const { problems } = await readConfig({ cwd: join(ROOT, "docs"), env });
+  expect(problems).toEqual([]);
+});
+
+test("every relative link leads somewhere", () => {
+  const links = [...PAGES, "ARCHITECTURE.md", "CONTRIBUTING.md"].flatMap((page) =>
+    [...readFileSync(join(ROOT, page), "utf8").matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => ({ page, link })),
+  );
+  expect(links.length).toBeGreaterThan(15);
+  const broken = links.filter(({ page, link }) => {
+    if (/^[a-z]+:/.test(link)) return false;
+    const [path = "", anchor] = link.split("#");
+    const file = path === "" ? join(ROOT, page) : join(ROOT, dirname(page), path);
+    if (!existsSync(file)) return true;
+    return anchor !== undefined && !headings(file).includes(anchor);
+  });
+  expect(broken).toEqual([]);
+});
+
+function headings(file: string): readonly string[] {
+  return [...readFileSync(file, "utf8").matchAll(/^#+ (.*)$/gm)].map(([, title = ""]) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\w -]/g, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+test("the README names the two commands, and every command there is", () => {
+  const readme = readFileSync(join(ROOT, "README.md"), "utf8");
+  expect(readme).toContain("npm ci && npm start");
+  expect(readme).toContain("npm ci && npm test");
+  const [, table = ""] = /^## Commands\n([\s\S]*?)^## /m.exec(readme) ?? [];
+  const rows = [...table.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = ""]) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name));
+  expect(new Set(rows)).toEqual(new Set(COMMANDS.map(({ name }) => name)));
+});
+
+/** Where no code reaches users: the local network answers as a network does, the simulation is for its authors. */
+const ELSEWHERE = /^src\/(network|simulation|store\/sqlite\/migrations|contract\/profiles)\//;
+/** Texts of the form of a code that are none: fields of records, parameters, the schema library's own words, states. */
+const NO_CODES = new Set(
+  (
+    "agent_id created_id object_id resource_id user_id page_size page_token per_page starting_after in_doubt retry_after window_full " +
+    "invalid_key invalid_union invalid_value unrecognized_keys node_modules not_found evt_1 key_id"
+  ).split(" "),
+);
+/** In the store, names of columns look like codes. */
+const STATED = /(?:new (?:Misconfigured|Refused|Retryable|Fatal)\(|\bcode:)\s*"([a-z]+(?:_[a-z0-9]+)+)"/g;
+
+test("every error code is told in docs/errors.md, and none that is gone", () => {
+  const page = readFileSync(join(ROOT, "docs/errors.md"), "utf8");
+  const told = [...page.matchAll(/^\| `([a-z_0-9]+)`/gm)].map(([, code = ""]) => code);
+  const sources = globSync("src/**/*.ts", { cwd: ROOT }).map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }));
+  const stated = new Set<string>();
+  for (const { path, text } of sources.filter((source) => !ELSEWHERE.test(source.path)))
+    for (const [, code = ""] of text.matchAll(path.startsWith("src/store/") ? STATED : /"([a-z]+(?:_[a-z0-9]+)+)"/g))
+      if (!NO_CODES.has(code)) stated.add(code);
+  expect(stated.size).toBeGreaterThan(150);
+  expect([...stated].filter((code) => !told.includes(code)).toSorted()).toEqual([]);
+  expect(told.filter((code) => !sources.some(({ text }) => text.includes(`"${code}"`)))).toEqual([]);
+  expect(told.filter((code, at) => told.indexOf(code) !== at)).toEqual([]);
+});
