@@ -13,6 +13,7 @@ const SUITES: Readonly<Record<string, () => Promise<{ readonly suite: Suite }>>>
   effect: () => import("./suites/effect.ts"),
   quota: () => import("./suites/quota.ts"),
   client: () => import("./suites/client.ts"),
+  duplicates: () => import("./suites/duplicates.ts"),
   crowd: () => import("./suites/crowd.ts"),
   start: () => import("./suites/start.ts"),
   admission: () => import("./suites/admission.ts"),

@@ -7,8 +7,8 @@ import { createServer, type Server, type Socket } from "node:net";
 export interface SinkOptions {
   /** Answers come this much later. */
   readonly delayMs?: number;
-  /** Told of each effect when its request is complete: `n` of the path `/…/e<n>/…`. */
-  readonly onEffect: (event: number) => void;
+  /** Told of each effect when its request is complete: `n` of the path `/…/e<n>/…`. May answer the id of what came to be. */
+  readonly onEffect: (event: number) => string | void;
   /** Told of each GET, and what to answer it with. */
   readonly onRead?: (path: string) => string;
 }
@@ -30,8 +30,8 @@ export async function openSink({ delayMs = 0, onEffect, onRead = () => "[]" }: S
     const path = head.slice(head.indexOf(" ") + 1, head.indexOf(" ", head.indexOf(" ") + 1));
     const post = head.startsWith("POST ");
     const event = /\/e(\d+)\//.exec(path)?.[1];
-    if (post && event !== undefined) onEffect(Number(event));
-    const body = post ? `{"id":"r${answered}","content":"thanks"}` : onRead(path);
+    const made = post && event !== undefined ? onEffect(Number(event)) : undefined;
+    const body = post ? `{"id":"${made ?? `r${answered}`}","content":"thanks"}` : onRead(path);
     const text = `HTTP/1.1 ${post ? "201 Created" : "200 OK"}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
     if (delayMs === 0) socket.write(text);
     else setTimeout(() => socket.writable && socket.write(text), delayMs);

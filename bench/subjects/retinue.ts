@@ -53,7 +53,16 @@ if (url === undefined) throw new Error("the receiver does not listen");
 ready({
   port: Number(new URL(url).port),
   answers: {
-    counts: () => Promise.all(runtime.members().map(({ specialist }) => store.counts(specialist.handle))),
+    /** What did not come to be, and why. */
+    open: async () => {
+      const left = await store.intents({ states: ["proposed", "ready", "sending", "in_doubt", "parked", "refused", "cancelled"], limit: 1_000 });
+      const why: Record<string, number> = {};
+      for (const { state, code, message } of left) {
+        const said = `${state}: ${code ?? message ?? "no reason"}`;
+        why[said] = (why[said] ?? 0) + 1;
+      }
+      return why;
+    },
   },
   async stop() {
     await runtime.stop();

@@ -1,0 +1,158 @@
+/** Duplicates and losses: `kill -9` under load, with a network that answers late, waiting out each contender's own recovery. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { Agent, request } from "undici";
+import { seededRandom } from "../../src/core/random.ts";
+import { delivered, signatureOf } from "../subjects/webhook.ts";
+import { startPostgres, type Postgres } from "../harness/postgres.ts";
+import { openSink } from "../harness/sink.ts";
+import { figure } from "../harness/stats.ts";
+import { startSubject, type Subject } from "../harness/subject.ts";
+import type { BenchContext, Goal, Suite } from "../harness/suite.ts";
+
+const CONTENDERS: readonly { readonly name: string; readonly file: string; readonly postgres?: boolean; readonly settings?: Readonly<Record<string, unknown>> }[] = [
+  {
+    name: "Retinue",
+    file: "retinue.ts",
+    settings: { timing: { deadlineMs: "1s", lateLandingMs: 200, readLagMs: 100, quietMs: 1_500 } },
+  },
+  { name: "floor: node:http + undici", file: "floor.js" },
+  { name: "Probot 14.3.2, reply by undici", file: "probot.js", settings: { by: "undici" } },
+  { name: "DBOS 5.3.0", file: "dbos.js", postgres: true },
+  { name: "pg-boss 12.35.0", file: "pg-boss.js", postgres: true, settings: { expireInSeconds: 5 } },
+];
+
+const SPECIALISTS = 64;
+const NETWORK_MS = 50;
+const PER_SECOND = 200;
+const KILLS = 10;
+/** Whoever needs longer to take up what a kill left has lost it, as far as this table goes. */
+const RECOVERY_MS = 90_000;
+const CALM_MS = 8_000;
+/** A sender tries again like this, with the same delivery id. */
+const AGAIN_MS = 200;
+
+interface Toll {
+  readonly events: number;
+  readonly kills: number;
+  readonly lost: number;
+  readonly doubled: number;
+  readonly settledMs: number;
+  /** What Retinue itself says is not done, by reason. */
+  readonly open: unknown;
+}
+
+export const suite: Suite = {
+  name: "duplicates",
+  title: "Duplicates and losses after kill -9 under load",
+  async run(context) {
+    const contenders = CONTENDERS.filter(({ name }) => context.only === undefined || name.includes(context.only));
+    const postgres = contenders.some((one) => one.postgres === true) ? await startPostgres(context.folder) : undefined;
+    const rows: string[][] = [];
+    const goals: Goal[] = [];
+    try {
+      for (const contender of contenders) {
+        const { events, kills, lost, doubled, settledMs, open } = await ordeal(contender, postgres, context);
+        rows.push([contender.name, String(events), String(kills), String(lost), String(doubled), figure(doubled / kills), figure(settledMs / 1_000)]);
+        context.progress(`${contender.name}: ${lost} lost, ${doubled} doubled over ${kills} kills${open === undefined ? "" : `; left open: ${JSON.stringify(open)}`}`);
+        if (contender.name !== "Retinue") continue;
+        goals.push({ name: "lost", stated: "0", seen: String(lost), met: lost === 0 });
+        goals.push({ name: "doubled", stated: "0", seen: String(doubled), met: doubled === 0 });
+      }
+    } finally {
+      await postgres?.stop();
+    }
+    return {
+      columns: ["", "events", "kills", "lost", "doubled", "doubled per kill", "last effect after the last event, s"],
+      rows,
+      conditions: [
+        `${PER_SECOND} deliveries a second; the network answers after ${NETWORK_MS} ms, and has done what it was asked before that. The process is killed at seeded moments and started again at once on what it left; the sender repeats what was not answered, with the same delivery id.`,
+        `Counted by the network: an event whose effect never came within ${RECOVERY_MS / 1_000} s is lost, one with two effects is doubled.`,
+        "Retinue reads the post back after a quiet period of 1.5 s before it replies again; the network lists a post's replies. Tier, brakes and spacing are lifted as in the effect suite. pg-boss: jobs expire after 5 s.",
+      ],
+      goals,
+      ratios: {},
+    };
+  },
+};
+
+async function ordeal(
+  { name, file, postgres: needs, settings }: (typeof CONTENDERS)[number],
+  postgres: Postgres | undefined,
+  context: BenchContext,
+): Promise<Toll> {
+  const events = context.quick ? 600 : 6_000;
+  const kills = context.quick ? 2 : KILLS;
+  const random = seededRandom(3);
+  const folder = join(context.folder, `ordeal-${name.replaceAll(/\W/g, "")}`);
+  mkdirSync(folder);
+  const effects = new Map<number, number>();
+  let lastAt = 0;
+  const sink = await openSink({
+    delayMs: NETWORK_MS,
+    onEffect(n) {
+      lastAt = performance.now();
+      const before = effects.get(n) ?? 0;
+      effects.set(n, before + 1);
+      return `r${n}-${before}`;
+    },
+    onRead: (path) => postOf(path, effects),
+  });
+  const database = needs === true ? await postgres?.database(`o${file.replaceAll(/\W/g, "")}`) : undefined;
+  const start = (): Promise<Subject> =>
+    startSubject(file, { ...settings, sink: sink.port, folder, specialists: SPECIALISTS, ...(database === undefined ? {} : { postgres: database }) });
+  let subject = await start();
+  const dispatcher = new Agent({ connections: 64 });
+  const deliver = async (n: number): Promise<void> => {
+    for (;;) {
+      const status = await send(dispatcher, subject.port, n).catch(() => 0);
+      if (status >= 200 && status < 300) return;
+      await pause(AGAIN_MS);
+    }
+  };
+  const sent: Promise<void>[] = [];
+  const began = performance.now();
+  const every = events / (kills + 1);
+  for (let n = 0, killAt = every, killed = 0; n < events; n++) {
+    const due = began + (n / PER_SECOND) * 1_000;
+    if (due > performance.now()) await pause(due - performance.now());
+    sent.push(deliver(n));
+    if (n < killAt || killed >= kills) continue;
+    killed++;
+    killAt = every * (killed + 0.5 + random.next());
+    await subject.kill();
+    subject = await start();
+  }
+  await Promise.all(sent);
+  const answered = performance.now();
+  while (performance.now() - answered < RECOVERY_MS && (effects.size < events || performance.now() - Math.max(lastAt, answered) < CALM_MS)) await pause(250);
+  const open = file === "retinue.ts" ? await subject.ask("open") : undefined;
+  await subject.kill();
+  await dispatcher.destroy();
+  await sink.close();
+  const doubled = [...effects.values()].reduce((sum, times) => sum + times - 1, 0);
+  return { events, kills, lost: events - effects.size, doubled, settledMs: Math.max(0, lastAt - answered), open };
+}
+
+async function send(dispatcher: Agent, port: number, n: number): Promise<number> {
+  const body = JSON.stringify(delivered(n));
+  const { statusCode, body: answer } = await request(`http://127.0.0.1:${port}/webhooks/s${n % SPECIALISTS}`, {
+    method: "POST",
+    dispatcher,
+    body,
+    headers: { "content-type": "application/json", "x-github-event": "issues", "x-github-delivery": `delivery-${n}`, "x-hub-signature-256": signatureOf(body) },
+  });
+  await answer.dump();
+  return statusCode;
+}
+
+/** A post as the network shows it: with the replies it got. Anything else is an empty list. */
+function postOf(path: string, effects: ReadonlyMap<number, number>): string {
+  const n = Number(/\/posts\/e(\d+)$/.exec(path.split("?")[0] ?? "")?.[1] ?? Number.NaN);
+  if (Number.isNaN(n)) return "[]";
+  const author = { id: `id${n % SPECIALISTS}`, handle: `s${n % SPECIALISTS}` };
+  const replies = Array.from({ length: effects.get(n) ?? 0 }, (_, i) => ({ id: `r${n}-${i}`, parent_id: `e${n}`, content: `thanks e${n}`, author }));
+  return JSON.stringify({ ...delivered(n).data, replies });
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
