@@ -93,7 +93,11 @@ export type WaitRule =
   | "obligations_full"
   | "network_limit"
   | "spend_cap"
-  | "spend_frozen";
+  | "spend_frozen"
+  /** The network's answers changed their shape, or cannot be read. */
+  | "drift"
+  /** The network lacks the operation, or does not let this specialist do it now. */
+  | "capability";
 
 export type Verdict =
   | {

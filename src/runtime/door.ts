@@ -19,6 +19,7 @@ import { KEY_LOOK_MS, type KeyWatch } from "./keys.ts";
 import type { Member } from "./member.ts";
 import { priceOf } from "./prices.ts";
 import { operationOf, ownLimitsOf, payloadHash } from "./rules.ts";
+import type { Standing } from "./standing.ts";
 
 export interface DoorOptions {
   readonly client: Client;
@@ -29,6 +30,8 @@ export interface DoorOptions {
   /** The time by which windows age; never back. */
   readonly ledger: LedgerTime;
   readonly announcer: Announcer;
+  /** What the network lacks, forbids, or no longer says readably. */
+  readonly standing: Standing;
   readonly caps: (member: Member) => readonly Cap[];
   /** Money held for an action whose outcome stays open counts as spent after this. */
   readonly holdMs: number;
@@ -98,6 +101,11 @@ export function createDoor(options: DoorOptions): Door {
     },
     async explain(member, intent) {
       const key = await options.keys.usable(member);
+      const stop = options.standing.stop(member.specialist.handle, intent.operation, true);
+      if (stop !== undefined) {
+        const { rule, message, since, probeAt } = stop;
+        return { kind: "wait", rule, message, lane: intent.lane, window: undefined, since, until: probeAt };
+      }
       if (key !== undefined)
         return options.store.explain(admitFor(options, { member, call: callOf(intent), lane: intent.lane, intent }, key), decide);
       const { message, since } = member.keyTrouble ?? { message: "there is no key", since: intent.createdAt };
@@ -108,16 +116,21 @@ export function createDoor(options: DoorOptions): Door {
 
 /** One attempt: paced, admitted, sent, recorded. Nothing queues after the admission. */
 async function attempt(options: DoorOptions, passage: Passage): Promise<DoorAnswer> {
-  const { client, store, pacer, keys, clock } = options;
+  const { client, store, pacer, keys, clock, standing } = options;
   const { member, call, intent, signal, lane } = passage;
   const key = await keys.usable(member);
   if (key === undefined) {
     const message = member.keyTrouble?.message ?? "there is no key";
     return { kind: "waits", until: clock.now() + KEY_LOOK_MS, rule: "key_unusable", message, lane };
   }
+  const { handle } = member.specialist;
+  const isWrite = operationOf(client.profile, call.operation).effect !== "read";
   return pacer.run(key.fingerprint, async () => {
+    const stop = standing.stop(handle, call.operation, isWrite);
+    if (stop !== undefined) return waits(options, member, { ...stop, until: stop.probeAt, lane });
     const admission = await store.admit(admitFor(options, passage, key), decide);
     if (admission.kind !== "admitted") return held(options, member, admission);
+    standing.leaving(handle, call.operation);
     const began = clock.monotonic();
     const outcome = await client.send(call, {
       key: key.key,
@@ -125,6 +138,7 @@ async function attempt(options: DoorOptions, passage: Passage): Promise<DoorAnsw
       ...(signal === undefined ? {} : { signal }),
     });
     await record(options, passage, admission.attempt, outcome, clock.monotonic() - began);
+    standing.heard(handle, call, isWrite, outcome);
     if (outcome.class === "unauthorized") await keys.refused(member, key);
     return { kind: "answered", outcome };
   });
@@ -164,16 +178,22 @@ function admitFor(options: DoorOptions, { member, call, lane, intent, own = fals
   };
 }
 
-function held(
-  { clock, ledger, announcer }: DoorOptions,
-  member: Member,
-  admission: Exclude<Admission, { readonly kind: "admitted" }>,
-): DoorAnswer {
+function held(options: DoorOptions, member: Member, admission: Exclude<Admission, { readonly kind: "admitted" }>): DoorAnswer {
   if (admission.kind === "gone") return admission;
   if (admission.kind === "refuse") return { kind: "refused", code: admission.code, message: admission.message };
+  const { clock, ledger } = options;
   const { rule, message, lane } = admission;
   // Waits are told in the ledger's time, timers run by the clock's.
   const until = clock.now() + (admission.until === undefined ? OPEN_WAIT_MS : Math.max(0, admission.until - ledger.now()));
+  return waits(options, member, { rule, message, lane, until });
+}
+
+function waits(
+  { clock, announcer }: DoorOptions,
+  member: Member,
+  wait: Omit<Extract<DoorAnswer, { readonly kind: "waits" }>, "kind">,
+): DoorAnswer {
+  const { rule, message, lane, until } = wait;
   announcer.emit("wait", { at: clock.now(), handle: member.specialist.handle, lane, rule, until, message });
   return { kind: "waits", until, rule, message, lane };
 }

@@ -11,6 +11,7 @@ import type { Door } from "./door.ts";
 import type { Isolation } from "./isolation/isolation.ts";
 import type { Member, Part } from "./member.ts";
 import type { SharedLists } from "./sharing.ts";
+import type { Standing } from "./standing.ts";
 import type { WebhookHealth } from "./webhook-health.ts";
 
 export interface Parts {
@@ -23,6 +24,8 @@ export interface Parts {
   /** The Guardian's IANA time zone. */
   readonly zone: string;
   readonly door: Door;
+  /** What the network lacks, forbids, or no longer says readably. */
+  readonly standing: Standing;
   /** What is known of webhooks; all unknown where none are received. */
   readonly health: WebhookHealth;
   /** Bounds how many handlers run at once. */

@@ -1,6 +1,7 @@
 /** The whole: joins the stages and drives them, from what arrives to what is sent and what became of it. */
 import PQueue from "p-queue";
 import { createClient } from "../client/client.ts";
+import type { DriftPolicy } from "../client/drift.ts";
 import type { KeyProvider } from "../client/auth.ts";
 import type { Transport } from "../client/transport.ts";
 import { LANES } from "../contract/operations.ts";
@@ -35,6 +36,7 @@ import { readFor } from "./reading.ts";
 import type { ReceiverSettings } from "./receiver-settings.ts";
 import { limitsOf, operationRules } from "./rules.ts";
 import { startSchedules } from "./schedules.ts";
+import { createStanding, type Standing } from "./standing.ts";
 import { createSharedLists } from "./sharing.ts";
 import { sendIntents } from "./sending.ts";
 import { createWebhookHealth } from "./webhook-health.ts";
@@ -60,6 +62,8 @@ export interface RuntimeOptions {
   /** How long stopping waits for answers. Default 25 s. */
   readonly drainMs?: number;
   readonly fetch?: typeof globalThis.fetch;
+  /** What a change in the shape of the network's answers leads to, where it breaks reading. Default `note`. */
+  readonly drift?: DriftPolicy;
   /** Does only what it is told: nothing is polled, handled or sent by itself. Default false. */
   readonly passive?: boolean;
   /** Runs what says `isolate: "worker"`. Its owner closes it. Default: everything runs in this thread, whatever it says. */
@@ -138,12 +142,14 @@ class Engine implements Runtime {
     this.announcer = options.announcer ?? createAnnouncer();
     this.#wakes = createWakes({ clock, run: (handle) => this.#due(asHandle(handle)) });
     this.#keys = createKeyWatch({ ...options, clock, ledger, announcer: this.announcer });
+    const standing = createStanding({ clock, announcer: this.announcer, ...(options.drift === undefined ? {} : { drift: options.drift }) });
     this.parts = {
       ...options,
       clock,
       announcer: this.announcer,
+      standing,
       zone: options.zone ?? "UTC",
-      door: openDoor(options, { announcer: this.announcer, keys: this.#keys, clock, ledger }),
+      door: openDoor(options, { announcer: this.announcer, standing, keys: this.#keys, clock, ledger }),
       handlers: new PQueue({ concurrency: options.handlers ?? DEFAULT_HANDLERS }),
       isolation: options.isolation,
       fetch: options.fetch ?? globalThis.fetch,
@@ -321,20 +327,20 @@ function steadyClock(wall: Clock, ledger: LedgerTime): Clock {
 
 interface DoorParts {
   readonly announcer: Announcer;
+  readonly standing: Standing;
   readonly keys: KeyWatch;
   readonly clock: Clock;
   readonly ledger: LedgerTime;
 }
 
-function openDoor(options: RuntimeOptions, { announcer, keys, clock, ledger }: DoorParts): Door {
+function openDoor(options: RuntimeOptions, { announcer, standing, keys, clock, ledger }: DoorParts): Door {
   const { profile, transport, baseUrl, store, pacer } = options;
   const client = createClient({
     profile,
     baseUrl,
     transport,
     clock: options.clock,
-    onDrift: (operation, observations) =>
-      observations.forEach(({ path, kind }) => announcer.emit("drift", { at: clock.now(), handle: "", operation, path, kind })),
+    onDrift: (operation, observations) => standing.drifted(operation, observations),
   });
   return createDoor({
     client,
@@ -344,6 +350,7 @@ function openDoor(options: RuntimeOptions, { announcer, keys, clock, ledger }: D
     clock,
     ledger,
     announcer,
+    standing,
     caps: ({ specialist }) => [...capsOf(scopeOf(specialist.handle), specialist.spend), ...capsOf(GUARDIAN, options.guardianCaps ?? {})],
     holdMs: HOLD_MS,
     conclude: (member, intent, outcome) => concludeOutcome(member, intent, outcome, profile, clock.now()),

@@ -66,7 +66,16 @@ function listens({ specialist }: Member): boolean {
 }
 
 /** A wait that concerns one intent alone must not hold its lane. */
-const ALONE: readonly string[] = ["conflict", "approval_wanted", "spend_cap", "spend_frozen", "obligations_full", "network_limit"];
+const ALONE: readonly string[] = [
+  "conflict",
+  "approval_wanted",
+  "spend_cap",
+  "spend_frozen",
+  "obligations_full",
+  "network_limit",
+  "drift",
+  "capability",
+];
 /** What waits for another intent's outcome asks again this soon. */
 const CONFLICT_LOOK_MS = 5 * SECOND;
 
