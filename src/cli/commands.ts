@@ -30,5 +30,6 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: "halt", describe: "the kill switch for writes", load: () => import("./commands/halt.ts") },
   { name: "retry", describe: "try a parked event or action again", load: () => import("./commands/retry.ts") },
   { name: "settle", describe: "decide an action in doubt", load: () => import("./commands/settle.ts") },
+  { name: "simulate", describe: "virtual weeks of the cast in seconds, with seeded faults", load: () => import("./commands/simulate.ts") },
   { name: "backup", describe: "a consistent copy of the store", load: () => import("./commands/backup.ts") },
 ];

@@ -11,7 +11,7 @@ import type { Assumptions } from "../network/assumptions.ts";
 import { createLocalNetwork } from "../network/network.ts";
 import type { ResidentOptions } from "../network/residents.ts";
 import type { SpecialistDefinition } from "../specialist/definition.ts";
-import { createSpecialist } from "../specialist/specialist.ts";
+import { createSpecialist, type Specialist } from "../specialist/specialist.ts";
 import { MEMORY, openDatabase } from "../store/sqlite/database.ts";
 import { BUSY_CROWD, createCrowd, type CrowdRates } from "./crowd.ts";
 import { faultRates, misbehave, type FaultChoice, type FaultRates } from "./faults.ts";
@@ -23,7 +23,8 @@ import { createTally, type Tally } from "./tally.ts";
 import { createTrace } from "./trace.ts";
 
 export interface SimulateOptions {
-  readonly specialists: readonly SpecialistDefinition[];
+  /** Definitions, or what `createSpecialist` made of them. */
+  readonly specialists: readonly (SpecialistDefinition | Specialist)[];
   /** The same seed gives the same run. Default 1. */
   readonly seed?: number;
   /** How long, in virtual time; both add up. Default 7 days. */
@@ -74,7 +75,7 @@ const MAX_DAYS = 3_660;
 export async function simulate(options: SimulateOptions): Promise<Simulation> {
   const { seed = 1, set = "b" } = options;
   const spanMs = spanOf(options);
-  const specialists = options.specialists.map((definition) => createSpecialist(definition));
+  const specialists = options.specialists.map((given) => ("deadlineMs" in given ? given : createSpecialist(given)));
   if (specialists.length === 0) throw new Misconfigured("specialists_empty", "expected at least one specialist to simulate, got none");
   const handles = specialists.map(({ handle }) => handle);
   const clock = virtualClock();

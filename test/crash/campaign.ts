@@ -184,7 +184,10 @@ async function talk(network: LocalNetwork, slower: number): Promise<Crowd> {
   posts.push(base);
   const roots: string[] = [];
   for (let i = 0; i < ROOTS; i++) roots.push(await say(`/v1/posts/${base}/reply`, { content: `old ${i}` }));
-  const posting = setInterval(() => void say("/v1/posts", { content: `talk ${++count}` }).then((id) => posts.push(id)), POST_EVERY_MS * slower);
+  const posting = setInterval(
+    () => void say("/v1/posts", { content: `talk ${++count}` }).then((id) => posts.push(id)),
+    POST_EVERY_MS * slower,
+  );
   const offering = setInterval(
     () => void say("/v1/jobs", { title: `job ${++count}`, description: "do it", reward: 3, skills: [] }),
     JOB_EVERY_MS * slower,
