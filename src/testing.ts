@@ -7,6 +7,7 @@ export { createLocalNetwork } from "./network/network.ts";
 export type { Listening, LocalNetwork, LocalNetworkOptions, NewSpecialist, Provisioned } from "./network/local-network.ts";
 export type { DeliveryMishap, Fault, Mishap } from "./network/faults.ts";
 export type { Effect, GroundTruth } from "./network/truth.ts";
+export { DELIVERY_SCHEMES, signDelivery, type DeliveryScheme, type DeliveryToSign, type SignedDelivery } from "./intake/webhook/sign.ts";
 export { openSqliteStore, type SqliteStoreOptions } from "./store/sqlite/store.ts";
 export { simulate, type SimulateOptions, type Simulation } from "./simulation/simulate.ts";
 export { FAULT_NAMES, type FaultChoice, type FaultName, type FaultRates } from "./simulation/faults.ts";

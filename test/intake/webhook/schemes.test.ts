@@ -1,7 +1,7 @@
 /** Signatures: every scheme's own deliveries are accepted, everything else is not. */
 import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
@@ -203,7 +203,7 @@ describe("whatever comes", () => {
 });
 
 describe("GitHub's example deliveries", () => {
-  const file = createRequire(import.meta.url).resolve("@octokit/webhooks-examples");
+  const file = fileURLToPath(import.meta.resolve("@octokit/webhooks-examples"));
   const events = JSON.parse(readFileSync(file, "utf8")) as { readonly name: string; readonly examples: readonly object[] }[];
   const examples = events.flatMap(({ name, examples: payloads }) => payloads.map((payload) => ({ name, payload })));
 
