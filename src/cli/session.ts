@@ -21,6 +21,8 @@ export interface Stage {
   readonly lifetime: Lifetime;
   /** Where people read what happens; replaced while a live view has the screen. */
   print: (line: string) => void;
+  /** Why the store cannot be written any more. */
+  lost: Fatal | undefined;
   close(): void;
 }
 
@@ -50,6 +52,7 @@ export function openStage(context: Context, forMs: number | undefined): Stage {
     announcer: createAnnouncer(),
     lifetime,
     print: (line) => out.line(line),
+    lost: undefined,
     close() {
       lifetime.close();
       process.off("unhandledRejection", stray);
@@ -63,7 +66,7 @@ export function openStage(context: Context, forMs: number | undefined): Stage {
 export function launchOn(stage: Stage, plan: LaunchPlan, options: Pick<LaunchOptions, "dryRun" | "passive"> = {}): Promise<Launched> {
   const { log, scrubber, announcer, context, lifetime } = stage;
   const onLost = (error: Fatal): void => {
-    log.error(error.message, { hint: error.details.hint });
+    stage.lost = error;
     lifetime.end("lost");
   };
   return launch(plan, { config: plan.config, clock: context.clock, random: systemRandom(), log, scrubber, announcer, onLost, ...options });
@@ -88,7 +91,7 @@ export function showLines({ announcer, context: { out, clock } }: Stage): Showin
   };
 }
 
-/** Starts, and returns once it is over and drained. The store is still open. */
+/** Starts, and returns once it is over and drained. The store is still open. Throws what lost the store, where something did. */
 export async function live(stage: Stage, launched: Launched, show: () => Showing = () => showLines(stage)): Promise<Ended> {
   const { lifetime, context } = stage;
   const control = await openControl(stage, launched);
@@ -98,6 +101,7 @@ export async function live(stage: Stage, launched: Launched, show: () => Showing
     const why = await lifetime.over;
     if (why !== "lost") showing.stopping();
     await launched.drain();
+    if (stage.lost !== undefined) throw stage.lost;
     const members = launched.runtime.members();
     const shown = await Promise.all(
       members.map((member) => showSpecialist(launched.store, context.clock, member.specialist.handle, member)),

@@ -10,7 +10,7 @@ import { sleep, type Clock } from "../core/clock.ts";
 import { messageOf, Misconfigured } from "../core/errors.ts";
 import { createAnnouncer, type Announcer } from "../core/events.ts";
 import { asHandle, type Handle } from "../core/ids.ts";
-import type { Logger } from "../core/log.ts";
+import type { LogFields, Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
 import { DAY, MINUTE, SECOND } from "../core/units.ts";
 import { capsOf, floorsOf } from "../limits/check.ts";
@@ -29,6 +29,7 @@ import { followWatches } from "./following.ts";
 import { handleEvents } from "./handling.ts";
 import type { Isolation } from "./isolation/isolation.ts";
 import { createKeyWatch, KEY_LOOK_MS, type KeyWatch } from "./keys.ts";
+import { isStoreLost } from "./lost.ts";
 import { createMember, PARTS, type Member, type Part } from "./member.ts";
 import type { Parts } from "./parts.ts";
 import { pollSources } from "./polling.ts";
@@ -134,6 +135,8 @@ class Engine implements Runtime {
   readonly #ending = new AbortController();
   readonly #atWork = new Set<Promise<void>>();
   #stopped: Promise<void> | undefined;
+  /** Set once the store cannot be written any more. */
+  #lost = false;
 
   constructor(options: RuntimeOptions) {
     const ledger = ledgerTime(options.clock);
@@ -244,10 +247,7 @@ class Engine implements Runtime {
         more = (await PASSES[part](this.parts, member)) || member.again.has(part);
       }
     } catch (error) {
-      this.#options.log.error(`the ${part} of a specialist could not be worked on`, {
-        handle: member.specialist.handle,
-        message: messageOf(error),
-      });
+      this.#failed(error, `the ${part} of a specialist could not be worked on`, { handle: member.specialist.handle });
     } finally {
       member.busy.delete(part);
     }
@@ -280,10 +280,19 @@ class Engine implements Runtime {
   }
 
   #track(job: Promise<void>): void {
-    const tracked = job
-      .catch((error: unknown) => this.#options.log.error("something went wrong", { message: messageOf(error) }))
-      .finally(() => this.#atWork.delete(tracked));
+    const tracked = job.catch((error: unknown) => this.#failed(error, "something went wrong")).finally(() => this.#atWork.delete(tracked));
     this.#atWork.add(tracked);
+  }
+
+  /** One thing that failed is said and tried again; without its store nothing goes on at all, which is said once. */
+  #failed(error: unknown, what: string, about: LogFields = {}): void {
+    const { log } = this.#options;
+    if (!isStoreLost(error)) return log.error(what, { ...about, message: messageOf(error) });
+    if (this.#lost) return;
+    this.#lost = true;
+    log.error(error.message, { code: error.code, hint: error.details.hint });
+    this.#stopping.abort();
+    this.#wakes.stop();
   }
 
   async #prune(): Promise<void> {

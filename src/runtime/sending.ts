@@ -5,6 +5,7 @@ import { SECOND } from "../core/units.ts";
 import type { Intent } from "../outbox/port.ts";
 import { follow } from "./concluding.ts";
 import { announceIntent } from "./door.ts";
+import { isStoreLost } from "./lost.ts";
 import type { Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
 import { handlerOf, RECEIPT_KINDS } from "./receipts.ts";
@@ -48,6 +49,7 @@ export async function sendOne(parts: Parts, member: Member, intent: Intent): Pro
         return false;
     }
   } catch (error) {
+    if (isStoreLost(error)) throw error;
     // The rows say where it stood: recovery or the next pass goes on from there.
     log.error("a request could not be made or recorded", {
       handle: member.specialist.handle,

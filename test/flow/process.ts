@@ -34,6 +34,8 @@ export interface StartOptions {
   readonly env?: { readonly [name: string]: string };
   /** Through `npm start`, as people do. */
   readonly npm?: boolean;
+  /** A command that runs the command given to it: `strace …`, `nsenter …`. */
+  readonly under?: readonly string[];
 }
 
 /** A folder that goes away with its test. */
@@ -47,11 +49,12 @@ export function folder({ onTestFinished }: TestContext): string {
 export function start(
   { onTestFinished }: TestContext,
   args: readonly string[],
-  { cwd = ROOT, env = {}, npm = false }: StartOptions = {},
+  { cwd = ROOT, env = {}, npm = false, under = [] }: StartOptions = {},
 ): Process {
+  const [program = process.execPath, ...words] = [...under, process.execPath, "--conditions=retinue-source", BIN, ...args, "--json"];
   const child = npm
     ? spawn("npm", ["start", "--silent", "--", ...args, "--json"], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] })
-    : spawn(process.execPath, ["--conditions=retinue-source", BIN, ...args, "--json"], {
+    : spawn(program, words, {
         cwd,
         env: { PATH: process.env["PATH"], ...env },
         stdio: ["ignore", "pipe", "pipe"],

@@ -59,6 +59,11 @@ export class Commits {
     };
   }
 
+  /** Whether a commit has failed, so that nothing is accepted any more. */
+  get lost(): boolean {
+    return this.#lost !== undefined;
+  }
+
   /** Resolves with what `run` returned, once it is on disk. `run` is synchronous and atomic. */
   hard<Result>(run: () => Result): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
@@ -130,6 +135,7 @@ export class Commits {
       this.#sql.release.run();
       return result;
     } catch (error) {
+      if (!this.#db.isTransaction) throw this.#lose(error);
       this.#undo();
       throw error;
     }
@@ -142,6 +148,7 @@ export class Commits {
       this.#sql.release.run();
       return () => resolve(value as never);
     } catch (error) {
+      if (!this.#db.isTransaction) throw error; // a full or failing disk makes SQLite roll back all of it
       this.#undo();
       return () => refuse(error);
     }

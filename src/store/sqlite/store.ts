@@ -82,8 +82,11 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
         return prune(now) + pruneDeliveries(now) + spent + guardian.prune(now) + spending.expire(now);
       }),
     async close() {
-      await commits.hard(() => undefined); // what is queued is written first
-      if (options.database === undefined) database.close();
+      try {
+        if (!commits.lost) await commits.hard(() => undefined); // what is queued is written first
+      } finally {
+        if (options.database === undefined) database.close();
+      }
     },
   };
 }
