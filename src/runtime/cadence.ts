@@ -36,11 +36,6 @@ export async function nextLook(
   return { delayMs, source };
 }
 
-/** One request in this time could go on for ever. */
-export function sustainableMs(member: Member): number {
-  return DAY / member.limits.perDay;
-}
-
 /** The shortest pause between two looks at followed objects that the quota sustains. */
 export async function watchPauseMs(parts: Parts, member: Member): Promise<number> {
   return Math.max(SECOND, DAY / (await budgetOf(parts, member, "watch")));

@@ -183,4 +183,3 @@ describe("approvals", () => {
     expect(guardian.approval(INTENT)).toMatchObject({ state: "rejected", reason: "no" });
   });
 });
-
