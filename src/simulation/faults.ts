@@ -107,7 +107,10 @@ export function misbehave(network: LocalNetwork, handles: readonly string[], rat
         for (const mishap of mishaps) network.faults.add({ mishap, match: { agent }, probability: total / mishaps.length });
   };
   const statuses = [500, 502, 503, 504];
-  share(rates.limited, [...LIMIT_DIALECTS.map((dialect): Mishap => ({ do: "limited", dialect, seconds: 20 }))]);
+  share(
+    rates.limited,
+    LIMIT_DIALECTS.map((dialect): Mishap => ({ do: "limited", dialect, seconds: 20 })),
+  );
   share(
     rates.failedBefore,
     statuses.map((status) => ({ do: "status", status, when: "before" })),

@@ -1,5 +1,4 @@
 /** What befalls a simulated machine and its Guardian from outside, drawn every few virtual minutes. */
-import type { EndpointSet } from "../contract/operations.ts";
 import { sleep, type Clock } from "../core/clock.ts";
 import { asIntentId } from "../core/ids.ts";
 import type { Random } from "../core/random.ts";
@@ -21,9 +20,8 @@ export interface HappeningOptions {
   readonly network: LocalNetwork;
   readonly machine: Machine;
   readonly handles: readonly string[];
-  readonly set: EndpointSet;
   /** The longest the profile allows reads to lag. */
-  readonly quietReadLagMs: number;
+  readonly longestReadLagMs: number;
   readonly rates: () => FaultRates;
   readonly tally: Counting;
   readonly note: (what: string) => void;
@@ -72,7 +70,7 @@ export function createHappenings(options: HappeningOptions): Happenings {
       options.setOutage(true);
       later(random.next() < 0.8 ? HOUR : 20 * HOUR, () => options.setOutage(false));
     }
-    if (staleReads > 0 && happens(random, 4, EVERY_MS)) setLag(random.next() < staleReads ? random.int(options.quietReadLagMs) : 0);
+    if (staleReads > 0 && happens(random, 4, EVERY_MS)) setLag(random.next() < staleReads ? random.int(options.longestReadLagMs) : 0);
   };
   const rotate = (handle: string): void => {
     tally.rotations++;
@@ -80,31 +78,13 @@ export function createHappenings(options: HappeningOptions): Happenings {
     shown.set(handle, options.rotate(handle));
     later(HOUR, () => options.pasteKey(handle, shown.get(handle) ?? ""));
   };
-  const guard = async (): Promise<void> => {
-    const store = machine.store();
-    if (store === undefined) return;
-    if (!healed && happens(random, rates().haltsPerDay, EVERY_MS)) {
-      tally.halts++;
-      note("the Guardian halts writes");
-      await store.stop("halt", random.next() < 0.5 ? "*" : random.pick(handles), "simulated", clock.now());
-    } else if (healed || random.next() < 0.2) await liftAll(store);
-    for (const { approval } of await store.openApprovals(MAX_QUESTIONS)) {
-      tally.approvals++;
-      const yes = healed || random.int(10) < YES;
-      await store.decideApproval(asIntentId(approval.intent), yes ? "approved" : "rejected", undefined, clock.now());
-    }
-  };
-  const liftAll = async (store: NonNullable<ReturnType<Machine["store"]>>): Promise<void> => {
-    for (const { scope } of (await store.stops()).halts) await store.lift("halt", scope);
-  };
-
   return {
     start() {
       void (async () => {
         while (!over.signal.aborted) {
           if (!healed) draw();
           // A process that dies meanwhile never answers; the Guardian tries again next time.
-          void guard();
+          void lendHand(options, healed);
           await sleep(clock, EVERY_MS, over.signal);
         }
       })();
@@ -118,4 +98,22 @@ export function createHappenings(options: HappeningOptions): Happenings {
     },
     stop: () => over.abort(),
   };
+}
+
+/** The Guardian looks in: halts writes, lifts a halt, answers what is asked. */
+async function lendHand({ machine, random, rates, handles, tally, note, clock }: HappeningOptions, healed: boolean): Promise<void> {
+  const store = machine.store();
+  if (store === undefined) return;
+  if (!healed && happens(random, rates().haltsPerDay, EVERY_MS)) {
+    tally.halts++;
+    note("the Guardian halts writes");
+    await store.stop("halt", random.next() < 0.5 ? "*" : random.pick(handles), "simulated", clock.now());
+  } else if (healed || random.next() < 0.2) {
+    for (const { scope } of (await store.stops()).halts) await store.lift("halt", scope);
+  }
+  for (const { approval } of await store.openApprovals(MAX_QUESTIONS)) {
+    tally.approvals++;
+    const yes = healed || random.int(10) < YES;
+    await store.decideApproval(asIntentId(approval.intent), yes ? "approved" : "rejected", undefined, clock.now());
+  }
 }

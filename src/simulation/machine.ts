@@ -15,7 +15,7 @@ import type { OpenDatabase } from "../store/sqlite/database.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 import type { Store } from "../store/store.ts";
 import { downtimeMs } from "./faults.ts";
-import { beginLife, storeOf, type Life } from "./life.ts";
+import { beginLife, storeOf, type Life, type LifeOptions } from "./life.ts";
 
 export interface MachineOptions {
   /** The world's. */
@@ -72,8 +72,7 @@ interface Process {
 }
 
 export function createMachine(options: MachineOptions): Machine {
-  const { clock, random, profile } = options;
-  const salt = new Secret("simulation");
+  const { clock, random } = options;
   let skewMs = 0;
   let lives = 0;
   let running: Process | undefined;
@@ -107,33 +106,9 @@ export function createMachine(options: MachineOptions): Machine {
     // A clock that is ahead when a process starts is believed: nothing on the machine could know better. One that is behind is not.
     skewMs = Math.min(0, skewMs);
     fuse = nextFuse();
-    const life = beginLife({ clock, skewMs: () => skewMs, dies, onDeath });
-    const chance = random.fork(`life ${lives}`);
-    const raw = openSqliteStore({
-      path: "",
-      database: options.disk,
-      clock: life.clock,
-      random: chance.fork("store"),
-      lateLandingMs: profile.timing.lateLandingMs,
-    });
-    const store = storeOf(life, raw, options.onCommit);
-    const runtime = createRuntime({
-      specialists: options.specialists,
-      profile,
-      baseUrl: options.baseUrl,
-      store,
-      transport: (request) => life.outside("request", () => options.transport(request)),
-      keys: createKeys({ read: options.keyOf, salt, scrubber: new Scrubber() }),
-      pacer: virtualPacer(life.clock),
-      clock: life.clock,
-      random: chance.fork("runtime"),
-      log: options.log,
-      announcer: options.announcer,
-      fetch: options.fetch ?? noFetch,
-    });
-    running = { life, store, runtime };
+    running = startProcess(options, { clock, skewMs: () => skewMs, dies, onDeath }, random.fork(`life ${lives}`));
     options.onBoot();
-    runtime.start().catch((error: unknown) => options.log.error("the runtime could not start", { message: messageOf(error) }));
+    running.runtime.start().catch((error: unknown) => options.log.error("the runtime could not start", { message: messageOf(error) }));
   }
 
   return {
@@ -163,6 +138,35 @@ export function createMachine(options: MachineOptions): Machine {
       return skewMs;
     },
   };
+}
+
+/** One life of the runtime on this machine. Its chance differs from life to life, as ids must. */
+function startProcess(options: MachineOptions, living: LifeOptions, chance: Random): Process {
+  const { profile } = options;
+  const life = beginLife(living);
+  const raw = openSqliteStore({
+    path: "",
+    database: options.disk,
+    clock: life.clock,
+    random: chance.fork("store"),
+    lateLandingMs: profile.timing.lateLandingMs,
+  });
+  const store = storeOf(life, raw, options.onCommit);
+  const runtime = createRuntime({
+    specialists: options.specialists,
+    profile,
+    baseUrl: options.baseUrl,
+    store,
+    transport: (request) => life.outside("request", () => options.transport(request)),
+    keys: createKeys({ read: options.keyOf, salt: new Secret("simulation"), scrubber: new Scrubber() }),
+    pacer: virtualPacer(life.clock),
+    clock: life.clock,
+    random: chance.fork("runtime"),
+    log: options.log,
+    announcer: options.announcer,
+    fetch: options.fetch ?? noFetch,
+  });
+  return { life, store, runtime };
 }
 
 /** A definition that asks other services has to bring a stand-in for them. */

@@ -57,7 +57,17 @@ export function createTally(): Counting {
         );
       const one = (sql: string): number => Number(db.prepare(sql).get()?.["n"] ?? 0);
       return {
-        ...{ requests, effects, commits, lives, crashes, stops, jumps, rotations, outages, halts, approvals },
+        requests,
+        effects,
+        commits,
+        lives,
+        crashes,
+        stops,
+        jumps,
+        rotations,
+        outages,
+        halts,
+        approvals,
         intents: counts("SELECT operation || ' ' || state AS what, count(*) AS n FROM intent GROUP BY 1 ORDER BY 1"),
         events: counts("SELECT kind || ' ' || state AS what, count(*) AS n FROM event GROUP BY 1 ORDER BY 1"),
         doubts: one("SELECT count(*) AS n FROM intent WHERE ever_unknown = 1"),

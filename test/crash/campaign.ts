@@ -236,7 +236,7 @@ async function judge({ network, settings, proxy }: Stage, posts: readonly string
     effects: effects.length,
     doubled,
     lost,
-    intents: Object.fromEntries([...counted].sort()),
+    intents: Object.fromEntries([...counted].sort(([a], [b]) => (a < b ? -1 : 1))),
     doubts: intents.filter(({ everUnknown }) => everUnknown).length,
     parked: intents.filter(({ state, effect }) => state === "parked" && effect === "reconciled").length,
   };

@@ -51,7 +51,7 @@ export async function openProxy(target: number, random: Random, faults: ProxyFau
         last = last.then(() => delayed(waitMs)).then(() => void (to.writable && to.write(chunk.subarray(0, cut))));
         if (cut < chunk.length) last = last.then(() => delayed(1)).then(() => void (to.writable && to.write(chunk.subarray(cut))));
       });
-      from.on("end", () => (last = last.then(() => void to.end())));
+      from.on("end", () => void (last = last.then(() => void to.end())));
       from.on("error", both);
     };
     pass(client, upstream);

@@ -1,0 +1,168 @@
+/** Everything a simulated run is made of, joined: world, wire, machine, misfortune, judge. */
+import { resolveProfile, type Profile } from "../contract/profile.ts";
+import { createAnnouncer } from "../core/events.ts";
+import { createLogger } from "../core/log.ts";
+import { seededRandom, type Random } from "../core/random.ts";
+import { virtualClock, type VirtualClock } from "../core/virtual-clock.ts";
+import type { LocalNetwork } from "../network/local-network.ts";
+import { createLocalNetwork } from "../network/network.ts";
+import type { Specialist } from "../specialist/specialist.ts";
+import { MEMORY, openDatabase, type OpenDatabase } from "../store/sqlite/database.ts";
+import { BUSY_CROWD, createCrowd, type Crowd } from "./crowd.ts";
+import { faultRates, misbehave, type FaultRates } from "./faults.ts";
+import { createHappenings, type Happenings } from "./happenings.ts";
+import { createJudge, type Judge } from "./judge.ts";
+import { createLink } from "./link.ts";
+import { createMachine, type Machine } from "./machine.ts";
+import type { SimulateOptions } from "./options.ts";
+import { createTally, type Counting } from "./tally.ts";
+import { createTrace, type Trace } from "./trace.ts";
+
+export const DEFAULT_SEED = 1;
+
+export interface Stage {
+  readonly clock: VirtualClock;
+  readonly network: LocalNetwork;
+  readonly crowd: Crowd;
+  readonly machine: Machine;
+  readonly happenings: Happenings;
+  readonly judge: Judge;
+  readonly tally: Counting;
+  readonly trace: Trace;
+  readonly disk: OpenDatabase;
+  /** As the seed chose them. */
+  readonly faults: FaultRates;
+  /** From now on nothing fails, and nobody says anything new. */
+  heal(): void;
+}
+
+/** What changes while a run goes on. */
+interface Weather {
+  rates: FaultRates;
+  outage: boolean;
+}
+
+export function openStage(options: SimulateOptions, specialists: readonly Specialist[]): Stage {
+  const { seed = DEFAULT_SEED, set = "b" } = options;
+  const handles = specialists.map(({ handle }) => handle);
+  const clock = virtualClock();
+  const random = seededRandom(seed);
+  const profile = options.profile ?? resolveProfile({ extends: set === "a" ? "set-a" : "set-b" });
+  const faults = faultRates(options.faults ?? "swarm", random.fork("faults"));
+  const weather: Weather = { rates: faults, outage: false };
+  const network = openNetwork(options, clock, random);
+  const keys = new Map<string, string>(specialists.map(({ handle, tier }) => [handle, network.provision({ handle, tier, set }).key]));
+  misbehave(network, handles, faults);
+  const crowd = createCrowd({
+    clock,
+    random: random.fork("crowd"),
+    network,
+    set,
+    rates: { ...BUSY_CROWD, ...options.crowd },
+    specialists: handles,
+  });
+  const disk = openDatabase(MEMORY);
+  const trace = createTrace();
+  const tally = createTally();
+  const note = (what: string): void => trace.note(clock.now(), what);
+  const judge = createJudge({ clock, db: disk.db, network, specialists, intentHeader: intentHeaderOf(profile) });
+  const scene = { options, specialists, clock, random, profile, network, keys, weather, disk, tally, judge, note };
+  const machine = placeMachine(scene);
+  const happenings = createHappenings({
+    clock,
+    random: random.fork("happenings"),
+    network,
+    machine,
+    handles,
+    longestReadLagMs: profile.timing.readLagMs,
+    rates: () => weather.rates,
+    tally,
+    note,
+    rotate: (handle) => network.regenerateKey(handle, set),
+    pasteKey: (handle, key) => void keys.set(handle, key),
+    setOutage: (down) => void (weather.outage = down),
+  });
+  const heal = (): void => {
+    weather.rates = faultRates("none", random);
+    network.faults.clear();
+    crowd.stop();
+    happenings.heal();
+  };
+  return { clock, network, crowd, machine, happenings, judge, tally, trace, disk, faults, heal };
+}
+
+function openNetwork({ residents, assume }: SimulateOptions, clock: VirtualClock, random: Random): LocalNetwork {
+  return createLocalNetwork({
+    clock,
+    random: random.fork("network"),
+    scale: 60,
+    keep: { requests: 1_000 },
+    ...(residents === undefined ? {} : { residents }),
+    ...(assume === undefined ? {} : { assume }),
+  });
+}
+
+interface Scene extends Pick<Stage, "clock" | "network" | "disk" | "tally" | "judge"> {
+  readonly options: SimulateOptions;
+  readonly specialists: readonly Specialist[];
+  readonly random: Random;
+  readonly profile: Profile;
+  /** What stands in each specialist's key file. */
+  readonly keys: ReadonlyMap<string, string>;
+  readonly weather: Weather;
+  readonly note: (what: string) => void;
+}
+
+function placeMachine({ options, specialists, clock, random, profile, network, keys, weather, disk, tally, judge, note }: Scene): Machine {
+  const set = options.set ?? "b";
+  const intentHeader = intentHeaderOf(profile);
+  const link = createLink({
+    clock,
+    random: random.fork("link"),
+    network,
+    set,
+    rates: () => weather.rates,
+    down: () => weather.outage,
+    lateLandingMs: profile.timing.lateLandingMs,
+    onSend(request) {
+      tally.requests++;
+      note(`${request.method} ${request.path} ${request.headers[intentHeader] ?? ""}`);
+      judge.sends(request);
+    },
+    aroundArrival: (request, arrive) => judge.arrives(request, arrive),
+    onAnswer: ({ path }, answer) => note(`${path} ${answer.kind} ${answer.kind === "answer" ? answer.status : answer.reason}`),
+  });
+  return createMachine({
+    clock,
+    random: random.fork("machine"),
+    disk,
+    specialists,
+    profile,
+    baseUrl: set === "a" ? "http://network.invalid" : "http://network.invalid/v1",
+    keyOf: (handle) => keys.get(handle),
+    transport: link,
+    log: createLogger({
+      level: "error",
+      now: () => clock.now(),
+      sink: ({ message, fields }) => tally.error(`${message}: ${String(fields["message"])}`),
+    }),
+    announcer: createAnnouncer(),
+    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    crashAt: options.crashAt,
+    crashes: () => weather.rates.crashes,
+    onCommit(operation) {
+      tally.commits++;
+      note(operation);
+      judge.step();
+    },
+    onDeath(point, downMs) {
+      tally.crashes++;
+      note(`dies ${point}, down for ${downMs}`);
+    },
+    onBoot: () => note("boots"),
+  });
+}
+
+function intentHeaderOf({ idempotencyHeader }: Profile): string {
+  return idempotencyHeader ?? "idempotency-key";
+}
