@@ -5,7 +5,7 @@ import { loadConfig, type Flags } from "../config/config.ts";
 import { nearest, type Problem } from "../config/problem.ts";
 import { systemClock } from "../core/clock.ts";
 import { Misconfigured, messageOf, RetinueError } from "../core/errors.ts";
-import { textOption } from "./args.ts";
+import { flagOption, textOption } from "./args.ts";
 import { EXIT, type Command, type ExitCode, type GivenOptions } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { createOutput, createPaint, problemJson, problemLines, wantsColour, type TextStream } from "./output.ts";
@@ -117,7 +117,8 @@ function addCommand(program: Parser, command: Command, run: (args: string[], opt
 
 function flagsOf(options: GivenOptions): Flags {
   const names = ["config", "agents", "baseUrl", "set", "profile", "store"] as const;
-  return Object.fromEntries(names.flatMap((name) => (textOption(options, name) === undefined ? [] : [[name, textOption(options, name)]])));
+  const texts = names.flatMap((name) => (textOption(options, name) === undefined ? [] : [[name, textOption(options, name)]]));
+  return { ...Object.fromEntries(texts), ...(flagOption(options, "allowUnsigned") ? { allowUnsigned: true } : {}) };
 }
 
 function unknownCommand(name: string): Misconfigured {

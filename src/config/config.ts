@@ -18,6 +18,8 @@ export interface Flags {
   readonly set?: string;
   readonly profile?: string;
   readonly store?: string;
+  /** Only for the receiver: takes unsigned deliveries as hints. */
+  readonly allowUnsigned?: boolean;
 }
 
 export interface ConfigOptions {
@@ -134,7 +136,7 @@ export async function readConfig({
     },
     prices: values.prices ?? {},
     retention: retention(values.retention),
-    receiver: readReceiver(values, environment, problems),
+    receiver: readReceiver(values, environment, problems, flags),
     console: {
       port: readPort(environment, "RETINUE_CONSOLE_PORT", problems) ?? values.console?.port,
       host: values.console?.host ?? DEFAULT_HOST,
@@ -226,12 +228,13 @@ function secretIn(environment: Environment, variable: string): readonly Secret[]
   return parts.filter((part) => part !== "").map((part) => new Secret(part));
 }
 
-function readReceiver(values: ConfigValues, environment: Environment, problems: Problem[]): Config["receiver"] {
+function readReceiver(values: ConfigValues, environment: Environment, problems: Problem[], flags: Flags): Config["receiver"] {
   const port = readPort(environment, "RETINUE_WEBHOOK_PORT", problems) ?? values.receiver?.port;
   const url = environment.get("RETINUE_WEBHOOK_URL") ?? values.receiver?.url;
   const said = environment.get("RETINUE_WEBHOOK_ALLOW_UNSIGNED");
-  const allowed = said === undefined ? values.receiver?.dangerouslyAllowUnsigned : parseBoolean(said);
-  if (said !== undefined && allowed === undefined)
+  const stated = said === undefined ? values.receiver?.dangerouslyAllowUnsigned : parseBoolean(said);
+  const allowed = flags.allowUnsigned === true || stated;
+  if (said !== undefined && stated === undefined)
     problems.push(
       mistake("boolean_invalid", `RETINUE_WEBHOOK_ALLOW_UNSIGNED: ${JSON.stringify(said)} is neither true nor false`, {
         expected: "true or false",
@@ -248,7 +251,7 @@ function readReceiver(values: ConfigValues, environment: Environment, problems: 
     problems.push(
       mistake("webhook_secret_missing", "the receiver has no secret to check signatures with", {
         expected: "a secret in RETINUE_WEBHOOK_SECRET",
-        hint: "set it, or take RETINUE_WEBHOOK_PORT away: polling works without a receiver",
+        hint: "set it, or take RETINUE_WEBHOOK_PORT away: polling works without a receiver; --allow-unsigned takes deliveries as mere hints",
       }),
     );
   return {

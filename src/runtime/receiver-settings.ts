@@ -30,7 +30,7 @@ export function checkReceiver(settings: ReceiverSettings, profile: Profile): voi
   if (!allowUnsigned && (settings.readSecrets().length === 0 || profile.webhooks.scheme === "none"))
     throw new Misconfigured("webhook_secret_missing", "the webhook receiver has nothing to check signatures with", {
       expected: "a secret in RETINUE_WEBHOOK_SECRET, and a signed scheme in the profile",
-      hint: "set it, or RETINUE_WEBHOOK_ALLOW_UNSIGNED=true to take deliveries as mere hints",
+      hint: "set it, or give --allow-unsigned to take deliveries as mere hints",
     });
   const why = url === undefined || local ? undefined : innerAddress(url);
   if (why !== undefined)

@@ -9,6 +9,7 @@ import type { Stop } from "../limits/port.ts";
 import type { Store } from "../store/store.ts";
 import type { Member } from "./member.ts";
 import type { Runtime } from "./runtime.ts";
+import type { WebhooksShown } from "./webhooks.ts";
 
 export interface UseOfLimit {
   readonly used: number;
@@ -77,6 +78,8 @@ export interface Snapshot {
   readonly parked: readonly WaitingForPerson[];
   readonly doubts: readonly WaitingForPerson[];
   readonly specialists: readonly SpecialistShown[];
+  /** Undefined where none are received. */
+  readonly webhooks: WebhooksShown | undefined;
 }
 
 const MAX_LISTED = 100;
@@ -126,6 +129,7 @@ export async function showAll({
     ],
     doubts: doubts.map(waiting),
     specialists: await Promise.all([...handles].sort().map((handle) => showSpecialist(store, clock, handle, running.get(handle)))),
+    webhooks: await live?.runtime.webhooks?.shown(),
   };
 }
 

@@ -17,6 +17,7 @@ export const command: Command = {
     OPTIONS.profile,
     OPTIONS.store,
     OPTIONS.for,
+    { flags: "--allow-unsigned", describe: "dangerous: receives webhooks without a secret; anybody can then make specialists look" },
     { flags: "--dry-run", describe: "read and decide, but send no write and keep nothing" },
   ],
   examples: ["retinue run --base-url https://api.example.com/v1", "retinue run --dry-run --for 10m"],
@@ -33,9 +34,10 @@ export const command: Command = {
       try {
         const handles = plan.roster.definitions.map(({ specialist }) => specialist.handle);
         const { set } = plan.profile;
+        const unsigned = launched.runtime.webhooks?.unsigned ?? false;
         out.progress(
-          { type: "started", at: clock.now(), set, baseUrl: plan.baseUrl, handles, dryRun },
-          `${handles.join(", ")} at ${plan.baseUrl} (Set ${set.toUpperCase()})${dryRun ? ": a dry run, nothing is sent but reads" : ""}\n`,
+          { type: "started", at: clock.now(), set, baseUrl: plan.baseUrl, handles, dryRun, unsigned },
+          `${handles.join(", ")} at ${plan.baseUrl} (Set ${set.toUpperCase()})${dryRun ? ": a dry run, nothing is sent but reads" : ""}${unsigned ? ": WEBHOOKS ARE NOT SIGNED" : ""}\n`,
         );
         const { why, shown } = await live(stage, launched);
         summaryTable(shown, out);

@@ -1,6 +1,7 @@
 /** `retinue status`: what runs, what it has used, what waits and for whom. */
 import { MICROS_PER_UNIT, showDuration } from "../../core/units.ts";
 import type { Snapshot, SpecialistShown, WaitingForPerson } from "../../runtime/snapshot.ts";
+import type { SpecialistWebhooks, WebhooksShown } from "../../runtime/webhooks.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { withGuardian } from "../guardian.ts";
 import type { Output } from "../output.ts";
@@ -55,10 +56,37 @@ function show(snapshot: Snapshot, out: Output): void {
     for (const { lane, message, until } of waits)
       out.line(paint.yellow(`\n${handle} waits to ${LANE[lane]} until ${moment(until, at)}: ${message}`));
   }
+  if (snapshot.webhooks !== undefined) showWebhooks(snapshot.webhooks, at, out);
   list("Waits for your word (retinue approve <id>, retinue reject <id>)", snapshot.approvals, at, out);
   list("Parked (retinue why <id>, retinue retry <id>)", snapshot.parked, at, out);
   list("In doubt: read back by itself (retinue why <id>)", snapshot.doubts, at, out);
 }
+
+function showWebhooks({ url, unsigned, counts, specialists }: WebhooksShown, at: number, out: Output): void {
+  const { paint } = out;
+  const refused = Object.values(counts.refused).reduce((sum, count) => sum + count, 0);
+  const received = `${counts.stored} received, ${counts.known} repeated, ${refused} refused`;
+  out.line(`\n${paint.bold("Webhooks")} at ${url ?? "no port"}: ${received}`);
+  if (unsigned)
+    out.line(paint.red("They are not signed (--allow-unsigned): anybody can make specialists look; nothing they say is believed."));
+  out.table(specialists, [
+    { title: "specialist", value: (row) => row.handle },
+    { title: "webhook", value: ({ registration: { kind, why } }) => (why === undefined ? kind : `${kind}: ${why}`) },
+    { title: "health", value: (row) => row.health.state },
+    { title: "told", value: (row) => row.health.told, align: "right" },
+    { title: "missed", value: (row) => row.health.missed, align: "right" },
+    { title: "last", value: ({ health: { lastToldAt } }) => (lastToldAt === undefined ? "-" : moment(lastToldAt, at)) },
+    { title: "not understood", value: (row) => kindsIn(row, "parked") },
+    { title: "not handled", value: (row) => kindsIn(row, "unhandled") },
+  ]);
+}
+
+function kindsIn({ deliveries }: SpecialistWebhooks, state: string): string {
+  const found = deliveries.filter((row) => row.state === state).map(({ kind, count }) => `${kind === "" ? "(no kind)" : kind} ${count}`);
+  return found.length === 0 ? "-" : found.slice(0, MAX_KINDS).join(", ");
+}
+
+const MAX_KINDS = 5;
 
 /** What a request of a lane is for, as in "waits to …". */
 const LANE: { readonly [lane: string]: string } = {
