@@ -19,6 +19,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   { name: "run", describe: "run the specialists of this project on a network", load: () => import("./commands/run.ts") },
   { name: "network", describe: "a local network alone, to develop against", load: () => import("./commands/network.ts") },
+  { name: "doctor", describe: "what a network is like, by reads only, and a profile for it", load: () => import("./commands/doctor.ts") },
   { name: "status", describe: "what runs, what it has used, what waits and what needs you", load: () => import("./commands/status.ts") },
   { name: "log", describe: "what was done and decided", load: () => import("./commands/log.ts") },
   { name: "why", describe: "why something waits, was refused or is parked", load: () => import("./commands/why.ts") },

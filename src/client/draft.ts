@@ -19,6 +19,43 @@ export function draftProfile(profile: Profile, findings: readonly Pick<Finding, 
   };
 }
 
+/** What a person wrote, with what was found on top of it. */
+export function addDraft(written: ProfileSource, draft: ProfileSource): ProfileSource {
+  const guesses = [...new Set([...(written.guesses ?? []), ...(draft.guesses ?? [])])];
+  const { guesses: _theirs, ...found } = draft;
+  const merged = merge(asJson(written), asJson(found));
+  return { ...(isObject(merged) ? merged : {}), extends: draft.extends, ...(guesses.length === 0 ? {} : { guesses }) };
+}
+
+/** Places in two sources that say different things, as `paging.style`. Names of what is drafted do not count. */
+export function differences(one: ProfileSource, other: ProfileSource): readonly string[] {
+  const [before, after] = [leaves(asJson(one)), leaves(asJson(other))];
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .filter((path) => path !== "name" && before.get(path) !== after.get(path))
+    .sort((a, b) => a.localeCompare(b));
+}
+
+function asJson(source: ProfileSource): Json {
+  return JSON.parse(JSON.stringify(source)) as Json;
+}
+
+function merge(below: Json, over: Json): Json {
+  if (!isObject(below) || !isObject(over)) return over;
+  const merged: Record<string, Json | undefined> = { ...below };
+  for (const [key, value] of Object.entries(over)) {
+    const under = merged[key];
+    if (value !== undefined) merged[key] = under === undefined ? value : merge(under, value);
+  }
+  return merged;
+}
+
+function leaves(value: Json, path = ""): Map<string, string> {
+  if (!isObject(value)) return new Map([[path, JSON.stringify(value)]]);
+  return new Map(
+    Object.entries(value).flatMap(([key, item]) => (item === undefined ? [] : [...leaves(item, path === "" ? key : `${path}.${key}`)])),
+  );
+}
+
 function put(draft: Record<string, Json>, path: readonly string[], value: Json): void {
   let at = draft;
   for (const key of path.slice(0, -1)) {

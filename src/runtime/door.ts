@@ -1,8 +1,10 @@
 /** The one door out: pacing, admission, the request, and the row that says how it ended. Nothing else sends. */
 import type { HeldKey } from "../client/auth.ts";
 import type { Client } from "../client/client.ts";
+import type { WireAnswer } from "../client/transport.ts";
 import type { Call, Outcome } from "../contract/call.ts";
 import type { Lane } from "../contract/operations.ts";
+import type { Profile } from "../contract/profile.ts";
 import { sleep, type Clock } from "../core/clock.ts";
 import { Refused } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
@@ -23,6 +25,8 @@ import type { Standing } from "./standing.ts";
 
 export interface DoorOptions {
   readonly client: Client;
+  /** A client that speaks as another profile says, to the same network. */
+  readonly connect: (profile: Profile) => Client;
   readonly store: Store;
   readonly pacer: Pacer;
   readonly keys: KeyWatch;
@@ -40,7 +44,12 @@ export interface DoorOptions {
 }
 
 export type DoorAnswer =
-  | { readonly kind: "answered"; readonly outcome: Outcome }
+  | {
+      readonly kind: "answered";
+      readonly outcome: Outcome;
+      /** The answer as it came, for an examination. */
+      readonly wire?: WireAnswer;
+    }
   | { readonly kind: "waits"; readonly until: number; readonly rule: string; readonly message: string; readonly lane: Lane }
   | { readonly kind: "refused"; readonly code: string; readonly message: string }
   /** The intent is somebody else's now. */
@@ -56,6 +65,8 @@ export interface Door {
    * Only for what can be repaired by looking again, since no intent remembers it.
    */
   perform(member: Member, call: Call, signal: AbortSignal): Promise<DoorAnswer>;
+  /** One charged read as some other profile says, whatever stands in the way of the runtime itself: for the doctor. */
+  examine(member: Member, call: Call, profile: Profile, signal: AbortSignal): Promise<DoorAnswer>;
   /** What stands in an intent's way now. */
   explain(member: Member, intent: Intent): Promise<Verdict>;
 }
@@ -69,6 +80,8 @@ interface Passage {
   readonly signal?: AbortSignal;
   /** The runtime's own, which no definition has to allow. */
   readonly own?: boolean;
+  /** An examination: it speaks otherwise than the runtime, and tells nothing of where the runtime stands. */
+  readonly examining?: Client;
 }
 
 /** Tries of one read, the first included. */
@@ -99,6 +112,13 @@ export function createDoor(options: DoorOptions): Door {
     async perform(member, call, signal) {
       return refusedCall(client, call) ?? attempt(options, { member, call, lane: laneOf(call.operation), signal, own: true });
     },
+    async examine(member, call, profile, signal) {
+      const examining = options.connect(profile);
+      const { effect, lane } = operationOf(profile, call.operation);
+      if (effect !== "read")
+        return { kind: "refused", code: "not_a_read", message: `${call.operation} writes, and an examination only reads` };
+      return refusedCall(examining, call) ?? attempt(options, { member, call, lane, signal, examining });
+    },
     async explain(member, intent) {
       const key = await options.keys.usable(member);
       const stop = options.standing.stop(member.specialist.handle, intent.operation, true);
@@ -116,8 +136,9 @@ export function createDoor(options: DoorOptions): Door {
 
 /** One attempt: paced, admitted, sent, recorded. Nothing queues after the admission. */
 async function attempt(options: DoorOptions, passage: Passage): Promise<DoorAnswer> {
-  const { client, store, pacer, keys, clock, standing } = options;
-  const { member, call, intent, signal, lane } = passage;
+  const { store, pacer, keys, clock, standing } = options;
+  const { member, call, intent, signal, lane, examining } = passage;
+  const client = examining ?? options.client;
   const key = await keys.usable(member);
   if (key === undefined) {
     const message = member.keyTrouble?.message ?? "there is no key";
@@ -126,26 +147,26 @@ async function attempt(options: DoorOptions, passage: Passage): Promise<DoorAnsw
   const { handle } = member.specialist;
   const isWrite = operationOf(client.profile, call.operation).effect !== "read";
   return pacer.run(key.fingerprint, async () => {
-    const stop = standing.stop(handle, call.operation, isWrite);
+    const stop = examining === undefined ? standing.stop(handle, call.operation, isWrite) : undefined;
     if (stop !== undefined) return waits(options, member, { ...stop, until: stop.probeAt, lane });
     const admission = await store.admit(admitFor(options, passage, key), decide);
     if (admission.kind !== "admitted") return held(options, member, admission);
-    standing.leaving(handle, call.operation);
+    if (examining === undefined) standing.leaving(handle, call.operation);
     const began = clock.monotonic();
-    const outcome = await client.send(call, {
+    const { outcome, wire } = await client.exchange(call, {
       key: key.key,
       ...(intent === undefined ? {} : { idempotencyKey: intent.id }),
       ...(signal === undefined ? {} : { signal }),
     });
     await record(options, passage, admission.attempt, outcome, clock.monotonic() - began);
-    standing.heard(handle, call, isWrite, outcome);
+    if (examining === undefined) standing.heard(handle, call, isWrite, outcome);
     if (outcome.class === "unauthorized") await keys.refused(member, key);
-    return { kind: "answered", outcome };
+    return { kind: "answered", outcome, ...(examining === undefined ? {} : { wire }) };
   });
 }
 
-function admitFor(options: DoorOptions, { member, call, lane, intent, own = false }: Passage, key: HeldKey): Admit {
-  const { profile } = options.client;
+function admitFor(options: DoorOptions, { member, call, lane, intent, own = false, examining }: Passage, key: HeldKey): Admit {
+  const { profile } = examining ?? options.client;
   const { specialist } = member;
   const operation = operationOf(profile, call.operation);
   const now = options.ledger.now();

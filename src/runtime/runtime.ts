@@ -344,15 +344,15 @@ interface DoorParts {
 
 function openDoor(options: RuntimeOptions, { announcer, standing, keys, clock, ledger }: DoorParts): Door {
   const { profile, transport, baseUrl, store, pacer } = options;
+  const connection = { baseUrl, transport, clock: options.clock };
   const client = createClient({
+    ...connection,
     profile,
-    baseUrl,
-    transport,
-    clock: options.clock,
     onDrift: (operation, observations) => standing.drifted(operation, observations),
   });
   return createDoor({
     client,
+    connect: (other) => createClient({ ...connection, profile: other }),
     store,
     pacer,
     keys,

@@ -1,0 +1,159 @@
+/** `retinue doctor`: what a network is like, by reads only, and a profile drafted from it. */
+import { writeFileSync } from "node:fs";
+import { extname, isAbsolute, join } from "node:path";
+import { addDraft, differences, draftProfile } from "../../client/draft.ts";
+import type { Finding } from "../../client/finding.ts";
+import { checkReachable } from "../../client/reach.ts";
+import { DATA_EXTENSIONS, readDataFile } from "../../config/data-file.ts";
+import { throwMistakes } from "../../config/problem.ts";
+import { profileYaml } from "../../config/profile-write.ts";
+import { checkRosterKeys } from "../../config/roster.ts";
+import { resolveProfile } from "../../contract/profile.ts";
+import type { ProfileSource } from "../../contract/profile-source.ts";
+import { Misconfigured } from "../../core/errors.ts";
+import { isObject } from "../../core/json.ts";
+import { examineNetwork } from "../../runtime/examining.ts";
+import { planCast, requireBaseUrl } from "../../runtime/launch.ts";
+import { textOption } from "../args.ts";
+import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
+import { printable } from "../output.ts";
+import { launchOn, openStage, type Stage } from "../session.ts";
+
+export const command: Command = {
+  name: "doctor",
+  describe: "Looks at a network with reads only, charged to one specialist's quota, and says where it differs from the profile.",
+  options: [
+    { flags: "--as <handle>", describe: "with whose key (default: the first specialist's)" },
+    { flags: "--write <file>", describe: "draft a profile from what was found, with its doubts marked" },
+    { flags: "--diff <file>", describe: "say what differs from a profile drafted earlier" },
+    OPTIONS.config,
+    OPTIONS.agents,
+    OPTIONS.baseUrl,
+    OPTIONS.set,
+    OPTIONS.profile,
+    OPTIONS.store,
+  ],
+  examples: ["retinue doctor --base-url https://api.example.com/v1 --write profile.yaml", "retinue doctor --diff profile.yaml"],
+  async run(context) {
+    const { clock, options, cwd } = context;
+    const place = (name: string): string | undefined => {
+      const file = textOption(options, name);
+      return file === undefined || isAbsolute(file) ? file : join(cwd, file);
+    };
+    const [writeTo, compareWith] = [place("write"), place("diff")];
+    if (writeTo !== undefined && ![".yaml", ".yml"].includes(extname(writeTo)))
+      throw new Misconfigured("option_invalid", "--write takes the name of a YAML file", { expected: "a name such as profile.yaml" });
+    const config = await context.loadConfig();
+    const baseUrl = requireBaseUrl(config);
+    const written = await sourceOf(config.network.profile);
+    const earlier = compareWith === undefined ? undefined : await sourceOf(compareWith);
+    const cast = await planCast(config, clock);
+    const handle = textOption(options, "as") ?? cast.roster.definitions[0]?.specialist.handle;
+    const definitions = cast.roster.definitions.filter(({ specialist }) => specialist.handle === handle);
+    if (handle === undefined || definitions.length === 0)
+      throw new Misconfigured("specialist_unknown", `there is no specialist "${handle ?? ""}"`, {
+        expected: `one of ${cast.roster.definitions.map(({ specialist }) => specialist.handle).join(", ")}`,
+      });
+    const roster = { ...cast.roster, definitions };
+    throwMistakes(checkRosterKeys(roster, config));
+    await checkReachable(baseUrl, clock);
+    const stage = openStage(context, undefined);
+    try {
+      const launched = await launchOn(stage, { ...cast, config, baseUrl, roster, warnings: [] }, { passive: true });
+      try {
+        await launched.start();
+        const findings = await findingsOf(stage, launched.runtime, handle, cast.profile);
+        const draft = addDraft(written, draftProfile(cast.profile, findings));
+        resolveProfile(draft); // what is written can be read again, or nothing is written
+        if (writeTo !== undefined) write(context, writeTo, draft, baseUrl, findings);
+        return report(context, findings, draft, earlier, writeTo);
+      } finally {
+        await launched.stop();
+      }
+    } finally {
+      stage.close();
+    }
+  },
+};
+
+const TONES = { ok: "green", note: "dim", warning: "yellow", problem: "red" } as const;
+
+type Runtime = Awaited<ReturnType<typeof launchOn>>["runtime"];
+
+async function findingsOf(
+  { context, scrubber }: Stage,
+  runtime: Runtime,
+  handle: string,
+  profile: Parameters<typeof examineNetwork>[2]["profile"],
+): Promise<readonly Finding[]> {
+  const member = runtime.member(handle);
+  if (member === undefined) throw new TypeError("expected the specialist that was launched");
+  const { out } = context;
+  const findings: Finding[] = [];
+  for await (const found of examineNetwork(runtime.parts, member, { profile })) {
+    findings.push(found);
+    const message = printable(scrubber.clean(found.message));
+    out.progress(
+      { type: "finding", ...found, message },
+      `${out.paint[TONES[found.severity]](found.severity.padEnd(7))} ${found.step.padEnd(8)} ${message}`,
+    );
+  }
+  return findings;
+}
+
+/** What a person wrote already: the draft keeps it. */
+async function sourceOf(file: string): Promise<ProfileSource> {
+  if (file === "set-a" || file === "set-b") return { extends: file };
+  if (!DATA_EXTENSIONS.includes(extname(file)))
+    throw new Misconfigured("profile_not_data", "the doctor adds to a profile of data only", {
+      file,
+      expected: "a .yaml or .json profile",
+      hint: "write what the module computes into a YAML file",
+    });
+  const { data, problems } = await readDataFile(file);
+  throwMistakes(problems);
+  const value = data?.value;
+  if (!isProfileSource(value)) throw new Misconfigured("profile_invalid", "there is no profile in this file", { file });
+  return value;
+}
+
+function isProfileSource(value: unknown): value is ProfileSource {
+  return isObject(value) && (value["extends"] === "set-a" || value["extends"] === "set-b");
+}
+
+function write({ out, clock }: Context, file: string, draft: ProfileSource, baseUrl: string, findings: readonly Finding[]): void {
+  const open = findings.filter(({ severity }) => severity === "problem").length;
+  const header = [
+    `Drafted by retinue doctor on ${new Date(clock.now()).toISOString().slice(0, 10)}, from reads of ${new URL(baseUrl).host}.`,
+    "No read shows what requests are to hold: bodies and paths that differ from the set's are yours to add.",
+    ...(open === 0 ? [] : [`${open} of its findings are problems that stay: run it again to see them.`]),
+  ];
+  writeFileSync(file, profileYaml(draft, header));
+  out.line(`\nwritten to ${file}`);
+}
+
+function report(
+  { out, version, command: name }: Context,
+  findings: readonly Finding[],
+  draft: ProfileSource,
+  earlier: ProfileSource | undefined,
+  written: string | undefined,
+): ExitCode {
+  const problems = findings.filter(({ severity }) => severity === "problem");
+  const changed = earlier === undefined ? [] : differences(earlier, draft);
+  if (earlier !== undefined)
+    out.line(changed.length === 0 ? "\nnothing changed since then" : `\nchanged since then: ${changed.join(", ")}`);
+  const doubts = draft.guesses ?? [];
+  if (doubts.length > 0) out.line(`${doubts.length} doubts to look at: ${doubts.join(", ")}`);
+  const ok = problems.length === 0;
+  out.result({
+    version,
+    command: name,
+    ok,
+    findings: findings.map(({ step, severity, message }) => ({ step, severity, message })),
+    profile: draft,
+    ...(earlier === undefined ? {} : { changed }),
+    ...(written === undefined ? {} : { written }),
+  });
+  return ok ? EXIT.done : EXIT.failed;
+}

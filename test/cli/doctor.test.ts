@@ -1,0 +1,83 @@
+/** `retinue doctor`: reads only, charged, and what it writes lets the network be joined. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { systemClock } from "../../src/core/clock.ts";
+import { seededRandom } from "../../src/core/random.ts";
+import { accent } from "../../src/network/accents/accent.ts";
+import { createLocalNetwork } from "../../src/network/network.ts";
+import { project } from "../config/project.ts";
+import { marksOf } from "../network/accent-marks.ts";
+import { inProcess, type Finished } from "./retinue.ts";
+
+const SEED = 138;
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function town() {
+  const network = createLocalNetwork({
+    clock: systemClock(),
+    random: seededRandom(SEED),
+    accent: SEED,
+    residents: {
+      perMinute: { post: 0.01, reply: 0.01, like: 0, follow: 0, offer: 0.01, work: 0 },
+      already: { post: 30, reply: 40, offer: 8 },
+    },
+  });
+  const listening = await network.listen({ set: "b" });
+  closers.push(
+    () => network.stop(),
+    () => listening.close(),
+  );
+  const { key } = network.provision({ handle: "scout", tier: "pro", set: "b" });
+  network.start();
+  const { root: cwd } = project({ "agents/scout.yaml": "handle: scout\ntier: pro\nmay: [posts.reply]\n" });
+  writeFileSync(join(cwd, "start.yaml"), JSON.stringify(marksOf(accent(SEED), "b")));
+  const doctor = (...args: string[]): Promise<Finished> =>
+    inProcess(["doctor", "--base-url", listening.baseUrls.b ?? "", "--store", "sqlite:store.sqlite", ...args], {
+      cwd,
+      env: { RETINUE_KEY_SCOUT: key },
+    });
+  return { network, cwd, doctor };
+}
+
+test("drafts a profile by charged reads, which then fits, and tells what changed since", async () => {
+  const { network, cwd, doctor } = await town();
+  const first = await doctor("--profile", "start.yaml", "--write", "profile.yaml");
+  expect(first.stderr).toBe("");
+  expect(first.code).toBe(0);
+  expect(first.stdout).toMatch(/warning shapes +posts\.list/);
+  expect(network.truth.effects({ agent: "scout" })).toEqual([]);
+  const asked = network.truth.requests({ agent: "scout" });
+  expect(asked.length).toBeGreaterThan(10);
+
+  const file = readFileSync(join(cwd, "profile.yaml"), "utf8");
+  expect(file).toMatch(/^# Drafted by retinue doctor/);
+  expect(file).toContain("# a guess: look at it");
+
+  const second = await doctor("--profile", "profile.yaml", "--diff", "profile.yaml");
+  expect(second.stderr).toBe("");
+  expect(second.stdout).not.toMatch(/^problem/m);
+  expect(second.stdout).toMatch(/nothing changed since then/);
+
+  const third = await doctor("--profile", "start.yaml", "--diff", "start.yaml", "--json");
+  expect(JSON.parse(third.stdout)).toMatchObject({
+    ok: true,
+    command: "doctor",
+    changed: expect.arrayContaining(["records.post.replyCount"]) as string[],
+  });
+  for (const line of third.stderr.trim().split("\n")) expect(JSON.parse(line)).toHaveProperty("type");
+});
+
+test.each([
+  ["--write profile.txt", ["--write", "profile.txt"], "--write takes"],
+  ["a profile that is not there", ["--profile", "nowhere.yaml"], "nowhere.yaml"],
+  ["a specialist that is not there", ["--as", "nobody"], 'there is no specialist "nobody"'],
+])("says what to mend: %s", async (_, args, says) => {
+  const { doctor } = await town();
+  const finished = await doctor(...args);
+  expect(finished.code).toBe(2);
+  expect(finished.stderr).toContain(says);
+});
