@@ -32,7 +32,8 @@ export async function admissions({ path, keys, count, atOnce }: AdmissionLoad): 
   const clock = systemClock();
   const store = openSqliteStore({ path, clock, random: systemRandom() });
   try {
-    for (let i = 0; i < keys; i++) await store.registerKey(asHandle(`s${i}`), asKeyId(`key-${i}`), { limits: UNLIMITED, floors: DEFAULT_FLOORS }, clock.now());
+    for (let i = 0; i < keys; i++)
+      await store.registerKey(asHandle(`s${i}`), asKeyId(`key-${i}`), { limits: UNLIMITED, floors: DEFAULT_FLOORS }, clock.now());
     await rounds(store, keys, WARM_UP, atOnce, []);
     const took: number[] = [];
     const cost = stopwatch();
@@ -74,7 +75,15 @@ async function rounds(store: Store, keys: number, count: number, atOnce: number,
       took.push(performance.now() - began);
       if (admission.kind !== "admitted") throw new Error(`not admitted: ${JSON.stringify(admission)}`);
       const { attempt } = admission;
-      const end = { key, attempt: attempt.seq, lane: "poll" as const, cost: 1, admittedAt: attempt.startedAt, deadlineAt: attempt.deadlineAt, ending: "answered" as const };
+      const end = {
+        key,
+        attempt: attempt.seq,
+        lane: "poll" as const,
+        cost: 1,
+        admittedAt: attempt.startedAt,
+        deadlineAt: attempt.deadlineAt,
+        ending: "answered" as const,
+      };
       await store.settle({ attempt, end, outcome: "confirmed", now: Date.now(), events: [], watches: [] });
     }
   };

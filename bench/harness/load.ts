@@ -39,7 +39,8 @@ export async function drive(options: LoadOptions): Promise<LoadEnd> {
   let fail: (error: Error) => void = () => undefined;
   const over = new Promise<void>((resolve, reject) => ((finish = resolve), (fail = reject)));
 
-  const due = (): number => (perSecond === undefined ? total : Math.min(total, Math.floor(((performance.now() - began) / 1_000) * perSecond)));
+  const due = (): number =>
+    perSecond === undefined ? total : Math.min(total, Math.floor(((performance.now() - began) / 1_000) * perSecond));
   const feed = (line: Line): void => {
     const n = waiting.shift() ?? (next < due() ? next++ : undefined);
     if (n === undefined) return void idle.push(line);

@@ -14,7 +14,20 @@ const START_MS = 10_000;
 
 /** Throws where there is no `redis-server` or it does not answer. */
 export async function startRedis(folder: string): Promise<Redis> {
-  const args = ["--port", String(PORT), "--bind", "127.0.0.1", "--dir", folder, "--appendonly", "yes", "--appendfsync", "always", "--save", ""];
+  const args = [
+    "--port",
+    String(PORT),
+    "--bind",
+    "127.0.0.1",
+    "--dir",
+    folder,
+    "--appendonly",
+    "yes",
+    "--appendfsync",
+    "always",
+    "--save",
+    "",
+  ];
   const server = spawn("redis-server", args, { stdio: "ignore" });
   await Promise.race([
     once(server, "error").then(() => Promise.reject(new Error("there is no redis-server on this machine, and none on npm"))),
@@ -33,7 +46,7 @@ export async function startRedis(folder: string): Promise<Redis> {
 }
 
 async function listening(): Promise<void> {
-  for (const began = performance.now(); performance.now() - began < START_MS; ) {
+  for (const began = performance.now(); performance.now() - began < START_MS;) {
     const answered = await command("PING\r\n").catch(() => "");
     if (answered.startsWith("+PONG")) return;
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -40,7 +40,8 @@ export function updatePage(taken: Taken): void {
   const section = `${begin}\n\n${markdown(taken)}\n${end}`;
   const from = before.indexOf(begin);
   const to = before.indexOf(end);
-  const after = from >= 0 && to > from ? before.slice(0, from) + section + before.slice(to + end.length) : `${before.trimEnd()}\n\n${section}\n`;
+  const after =
+    from >= 0 && to > from ? before.slice(0, from) + section + before.slice(to + end.length) : `${before.trimEnd()}\n\n${section}\n`;
   mkdirSync(join(root, "docs"), { recursive: true });
   writeFileSync(page, after);
 }

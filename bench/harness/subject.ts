@@ -40,14 +40,16 @@ export async function startSubject(file: string, settings: Readonly<Record<strin
   const ready = await Promise.race([
     answer(child),
     once(child, "exit").then(() => Promise.reject(new Error(`${file} did not start: ${said}`))),
-    new Promise<never>((_, reject) => setTimeout(() => reject(new Error(`${file} took more than ${START_MS} ms to start: ${said}`)), START_MS).unref()),
+    new Promise<never>((_, reject) =>
+      setTimeout(() => reject(new Error(`${file} took more than ${START_MS} ms to start: ${said}`)), START_MS).unref(),
+    ),
   ]);
   const gone = once(child, "exit");
   const ask = async (question: string): Promise<unknown> => {
     if (!child.connected) throw new Error(`${file} ended by itself: ${said}`);
     const heard = answer(child);
     child.send(question);
-    return heard;
+    return Promise.race([heard, gone.then(() => Promise.reject(new Error(`${file} ended by itself: ${said}`)))]);
   };
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     child.kill(signal);

@@ -26,7 +26,12 @@ export function takeOverTime(startMs: number): VirtualTime {
   let ids = 0;
   let seq = 0;
 
-  const set = (run: () => void, delayMs: number | undefined, everyMs: number | undefined, id = ++ids): { [Symbol.toPrimitive](): number } => {
+  const set = (
+    run: () => void,
+    delayMs: number | undefined,
+    everyMs: number | undefined,
+    id = ++ids,
+  ): { [Symbol.toPrimitive](): number } => {
     const entry: Entry = { id, at: now + Math.max(1, Number(delayMs) || 1), seq: seq++, everyMs, run };
     live.set(id, entry);
     heap.push(entry);

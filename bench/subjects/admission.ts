@@ -1,5 +1,5 @@
 /** Admissions in a process of their own, as fast as they go: `harness/ledger.ts`, or a limiter that keeps nothing. */
-import { createRequire } from "node:module";
+import { DatabaseSync } from "node:sqlite";
 import { admissions, type AdmissionLoad } from "../harness/ledger.ts";
 import { ready, settings } from "./subject.ts";
 
@@ -9,7 +9,9 @@ const DAY_MS = 86_400_000;
 async function limiter(name: string, count: number, atOnce: number): Promise<{ readonly perSecond: number }> {
   const path: string = "./limiters.js";
   const { LIMITERS } = (await import(path)) as {
-    readonly LIMITERS: Readonly<Record<string, (limits: { perHour: number; perDay: number }) => { run(lane: string, send: () => Promise<void>): Promise<unknown> }>>;
+    readonly LIMITERS: Readonly<
+      Record<string, (limits: { perHour: number; perDay: number }) => { run(lane: string, send: () => Promise<void>): Promise<unknown> }>
+    >;
   };
   const made = LIMITERS[name]?.({ perHour: 1e9, perDay: 1e9 });
   if (made === undefined) throw new Error(`there is no limiter "${name}"`);
@@ -24,7 +26,6 @@ async function limiter(name: string, count: number, atOnce: number): Promise<{ r
 
 /** What the disk allows: one row, one commit, one fsync. */
 function singleCommits(path: string, count: number): { readonly perSecond: number } {
-  const { DatabaseSync } = createRequire(import.meta.url)("node:sqlite") as typeof import("node:sqlite");
   const db = new DatabaseSync(path);
   db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE attempt (seq INTEGER PRIMARY KEY, at INTEGER)");
   const insert = db.prepare("INSERT INTO attempt (at) VALUES (?)");
@@ -40,7 +41,8 @@ ready({
   answers: {
     go: () => {
       if (settings["load"] !== undefined) return admissions(settings["load"] as AdmissionLoad);
-      if (settings["single"] !== undefined) return singleCommits(String(settings["single"]), Number(settings["count"]));
+      const single = settings["single"];
+      if (typeof single === "string") return singleCommits(single, Number(settings["count"]));
       return limiter(String(settings["limiter"]), Number(settings["count"]), 64);
     },
   },

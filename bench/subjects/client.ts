@@ -43,14 +43,29 @@ async function retinue(file: string): Promise<Get> {
   return async () => {
     const now = clock.now();
     const admission = await store.admit(
-      { request: { specialist, key: id, operation: "posts.get", effect: "read", lane: "watch", price: { kind: "free" } }, target: "e1", now, deadlineAt: now + 30_000, holdExpiresAt: now, known },
+      {
+        request: { specialist, key: id, operation: "posts.get", effect: "read", lane: "watch", price: { kind: "free" } },
+        target: "e1",
+        now,
+        deadlineAt: now + 30_000,
+        holdExpiresAt: now,
+        known,
+      },
       decide,
     );
     if (admission.kind !== "admitted") throw new Error(`not admitted: ${JSON.stringify(admission)}`);
     const outcome = await client.send({ operation: "posts.get", target: "e1", input: {} }, { key });
     if (outcome.class !== "confirmed") throw new Error(`not confirmed: ${JSON.stringify(outcome)}`);
     const { attempt } = admission;
-    const end = { key: id, attempt: attempt.seq, lane: "watch" as const, cost: 1, admittedAt: attempt.startedAt, deadlineAt: attempt.deadlineAt, ending: "answered" as const };
+    const end = {
+      key: id,
+      attempt: attempt.seq,
+      lane: "watch" as const,
+      cost: 1,
+      admittedAt: attempt.startedAt,
+      deadlineAt: attempt.deadlineAt,
+      ending: "answered" as const,
+    };
     await store.settle({ attempt, end, outcome: "confirmed", status: 200, now: clock.now(), events: [], watches: [] });
   };
 }
@@ -59,7 +74,9 @@ async function open(name: string): Promise<Get> {
   const ours = CLIENTS[name];
   if (ours !== undefined) return ours();
   const peers: string = "./clients.js"; // packages of the peers, whose types are not installed here
-  const { CLIENTS: theirs } = (await import(peers)) as { readonly CLIENTS: Readonly<Record<string, (origin: string, path: string) => Get>> };
+  const { CLIENTS: theirs } = (await import(peers)) as {
+    readonly CLIENTS: Readonly<Record<string, (origin: string, path: string) => Get>>;
+  };
   const make = theirs[name];
   if (make === undefined) throw new Error(`there is no client "${name}"`);
   return make(origin, path);

@@ -65,7 +65,11 @@ const runtime = createRuntime({
   baseUrl: `http://127.0.0.1:${settings.sink}/v1`,
   store: noting(opened),
   transport: transport.send,
-  keys: createKeys({ read: (handle) => `sk_live_${handle}_abcdefghijkl`, salt: new Secret("bench-salt-bench-salt"), scrubber: new Scrubber() }),
+  keys: createKeys({
+    read: (handle) => `sk_live_${handle}_abcdefghijkl`,
+    salt: new Secret("bench-salt-bench-salt"),
+    scrubber: new Scrubber(),
+  }),
   pacer: livePacer(clock),
   clock,
   random,

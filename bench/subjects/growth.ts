@@ -21,13 +21,29 @@ async function claims(): Promise<AdmissionSpeed> {
   const caller = async (): Promise<void> => {
     while (left-- > 0) {
       const specialist = asHandle(`s${left % keys}`);
-      const event = { specialist, id: asEventId(`post.created:new${left}`), kind: "post.created", thread: `new${left}`, payload: {}, via: "poll" as const, hops: 0 };
+      const event = {
+        specialist,
+        id: asEventId(`post.created:new${left}`),
+        kind: "post.created",
+        thread: `new${left}`,
+        payload: {},
+        via: "poll" as const,
+        hops: 0,
+      };
       await store.putEvents({ events: [event] }, clock.now());
       const began = performance.now();
       const claimed = await store.claimEvents(specialist, clock.now(), 16);
       took.push(performance.now() - began);
       for (const { seq } of claimed)
-        await store.finishRun({ seq, specialist, now: clock.now(), intents: [], caps: CAPS, brake: () => undefined, report: () => undefined });
+        await store.finishRun({
+          seq,
+          specialist,
+          now: clock.now(),
+          intents: [],
+          caps: CAPS,
+          brake: () => undefined,
+          report: () => undefined,
+        });
     }
   };
   const cost = stopwatch();

@@ -6,8 +6,7 @@ import { RateLimiterMemory, RateLimiterUnion } from "rate-limiter-flexible";
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-const reservoir = (amount, every) =>
-  new Bottleneck({ reservoir: amount, reservoirRefreshAmount: amount, reservoirRefreshInterval: every });
+const reservoir = (amount, every) => new Bottleneck({ reservoir: amount, reservoirRefreshAmount: amount, reservoirRefreshInterval: every });
 
 export const LIMITERS = {
   "bottleneck 2.19.5, hour.chain(day)": ({ perHour, perDay }) => {

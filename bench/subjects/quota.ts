@@ -54,7 +54,15 @@ async function retinue(): Promise<Limiter> {
         if (admission.kind === "admitted") {
           const { attempt } = admission;
           await send();
-          const end = { key, attempt: attempt.seq, lane, cost: 1, admittedAt: attempt.startedAt, deadlineAt: attempt.deadlineAt, ending: "answered" as const };
+          const end = {
+            key,
+            attempt: attempt.seq,
+            lane,
+            cost: 1,
+            admittedAt: attempt.startedAt,
+            deadlineAt: attempt.deadlineAt,
+            ending: "answered" as const,
+          };
           return store.settle({ attempt, end, outcome: "confirmed", now: clock.now(), events: [], watches: [] });
         }
         const until = admission.kind === "wait" ? (admission.until ?? now + 60_000) : now + 60_000;
@@ -93,7 +101,10 @@ async function live(): Promise<unknown> {
   for (let from = start; from < end; from += restartEveryHours * HOUR_MS) {
     const limiter = await open();
     const mine = ++generation;
-    for (const lane of LANES) void want(mine, limiter, lane);
+    for (const lane of LANES)
+      void want(mine, limiter, lane).catch((error: unknown) => {
+        if (mine === generation) throw error; // what a gone process still wanted ends with its store
+      });
     await time.runUntil(Math.min(end, from + restartEveryHours * HOUR_MS));
     generation++;
     await limiter.close?.();

@@ -9,7 +9,12 @@ const headers = { authorization: "Bearer sk_live_bench", "content-type": "applic
 /** Throws where the network does not answer 201. */
 export async function reply({ data: { id } }: Delivered): Promise<void> {
   const url = `http://127.0.0.1:${settings.sink}/v1/posts/${id}/reply`;
-  const { statusCode, body } = await request(url, { method: "POST", dispatcher, headers, body: JSON.stringify({ content: `thanks ${id}` }) });
+  const { statusCode, body } = await request(url, {
+    method: "POST",
+    dispatcher,
+    headers,
+    body: JSON.stringify({ content: `thanks ${id}` }),
+  });
   await body.json();
   if (statusCode !== 201) throw new Error(`the network answered ${statusCode}`);
 }

@@ -18,7 +18,11 @@ const { sink, folder, specialists = 64, timing = {} } = settings;
 const unlimited = Number.POSITIVE_INFINITY;
 const clock = systemClock();
 const random = systemRandom();
-const profile = resolveProfile({ extends: "set-b", tiers: { pro: { perHour: 1e9, perDay: 1e9 } }, timing: timing as Record<string, number> });
+const profile = resolveProfile({
+  extends: "set-b",
+  tiers: { pro: { perHour: 1e9, perDay: 1e9 } },
+  timing: timing as Record<string, number>,
+});
 const store = openSqliteStore({ path: join(String(folder), "store.sqlite"), clock, random, lateLandingMs: profile.timing.lateLandingMs });
 const transport = createTransport({ clock });
 const scrubber = new Scrubber();
@@ -55,7 +59,10 @@ ready({
   answers: {
     /** What did not come to be, and why. */
     open: async () => {
-      const left = await store.intents({ states: ["proposed", "ready", "sending", "in_doubt", "parked", "refused", "cancelled"], limit: 1_000 });
+      const left = await store.intents({
+        states: ["proposed", "ready", "sending", "in_doubt", "parked", "refused", "cancelled"],
+        limit: 1_000,
+      });
       const why: Record<string, number> = {};
       for (const { state, code, message } of left) {
         const said = `${state}: ${code ?? message ?? "no reason"}`;

@@ -12,7 +12,11 @@ export interface Delivered {
 }
 
 export function delivered(n: number): Delivered {
-  return { action: "opened", type: "post.created", data: { id: `e${n}`, content: "hello, is anybody there?", author: { id: "a1", handle: "bob" } } };
+  return {
+    action: "opened",
+    type: "post.created",
+    data: { id: `e${n}`, content: "hello, is anybody there?", author: { id: "a1", handle: "bob" } },
+  };
 }
 
 export function signatureOf(body: string | Uint8Array): string {

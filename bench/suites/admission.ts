@@ -13,15 +13,35 @@ export const suite: Suite = {
   async run(context) {
     const count = context.quick ? 2_000 : 60_000;
     const load = (path: string, atOnce: number) => ({ load: { path, keys: KEYS, count, atOnce } });
-    const contenders: readonly { readonly name: string; readonly keeps: string; settings(path: string): Record<string, unknown> }[] = [
-      { name: "Retinue, SQLite with fsync, 1 at a time", keeps: "attempt", settings: (path) => ({ load: { path, keys: KEYS, count: count / 10, atOnce: 1 } }) },
+    const contenders: readonly {
+      readonly name: string;
+      readonly keeps: string;
+      readonly settings: (path: string) => Record<string, unknown>;
+    }[] = [
+      {
+        name: "Retinue, SQLite with fsync, 1 at a time",
+        keeps: "attempt",
+        settings: (path) => ({ load: { path, keys: KEYS, count: count / 10, atOnce: 1 } }),
+      },
       { name: "Retinue, SQLite with fsync, 64 at a time", keeps: "attempt", settings: (path) => load(path, 64) },
       { name: "Retinue, SQLite with fsync, 256 at a time", keeps: "attempt", settings: (path) => load(path, 256) },
       { name: "Retinue, SQLite in memory, 64 at a time", keeps: "nothing", settings: () => load(":memory:", 64) },
       { name: "one row, one commit, one fsync", keeps: "row", settings: (path) => ({ single: path, count: count / 10 }) },
-      { name: "p-queue 10.0.0, strict, day around hour", keeps: "nothing", settings: () => ({ limiter: "p-queue 10.0.0, strict, day around hour", count: count / 4 }) },
-      { name: "rate-limiter-flexible 11.4.0, Union", keeps: "nothing", settings: () => ({ limiter: "rate-limiter-flexible 11.4.0, Union", count }) },
-      { name: "bottleneck 2.19.5, hour.chain(day)", keeps: "nothing", settings: () => ({ limiter: "bottleneck 2.19.5, hour.chain(day)", count: 1_000 }) },
+      {
+        name: "p-queue 10.0.0, strict, day around hour",
+        keeps: "nothing",
+        settings: () => ({ limiter: "p-queue 10.0.0, strict, day around hour", count: count / 4 }),
+      },
+      {
+        name: "rate-limiter-flexible 11.4.0, Union",
+        keeps: "nothing",
+        settings: () => ({ limiter: "rate-limiter-flexible 11.4.0, Union", count }),
+      },
+      {
+        name: "bottleneck 2.19.5, hour.chain(day)",
+        keeps: "nothing",
+        settings: () => ({ limiter: "bottleneck 2.19.5, hour.chain(day)", count: 1_000 }),
+      },
     ];
     const able = contenders.filter(({ name }) => context.only === undefined || name.includes(context.only));
     const seen = new Map<string, Partial<AdmissionSpeed>[]>();
@@ -42,9 +62,17 @@ export const suite: Suite = {
     return {
       columns: ["", "keeps", "admitted/s", "spread", "wait p50 / p99 ms"],
       rows: able.map(({ name, keeps }) => {
-        const waits = (seen.get(name) ?? []).flatMap(({ p50Ms, p99Ms }) => (p50Ms === undefined || p99Ms === undefined ? [] : [{ p50Ms, p99Ms }]));
+        const waits = (seen.get(name) ?? []).flatMap(({ p50Ms, p99Ms }) =>
+          p50Ms === undefined || p99Ms === undefined ? [] : [{ p50Ms, p99Ms }],
+        );
         const median = (what: "p50Ms" | "p99Ms"): string => figure(summarise(waits.map((one) => one[what])).median);
-        return [name, keeps, figure(perSecond(name).median), `±${Math.round(spread(perSecond(name)) * 50)} %`, waits.length === 0 ? "–" : `${median("p50Ms")} / ${median("p99Ms")}`];
+        return [
+          name,
+          keeps,
+          figure(perSecond(name).median),
+          `±${Math.round(spread(perSecond(name)) * 50)} %`,
+          waits.length === 0 ? "–" : `${median("p50Ms")} / ${median("p99Ms")}`,
+        ];
       }),
       conditions: [
         `${KEYS} keys; each admission is followed by its settlement, which is counted into the time and not into the number. The tier is lifted; both windows are charged.`,
@@ -56,7 +84,10 @@ export const suite: Suite = {
             goal("admissions in memory", { least: 50_000 }, perSecond("Retinue, SQLite in memory, 64 at a time").median, "/s"),
           ]
         : [],
-      ratios: seen.has(durable) && seen.has(single) ? { "durable admissions ÷ single commits": perSecond(durable).median / perSecond(single).median } : {},
+      ratios:
+        seen.has(durable) && seen.has(single)
+          ? { "durable admissions ÷ single commits": perSecond(durable).median / perSecond(single).median }
+          : {},
     };
   },
 };

@@ -20,7 +20,12 @@ const CLIENTS: readonly { readonly name: string; readonly title: string; readonl
   { name: "retinue memory", title: "Retinue, admission in memory", limits: "hour, day, lanes, money, halt", share: 1 },
   { name: "@discordjs/rest", title: "@discordjs/rest 2.6.3", limits: "per route, as told by the server", share: 0.7 },
   { name: "@octokit/core", title: "@octokit/core 7.0.8", limits: "none", share: 0.4 },
-  { name: "@octokit/core, throttling and retry", title: "@octokit/core with throttling 11.0.5, retry 8.1.1", limits: "concurrency", share: 0.03 },
+  {
+    name: "@octokit/core, throttling and retry",
+    title: "@octokit/core with throttling 11.0.5, retry 8.1.1",
+    limits: "concurrency",
+    share: 0.03,
+  },
   { name: "got, bottleneck with hour and day", title: "got 16.1.0 with bottleneck 2.19.5", limits: "one window", share: 0.03 },
 ];
 const AT_ONCE = 16;
@@ -36,9 +41,18 @@ export const suite: Suite = {
         if (context.only !== undefined && !name.includes(context.only)) continue;
         const folder = join(context.folder, `client-${run}-${name.replaceAll(/\W/g, "")}`);
         mkdirSync(folder);
-        const sink = await openSink({ onEffect: () => undefined, onRead: () => `{"id":"e1","content":"hello","author":{"id":"a1","handle":"bob"}}` });
+        const sink = await openSink({
+          onEffect: () => undefined,
+          onRead: () => `{"id":"e1","content":"hello","author":{"id":"a1","handle":"bob"}}`,
+        });
         try {
-          const subject = await startSubject("client.ts", { sink: sink.port, client: name, folder, atOnce: AT_ONCE, count: Math.ceil((context.quick ? 2_000 : 60_000) * share) });
+          const subject = await startSubject("client.ts", {
+            sink: sink.port,
+            client: name,
+            folder,
+            atOnce: AT_ONCE,
+            count: Math.ceil((context.quick ? 2_000 : 60_000) * share),
+          });
           const speed = (await subject.ask("go")) as Speed;
           await subject.kill();
           seen.set(name, [...(seen.get(name) ?? []), speed]);
@@ -75,7 +89,9 @@ export const suite: Suite = {
             goal("durable admission, beside undici alone", { least: 0.25 }, beside("retinue durable", "undici"), " ×"),
           ]
         : [],
-      ratios: judged ? { "durable ÷ undici": beside("retinue durable", "undici"), "in memory ÷ undici": beside("retinue memory", "undici") } : {},
+      ratios: judged
+        ? { "durable ÷ undici": beside("retinue durable", "undici"), "in memory ÷ undici": beside("retinue memory", "undici") }
+        : {},
     };
   },
 };

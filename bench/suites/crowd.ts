@@ -45,9 +45,21 @@ export const suite: Suite = {
       const { weighed, late, settledMs, cpuPercent, requestsPerSecond } = await retinue(count, context);
       const heapKb = ((weighed.now.heapMb - alone.now.heapMb) * 1_024) / count;
       const rssMb = weighed.now.rssMb - alone.now.rssMb;
-      const lateness = late.p99 === undefined ? "–" : `${figure(late.p50 ?? 0)} / ${figure(late.p99)} / ${figure(late.most ?? 0)} (${late.looks})`;
-      rows.push(["Retinue, all armed", count.toLocaleString("en"), figure(heapKb), figure(rssMb), `${figure(weighed.startMs / 1_000)} / ${figure(settledMs / 1_000)}`, `${figure(cpuPercent)} %`, figure(requestsPerSecond), lateness]);
-      context.progress(`Retinue, ${count}: ${figure(heapKb)} KB heap each, ${figure(rssMb)} MB RSS, start ${figure(weighed.startMs)} ms, late p99 ${figure(late.p99 ?? Number.NaN)} ms`);
+      const lateness =
+        late.p99 === undefined ? "–" : `${figure(late.p50 ?? 0)} / ${figure(late.p99)} / ${figure(late.most ?? 0)} (${late.looks})`;
+      rows.push([
+        "Retinue, all armed",
+        count.toLocaleString("en"),
+        figure(heapKb),
+        figure(rssMb),
+        `${figure(weighed.startMs / 1_000)} / ${figure(settledMs / 1_000)}`,
+        `${figure(cpuPercent)} %`,
+        figure(requestsPerSecond),
+        lateness,
+      ]);
+      context.progress(
+        `Retinue, ${count}: ${figure(heapKb)} KB heap each, ${figure(rssMb)} MB RSS, start ${figure(weighed.startMs)} ms, late p99 ${figure(late.p99 ?? Number.NaN)} ms`,
+      );
       const who = count.toLocaleString("en");
       goals.push(goal(`${who}: heap each`, { most: 4 }, heapKb, " KB"));
       if (count === 10_000) goals.push(goal(`${who}: RSS above the same process with none`, { most: 60 }, rssMb, " MB"));
@@ -56,18 +68,39 @@ export const suite: Suite = {
       goals.push(goal(`${who}: processor while idle`, { most: 1 }, cpuPercent, " %"));
     }
     const missing: string[] = [];
-    for (const [name, file] of [["Mastra 1.71.0, nothing armed", "crowd-mastra.js"], ["VoltAgent 2.10.0, nothing armed", "crowd-voltagent.js"]] as const)
+    for (const [name, file] of [
+      ["Mastra 1.71.0, nothing armed", "crowd-mastra.js"],
+      ["VoltAgent 2.10.0, nothing armed", "crowd-voltagent.js"],
+    ] as const)
       for (const count of context.quick ? [200] : [1_000])
         try {
           const subject = await startSubject(file, { count });
           const { empty, now, startMs } = (await subject.ask("weigh")) as Weighed;
           await subject.kill();
-          rows.push([name, count.toLocaleString("en"), figure(((now.heapMb - empty.heapMb) * 1_024) / count), figure(now.rssMb - empty.rssMb), figure(startMs / 1_000), "–", "–", "–"]);
+          rows.push([
+            name,
+            count.toLocaleString("en"),
+            figure(((now.heapMb - empty.heapMb) * 1_024) / count),
+            figure(now.rssMb - empty.rssMb),
+            figure(startMs / 1_000),
+            "–",
+            "–",
+            "–",
+          ]);
         } catch (error) {
           missing.push(`${name} could not run: ${error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)}`);
         }
     return {
-      columns: ["", "count", "heap KB each", "RSS MB above none", "start / all have looked, s", "processor", "requests/s", "looks late ms p50 / p99 / most (looks)"],
+      columns: [
+        "",
+        "count",
+        "heap KB each",
+        "RSS MB above none",
+        "start / all have looked, s",
+        "processor",
+        "requests/s",
+        "looks late ms p50 / p99 / most (looks)",
+      ],
       rows,
       conditions: [
         "Each specialist watches the feed on the Free tier at its derived cadence, with a cron schedule, a key of its own, rows on disk and shipped pacing. Heap after garbage collection and RSS as it stands, both above the same process with one specialist.",
@@ -104,7 +137,13 @@ async function retinue(count: number, context: BenchContext): Promise<Idle> {
     const made = sink.requests() - requests;
     const late = (await subject.ask("late")) as Late;
     const weighed = (await subject.ask("weigh")) as Weighed;
-    return { weighed, late, settledMs, cpuPercent: ((after.cpuMs - before.cpuMs) / tookMs) * 100, requestsPerSecond: (made / tookMs) * 1_000 };
+    return {
+      weighed,
+      late,
+      settledMs,
+      cpuPercent: ((after.cpuMs - before.cpuMs) / tookMs) * 100,
+      requestsPerSecond: (made / tookMs) * 1_000,
+    };
   } finally {
     await subject.kill();
     await sink.close();

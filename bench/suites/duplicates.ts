@@ -10,7 +10,12 @@ import { figure } from "../harness/stats.ts";
 import { startSubject, type Subject } from "../harness/subject.ts";
 import type { BenchContext, Goal, Suite } from "../harness/suite.ts";
 
-const CONTENDERS: readonly { readonly name: string; readonly file: string; readonly postgres?: boolean; readonly settings?: Readonly<Record<string, unknown>> }[] = [
+const CONTENDERS: readonly {
+  readonly name: string;
+  readonly file: string;
+  readonly postgres?: boolean;
+  readonly settings?: Readonly<Record<string, unknown>>;
+}[] = [
   {
     name: "Retinue",
     file: "retinue.ts",
@@ -53,8 +58,18 @@ export const suite: Suite = {
     try {
       for (const contender of contenders) {
         const { events, kills, lost, doubled, settledMs, open } = await ordeal(contender, postgres, context);
-        rows.push([contender.name, String(events), String(kills), String(lost), String(doubled), figure(doubled / kills), figure(settledMs / 1_000)]);
-        context.progress(`${contender.name}: ${lost} lost, ${doubled} doubled over ${kills} kills${open === undefined ? "" : `; left open: ${JSON.stringify(open)}`}`);
+        rows.push([
+          contender.name,
+          String(events),
+          String(kills),
+          String(lost),
+          String(doubled),
+          figure(doubled / kills),
+          figure(settledMs / 1_000),
+        ]);
+        context.progress(
+          `${contender.name}: ${lost} lost, ${doubled} doubled over ${kills} kills${open === undefined ? "" : `; left open: ${JSON.stringify(open)}`}`,
+        );
         if (contender.name !== "Retinue") continue;
         goals.push({ name: "lost", stated: "0", seen: String(lost), met: lost === 0 });
         goals.push({ name: "doubled", stated: "0", seen: String(doubled), met: doubled === 0 });
@@ -100,7 +115,13 @@ async function ordeal(
   });
   const database = needs === true ? await postgres?.database(`o${file.replaceAll(/\W/g, "")}`) : undefined;
   const start = (): Promise<Subject> =>
-    startSubject(file, { ...settings, sink: sink.port, folder, specialists: SPECIALISTS, ...(database === undefined ? {} : { postgres: database }) });
+    startSubject(file, {
+      ...settings,
+      sink: sink.port,
+      folder,
+      specialists: SPECIALISTS,
+      ...(database === undefined ? {} : { postgres: database }),
+    });
   let subject = await start();
   const dispatcher = new Agent({ connections: 64 });
   const deliver = async (n: number): Promise<void> => {
@@ -125,7 +146,8 @@ async function ordeal(
   }
   await Promise.all(sent);
   const answered = performance.now();
-  while (performance.now() - answered < RECOVERY_MS && (effects.size < events || performance.now() - Math.max(lastAt, answered) < CALM_MS)) await pause(250);
+  while (performance.now() - answered < RECOVERY_MS && (effects.size < events || performance.now() - Math.max(lastAt, answered) < CALM_MS))
+    await pause(250);
   const open = file === "retinue.ts" ? await subject.ask("open") : undefined;
   await subject.kill();
   await dispatcher.destroy();
@@ -140,7 +162,12 @@ async function send(dispatcher: Agent, port: number, n: number): Promise<number>
     method: "POST",
     dispatcher,
     body,
-    headers: { "content-type": "application/json", "x-github-event": "issues", "x-github-delivery": `delivery-${n}`, "x-hub-signature-256": signatureOf(body) },
+    headers: {
+      "content-type": "application/json",
+      "x-github-event": "issues",
+      "x-github-delivery": `delivery-${n}`,
+      "x-hub-signature-256": signatureOf(body),
+    },
   });
   await answer.dump();
   return statusCode;
@@ -151,7 +178,12 @@ function postOf(path: string, effects: ReadonlyMap<number, number>): string {
   const n = Number(/\/posts\/e(\d+)$/.exec(path.split("?")[0] ?? "")?.[1] ?? Number.NaN);
   if (Number.isNaN(n)) return "[]";
   const author = { id: `id${n % SPECIALISTS}`, handle: `s${n % SPECIALISTS}` };
-  const replies = Array.from({ length: effects.get(n) ?? 0 }, (_, i) => ({ id: `r${n}-${i}`, parent_id: `e${n}`, content: `thanks e${n}`, author }));
+  const replies = Array.from({ length: effects.get(n) ?? 0 }, (_, i) => ({
+    id: `r${n}-${i}`,
+    parent_id: `e${n}`,
+    content: `thanks e${n}`,
+    author,
+  }));
   return JSON.stringify({ ...delivered(n).data, replies });
 }
 

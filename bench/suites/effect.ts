@@ -36,7 +36,7 @@ const SPECIALISTS = 64;
 const IN_FLIGHT = [1, 16, 64] as const;
 const PACED_PER_SECOND = 300;
 /** Events a run has to be long enough for, by how fast the contender is at this many in flight. */
-const SECONDS_PER_RUN = 4;
+const SECONDS_PER_RUN = 3;
 const WARM_UP = 1_000;
 /** An effect that has not come by then is lost. */
 const LATEST_MS = 20_000;
@@ -62,13 +62,16 @@ export const suite: Suite = {
   name: "effect",
   title: "Event to effect: signed webhook in, one request out",
   async run(context) {
-    const contenders = CONTENDERS.filter(({ name }) => context.only === undefined || name.toLowerCase().includes(context.only.toLowerCase()));
+    const contenders = CONTENDERS.filter(
+      ({ name }) => context.only === undefined || name.toLowerCase().includes(context.only.toLowerCase()),
+    );
     const backends = await openBackends(contenders, context);
     try {
       const able = contenders.filter(({ needs }) => needs === undefined || backends[needs] !== undefined);
       const seen = new Map<string, Measured[]>();
       for (let run = 0; run < context.runs; run++)
-        for (const contender of able) for (const inFlight of [...IN_FLIGHT, 0]) await once(contender, inFlight, run, seen, backends, context);
+        for (const contender of able)
+          for (const inFlight of [...IN_FLIGHT, 0]) await once(contender, inFlight, run, seen, backends, context);
       return report(able, seen, backends.missing);
     } finally {
       await backends.postgres?.stop();
@@ -102,7 +105,9 @@ async function once(
   seen.set(key, [...known, measured]);
   context.progress(
     `${contender.name}, ${inFlight === 0 ? `paced ${PACED_PER_SECOND}/s` : `${inFlight} in flight`}: ${figure(measured.effects)}/s, p99 ${figure(measured.p99)} ms` +
-      (measured.lost + measured.doubled + measured.refused > 0 ? `, lost ${measured.lost}, doubled ${measured.doubled}, refused ${measured.refused}` : ""),
+      (measured.lost + measured.doubled + measured.refused > 0
+        ? `, lost ${measured.lost}, doubled ${measured.doubled}, refused ${measured.refused}`
+        : ""),
   );
 }
 
@@ -110,13 +115,18 @@ const keyOf = ({ name }: Contender, inFlight: number): string => `${name} ${inFl
 
 /** About so many seconds' worth, from what was seen of the contender before. */
 function eventsFor(contender: Contender, inFlight: number, seen: ReadonlyMap<string, readonly Measured[]>): number {
-  if (inFlight === 0) return PACED_PER_SECOND * 8;
+  if (inFlight === 0) return PACED_PER_SECOND * 6;
   const before = seen.get(keyOf(contender, inFlight)) ?? seen.get(keyOf(contender, inFlight === 64 ? 16 : 1));
   const pace = before?.[0]?.effects ?? 1_000;
   return Math.round(Math.min(60_000, Math.max(2_000, pace * SECONDS_PER_RUN)) / 1_000) * 1_000;
 }
 
-async function measure({ file, answersOnly = false }: Contender, settings: Record<string, unknown>, inFlight: number, events: number): Promise<Measured> {
+async function measure(
+  { file, answersOnly = false }: Contender,
+  settings: Record<string, unknown>,
+  inFlight: number,
+  events: number,
+): Promise<Measured> {
   const total = WARM_UP + events;
   const sentAt = new Float64Array(total);
   const tookMs = new Float64Array(total).fill(-1);
@@ -146,7 +156,10 @@ async function measure({ file, answersOnly = false }: Contender, settings: Recor
         onSent: (n) => (sentAt[from + n] ||= performance.now()),
         ...(answersOnly ? { onAnswer: (n: number) => effect(from + n) } : {}),
       });
-      await until(() => done >= to, (tell) => (arrived = tell));
+      await until(
+        () => done >= to,
+        (tell) => (arrived = tell),
+      );
       return { ackMs: end.tookMs, effectMs: lastAt - began, refused: end.refused };
     };
     await part(0, WARM_UP);
@@ -230,7 +243,17 @@ function report(contenders: readonly Contender[], seen: ReadonlyMap<string, read
   });
   const { goals, ratios } = judge(contenders, (contender, inFlight, what) => of(contender, inFlight, what).median);
   return {
-    columns: ["", "keeps", "acks/s at 1 / 16 / 64", "effects/s at 1 / 16 / 64", "spread at 16", `paced ${PACED_PER_SECOND}/s p50 / p99 ms`, "CPU ms/event at 16", "Retinue ÷ this", "lost + doubled"],
+    columns: [
+      "",
+      "keeps",
+      "acks/s at 1 / 16 / 64",
+      "effects/s at 1 / 16 / 64",
+      "spread at 16",
+      `paced ${PACED_PER_SECOND}/s p50 / p99 ms`,
+      "CPU ms/event at 16",
+      "Retinue ÷ this",
+      "lost + doubled",
+    ],
     rows,
     conditions: [
       "Sender and network share one process, over bare sockets; each contender has its own; its database, where it has one, is on the same disk with fsync on.",
@@ -246,7 +269,10 @@ function report(contenders: readonly Contender[], seen: ReadonlyMap<string, read
 
 type MedianOf = (contender: Contender, inFlight: number, what: keyof Measured) => number;
 
-function judge(contenders: readonly Contender[], of: MedianOf): { readonly goals: readonly Goal[]; readonly ratios: Record<string, number> } {
+function judge(
+  contenders: readonly Contender[],
+  of: MedianOf,
+): { readonly goals: readonly Goal[]; readonly ratios: Record<string, number> } {
   const goals: Goal[] = [];
   const ratios: Record<string, number> = {};
   const retinue = contenders.find(({ file }) => file === "retinue.ts");
@@ -278,4 +304,3 @@ function judge(contenders: readonly Contender[], of: MedianOf): { readonly goals
   }
   return { goals, ratios };
 }
-

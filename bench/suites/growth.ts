@@ -29,7 +29,9 @@ export const suite: Suite = {
         try {
           const speeds = (await subject.ask("go")) as { readonly admit: AdmissionSpeed; readonly claim: AdmissionSpeed };
           seen.set(name, [...(seen.get(name) ?? []), speeds]);
-          context.progress(`${name}: admission p50 ${figure(speeds.admit.p50Ms)} ms, ${figure(speeds.admit.perSecond)}/s; claim p50 ${figure(speeds.claim.p50Ms)} ms`);
+          context.progress(
+            `${name}: admission p50 ${figure(speeds.admit.p50Ms)} ms, ${figure(speeds.admit.perSecond)}/s; claim p50 ${figure(speeds.claim.p50Ms)} ms`,
+          );
         } finally {
           await subject.stop();
         }

@@ -38,12 +38,24 @@ export const suite: Suite = {
           const { sliding, fixed, anchored } = lived.verdicts;
           const use = lived.sent / lived.capacity;
           const how = restarts ? `every ${RESTART_EVERY_HOURS} h` : "none";
-          rows.push([limiter, tier, how, String(lived.sent), String(sliding), String(fixed), String(anchored), `${(100 * use).toFixed(2)} %`]);
-          context.progress(`${limiter}, ${tier}, restarts ${how}: ${lived.sent} sent, ${sliding} over the sliding window, ${figure(100 * use)} % used`);
+          rows.push([
+            limiter,
+            tier,
+            how,
+            String(lived.sent),
+            String(sliding),
+            String(fixed),
+            String(anchored),
+            `${(100 * use).toFixed(2)} %`,
+          ]);
+          context.progress(
+            `${limiter}, ${tier}, restarts ${how}: ${lived.sent} sent, ${sliding} over the sliding window, ${figure(100 * use)} % used`,
+          );
           if (limiter !== "Retinue") continue;
           const over = sliding + fixed + anchored;
           goals.push({ name: `${tier}, restarts ${how}: over any window`, stated: "0", seen: String(over), met: over === 0 });
-          if (!restarts) goals.push({ name: `${tier}: of the day used`, stated: "≥ 98 %", seen: `${(100 * use).toFixed(2)} %`, met: use >= 0.98 });
+          if (!restarts)
+            goals.push({ name: `${tier}: of the day used`, stated: "≥ 98 %", seen: `${(100 * use).toFixed(2)} %`, met: use >= 0.98 });
         }
     return {
       columns: ["limiter", "tier", "restarts", "sent", "over, sliding", "over, fixed", "over, anchored", "of the day used"],

@@ -54,7 +54,9 @@ export const suite: Suite = {
         goal("required dependencies", { most: 30 }, size.mb, " MB"),
         goal("a demo minute, compile cache warm", { most: 150 }, warm.median, " MB"),
       ],
-      ratios: { "node -e 0 ÷ retinue --version": summarise([...Array(5)].map(() => startMs(["-e", "0"], project))).median / version.median },
+      ratios: {
+        "node -e 0 ÷ retinue --version": summarise([...Array(5)].map(() => startMs(["-e", "0"], project))).median / version.median,
+      },
     };
   },
 };
@@ -115,7 +117,17 @@ async function firstRequestMs(project: string): Promise<number> {
   const began = performance.now();
   const child = spawn(
     process.execPath,
-    [BIN, "run", "--base-url", `http://127.0.0.1:${sink.port}/v1`, "--set", "b", "--store", `sqlite:${join(project, "start.sqlite")}`, "--json"],
+    [
+      BIN,
+      "run",
+      "--base-url",
+      `http://127.0.0.1:${sink.port}/v1`,
+      "--set",
+      "b",
+      "--store",
+      `sqlite:${join(project, "start.sqlite")}`,
+      "--json",
+    ],
     { cwd: project, stdio: ["ignore", "ignore", "pipe"], env: bare({ RETINUE_KEY_SCOUT: "sk_live_bench_abcdefghijkl" }) },
   );
   let said = "";
@@ -163,7 +175,9 @@ async function demoPeakMb(project: string, context: BenchContext): Promise<numbe
 }
 
 interface Lock {
-  readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly optional?: boolean; readonly dependencies?: Readonly<Record<string, string>> }>>;
+  readonly packages: Readonly<
+    Record<string, { readonly dev?: boolean; readonly optional?: boolean; readonly dependencies?: Readonly<Record<string, string>> }>
+  >;
 }
 
 function lockOf(folder: string): Lock {
@@ -172,7 +186,9 @@ function lockOf(folder: string): Lock {
 
 /** What `npm install retinue` brings, by the lock. */
 function requiredPackages(): readonly string[] {
-  return Object.entries(lockOf(root).packages).flatMap(([path, { dev, optional }]) => (path === "" || dev === true || optional === true ? [] : [path]));
+  return Object.entries(lockOf(root).packages).flatMap(([path, { dev, optional }]) =>
+    path === "" || dev === true || optional === true ? [] : [path],
+  );
 }
 
 function dependencyMb(): { readonly mb: number; readonly packages: number } {
