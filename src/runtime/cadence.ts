@@ -19,20 +19,28 @@ async function budgetOf({ store, clock }: Parts, member: Member, lane: Lane): Pr
   return keyId === undefined ? limits.perDay : store.laneBudget(keyId, specialist.handle, lane, clock.now());
 }
 
-/** After a look that brought `news`: when to look again, and how the list is doing. `others` share the same polling. */
+/**
+ * After a look that brought `news` of one kind of event: when to look again, and how the list is doing. `others` share the
+ * same polling.
+ */
 export async function nextLook(
   parts: Parts,
   member: Member,
   before: Source,
   news: number,
+  kind: string,
   others: readonly Source[],
 ): Promise<{ readonly delayMs: number; readonly source: Source }> {
   const moved = looked(before, news);
-  const { state } = parts.health.of(member.specialist.handle);
+  const { handle } = member.specialist;
+  const { state } = parts.health.of(handle);
   // Webhooks that have lost too much are not trusted: polls slow down no more.
   const source = state === "unhealthy" ? { ...moved, pace: Math.min(1, moved.pace) } : moved;
   const budget = await budgetOf(parts, member, "poll");
-  const [delayMs = DAY / budget] = intervals(budget, [source, ...others], { random: parts.random, webhooksHealthy: state === "healthy" });
+  const [delayMs = DAY / budget] = intervals(budget, [source, ...others], {
+    random: parts.random,
+    webhooksHealthy: parts.health.covers(handle, kind),
+  });
   return { delayMs, source };
 }
 

@@ -89,7 +89,9 @@ function isKind<Kind extends Records["kind"]>(
 
 /** Short at first, since most jobs are decided soon, then half as often each time; never faster than the quota can sustain. */
 async function pauseMs(parts: Parts, member: Member, kind: WatchRow["kind"], looks: number): Promise<number> {
-  const relaxed = parts.health.of(member.specialist.handle).state === "healthy" ? WEBHOOKS_RELAX : 1;
+  // Replies to others in a followed thread are told to those others only.
+  const covered = kind === "job" && parts.health.covers(member.specialist.handle, "job.assigned");
+  const relaxed = covered ? WEBHOOKS_RELAX : 1;
   const base = (await watchPauseMs(parts, member)) * (kind === "job" ? 1 : 5) * relaxed;
   const longest = kind === "job" ? 10 * MINUTE : 30 * MINUTE;
   return Math.min(Math.max(longest, base), base * 1.5 ** Math.min(looks, 30));

@@ -27,6 +27,8 @@ interface Source {
   readonly name: string;
   readonly operation: "posts.list" | "jobs.list";
   readonly input: JsonObject;
+  /** What it is looked at for. */
+  readonly kind: "post.created" | "mention.created" | "job.listed";
   read(items: readonly NetworkRecord[], cursor: ListCursor): Reading;
 }
 
@@ -71,7 +73,7 @@ async function poll(parts: Parts, member: Member, source: Source, row: SourceRow
     if (fresh.length > 0) parts.wake(member, "events");
     return;
   }
-  const next = await nextLook(parts, member, readPace(row?.cursor), reading.fresh, others);
+  const next = await nextLook(parts, member, readPace(row?.cursor), reading.fresh, source.kind, others);
   await tellOthers(parts, member, source, answer.outcome.items);
   const stored = { ...storeCursor(reading.cursor), ...next.source, ...(reading.gap ? { gapAt: now } : {}) };
   // Looks of those who share a list are spread over the pause, or they would all look together.
@@ -152,6 +154,7 @@ function feedSource(parts: Parts, member: Member, name: string, input: JsonObjec
   return {
     name,
     operation: "posts.list",
+    kind: watching === undefined ? "mention.created" : "post.created",
     input,
     read: (items, cursor) => readFeed(items.filter(isPost), cursor, reader, parts.clock.now()),
   };
@@ -175,6 +178,7 @@ function jobsSource(parts: Parts, member: Member, watching: JobsWatching): Sourc
   return {
     name: "jobs",
     operation: "jobs.list",
+    kind: "job.listed",
     input: {},
     read: (items, cursor) => readJobs(items.filter(isJob), cursor, reader, parts.clock.now()),
   };

@@ -22,6 +22,8 @@ export interface WebhookHealth {
   /** A delivery told of these: event ids, or `job:<id>`. */
   told(handle: Handle, kind: string, keys: readonly string[]): void;
   of(handle: Handle): HealthShown;
+  /** Whether polls for this kind may rest: deliveries are healthy, and have told of it before. A network may announce some kinds only. */
+  covers(handle: Handle, kind: string): boolean;
 }
 
 /** A delivery may come this much later than a poll without counting as missed. */
@@ -82,6 +84,13 @@ export function createWebhookHealth(clock: Clock): WebhookHealth {
     return standing;
   };
 
+  const of = (handle: Handle): HealthShown => {
+    const known = standings.get(handle);
+    if (known === undefined) return { state: "unknown", told: 0, missed: 0, missedInRow: 0, lastToldAt: undefined };
+    const { told, missed, missedInRow, lastToldAt } = settle(known);
+    return { state: stateOf(told, missedInRow), told, missed, missedInRow, lastToldAt };
+  };
+
   return {
     found(handle, events) {
       const standing = standings.get(handle);
@@ -104,12 +113,8 @@ export function createWebhookHealth(clock: Clock): WebhookHealth {
       standing.missedInRow = 0;
       standing.lastToldAt = clock.now();
     },
-    of(handle) {
-      const known = standings.get(handle);
-      if (known === undefined) return { state: "unknown", told: 0, missed: 0, missedInRow: 0, lastToldAt: undefined };
-      const { told, missed, missedInRow, lastToldAt } = settle(known);
-      return { state: stateOf(told, missedInRow), told, missed, missedInRow, lastToldAt };
-    },
+    of,
+    covers: (handle, kind) => of(handle).state === "healthy" && standings.get(handle)?.kinds.has(kind) === true,
   };
 }
 

@@ -86,6 +86,14 @@ describe("webhooks are", () => {
     expect(health.of(scout).missed).toBe(1);
   });
 
+  it("relied on only for kinds they have told of", () => {
+    const { health, told } = watching();
+    expect(health.covers(scout, "post.created")).toBe(false);
+    told(3);
+    expect(health.covers(scout, "post.created")).toBe(true);
+    expect(health.covers(scout, "job.listed")).toBe(false);
+  });
+
   it("remembered within bounds", async () => {
     const { health, told, clock } = watching();
     told(5_000);
