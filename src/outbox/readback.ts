@@ -1,7 +1,7 @@
 /** Reading back: which read shows whether an action happened, and how its effect is recognised. Pure. */
 import type { Call } from "../contract/call.ts";
 import type { Job, NetworkRecord, Post, Webhook } from "../contract/records.ts";
-import { DAY } from "../core/units.ts";
+import { DAY, MINUTE } from "../core/units.ts";
 import type { Intent } from "./port.ts";
 
 /**
@@ -9,6 +9,8 @@ import type { Intent } from "./port.ts";
  * intents did is claimed by them, while an effect that is overlooked would be made twice.
  */
 const CLOCK_SKEW_MS = 2 * DAY;
+/** The same where any words will do: nothing claims what was said before by others of our own making. */
+const UNSENT_SKEW_MS = 15 * MINUTE;
 
 export interface Myself {
   readonly handle: string;
@@ -46,8 +48,27 @@ export function readBackOf(intent: Intent): ReadBack | undefined {
   }
 }
 
-/** What a complete look found: candidates by id (an empty id where the effect is a fact without an object of its own). */
+/**
+ * What a complete look found: candidates by id (an empty id where the effect is a fact without an object of its own).
+ *
+ * An intent in doubt that this store never sent may have been sent by the one whose copy it is, in other words, since a
+ * model seldom says a thing twice alike. So whatever we said there since is taken for it, the same words first.
+ */
 export function findEffect(intent: Intent, records: readonly NetworkRecord[], me: Myself): readonly string[] {
+  const same = findSame(intent, records, me);
+  return intent.attempt > 0 ? same : [...new Set([...same, ...findAlike(intent, records, me)])];
+}
+
+function findAlike(intent: Intent, records: readonly NetworkRecord[], me: Myself): readonly string[] {
+  const since = (intent.sentAt ?? intent.createdAt) - UNSENT_SKEW_MS;
+  const ours = (post: Pick<Post, "authorId" | "authorHandle" | "createdAtMs">): boolean =>
+    isMine(post, me) && (post.createdAtMs ?? since) >= since;
+  const posts = records.filter((record) => record.kind === "post");
+  if (intent.operation === "posts.reply") return posts.flatMap(({ replies = [] }) => replies.filter(ours).map(idOf));
+  return intent.operation === "posts.create" ? posts.filter(ours).map(idOf) : [];
+}
+
+function findSame(intent: Intent, records: readonly NetworkRecord[], me: Myself): readonly string[] {
   const since = (intent.sentAt ?? intent.createdAt) - CLOCK_SKEW_MS;
   const recent = (at: number | undefined): boolean => at === undefined || at >= since;
   return records.flatMap((record): readonly string[] => {

@@ -1,7 +1,7 @@
 /** Intents in doubt: the network is read back until it shows what happened, or a person has to say. */
 import { cursorOf } from "../client/next-page.ts";
 import type { NetworkRecord } from "../contract/records.ts";
-import type { Intent, Proof } from "../outbox/port.ts";
+import type { Intent, IntentChange, Proof } from "../outbox/port.ts";
 import { findEffect, readBackOf, type Myself, type ReadBack } from "../outbox/readback.ts";
 import { reconcile, type Look } from "../outbox/reconcile.ts";
 import { follow } from "./concluding.ts";
@@ -54,12 +54,12 @@ async function settleOne(parts: Parts, member: Member, intent: Intent): Promise<
   if (proof.kind === "no-room") return waitForRoom(parts, intent, proof);
   const now = clock.now();
   const rules = { quietMs: Math.max(profile.quietMs, 2 * proof.latenessMs), now, knownForMs: knownForMs(parts, member, intent), proof };
-  const change = reconcile(intent, look, rules);
+  const change = settled(intent, reconcile(intent, look, rules));
   const { events, watches } = follow(member, intent, change, now);
   if (!(await store.moveIntent({ seq: intent.seq, from: ["in_doubt"], change, now, events, watches }))) return;
   announceIntent(announcer, member, intent, change, now);
   if (change.state === "confirmed" && member.keyId !== undefined) {
-    const latenessMs = Math.max(proof.latenessMs, now - (intent.sentAt ?? now));
+    const latenessMs = Math.max(proof.latenessMs, intent.attempt === 0 ? 0 : now - (intent.sentAt ?? now));
     await store.saveProof(
       member.keyId,
       intent.operation,
@@ -68,6 +68,11 @@ async function settleOne(parts: Parts, member: Member, intent: Intent): Promise<
     );
   }
   parts.wake(member, change.state === "ready" ? "intents" : "events");
+}
+
+/** What this store never sent, and the network does not show, is as good as new. */
+function settled(intent: Intent, change: IntentChange): IntentChange {
+  return change.state === "ready" && intent.attempt === 0 ? { ...change, everUnknown: false } : change;
 }
 
 async function waitForRoom(parts: Parts, intent: Intent, { until }: NoRoom): Promise<void> {

@@ -46,6 +46,7 @@ async function handleOne(parts: Parts, member: Member, event: ClaimedEvent, read
       announcer.emit("run", { ...about, result: "finished", intents: stored.length });
       for (const [index, intent] of stored.entries()) announceDecision(parts, member, result.intents[index], intent);
       if (stored.length > 0) parts.wake(member, "intents");
+      if (stored.some(({ state }) => state === "in_doubt")) parts.wake(member, "doubts");
       return;
     }
     case "suspended":

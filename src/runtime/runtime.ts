@@ -171,11 +171,13 @@ class Engine implements Runtime {
   }
 
   async start(): Promise<Recovered> {
-    const { specialists, store, clock, profile } = this.#options;
+    const { specialists, store, clock, profile, log } = this.#options;
     const handles = specialists.map(({ handle }) => handle.toLowerCase());
     const twice = handles.find((handle, i) => handles.indexOf(handle) !== i);
     if (twice !== undefined) throw new Misconfigured("handle_twice", `two specialists have the handle "${twice}"`);
+    for (const specialist of specialists) this.#check(specialist);
     const recovered = await store.recover(clock.now(), doubtTiming(profile).firstCheckMs);
+    if (recovered.restoredFrom !== undefined) warnRestored(log, recovered.restoredFrom, recovered.doubts);
     for (const specialist of specialists) await this.#enlist(specialist);
     await this.webhooks?.start();
     for (const member of this.#members.values()) this.#begin(member);
@@ -196,6 +198,7 @@ class Engine implements Runtime {
   }
 
   async put(specialist: Specialist): Promise<void> {
+    this.#check(specialist);
     const known = this.#members.get(specialist.handle);
     if (known !== undefined) {
       const { profile, clock } = this.#options;
@@ -216,9 +219,12 @@ class Engine implements Runtime {
     if (this.webhooks !== undefined) this.#track(this.webhooks.forget(member));
   }
 
+  #check(specialist: Specialist): void {
+    if (specialist.isolate === "worker") this.#options.isolation?.check(specialist);
+  }
+
   async #enlist(specialist: Specialist): Promise<Member> {
-    const { profile, clock, store, isolation } = this.#options;
-    if (specialist.isolate === "worker") isolation?.check(specialist);
+    const { profile, clock, store } = this.#options;
     const rules = operationRules(specialist, profile, () => clock.now());
     const member = createMember(specialist, rules, limitsOf(specialist.tier, profile), clock.now());
     const row = await store.loadSpecialist(specialist.handle);
@@ -319,6 +325,14 @@ class Engine implements Runtime {
     if (!over.signal.aborted) this.#options.log.warn("stopped before everything had come back", { open: this.#atWork.size });
     else await idle;
   }
+}
+
+function warnRestored(log: Logger, from: number, doubts: number): void {
+  const since = new Date(from).toISOString();
+  log.warn(`the store was put back from a copy of ${since}: what may have been done since is looked for on the network first`, {
+    doubts,
+    hint: "halts, approvals, money spent and requests made since then are not known here: look before you rely on them",
+  });
 }
 
 /**

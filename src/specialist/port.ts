@@ -74,7 +74,8 @@ export interface IntentRefusal {
 
 export interface StoredIntent {
   readonly id: IntentId;
-  readonly state: "proposed" | "ready" | "refused";
+  /** In doubt where a store that was put back from a copy may have sent it already. */
+  readonly state: "proposed" | "ready" | "refused" | "in_doubt";
   readonly code?: string;
   readonly message?: string;
 }

@@ -162,6 +162,8 @@ export interface Recovered {
   /** Intents whose answer was lost with the process. */
   readonly doubts: number;
   readonly attempts: number;
+  /** Set where the store was put back from a copy of this time: whatever may have been done since is in doubt first. */
+  readonly restoredFrom?: number;
 }
 
 export interface Store

@@ -4,12 +4,13 @@ import { asIntentId, type IntentId } from "../../core/ids.ts";
 import { HOUR } from "../../core/units.ts";
 import type { AdmissionRequest, AdmissionView, OwnLimitUse } from "../../limits/port.ts";
 import { GUARDIAN, scopeOf } from "../../limits/spending.ts";
-import type { Admission, AdmissionStore, Admit, Decide, Settlement } from "../store.ts";
+import type { Admission, AdmissionStore, Admit, Decide, Recovered, Settlement } from "../store.ts";
 import type { Commits } from "./commits.ts";
 import type { GuardianTable } from "./limits/guardian.ts";
 import type { QuotaTable } from "./limits/quota.ts";
 import type { SpendingTable } from "./limits/spending.ts";
 import type { ApplyChange } from "./outbox.ts";
+import { RESTORED_CODE, RESTORED_MESSAGE, type RestoredTable } from "./restored.ts";
 import { maybeNumber, numberOf, textOf } from "./rows.ts";
 
 /** No request is under way longer than this. */
@@ -142,8 +143,11 @@ function heldFor(spending: SpendingTable, intent: IntentId | undefined) {
   return hold?.state === "open" ? hold.money : undefined;
 }
 
-/** A key's attempts that are open after a crash: their answers are lost, and their intents in doubt. */
-export function createRecovery(db: DatabaseSync, quota: QuotaTable) {
+/**
+ * A key's attempts that are open after a crash: their answers are lost, and their intents in doubt. In a store that was put
+ * back from a copy so is all that had not been sent when the copy was made: it may have been sent since.
+ */
+export function createRecovery(db: DatabaseSync, quota: QuotaTable, restoredTable: RestoredTable) {
   const events = db.prepare("UPDATE event SET state = 'ready' WHERE state = 'running'");
   const doubts = db.prepare(`
     UPDATE intent SET state = CASE WHEN effect = 'idempotent' THEN 'ready' ELSE 'in_doubt' END, ever_unknown = 1, next_at = ?,
@@ -152,12 +156,22 @@ export function createRecovery(db: DatabaseSync, quota: QuotaTable) {
   const attempts = db.prepare(
     "UPDATE attempt SET ended_at = ?, outcome = 'unknown', note = 'the process ended before the answer came' WHERE ended_at IS NULL",
   );
-  return (now: number, firstCheckMs: number) => {
+  // What waits for another one's object, or for the Guardian, comes to be in doubt when that has come.
+  const unsent = db.prepare(`
+    UPDATE intent SET state = CASE WHEN state = 'ready' AND (target_intent IS NULL OR target IS NOT NULL) THEN 'in_doubt' ELSE state END,
+      ever_unknown = 1, sent_at = coalesce(sent_at, ?), next_at = ?, code = '${RESTORED_CODE}', message = '${RESTORED_MESSAGE}'
+    WHERE state IN ('ready', 'proposed') AND effect <> 'idempotent'`);
+  return (now: number, firstCheckMs: number): Recovered => {
     quota.recoverOpen(now);
+    const restored = restoredTable.begin(now);
+    restoredTable.beat(now);
+    const firstCheck = now + firstCheckMs;
+    const copied = restored === undefined ? 0 : Number(unsent.run(restored.from, firstCheck).changes);
     return {
       events: Number(events.run().changes),
-      doubts: Number(doubts.run(now + firstCheckMs).changes),
+      doubts: Number(doubts.run(firstCheck).changes) + copied,
       attempts: Number(attempts.run(now).changes),
+      ...(restored === undefined ? {} : { restoredFrom: restored.from }),
     };
   };
 }

@@ -7,6 +7,7 @@ import type { Intent, IntentMove, IntentState, OutboxStore } from "../../outbox/
 import type { Commits } from "./commits.ts";
 import type { InsertEvent } from "./inbox.ts";
 import type { SpendingTable } from "./limits/spending.ts";
+import { RESTORED_CODE } from "./restored.ts";
 import { jsonOf, maybeNumber, maybeText, numberOf, objectOf, textOf, type Row } from "./rows.ts";
 import type { WatchWriter } from "./watches.ts";
 
@@ -56,11 +57,15 @@ export interface ChangeTables {
 }
 
 export function createApplyChange(db: DatabaseSync, { spending, insertEvent, writer }: ChangeTables): ApplyChange {
+  // After a copy was put back, what waited for a person's word or another's object may have been sent when that comes.
   const update = db.prepare(`
-    UPDATE intent SET state = ?, next_at = coalesce(?, next_at), code = ?, message = ?, created_ref = coalesce(?, created_ref),
+    UPDATE intent SET state = CASE WHEN ?1 = 'ready' AND state = 'proposed' AND code = '${RESTORED_CODE}' THEN 'in_doubt' ELSE ?1 END,
+      next_at = coalesce(?, next_at), code = ?, message = ?, created_ref = coalesce(?, created_ref),
       checks = checks + ?, ever_unknown = coalesce(?, ever_unknown), settled_at = ?
     WHERE seq = ? AND state IN (SELECT value FROM json_each(?)) RETURNING id, ever_unknown`);
-  const fill = db.prepare("UPDATE intent SET target = ? WHERE target_intent = ? AND state IN ('proposed', 'ready')");
+  const fill = db.prepare(`
+    UPDATE intent SET target = ?, state = CASE WHEN state = 'ready' AND code = '${RESTORED_CODE}' THEN 'in_doubt' ELSE state END
+    WHERE target_intent = ? AND state IN ('proposed', 'ready')`);
   const dependants = db.prepare("SELECT seq FROM intent WHERE target_intent = ? AND state IN ('proposed', 'ready')");
 
   const apply: ApplyChange = ({ seq, from, change, now, events = [], watches = [] }) => {

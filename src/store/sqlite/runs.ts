@@ -5,18 +5,20 @@ import { Refused } from "../../core/errors.ts";
 import type { Handle } from "../../core/ids.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { HOUR } from "../../core/units.ts";
-import type { DraftIntent, FinishedRun, RecentWords, RunStore, StoredIntent } from "../../specialist/port.ts";
+import type { DraftIntent, FinishedRun, IntentRefusal, RecentWords, RunStore, StoredIntent } from "../../specialist/port.ts";
 import type { Commits } from "./commits.ts";
 import type { InsertEvent } from "./inbox.ts";
 import type { GuardianTable } from "./limits/guardian.ts";
+import { RESTORED_CODE, RESTORED_MESSAGE, type Restored, type RestoredTable } from "./restored.ts";
 import { maybeText, numberOf, objectOf, type Row } from "./rows.ts";
 
 export interface RunTables {
   readonly insertEvent: InsertEvent;
   readonly guardian: GuardianTable;
+  readonly restored: RestoredTable;
 }
 
-export function createRuns(db: DatabaseSync, commits: Commits, { insertEvent, guardian }: RunTables): RunStore {
+export function createRuns(db: DatabaseSync, commits: Commits, { insertEvent, guardian, restored }: RunTables): RunStore {
   const state = db.prepare("SELECT state FROM specialist WHERE handle = ?");
   const saveState = db.prepare(`
     INSERT INTO specialist (handle, state, updated_at) VALUES (?1, ?2, ?3)
@@ -45,12 +47,14 @@ export function createRuns(db: DatabaseSync, commits: Commits, { insertEvent, gu
       ? { code: "own_post", message: "a specialist does not answer itself" }
       : undefined;
 
-  const finish = (run: FinishedRun): readonly StoredIntent[] => {
+  const finish = (run: FinishedRun, ordered = false): readonly StoredIntent[] => {
     if (done.run(run.now, run.seq, run.specialist).changes !== 1)
       throw new Refused("run_superseded", `event ${run.seq} of ${run.specialist} is not being handled by this run any more`);
     forget.run(run.seq);
     if (run.state !== undefined) saveState.run(run.specialist, JSON.stringify(run.state), run.now);
     const refused = new Set<string>();
+    // What a person orders is new.
+    const doubt = ordered || run.intents.length === 0 ? undefined : restored.doubtful(run.seq, run.now);
     return run.intents.map((draft) => {
       const verdict =
         draft.refusal ??
@@ -64,7 +68,7 @@ export function createRuns(db: DatabaseSync, commits: Commits, { insertEvent, gu
         const receipt = run.report(draft, verdict);
         if (receipt !== undefined) insertEvent(receipt, run.now);
       }
-      const stored = insert(run, resolved(draft), verdict);
+      const stored = insert(run, resolved(draft), verdict, draft.effect === "idempotent" ? undefined : doubt);
       if (stored.state === "proposed" && draft.review !== undefined)
         guardian.ask({ intent: draft.id, ...draft.review, askedAt: run.now }, run.specialist);
       return stored;
@@ -74,7 +78,7 @@ export function createRuns(db: DatabaseSync, commits: Commits, { insertEvent, gu
   const record = (event: NewEvent, run: Omit<FinishedRun, "seq">): readonly StoredIntent[] => {
     const row = insertEvent(event, run.now) ? begun.get(run.now, event.specialist, event.id) : undefined;
     if (row === undefined) throw new Refused("run_superseded", `event ${event.id} of ${event.specialist} is known already`);
-    return finish({ ...run, seq: numberOf(row, "seq") });
+    return finish({ ...run, seq: numberOf(row, "seq") }, true);
   };
 
   return {
@@ -92,10 +96,11 @@ export function createRuns(db: DatabaseSync, commits: Commits, { insertEvent, gu
 function createInsertIntent(db: DatabaseSync) {
   const insert = db.prepare(`
     INSERT INTO intent (id, specialist, event_seq, ordinal, operation, target, target_intent, input, effect, lane, thread, author,
-      text_hash, conflict_key, hops, label, data, state, expires_at, code, message, created_at, settled_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-  return (run: FinishedRun, draft: DraftIntent, refusal: { readonly code: string; readonly message: string } | undefined): StoredIntent => {
-    const stored = refusal !== undefined ? "refused" : draft.review !== undefined ? "proposed" : "ready";
+      text_hash, conflict_key, hops, label, data, state, expires_at, code, message, created_at, settled_at, ever_unknown, sent_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  return (run: FinishedRun, draft: DraftIntent, refusal: IntentRefusal | undefined, doubt: Restored | undefined): StoredIntent => {
+    const stored = firstState(draft, refusal, doubt);
+    const why = refusal ?? (doubt === undefined ? undefined : { code: RESTORED_CODE, message: RESTORED_MESSAGE });
     insert.run(
       draft.id,
       run.specialist,
@@ -116,13 +121,23 @@ function createInsertIntent(db: DatabaseSync) {
       draft.data === undefined ? null : JSON.stringify(draft.data),
       stored,
       expiryOf(draft),
-      refusal?.code ?? null,
-      refusal?.message ?? null,
+      why?.code ?? null,
+      why?.message ?? null,
       run.now,
       refusal === undefined ? null : run.now,
+      doubt === undefined || refusal !== undefined ? 0 : 1,
+      doubt === undefined || refusal !== undefined ? null : doubt.from,
     );
-    return { id: draft.id, state: stored, ...refusal };
+    return { id: draft.id, state: stored, ...why };
   };
+}
+
+/** In doubt from the start is what a store that was put back from a copy may have sent; what waits for something is so later. */
+function firstState(draft: DraftIntent, refusal: IntentRefusal | undefined, doubt: Restored | undefined): StoredIntent["state"] {
+  if (refusal !== undefined) return "refused";
+  if (draft.review !== undefined) return "proposed";
+  const waits = draft.targetIntent !== undefined && draft.target === undefined;
+  return doubt === undefined || waits ? "ready" : "in_doubt";
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Random } from "../../core/random.ts";
 import type { Store } from "../store.ts";
 import { createAdmission, createRecovery } from "./admission.ts";
 import { Commits } from "./commits.ts";
-import { openDatabase, type OpenDatabase } from "./database.ts";
+import { MEMORY, openDatabase, type OpenDatabase } from "./database.ts";
 import { createGuardian } from "./guardian.ts";
 import { createDeliveries } from "./deliveries.ts";
 import { createHistory, createPrune } from "./history.ts";
@@ -14,6 +14,7 @@ import { GuardianTable } from "./limits/guardian.ts";
 import { QuotaTable } from "./limits/quota.ts";
 import { SpendingTable } from "./limits/spending.ts";
 import { createApplyChange, createOutbox } from "./outbox.ts";
+import { RestoredTable } from "./restored.ts";
 import { createRoster } from "./roster.ts";
 import { createRuns } from "./runs.ts";
 import { createUpkeep } from "./upkeep.ts";
@@ -43,8 +44,10 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const quota = new QuotaTable(db, { random, ...(options.lateLandingMs === undefined ? {} : { lateLandingMs: options.lateLandingMs }) });
   const spending = new SpendingTable(db, { zone });
   const guardian = new GuardianTable(db);
+  const kept = options.database === undefined && options.path !== MEMORY;
+  const restored = new RestoredTable(db, kept ? options.path : undefined);
   const forget = (): void => {
-    for (const table of [quota, spending, guardian]) table.forget();
+    for (const table of [quota, spending, guardian, restored]) table.forget();
     forgetDeliveries();
   };
   const commits = new Commits(db, {
@@ -59,28 +62,37 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const writer = createWatchWriter(db);
   const applyChange = createApplyChange(db, { spending, insertEvent, writer });
   const { pruneDeliveries, forgetDeliveries, ...deliveries } = createDeliveries(db, commits, insertEvent);
-  const recover = createRecovery(db, quota);
+  const recover = createRecovery(db, quota, restored);
   const prune = createPrune(db);
   return {
     ...createInbox(db, commits, insertEvent, writer),
     ...deliveries,
-    ...createRuns(db, commits, { insertEvent, guardian }),
+    ...createRuns(db, commits, { insertEvent, guardian, restored }),
     ...createOutbox(db, commits, applyChange),
     ...createSchedule(db),
     ...createAdmission(db, commits, { quota, spending, guardian, applyChange }),
     ...createGuardian(db, commits, { quota, spending, guardian, applyChange }),
     ...createRoster(db, commits),
     ...createHistory(db),
-    ...createUpkeep(db, commits),
-    recover: (now, firstCheckMs) => commits.hard(() => recover(now, firstCheckMs)),
-    prune: (now) =>
-      commits.soft(() => {
+    ...createUpkeep(db, commits, () => clock.now()),
+    async recover(now, firstCheckMs) {
+      const recovered = await commits.hard(() => recover(now, firstCheckMs));
+      restored.noteBeat();
+      return recovered;
+    },
+    async prune(now) {
+      if (kept) {
+        await commits.hard(() => restored.beat(now));
+        restored.noteBeat();
+      }
+      return commits.soft(() => {
         // Ledgers forget by their own time: a wall clock set forward must not free what still counts.
         const ledger = Math.min(now, quota.seenAt());
         quota.evict(ledger); // keys nobody used for a day need no place in memory
         const spent = quota.prune(ledger, 100) + spending.prune(ledger);
         return prune(now) + pruneDeliveries(now) + spent + guardian.prune(now) + spending.expire(now);
-      }),
+      });
+    },
     async close() {
       try {
         if (!commits.lost) await commits.hard(() => undefined); // what is queued is written first

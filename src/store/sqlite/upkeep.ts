@@ -4,9 +4,10 @@ import { backup, type DatabaseSync } from "node:sqlite";
 import { messageOf, Misconfigured } from "../../core/errors.ts";
 import type { UpkeepStore } from "../store.ts";
 import type { Commits } from "./commits.ts";
+import { markCopy } from "./restored.ts";
 import { textOf } from "./rows.ts";
 
-export function createUpkeep(db: DatabaseSync, commits: Commits): UpkeepStore {
+export function createUpkeep(db: DatabaseSync, commits: Commits, now: () => number): UpkeepStore {
   const read = db.prepare("SELECT value FROM meta WHERE name = 'salt'");
   const write = db.prepare("INSERT INTO meta (name, value) VALUES ('salt', ?)");
   return {
@@ -21,8 +22,10 @@ export function createUpkeep(db: DatabaseSync, commits: Commits): UpkeepStore {
     async backup(file) {
       if (existsSync(file))
         throw new Misconfigured("backup_exists", "there is a file of that name already", { file, hint: "name another file" });
+      const copiedAt = now(); // what is written while it is copied may be missing
       try {
         await backup(db, file);
+        markCopy(file, copiedAt);
         chmodSync(file, 0o600);
       } catch (error) {
         rmSync(file, { force: true });
