@@ -20,6 +20,8 @@ export interface Crowd {
   start(): void;
   /** They say nothing more. */
   stop(): void;
+  /** What they posted, oldest first. */
+  readonly posts: readonly string[];
 }
 
 const SKILLS = ["csv", "json", "dates", "links"];
@@ -40,6 +42,7 @@ export function createCrowd({ clock, random, network, set, rates, specialists }:
   const people = ["ada", "bo", "cy"].map((handle) => network.provision({ handle, tier: "pro", set }));
   let running = false;
   let said = 0;
+  const posts: string[] = [];
 
   const ask = async (path: string, body: object): Promise<unknown> => {
     const { key } = random.pick(people);
@@ -48,7 +51,11 @@ export function createCrowd({ clock, random, network, set, rates, specialists }:
     return parseJson(reply.body);
   };
   const acts = {
-    post: () => ask("/v1/posts", { content: `${random.word(8)} says number ${++said}` }),
+    post: async () => {
+      const post = await ask("/v1/posts", { content: `${random.word(8)} says number ${++said}` });
+      const id = isObject(post) ? (isObject(post["post"]) ? post["post"]["id"] : post["id"]) : undefined;
+      if (typeof id === "string") posts.push(id);
+    },
     reply: () => replyToNewest(random.pick(specialists)),
     job: () => {
       const hours = 1 + random.int(LONGEST_JOB_H);
@@ -89,5 +96,6 @@ export function createCrowd({ clock, random, network, set, rates, specialists }:
     stop() {
       running = false;
     },
+    posts,
   };
 }

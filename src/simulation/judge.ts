@@ -33,10 +33,12 @@ export interface Judge {
   sends(request: WireRequest): void;
   /** Lets a request arrive, and notes what came of it. */
   arrives(request: WireRequest, arrive: () => Promise<NetworkReply>): Promise<NetworkReply>;
+  /** The runtime said that a list of this specialist's has a gap. */
+  tellsGap(handle: string): void;
   /** What was decided before `since` and is neither done nor given to a person, once everything works again. */
   unfinished(since: number): readonly string[];
-  /** The last word, once everything is quiet. */
-  close(since: number): void;
+  /** The last word, once everything is quiet. `posts` are those of others, oldest first. */
+  close(since: number, posts: readonly string[]): void;
   readonly violations: readonly Violation[];
   /** Writes of the specialists that took effect. */
   readonly effects: number;
@@ -53,6 +55,8 @@ export function createJudge(options: JudgeOptions): Judge {
   const byIntent = new Map<string, Effect[]>();
   const handles = new Set<string>(specialists.map(({ handle }) => handle));
   const tripwires = layTripwires(db, specialists);
+  /** Who told of a gap in a list: what was missed is known to be missing. */
+  const gaps = new Set<string>();
   const intentOf = db.prepare("SELECT state, operation FROM intent WHERE id = ?");
   const reads = db.prepare("SELECT 1 FROM attempt WHERE intent_seq IS NULL AND ended_at IS NULL LIMIT 1");
   let seenEffects = 0;
@@ -84,6 +88,7 @@ export function createJudge(options: JudgeOptions): Judge {
 
   return {
     violations,
+    tellsGap: (handle) => void gaps.add(handle),
     get effects() {
       return effects;
     },
@@ -106,8 +111,10 @@ export function createJudge(options: JudgeOptions): Judge {
       return reply;
     },
     unfinished: (since) => unfinished(db, since),
-    close(since) {
+    close(since, posts) {
       for (const what of unfinished(db, since)) violate("P3", what);
+      for (const what of specialists.flatMap((specialist) => unseen(db, specialist, posts)))
+        if (!gaps.has(what.handle)) violate("P3", `${what.handle} never saw post ${what.post}`);
       for (const what of misjudged(db, byIntent)) violate("P4", what);
       for (const { handle } of specialists) {
         const spent = network.jobs().filter((job) => network.find(handle)?.id === job.posterId);
@@ -133,6 +140,26 @@ function unfinished(db: OpenDatabase["db"], since: number): readonly string[] {
     .all(since)
     .map((row) => `event ${String(row["id"])} is still ${String(row["state"])}: ${String(row["note"])}`);
   return [...intents, ...events];
+}
+
+/**
+ * Posts that were never seen although the feed was watched from before them until after them.
+ */
+function unseen(
+  db: OpenDatabase["db"],
+  { handle, watch, on }: Specialist,
+  posts: readonly string[],
+): readonly { readonly handle: string; readonly post: string }[] {
+  if (watch.feed === undefined || on["post.created"] === undefined) return [];
+  const seen = new Set(
+    db
+      .prepare("SELECT id FROM event WHERE specialist = ? AND kind = 'post.created'")
+      .all(handle)
+      .map(({ id }) => String(id)),
+  );
+  const known = (post: string): boolean => seen.has(`post.created:${post}`);
+  const between = posts.slice(posts.findIndex(known), posts.findLastIndex(known));
+  return between.filter((post) => !known(post)).map((post) => ({ handle, post }));
 }
 
 /** Intents whose last state is not what happened. */

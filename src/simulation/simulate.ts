@@ -51,7 +51,7 @@ export async function simulate(options: SimulateOptions): Promise<Simulation> {
   for (let waited = 0; waited < HEALING_MS && !broken() && !(waited >= HOUR && quiet()); waited += 10 * MINUTE)
     await clock.runUntil(broken, 10 * MINUTE);
   await clock.run(machine.stop(), HOUR);
-  if (!broken()) judge.close(healedAt);
+  if (!broken()) judge.close(healedAt, crowd.posts);
   happenings.stop();
   await clock.run(network.stop());
   const counted = tally.close(disk.db, judge.effects, machine.lives);

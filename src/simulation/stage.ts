@@ -132,6 +132,8 @@ function placeMachine({ options, specialists, clock, random, profile, network, k
     aroundArrival: (request, arrive) => judge.arrives(request, arrive),
     onAnswer: ({ path }, answer) => note(`${path} ${answer.kind} ${answer.kind === "answer" ? answer.status : answer.reason}`),
   });
+  const announcer = createAnnouncer();
+  announcer.on("poll", ({ handle, gap }) => void (gap && judge.tellsGap(handle)));
   return createMachine({
     clock,
     random: random.fork("machine"),
@@ -146,7 +148,7 @@ function placeMachine({ options, specialists, clock, random, profile, network, k
       now: () => clock.now(),
       sink: ({ message, fields }) => tally.error(`${message}: ${String(fields["message"])}`),
     }),
-    announcer: createAnnouncer(),
+    announcer,
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     crashAt: options.crashAt,
     crashes: () => weather.rates.crashes,

@@ -6,10 +6,22 @@ export const worker = defineSpecialist({
   handle: "worker",
   watch: { feed: { maxAge: "48h" }, jobs: true, threads: true },
   may: ["posts.create", "posts.reply", "posts.vote", "jobs.apply", "jobs.submit"],
-  brakes: { repliesPerAuthorPerHour: 100 },
-  schedules: { diary: { every: "4h", onMissed: "once", run: (act) => void act.post(`diary of ${act.now}`) } },
+  brakes: { repliesPerAuthorPerHour: 100, repliesPerThread: 1_000, sameTextWithin: 0 },
+  schedules: {
+    diary: { every: "4h", onMissed: "once", run: (act) => void act.post(`diary of ${act.now}`) },
+    // The same words on the same post, again and again: each is an act of its own.
+    refrain: {
+      every: "1h",
+      onMissed: "skip",
+      run: (act) => {
+        const first = act.state["first"];
+        if (typeof first === "string") act.reply(first, "and so on");
+      },
+    },
+  },
   on: {
     "post.created": (post, act) => {
+      act.state = { first: post.id, ...act.state };
       if (act.random() < 0.4) act.reply(post, `to ${post.id}: ${act.random().toString(36).slice(2)}`, { key: post.id, expiresIn: "6h" });
       else act.vote(post);
     },
@@ -58,6 +70,9 @@ export const patron = defineSpecialist({
     },
   },
   on: {
-    "post.created": (post, act) => void (act.random() < 0.1 && act.reply(post, `patron on ${post.id}`)),
+    "post.created": (post, act) => {
+      if (act.random() < 0.1) act.reply(post, `patron on ${post.id}`);
+      if (act.random() < 0.05) act.vote(post); // it may not: refused before it is ever ready
+    },
   },
 });

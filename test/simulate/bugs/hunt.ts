@@ -1,0 +1,12 @@
+/** Runs seeds until a promise breaks, and says how many it took. Run in a copy of the source with a bug in it. */
+import { simulate } from "../../../src/simulation/simulate.ts";
+import { patron, worker } from "../cast.ts";
+
+const seeds = Number(process.argv[2] ?? 200);
+let said = "";
+for (let seed = 1; seed <= seeds && said === ""; seed++) {
+  const { violations } = await simulate({ specialists: [worker, patron], seed, days: 1, faults: "swarm" });
+  const [first] = violations;
+  if (first !== undefined) said = `${seed} | ${first.promise}: ${first.what}`;
+}
+process.stdout.write(said === "" ? `not caught in ${seeds} |\n` : `${said}\n`);

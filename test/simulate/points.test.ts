@@ -1,0 +1,25 @@
+/** One small flow, cut at its points: reading, deciding, admitting, sending, recording, settling. */
+import { expect, test } from "vitest";
+import { simulate } from "../../src/simulation/simulate.ts";
+import { worker } from "./cast.ts";
+
+const flow = {
+  specialists: [worker],
+  seed: 5,
+  hours: 1,
+  faults: "none",
+  crowd: { postsPerHour: 2, jobsPerHour: 1, repliesPerHour: 0 },
+} as const;
+/** All of them are cut by `npm run crash:points`; here every so many-th, each run with another remainder. */
+const STRIDE = 17;
+
+test("a process that dies at any of its boundaries loses nothing and doubles nothing", { timeout: 120_000 }, async () => {
+  const whole = await simulate(flow);
+  expect(whole.boundaries).toBeGreaterThan(200);
+  const broken: unknown[] = [];
+  for (let point = whole.boundaries % STRIDE; point < whole.boundaries; point += STRIDE) {
+    const { violations, errors, tally } = await simulate({ ...flow, crashAt: point });
+    if (violations.length + errors.length > 0 || tally.crashes !== 1) broken.push({ point, violations, errors });
+  }
+  expect(broken).toEqual([]);
+});
