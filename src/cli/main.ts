@@ -29,11 +29,11 @@ export async function main(argv: readonly string[], around: Surroundings = proce
 }
 
 function processSurroundings(): Surroundings {
-  // A reader that goes away (`| head`) is no failure of ours.
+  // A reader that goes away (`| head`) is no failure of ours. A terminal that has closed takes no more words, and to say
+  // so would only fail again: the signal that came with it stops us, or nobody wanted to watch.
   for (const stream of [process.stdout, process.stderr])
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
-      process.exit(EXIT.done);
+      if (error.code === "EPIPE") process.exit(EXIT.done);
     });
   return { cwd: process.cwd(), env: process.env, stdout: process.stdout, stderr: process.stderr };
 }
