@@ -21,9 +21,16 @@ export interface Sent {
 /** Whoever has not answered by then is left alone: a request without an end is never answered. */
 const PATIENCE_MS = 150;
 
+/** Local addresses taken in turn: one alone runs out of ports within a minute. */
+const ADDRESSES = 200;
+let turn = 0;
+
 async function send(request: RawRequest, port: number): Promise<string> {
-  const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+  const localAddress = `127.0.1.${1 + (turn++ % ADDRESSES)}`;
+  const socket = connect({ port, host: "127.0.0.1", localAddress, noDelay: true });
   let text = "";
+  let connected = false;
+  socket.once("connect", () => (connected = true));
   const ended = new Promise<void>((resolve) => {
     socket.on("data", (chunk: Buffer) => {
       text += chunk.toString("latin1").slice(0, 1_000);
@@ -44,7 +51,7 @@ async function send(request: RawRequest, port: number): Promise<string> {
   patience.abort();
   socket.destroy();
   await writing;
-  return /^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? "none";
+  return /^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? (connected ? "none" : "unsent");
 }
 
 process.once("message", (order: SendOrder) => {
