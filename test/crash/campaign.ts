@@ -41,8 +41,8 @@ export interface CampaignReport {
 
 const WORST: ProxyFaults = { delayMs: 15, resets: 0.02, slices: 0.05 };
 const LONGEST_LIFE_MS = 600;
-const HEAL_MS = 60_000;
-const QUIET_LOOKS = 15;
+const HEAL_MS = 120_000;
+const QUIET_LOOKS = 40;
 const OPEN: readonly string[] = ["proposed", "ready", "sending", "in_doubt", "pending"];
 /** What was decided as late is on its way when the last process ends. */
 const YOUNG_MS = 3_000;
