@@ -6,7 +6,7 @@ import type { LocalNetwork } from "../network/local-network.ts";
 import type { Effect } from "../network/truth.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import type { OpenDatabase } from "../store/sqlite/database.ts";
-import { creditsCounted, layTripwires, type Promised } from "./tripwires.ts";
+import { creditsCounted, layTripwires, type Breach, type Promised } from "./tripwires.ts";
 
 /** A promise that did not hold. */
 export interface Violation {
@@ -57,8 +57,7 @@ export function createJudge(options: JudgeOptions): Judge {
   const tripwires = layTripwires(db, specialists);
   /** Who told of a gap in a list: what was missed is known to be missing. */
   const gaps = new Set<string>();
-  const intentOf = db.prepare("SELECT state, operation FROM intent WHERE id = ?");
-  const reads = db.prepare("SELECT 1 FROM attempt WHERE intent_seq IS NULL AND ended_at IS NULL LIMIT 1");
+  const leftWithoutLeave = createGate(db, intentHeader);
   let seenEffects = 0;
   let seenOverLimit = 0;
   let effects = 0;
@@ -95,15 +94,9 @@ export function createJudge(options: JudgeOptions): Judge {
     step() {
       for (const { promise, what } of tripwires.read()) violate(promise, what);
     },
-    sends({ method, path, headers }) {
-      const intent = headers[intentHeader];
-      if (intent === undefined) {
-        if (method !== "GET" && !path.startsWith("/v1/search/")) violate("P5", `${method} ${path} left without an intent`);
-        if (reads.get() === undefined) violate("P1", `${method} ${path} left without an open attempt on disk`);
-        return;
-      }
-      const row = intentOf.get(intent);
-      if (row?.["state"] !== "sending") violate("P4", `intent ${intent} left while its row said ${String(row?.["state"])}`);
+    sends(request) {
+      const broken = leftWithoutLeave(request);
+      if (broken !== undefined) violate(broken.promise, broken.what);
     },
     async arrives(request, arrive) {
       const reply = arrive(); // it takes effect before anything else can happen
@@ -123,6 +116,21 @@ export function createJudge(options: JudgeOptions): Judge {
         if (paid > counted) violate("P2", `${handle} spent ${paid} credits on the network, and the ledger counts ${counted}`);
       }
     },
+  };
+}
+
+/** What is wrong with a request that leaves now: its row has to be on disk, and has to say that it may. */
+function createGate(db: OpenDatabase["db"], intentHeader: string): (request: WireRequest) => Breach | undefined {
+  const intentOf = db.prepare("SELECT state FROM intent WHERE id = ?");
+  const openRead = db.prepare("SELECT 1 FROM attempt WHERE intent_seq IS NULL AND ended_at IS NULL LIMIT 1");
+  return ({ method, path, headers }) => {
+    const intent = headers[intentHeader];
+    if (intent !== undefined) {
+      const state = String(intentOf.get(intent)?.["state"]);
+      return state === "sending" ? undefined : { promise: "P4", what: `intent ${intent} left while its row said ${state}` };
+    }
+    if (method !== "GET" && !path.startsWith("/v1/search/")) return { promise: "P5", what: `${method} ${path} left without an intent` };
+    return openRead.get() === undefined ? { promise: "P1", what: `${method} ${path} left without an open attempt on disk` } : undefined;
   };
 }
 

@@ -124,6 +124,7 @@ export function createMachine(options: MachineOptions): Machine {
     store: () => running?.store,
     async stop() {
       stopped = true;
+      fuse = Infinity;
       await running?.runtime.stop();
       await running?.store.close();
       running?.life.end("stop");
