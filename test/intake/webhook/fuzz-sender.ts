@@ -29,8 +29,10 @@ async function send(request: RawRequest, port: number): Promise<string> {
   const localAddress = `127.0.1.${1 + (turn++ % ADDRESSES)}`;
   const socket = connect({ port, host: "127.0.0.1", localAddress, noDelay: true });
   let text = "";
-  let connected = false;
-  socket.once("connect", () => (connected = true));
+  const opened = new Promise<boolean>((resolve) => {
+    socket.once("connect", () => resolve(true));
+    socket.once("close", () => resolve(false));
+  });
   const ended = new Promise<void>((resolve) => {
     socket.on("data", (chunk: Buffer) => {
       text += chunk.toString("latin1").slice(0, 1_000);
@@ -39,6 +41,8 @@ async function send(request: RawRequest, port: number): Promise<string> {
     socket.once("error", () => resolve());
     socket.once("close", () => resolve());
   });
+  // However slow the machine is now, patience begins with the connection.
+  if (!(await opened)) return "unsent";
   const writing = (async () => {
     for (const piece of request.pieces) {
       if (socket.destroyed) return;
@@ -51,7 +55,7 @@ async function send(request: RawRequest, port: number): Promise<string> {
   patience.abort();
   socket.destroy();
   await writing;
-  return /^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? (connected ? "none" : "unsent");
+  return /^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? "none";
 }
 
 process.once("message", (order: SendOrder) => {

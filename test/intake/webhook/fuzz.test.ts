@@ -26,7 +26,23 @@ test("20,000 broken requests neither break, fill nor slow down the receiver", { 
   expect(signed.p99Ms).toBeLessThan(250);
 });
 
-const EXPECTED: readonly string[] = ["100", "200", "202", "400", "401", "404", "408", "413", "414", "415", "417", "431", "503", "none", "unsent"];
+const EXPECTED: readonly string[] = [
+  "100",
+  "200",
+  "202",
+  "400",
+  "401",
+  "404",
+  "408",
+  "413",
+  "414",
+  "415",
+  "417",
+  "431",
+  "503",
+  "none",
+  "unsent",
+];
 
 test("10,000 idle connections leave room for a delivery", { timeout: 60_000 }, async () => {
   const server = fork(join(import.meta.dirname, "fuzz-server.ts"), { execArgv: ["--conditions=retinue-source"] });
