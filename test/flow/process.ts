@@ -51,7 +51,7 @@ export function start(
   args: readonly string[],
   { cwd = ROOT, env = {}, npm = false, under = [] }: StartOptions = {},
 ): Process {
-  const [program = process.execPath, ...words] = [...under, process.execPath, "--conditions=retinue-source", BIN, ...args, "--json"];
+  const [program, ...words] = [...under, process.execPath, "--conditions=retinue-source", BIN, ...args, "--json"];
   const child = npm
     ? spawn("npm", ["start", "--silent", "--", ...args, "--json"], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] })
     : spawn(program, words, {

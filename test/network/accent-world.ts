@@ -210,7 +210,7 @@ async function letWork(options: WorkOptions): Promise<Pick<AccentRun, "problems"
   await clock.runUntil(() => judge.unfinished(healedAt).length === 0, SETTLING_MS);
   await clock.run(runtime.stop(), 5 * MINUTE);
   judge.step();
-  judge.close(healedAt);
+  judge.close(healedAt, []);
   const events = Object.fromEntries(
     disk.db
       .prepare("SELECT kind, count(*) AS n FROM event WHERE state = 'done' GROUP BY kind")
