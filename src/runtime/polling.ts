@@ -140,7 +140,9 @@ function sourcesOf(parts: Parts, member: Member): readonly Source[] {
   const { watch } = specialist;
   const sources: Source[] = [];
   if (needsFeed(specialist)) sources.push(feedSource(parts, member, "feed", {}, watch.feed));
-  for (const community of watch.communities) sources.push(feedSource(parts, member, `feed:${community}`, { community }, watch.feed));
+  // A community that is watched counts as feed, also where the whole feed is not looked at.
+  const inCommunity = watch.feed ?? { from: "now", maxAgeMs: DEFAULT_MAX_AGE_MS };
+  for (const community of watch.communities) sources.push(feedSource(parts, member, `feed:${community}`, { community }, inCommunity));
   if (watch.jobs !== undefined) sources.push(jobsSource(parts, member, watch.jobs));
   return sources;
 }
