@@ -24,14 +24,17 @@ export async function handleEvents(
 ): Promise<boolean> {
   const { store, clock, handlers, stopping } = parts;
   const events = await store.claimEvents(member.specialist.handle, clock.now(), CLAIM);
+  let finished = false;
   for (const event of events) {
     if (stopping.aborted) await store.retryEvent(event.seq, { notBefore: 0, failed: false, note: "the runtime stopped" });
-    else await handlers.add(() => handleOne(parts, member, event, read));
+    else finished = (await handlers.add(() => handleOne(parts, member, event, read))) || finished;
   }
-  return events.length > 0; // a claim may end early: what may have ended the process is claimed alone
+  // A claim may end early, as what may have ended the process is claimed alone; what was given back is not asked for again.
+  return events.length === CLAIM || finished;
 }
 
-async function handleOne(parts: Parts, member: Member, event: ClaimedEvent, read: Parameters<typeof handleEvents>[2]): Promise<void> {
+/** Answers whether the event is done. */
+async function handleOne(parts: Parts, member: Member, event: ClaimedEvent, read: Parameters<typeof handleEvents>[2]): Promise<boolean> {
   const { store, clock, announcer } = parts;
   const { specialist } = member;
   const handler = handlerOf(specialist, event.kind);
@@ -47,14 +50,15 @@ async function handleOne(parts: Parts, member: Member, event: ClaimedEvent, read
       for (const [index, intent] of stored.entries()) announceDecision(parts, member, result.intents[index], intent);
       if (stored.length > 0) parts.wake(member, "intents");
       if (stored.some(({ state }) => state === "in_doubt")) parts.wake(member, "doubts");
-      return;
+      return true;
     }
     case "suspended":
       await store.retryEvent(event.seq, { notBefore: result.until, failed: false, note: result.reason });
       announcer.emit("run", { ...about, result: "suspended", intents: 0, message: result.reason });
-      return;
+      return false;
     case "failed":
       await giveBack(parts, member, event, result.error);
+      return false;
   }
 }
 
