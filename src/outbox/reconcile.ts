@@ -21,6 +21,8 @@ export type Look =
   | { readonly kind: "found"; readonly ref: string }
   /** A complete read that does not show it; where the interface has nothing better, it proves nothing. */
   | { readonly kind: "absent"; readonly proves: boolean }
+  /** What it was about is not there (any more): no read can show what happened to it. */
+  | { readonly kind: "gone" }
   /** The read failed or was incomplete. */
   | { readonly kind: "unreadable" }
   /** The interface has no read that would show it. */
@@ -45,6 +47,16 @@ export function reconcile(intent: Intent, look: Look, { quietMs, now, knownForMs
       return unreadable(sentAt, now);
     case "no-read":
       return park("no_read_back", "the interface shows no way to see whether it happened");
+    case "gone":
+      // Until the quiet period is over it may only be late to show.
+      if (now < quietAt)
+        return {
+          state: "in_doubt",
+          nextAt: nextEarlyLook(sentAt, quietAt, now),
+          code: "not_seen_yet",
+          message: "what it is about is not shown",
+        };
+      return park("target_gone", "what it was about is gone, so nothing shows whether it happened: a person decides");
     case "absent": {
       if (now < quietAt)
         return {

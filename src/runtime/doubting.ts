@@ -29,6 +29,13 @@ interface NoRoom {
   readonly until: number;
 }
 
+/** The object it was about is not there. */
+interface Gone {
+  readonly kind: "gone";
+}
+
+const GONE: readonly number[] = [404, 410];
+
 /** What was read. Incomplete, it can show that something happened, and never that it did not. */
 interface Read {
   readonly kind: "read";
@@ -100,7 +107,7 @@ async function lookFor(parts: Parts, member: Member, intent: Intent): Promise<Lo
   if (readBack === undefined) return { kind: "no-read" };
   const read = await readAll(parts, member, intent, readBack);
   if (read === undefined) return { kind: "unreadable" };
-  if (read.kind === "no-room") return read;
+  if (read.kind !== "read") return read;
   const found = findEffect(intent, read.records, myself(member));
   const claimed = await parts.store.claimedRefs(
     member.specialist.handle,
@@ -112,7 +119,7 @@ async function lookFor(parts: Parts, member: Member, intent: Intent): Promise<Lo
 }
 
 /** All that could show the effect, page by page; undefined when nothing could be read. */
-async function readAll(parts: Parts, member: Member, intent: Intent, readBack: ReadBack): Promise<Read | NoRoom | undefined> {
+async function readAll(parts: Parts, member: Member, intent: Intent, readBack: ReadBack): Promise<Read | NoRoom | Gone | undefined> {
   const records: NetworkRecord[] = [];
   const { call, list } = readBack;
   const pagesByNothing = parts.profile.paging.style === "none";
@@ -122,6 +129,8 @@ async function readAll(parts: Parts, member: Member, intent: Intent, readBack: R
     const input = { ...call.input, ...(list ? { limit: PAGE_SIZE } : {}), ...(cursor === undefined ? {} : { cursor }) };
     const answer = await parts.door.read(member, { ...call, input }, { lane: "obligation", signal: parts.ending });
     if (answer.kind === "waits") return { kind: "no-room", until: answer.until };
+    if (!list && answer.kind === "answered" && answer.outcome.class === "refused" && GONE.includes(answer.outcome.status))
+      return { kind: "gone" };
     if (answer.kind !== "answered" || answer.outcome.class !== "confirmed") return undefined;
     const { record, items = [], next, skipped = 0, skewMs = 0 } = answer.outcome;
     if (!list) return record === undefined ? undefined : { kind: "read", records: [record], complete: showsAll(record) };
@@ -161,7 +170,7 @@ async function proofFor(parts: Parts, member: Member, intent: Intent, look: Look
   for (const control of await confirmedLike(parts, member, intent)) {
     const readBack = readBackOf(control);
     const read = readBack === undefined ? undefined : await readAll(parts, member, control, readBack);
-    if (read === undefined) continue;
+    if (read === undefined || read.kind === "gone") continue;
     if (read.kind === "no-room") return read;
     const found = findEffect(control, read.records, myself(member)).some((ref) => ref === "" || ref === control.createdRef);
     if (!found && !read.complete) continue;
