@@ -264,13 +264,14 @@ class Engine implements Runtime {
     const { store, clock } = this.#options;
     const { handle } = member.specialist;
     const now = clock.now();
+    // Without a key nothing that is due can go on, so nothing but the next look at the key counts.
+    if (member.keyTrouble !== undefined) return this.#wakes.set(handle, now + KEY_LOOK_MS);
     const lanes = LANES.filter((lane) => !member.waits.has(lane));
     const next = await store.nextDue(handle, lanes);
     // What is past due after a pass cannot go on by itself.
     const row = next === undefined ? Infinity : next > now ? next : now + STUCK_LOOK_MS;
     const waits = Math.min(Infinity, ...[...member.waits.values()].map(({ until }) => until));
-    const key = member.keyTrouble === undefined ? Infinity : now + KEY_LOOK_MS;
-    const at = Math.min(row, waits, key);
+    const at = Math.min(row, waits);
     if (at < Infinity && !this.#stopping.signal.aborted) this.#wakes.set(handle, Math.max(at, now + 1));
   }
 
