@@ -14,20 +14,26 @@ function verdict({ seed, violations, errors, faults }: Simulation): unknown {
 }
 
 describe("the promises hold", () => {
-  test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])("two specialists for a day, seed %i", { timeout: 60_000 }, async (seed) => {
+  test.each([1, 2, 3, 4, 5, 6])("two specialists for a day, seed %i", { timeout: 300_000 }, async (seed) => {
     const run = await simulate({ specialists: CAST, seed, days: 1, faults: "swarm" });
     expect(verdict(run)).toBe("kept");
     expect(run.tally.effects).toBeGreaterThan(10);
   });
 
-  test("with every fault at once", { timeout: 60_000 }, async () => {
+  test.each(FAULT_NAMES)("under %s alone, and plenty of it", { timeout: 300_000 }, async (fault) => {
+    const rate = fault.endsWith("PerDay") ? 24 : fault === "crashes" ? 100 : fault === "staleReads" ? 1 : 0.3;
+    const run = await simulate({ specialists: CAST, seed: 11, hours: 8, faults: { [fault]: rate } });
+    expect(verdict(run)).toBe("kept");
+  });
+
+  test("with every fault at once", { timeout: 300_000 }, async () => {
     const run = await simulate({ specialists: CAST, seed: 1, days: 2, faults: "all" });
     expect(verdict(run)).toBe("kept");
     expect(run.tally.crashes).toBeGreaterThan(20);
     expect(run.tally.doubts).toBeGreaterThan(10);
   });
 
-  test("in Set A as well", { timeout: 60_000 }, async () => {
+  test("in Set A as well", { timeout: 300_000 }, async () => {
     const run = await simulate({ specialists: CAST, seed: 3, days: 1, set: "a" });
     expect(verdict(run)).toBe("kept");
   });
@@ -36,7 +42,7 @@ describe("the promises hold", () => {
 describe("a simulation", () => {
   const half = { specialists: CAST, hours: 12, faults: "all" } as const;
 
-  test("of the same seed is the same run, and of another seed another", { timeout: 60_000 }, async () => {
+  test("of the same seed is the same run, and of another seed another", { timeout: 300_000 }, async () => {
     const [first, again, other] = [
       await simulate({ ...half, seed: 7 }),
       await simulate({ ...half, seed: 7 }),
@@ -46,7 +52,7 @@ describe("a simulation", () => {
     expect(other.trace).not.toBe(first.trace);
   });
 
-  test("without faults crashes nothing, doubts nothing and parks nothing", { timeout: 60_000 }, async () => {
+  test("without faults crashes nothing, doubts nothing and parks nothing", { timeout: 300_000 }, async () => {
     const { tally, ok } = await simulate({ specialists: CAST, days: 1, faults: "none" });
     expect(ok).toBe(true);
     expect(tally).toMatchObject({ crashes: 0, lives: 1, doubts: 0, parked: 0 });

@@ -33,7 +33,11 @@ const POLLING = "src/runtime/polling.ts";
 export const BUGS: readonly PlantedBug[] = [
   bug("conflict ignored", DECIDE, "if (view.conflict !== undefined)", "if (view.conflict === null)"),
   bug("halt ignored", DECIDE, "if (write && view.halt !== undefined)", "if (write && view.halt === null)"),
-  bug("approval ignored", DECIDE, "if (view.review) {", "if (view.review === null) {"),
+  bug("approval ignored", DECIDE, "if (view.review) {", "if (view.review === null) {", {
+    file: "src/store/sqlite/runs.ts",
+    find: 'draft.review !== undefined ? "proposed" : "ready"',
+    replace: '"ready"',
+  }),
   bug("may ignored", DECIDE, "!view.may.includes(request.operation)", "view.may.length < 0", {
     file: "src/runtime/rules.ts",
     find: 'operation.effect === "read" || specialist.may.includes(operation.name)',
