@@ -13,7 +13,6 @@ export interface CrowdRates {
   readonly jobsPerHour: number;
 }
 
-const QUIET_CROWD: CrowdRates = { postsPerHour: 2, repliesPerHour: 0.5, jobsPerHour: 0.5 };
 export const BUSY_CROWD: CrowdRates = { postsPerHour: 8, repliesPerHour: 3, jobsPerHour: 3 };
 
 export interface Crowd {
