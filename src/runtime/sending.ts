@@ -1,7 +1,7 @@
 /** From the outbox to the door: what is ready goes out, in order, as far as the limits let it. */
 import { LANES } from "../contract/operations.ts";
 import { messageOf } from "../core/errors.ts";
-import { SECOND } from "../core/units.ts";
+import { MINUTE, SECOND } from "../core/units.ts";
 import type { Intent } from "../outbox/port.ts";
 import { follow } from "./concluding.ts";
 import { announceIntent } from "./door.ts";
@@ -78,8 +78,9 @@ const ALONE: readonly string[] = [
   "drift",
   "capability",
 ];
-/** What waits for another intent's outcome asks again this soon. */
+/** What waits for another intent's outcome asks again this soon, and ever more rarely: most are known in seconds, some in days. */
 const CONFLICT_LOOK_MS = 5 * SECOND;
+const LONGEST_CONFLICT_LOOK_MS = 10 * MINUTE;
 
 async function hold(
   parts: Parts,
@@ -93,7 +94,8 @@ async function hold(
     member.waits.set(intent.lane, { until: wait.until, since: known?.since ?? now, rule: wait.rule, message: wait.message });
     return;
   }
-  const nextAt = wait.rule === "conflict" ? Math.min(wait.until, now + CONFLICT_LOOK_MS) : wait.until;
+  const conflictLookMs = Math.min(LONGEST_CONFLICT_LOOK_MS, Math.max(CONFLICT_LOOK_MS, (now - intent.createdAt) / 8));
+  const nextAt = wait.rule === "conflict" ? Math.round(now + conflictLookMs) : wait.until;
   await parts.store.moveIntent({
     seq: intent.seq,
     from: ["ready"],
