@@ -35,8 +35,8 @@ export const BUGS: readonly PlantedBug[] = [
   bug("halt ignored", DECIDE, "if (write && view.halt !== undefined)", "if (write && view.halt === null)"),
   bug("approval ignored", DECIDE, "if (view.review) {", "if (view.review === null) {", {
     file: "src/store/sqlite/runs.ts",
-    find: 'draft.review !== undefined ? "proposed" : "ready"',
-    replace: '"ready"',
+    find: 'if (draft.review !== undefined) return "proposed";',
+    replace: "",
   }),
   bug("may ignored", DECIDE, "!view.may.includes(request.operation)", "view.may.length < 0", {
     file: "src/runtime/rules.ts",
