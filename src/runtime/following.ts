@@ -25,12 +25,14 @@ export async function followWatches(parts: Parts, member: Member): Promise<boole
   const rows = await parts.store.dueWatches(member.specialist.handle, parts.clock.now(), BATCH);
   for (const row of rows) {
     if (parts.stopping.aborted) return false;
-    await follow(parts, member, row);
+    // All of them ask for a place in the same lane, so one refusal is enough.
+    if (!(await follow(parts, member, row))) return false;
   }
   return rows.length === BATCH;
 }
 
-async function follow(parts: Parts, member: Member, row: WatchRow): Promise<void> {
+/** Answers whether there was room for the look. */
+async function follow(parts: Parts, member: Member, row: WatchRow): Promise<boolean> {
   const { door, store, clock, announcer } = parts;
   const { handle } = member.specialist;
   const operation = row.kind === "job" ? "jobs.get" : "posts.get";
@@ -45,16 +47,23 @@ async function follow(parts: Parts, member: Member, row: WatchRow): Promise<void
     dueAt: now,
     ...change,
   });
-  if (answer.kind === "waits") return void (await store.putEvents({ events: [], watches: [write({ dueAt: answer.until })] }, now));
+  if (answer.kind === "waits") {
+    await store.postponeWatches(handle, now, answer.until);
+    return false;
+  }
   const gone =
     answer.kind === "answered" && answer.outcome.class === "refused" && (answer.outcome.status === 404 || answer.outcome.status === 410);
-  if (gone) return void (await store.putEvents({ events: [], watches: [write({ state: "gone", dueAt: null })] }, now));
+  if (gone) {
+    await store.putEvents({ events: [], watches: [write({ state: "gone", dueAt: null })] }, now);
+    return true;
+  }
   const record = answer.kind === "answered" && answer.outcome.class === "confirmed" ? answer.outcome.record : undefined;
   const looks = typeof row.data["looks"] === "number" ? row.data["looks"] : 0;
   const change = record === undefined ? undefined : changeOf(member, row, record, now);
   if (change === undefined) {
     const dueAt = now + (await pauseMs(parts, member, row.kind, looks));
-    return void (await store.putEvents({ events: [], watches: [write({ data: { ...row.data, looks: looks + 1 }, dueAt })] }, now));
+    await store.putEvents({ events: [], watches: [write({ data: { ...row.data, looks: looks + 1 }, dueAt })] }, now);
+    return true;
   }
   const newsAt = change.news || typeof row.data["followedAt"] !== "number" ? now : row.data["followedAt"];
   const after = change.news ? 0 : looks + 1;
@@ -66,6 +75,7 @@ async function follow(parts: Parts, member: Member, row: WatchRow): Promise<void
     announcer.emit("job", { at: now, handle, job: row.object, state: change.state, ...titleOf(record) });
   parts.health.found(handle, fresh);
   if (fresh.length > 0) parts.wake(member, "events");
+  return true;
 }
 
 function changeOf(member: Member, row: WatchRow, record: { readonly kind: string }, now: number): WatchChange | undefined {

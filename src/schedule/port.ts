@@ -22,6 +22,8 @@ export interface WatchRow {
 export interface ScheduleStore {
   sources(specialist: Handle): Promise<readonly SourceRow[]>;
   dueWatches(specialist: Handle, now: number, limit: number): Promise<readonly WatchRow[]>;
+  /** Puts off whatever of them is due to `until`: one refusal speaks for all that ask for the same place. */
+  postponeWatches(specialist: Handle, now: number, until: number): Promise<void>;
   /** Followed objects that are not settled yet, by kind. */
   openWatches(specialist: Handle, kind: WatchRow["kind"], limit: number): Promise<readonly WatchRow[]>;
   findWatch(specialist: Handle, kind: WatchRow["kind"], object: string): Promise<WatchRow | undefined>;

@@ -69,7 +69,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...deliveries,
     ...createRuns(db, commits, { insertEvent, guardian, restored }),
     ...createOutbox(db, commits, applyChange),
-    ...createSchedule(db),
+    ...createSchedule(db, commits),
     ...createAdmission(db, commits, { quota, spending, guardian, applyChange }),
     ...createGuardian(db, commits, { quota, spending, guardian, applyChange }),
     ...createRoster(db, commits),

@@ -4,6 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Handle } from "../../core/ids.ts";
 import type { CursorWrite } from "../../inbox/port.ts";
 import type { ScheduleStore, WatchRow } from "../../schedule/port.ts";
+import type { Commits } from "./commits.ts";
 import { maybeNumber, objectOf, textOf, type Row } from "./rows.ts";
 
 /** Writes inside a transaction the caller owns. */
@@ -27,10 +28,11 @@ export function createWatchWriter(db: DatabaseSync): WatchWriter {
   };
 }
 
-export function createSchedule(db: DatabaseSync): ScheduleStore {
+export function createSchedule(db: DatabaseSync, commits: Commits): ScheduleStore {
   const sources = db.prepare("SELECT name, cursor, due_at FROM source WHERE specialist = ?");
   const columns = "kind, object, state, data, due_at";
-  const dueWatches = db.prepare(`SELECT ${columns} FROM watch WHERE specialist = ? AND due_at <= ? ORDER BY due_at LIMIT ?`);
+  const dueWatches = db.prepare(`SELECT ${columns} FROM watch WHERE specialist = ? AND due_at <= ? ORDER BY due_at, updated_at LIMIT ?`);
+  const postpone = db.prepare("UPDATE watch SET due_at = ? WHERE specialist = ? AND due_at <= ?");
   const openWatches = db.prepare(
     `SELECT ${columns} FROM watch WHERE specialist = ? AND kind = ? AND due_at IS NOT NULL ORDER BY due_at LIMIT ?`,
   );
@@ -51,6 +53,7 @@ export function createSchedule(db: DatabaseSync): ScheduleStore {
         .all(specialist)
         .map((row) => ({ name: textOf(row, "name"), cursor: objectOf(row, "cursor"), dueAt: maybeNumber(row, "due_at") ?? null })),
     dueWatches: async (specialist, now, limit) => dueWatches.all(specialist, now, limit).map(readWatch),
+    postponeWatches: (specialist, now, until) => commits.soft(() => void postpone.run(until, specialist, now)),
     openWatches: async (specialist, kind, limit) => openWatches.all(specialist, kind, limit).map(readWatch),
     async findWatch(specialist, kind, object) {
       const row = oneWatch.get(specialist, kind, object);
