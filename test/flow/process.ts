@@ -8,6 +8,8 @@ import { isObject, parseJson, type JsonObject } from "../../src/core/json.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const BIN = join(ROOT, "bin/retinue.js");
+/** Lines shown of a process whose test failed. */
+const LAST_WORDS = 30;
 
 export interface Process {
   readonly pid: number;
@@ -47,7 +49,7 @@ export function folder({ onTestFinished }: TestContext): string {
 
 /** `retinue <args> --json`, killed when its test is over. */
 export function start(
-  { onTestFinished }: TestContext,
+  { onTestFinished, onTestFailed }: TestContext,
   args: readonly string[],
   { cwd = ROOT, env = {}, npm = false, under = [] }: StartOptions = {},
 ): Process {
@@ -88,6 +90,10 @@ export function start(
   onTestFinished(async () => {
     child.kill("SIGKILL");
     await ended;
+  });
+  onTestFailed(() => {
+    const last = [...said.slice(-LAST_WORDS).map((one) => JSON.stringify(one)), ...strays.slice(-LAST_WORDS)];
+    process.stderr.write(`retinue ${args.join(" ")}: the last it said\n${last.join("\n")}\n`);
   });
   return {
     pid: child.pid ?? 0,
