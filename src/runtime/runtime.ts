@@ -78,6 +78,8 @@ export interface Runtime {
   readonly parts: Parts;
   /** The receiver, where there is one. */
   readonly webhooks: Webhooks | undefined;
+  /** `store_lost`: the store cannot be written any more, so nothing is sent. */
+  readonly phase: "starting" | "working" | "stopping" | "store_lost";
   /** Recovers what a crash left, then begins. */
   start(): Promise<Recovered>;
   /** Begins nothing new, waits for what is under way (at most `drainMs`), writes everything down. Calls share one stop. */
@@ -135,8 +137,7 @@ class Engine implements Runtime {
   readonly #ending = new AbortController();
   readonly #atWork = new Set<Promise<void>>();
   #stopped: Promise<void> | undefined;
-  /** Set once the store cannot be written any more. */
-  #lost = false;
+  #phase: Runtime["phase"] = "starting";
 
   constructor(options: RuntimeOptions) {
     const ledger = ledgerTime(options.clock);
@@ -182,7 +183,12 @@ class Engine implements Runtime {
     await this.webhooks?.start();
     for (const member of this.#members.values()) this.#begin(member);
     this.#track(this.#prune());
+    if (this.#phase === "starting") this.#phase = "working";
     return recovered;
+  }
+
+  get phase(): Runtime["phase"] {
+    return this.#phase;
   }
 
   stop(): Promise<void> {
@@ -295,8 +301,8 @@ class Engine implements Runtime {
   #failed(error: unknown, what: string, about: LogFields = {}): void {
     const { log } = this.#options;
     if (!isStoreLost(error)) return log.error(what, { ...about, message: messageOf(error) });
-    if (this.#lost) return;
-    this.#lost = true;
+    if (this.#phase === "store_lost") return;
+    this.#phase = "store_lost";
     log.error(error.message, { code: error.code, hint: error.details.hint });
     this.#stopping.abort();
     this.#wakes.stop();
@@ -312,6 +318,7 @@ class Engine implements Runtime {
 
   async #drain(): Promise<void> {
     const { clock, drainMs = DEFAULT_DRAIN_MS } = this.#options;
+    if (this.#phase !== "store_lost") this.#phase = "stopping";
     this.#stopping.abort();
     this.#wakes.stop();
     if (this.webhooks !== undefined) this.#track(this.webhooks.close());

@@ -1,0 +1,92 @@
+/** The console's port: whether the process is alive and does its work, and how everything stands, as JSON. */
+import { createHash, timingSafeEqual } from "node:crypto";
+import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
+import { messageOf, Misconfigured } from "../core/errors.ts";
+import type { Secret } from "../core/secret.ts";
+import { SECOND } from "../core/units.ts";
+import type { Guardian } from "../runtime/guardian.ts";
+import { readinessOf } from "../runtime/readiness.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+
+/** Nothing is posted here. */
+const MAX_BODY_BYTES = 1_024;
+const MAX_HEADER_BYTES = 8 * 1_024;
+const REQUEST_TIMEOUT_MS = 5 * SECOND;
+const MAX_SOCKETS = 256;
+
+export interface ConsoleOptions {
+  readonly port: number;
+  readonly host: string;
+  /** Without one everything under `/api/` is refused. */
+  readonly token: Secret | undefined;
+  readonly runtime: Runtime;
+  readonly guardian: Pick<Guardian, "status">;
+  /** Told of faults in the console itself. */
+  readonly onError: (error: unknown) => void;
+}
+
+export interface Console {
+  /** `http://127.0.0.1:8070`. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Listens, with `GET /healthz` (200 while the process answers), `GET /readyz` (200, or 503 with the reasons) and
+ * `GET /api/status` (what `retinue status --json` says; `Authorization: Bearer <token>`).
+ * Throws `Misconfigured` (`port_in_use`, `cannot_listen`).
+ */
+export async function openConsole(options: ConsoleOptions): Promise<Console> {
+  const app = fastify({
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    forceCloseConnections: true,
+    http: { maxHeaderSize: MAX_HEADER_BYTES },
+  });
+  app.server.maxConnections = MAX_SOCKETS;
+  app.removeAllContentTypeParsers();
+  app.setNotFoundHandler((_request, reply) => say(reply, 404, "not_found", "there is /healthz, /readyz and /api/status here"));
+  app.setErrorHandler((error, _request, reply) => {
+    const status = error instanceof Error && "statusCode" in error && typeof error.statusCode === "number" ? error.statusCode : 500;
+    if (status >= 500) options.onError(error);
+    return say(reply, status, "failed", status >= 500 ? "the console failed; the log says why" : messageOf(error));
+  });
+  app.addHook("onSend", async (_request, reply) => {
+    void reply.headers({ "cache-control": "no-store", "x-content-type-options": "nosniff" });
+  });
+  app.get("/healthz", () => ({ ok: true }));
+  app.get("/readyz", (_request, reply) => {
+    const readiness = readinessOf(options.runtime);
+    return reply.code(readiness.ready ? 200 : 503).send(readiness);
+  });
+  app.get("/api/status", (request, reply) => {
+    if (options.token === undefined) return say(reply, 403, "token_missing", "set RETINUE_CONSOLE_TOKEN to read this");
+    if (!bears(request, options.token))
+      return say(reply.header("www-authenticate", "Bearer"), 401, "token_wrong", "send the console's token");
+    return options.guardian.status({});
+  });
+  return { url: await listen(app, options), close: () => app.close() };
+}
+
+async function listen(app: ReturnType<typeof fastify>, { port, host }: ConsoleOptions): Promise<string> {
+  try {
+    return await app.listen({ port, host });
+  } catch (error) {
+    const busy = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+    throw new Misconfigured(busy ? "port_in_use" : "cannot_listen", `the console cannot listen: ${messageOf(error)}`, {
+      cause: error,
+      hint: "set RETINUE_CONSOLE_PORT to a free port, or 0 for any",
+    });
+  }
+}
+
+function say(reply: FastifyReply, status: number, code: string, message: string): FastifyReply {
+  return reply.code(status).send({ error: { code, message } });
+}
+
+/** Digests have one length, so comparing them tells nothing of the token's. */
+function bears({ headers }: FastifyRequest, token: Secret): boolean {
+  const given = /^Bearer (\S{1,512})$/i.exec(headers.authorization ?? "")?.[1] ?? "";
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(given), digest(token.reveal()));
+}
