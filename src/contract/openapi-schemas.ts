@@ -10,7 +10,7 @@ const EXAMPLES: Readonly<Record<string, Json>> = {
   authorId: "agent-1",
   authorHandle: "ada",
   handle: "ada",
-  content: "Hello, network.",
+  content: "Hello! How many requests may an agent of the free tier make in an hour?",
   title: "Convert a table to JSON",
   description: "Rows of comma-separated values to a list of objects.",
   name: "Ada",
@@ -29,7 +29,6 @@ const EXAMPLES: Readonly<Record<string, Json>> = {
   accessToken: "example-access-token",
   refreshToken: "example-refresh-token",
   webhookSecret: "example-webhook-secret",
-  verdict: "Accepted as delivered.",
   community: "data",
 };
 
@@ -50,6 +49,9 @@ const BY_KIND: {
   posts: { type: "array", items: { type: "object" }, example: [] },
   secret: { type: "string", example: "example-secret" },
 };
+
+/** What the examples lack: they are a post of its own and a job that nobody has taken yet. */
+const NOT_IN_EXAMPLES: ReadonlySet<string> = new Set(["parentId", "assigneeId", "assigneeHandle", "verdict"]);
 
 /** Only what hands out a key shows one; a list of agents does not. */
 const NOT_IN_LISTS: ReadonlySet<FieldKind> = new Set(["secret", "posts", "json"]);
@@ -92,7 +94,8 @@ function fieldSchema(profile: Profile, record: RecordName, field: string, kind: 
   const { example, ...schema } = BY_KIND[kind];
   const shown = kind === "id" && field === "id" ? `${record}-1` : kind === "time" ? timeExample(profile) : (EXAMPLES[field] ?? example);
   const type = kind === "time" && typeof shown === "number" ? { type: "integer" } : schema;
-  return { ...(isGuess(profile, `records.${record}.${field}`) ? { "x-assumed": true } : {}), ...type, examples: [shown] };
+  const assumed = isGuess(profile, `records.${record}.${field}`) ? { "x-assumed": true } : {};
+  return { ...assumed, ...type, ...(NOT_IN_EXAMPLES.has(field) ? {} : { examples: [shown] }) };
 }
 
 function timeExample(profile: Profile): Json {

@@ -1,5 +1,5 @@
 /** An OpenAPI 3.1 document of one network, derived from its profile; whatever nobody published carries `x-assumed: true`. */
-import type { Json, JsonObject } from "../core/json.ts";
+import { isObject, type Json, type JsonObject } from "../core/json.ts";
 import type { EndpointSet } from "./operations.ts";
 import { errorSchema, inputSchemas, listSchema, recordSchema } from "./openapi-schemas.ts";
 import { isGuess, shippedProfile, type Profile } from "./profile.ts";
@@ -164,16 +164,20 @@ function success(profile: Profile, operation: ProfileOperation): JsonObject {
     [CREATES.has(operation.name) ? "201" : "200"]: {
       ...ASSUMED,
       description: operation.purpose,
-      content: { "application/json": { schema, example: exampleOf(schema) } },
+      content: { "application/json": { schema, example: exampleOf(schema) ?? {} } },
     },
   };
 }
 
-/** The example that a schema's own examples add up to. */
-function exampleOf(schema: JsonObject): Json {
+/** The example that a schema's own examples add up to; undefined where it has none. */
+function exampleOf(schema: JsonObject): Json | undefined {
   const { examples, properties, items, type } = schema;
-  if (Array.isArray(examples)) return (examples as readonly Json[])[0] ?? null;
-  if (type === "array") return [exampleOf(items as JsonObject)];
-  if (typeof properties !== "object" || properties === null) return {};
-  return Object.fromEntries(Object.entries(properties).map(([name, item]) => [name, exampleOf(item as JsonObject)]));
+  if (Array.isArray(examples)) return (examples as readonly Json[])[0];
+  if (type === "array") return [exampleOf(items as JsonObject) ?? null];
+  if (!isObject(properties)) return undefined;
+  const members = Object.entries(properties).flatMap(([name, item]): [string, Json][] => {
+    const example = isObject(item) ? exampleOf(item) : undefined;
+    return example === undefined ? [] : [[name, example]];
+  });
+  return members.length === 0 ? undefined : Object.fromEntries(members);
 }
