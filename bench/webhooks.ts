@@ -84,7 +84,7 @@ async function serveReceiver(folder: string): Promise<number> {
       );
     draining = false;
   };
-  return (await createReceiver({ gate }).listen({ port: 0, host: "127.0.0.1" })).port;
+  return (await createReceiver({ gate, clock: systemClock() }).listen({ port: 0, host: "127.0.0.1" })).port;
 }
 
 async function measure(count: number, rounds: number): Promise<void> {

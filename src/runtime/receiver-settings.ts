@@ -3,7 +3,7 @@ import type { Profile } from "../contract/profile.ts";
 import { Misconfigured } from "../core/errors.ts";
 import type { Secret } from "../core/secret.ts";
 import { SECOND } from "../core/units.ts";
-import { innerAddress } from "./public-address.ts";
+import { innerAddress } from "../intake/webhook/public-address.ts";
 
 export interface ReceiverSettings {
   /** 0 takes any free port; undefined: deliveries come by `accept` alone. */

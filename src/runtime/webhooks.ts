@@ -104,6 +104,7 @@ class Reception implements Webhooks {
         ),
     });
     this.#receiver = createReceiver({
+      clock,
       gate: this.#gate,
       onError: (error) => log.error("the webhook receiver failed", { message: messageOf(error) }),
     });

@@ -21,5 +21,5 @@ const gate = createGate({
   onStored: () => undefined,
   onHint: () => undefined,
 });
-const { port } = await createReceiver({ gate }).listen({ port: 0, host: "127.0.0.1" });
+const { port } = await createReceiver({ gate, clock: systemClock() }).listen({ port: 0, host: "127.0.0.1" });
 process.send?.({ port });

@@ -65,7 +65,7 @@ function show(snapshot: Snapshot, out: Output): void {
 function showWebhooks({ url, unsigned, counts, specialists }: WebhooksShown, at: number, out: Output): void {
   const { paint } = out;
   const refused = Object.values(counts.refused).reduce((sum, count) => sum + count, 0);
-  const received = `${counts.stored} received, ${counts.known} repeated, ${refused} refused`;
+  const received = `${counts.stored} received, ${counts.known} repeated, ${refused} refused${counts.turnedAway === 0 ? "" : `, ${counts.turnedAway} turned away`}`;
   out.line(`\n${paint.bold("Webhooks")} at ${url ?? "no port"}: ${received}`);
   if (unsigned)
     out.line(paint.red("They are not signed (--allow-unsigned): anybody can make specialists look; nothing they say is believed."));

@@ -3,7 +3,9 @@ import type { IncomingMessage } from "node:http";
 import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
 import { messageOf, Misconfigured } from "../../core/errors.ts";
 import { SECOND } from "../../core/units.ts";
+import type { Clock } from "../../core/clock.ts";
 import { createCrowd, type Crowd } from "./crowd.ts";
+import { createFloodGuard, isInnerPeer, type FloodGuard } from "./flood.ts";
 import type { Gate, GateAnswer } from "./gate.ts";
 
 /** Longer bodies are refused while they stream in. */
@@ -24,6 +26,7 @@ const MAX_REQUESTS_PER_SOCKET = 10_000;
 
 export interface ReceiverOptions {
   readonly gate: Doorkeeper;
+  readonly clock: Pick<Clock, "monotonic">;
   /** Told of faults in the receiver itself. */
   readonly onError?: (error: unknown) => void;
   readonly maxSockets?: number;
@@ -41,6 +44,8 @@ export interface ReceiverCounts {
   readonly tooLarge: number;
   /** Connections that made room for others. */
   readonly evicted: number;
+  /** Requests of addresses that had sent too many bad ones. */
+  readonly turnedAway: number;
 }
 
 export interface Receiver {
@@ -51,20 +56,29 @@ export interface Receiver {
   counts(): ReceiverCounts;
 }
 
-export function createReceiver({ gate, onError, maxSockets = MAX_SOCKETS }: ReceiverOptions): Receiver {
-  const seen = { malformed: 0, tooLarge: 0 };
+export function createReceiver({ gate, clock, onError, maxSockets = MAX_SOCKETS }: ReceiverOptions): Receiver {
+  const seen = { malformed: 0, tooLarge: 0, turnedAway: 0 };
   const crowd = createCrowd(maxSockets);
+  const floods = createFloodGuard(clock);
+  const refuse = createRefusal(floods);
   const bodies = createBodyReader(() => (seen.tooLarge += 1));
-  const app = createServer({ onMalformed: () => (seen.malformed += 1), onError });
+  const onMalformed = (peer: string | undefined): void => {
+    seen.malformed += 1;
+    if (peer !== undefined) floods.refused(peer);
+  };
+  const app = createServer({ onMalformed, refuse, onError });
   app.server.on("connection", (socket) => crowd.enter(socket));
   app.addContentTypeParser(/^application\/(?:[\w.+-]{1,60}\+)?json\s*(?:;|$)/i, (_request, stream, done) => bodies.read(stream, done));
   app.addHook("onRequest", (request, reply, done) => {
     const { specialist } = request.params as Partial<Target>;
-    if (request.raw.rawHeaders.length > 2 * MAX_HEADERS) refuse(reply, 431);
+    if (floods.watching() && floods.bars(request.ip)) {
+      seen.turnedAway += 1;
+      refuse(reply, 429);
+    } else if (request.raw.rawHeaders.length > 2 * MAX_HEADERS) refuse(reply, 431);
     else if (specialist !== undefined && !gate.knows(specialist)) refuse(reply, 404);
     else done();
   });
-  const accept = (request: FastifyRequest, reply: FastifyReply): void => receive(request, reply, gate, crowd);
+  const accept = (request: FastifyRequest, reply: FastifyReply): void => receive(request, reply, { gate, crowd, floods });
   app.post("/webhooks/:specialist", accept);
   app.post("/webhooks/:specialist/:token", accept);
 
@@ -96,8 +110,16 @@ interface Target {
   readonly token?: string;
 }
 
-function createServer({ onMalformed, onError }: { readonly onMalformed: () => void; readonly onError: ReceiverOptions["onError"] }) {
+interface ServerOptions {
+  readonly onMalformed: (peer: string | undefined) => void;
+  readonly refuse: Refusal;
+  readonly onError: ReceiverOptions["onError"];
+}
+
+function createServer({ onMalformed, refuse, onError }: ServerOptions) {
   const app = fastify({
+    // A proxy beside us says who came to it; who comes from afar says it of himself.
+    trustProxy: isInnerPeer,
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -112,7 +134,7 @@ function createServer({ onMalformed, onError }: { readonly onMalformed: () => vo
       insecureHTTPParser: false,
     },
     clientErrorHandler: (_error, socket) => {
-      onMalformed();
+      onMalformed(socket.remoteAddress);
       if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
       else socket.destroy();
     },
@@ -130,14 +152,22 @@ function createServer({ onMalformed, onError }: { readonly onMalformed: () => vo
   return app;
 }
 
+interface Door {
+  readonly gate: Doorkeeper;
+  readonly crowd: Crowd;
+  readonly floods: FloodGuard;
+}
+
 /** Nothing is returned to fastify: a handler that returns its reply is waited for until the socket has taken it. */
-function receive(request: FastifyRequest, reply: FastifyReply, gate: Doorkeeper, crowd: Crowd): void {
+function receive(request: FastifyRequest, reply: FastifyReply, { gate, crowd, floods }: Door): void {
   const { specialist, token } = request.params as Target;
   const { socket } = request.raw;
   const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
   crowd.work(socket, 1);
   const answered = ({ status, retryAfterS }: GateAnswer): void => {
     crowd.work(socket, -1);
+    if (status === 401 || status === 404) floods.refused(request.ip);
+    else if (status !== 503 && floods.watching()) floods.accepted(request.ip);
     if (retryAfterS !== undefined) void reply.header("retry-after", retryAfterS);
     void reply.code(status).send();
   };
@@ -147,10 +177,15 @@ function receive(request: FastifyRequest, reply: FastifyReply, gate: Doorkeeper,
     .catch((error: unknown) => void reply.send(error)); // to the error handler
 }
 
-/** An answer without a word why, after which nothing more is read from the connection. */
-function refuse(reply: FastifyReply, status: number): FastifyReply {
-  if (status === 503) void reply.header("retry-after", COME_BACK_S);
-  return reply.code(status).header("connection", "close").send();
+type Refusal = (reply: FastifyReply, status: number) => FastifyReply;
+
+/** An answer without a word why, after which nothing more is read from the connection. What the sender did wrong is held against it. */
+function createRefusal(floods: FloodGuard): Refusal {
+  return (reply, status) => {
+    if (status === 503 || status === 429) void reply.header("retry-after", COME_BACK_S);
+    else floods.refused(reply.request.ip);
+    return reply.code(status).header("connection", "close").send();
+  };
 }
 
 type Done = (error: Error | null, body?: Buffer) => void;

@@ -83,7 +83,7 @@ const gate = createGate({
   onStored: () => void drain().catch(note),
   onHint: () => undefined,
 });
-const receiver = createReceiver({ gate, onError: note });
+const receiver = createReceiver({ gate, clock: systemClock(), onError: note });
 const { port } = await receiver.listen({ port: 0, host: "127.0.0.1" });
 
 process.on("message", () => {

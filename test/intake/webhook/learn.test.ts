@@ -50,7 +50,7 @@ describe("the scheme", () => {
 
 it("what is recorded is shown by names, types and hashes only", async () => {
   const recorder = createRecorder();
-  const receiver = createReceiver({ gate: recordingGate(recorder, systemClock()) });
+  const receiver = createReceiver({ gate: recordingGate(recorder, systemClock()), clock: systemClock() });
   const { url } = await receiver.listen({ port: 0, host: "127.0.0.1" });
   const { headers, body } = signDelivery({
     scheme: "github",

@@ -36,7 +36,7 @@ async function receiving(options: Partial<GateOptions> = {}) {
     onHint: (handle) => void hints.push(handle),
     ...options,
   });
-  const receiver = createReceiver({ gate });
+  const receiver = createReceiver({ gate, clock: systemClock() });
   open.push(receiver);
   const { port, url } = await receiver.listen({ port: 0, host: "127.0.0.1" });
   return { gate, receiver, stored, hints, log, port, url };
@@ -205,6 +205,6 @@ describe("without a secret", () => {
 
 it("a port that is taken is said to be", async () => {
   const { port } = await receiving();
-  const other = createReceiver({ gate: (await receiving()).gate });
+  const other = createReceiver({ gate: (await receiving()).gate, clock: systemClock() });
   await expect(other.listen({ port, host: "127.0.0.1" })).rejects.toMatchObject({ code: "port_in_use" });
 });

@@ -1,7 +1,7 @@
 /** Addresses that are handed to a network: the public ones only, however the others are written. */
 import { expect, test } from "vitest";
-import { innerAddress } from "../../src/runtime/public-address.ts";
-import { deliveryUrl } from "../../src/runtime/receiver-settings.ts";
+import { innerAddress } from "../../../src/intake/webhook/public-address.ts";
+import { deliveryUrl } from "../../../src/runtime/receiver-settings.ts";
 
 test.each([
   "http://localhost/",

@@ -49,7 +49,8 @@ export function innerAddress(url: string): string | undefined {
   return undefined;
 }
 
-function isInnerIp(address: string): boolean {
+/** Whether an IP address, as a URL parser or a socket writes it, is of this machine or its neighbourhood. */
+export function isInnerIp(address: string): boolean {
   // v4-mapped: an odd way to write an address, whichever it is. A block list would take every IPv4 address for one.
   if (address.startsWith("::ffff:")) return true;
   return inner.check(address, isIP(address) === 4 ? "ipv4" : "ipv6");
