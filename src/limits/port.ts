@@ -71,7 +71,7 @@ export interface AdmissionView {
   readonly quota: QuotaState;
   /** One for each of the request's own limits. */
   readonly ownUses?: readonly OwnLimitUse[];
-  /** Things owed now: jobs applied for or assigned and not settled. */
+  /** Things the key's specialists owe now, all together: jobs applied for or assigned and not settled. */
   readonly obligations: number;
   /** Accounts of the chain, specialist first, in the currency of the price; needed only for priced requests. */
   readonly accounts?: readonly Account[];

@@ -13,10 +13,10 @@ export function readPace(stored: JsonObject | undefined): Source {
   return { pace: typeof pace === "number" ? pace : NEW_SOURCE.pace, yield: typeof brought === "number" ? brought : NEW_SOURCE.yield };
 }
 
-/** Requests a day that one lane of the specialist may plan with, as things stand. */
-async function budgetOf({ store, clock }: Parts, member: Member, lane: Lane): Promise<number> {
-  const { keyId, specialist, limits } = member;
-  return keyId === undefined ? limits.perDay : store.laneBudget(keyId, specialist.handle, lane, clock.now());
+/** Requests a day that one lane of the specialist may plan with, as things stand: its part of what its key has. */
+async function budgetOf({ store, clock, sharers }: Parts, member: Member, lane: Lane): Promise<number> {
+  const { keyId, limits } = member;
+  return keyId === undefined ? limits.perDay : (await store.laneBudget(keyId, lane, clock.now())) / sharers(member);
 }
 
 /**

@@ -3,6 +3,7 @@ import type { HeldKey, KeyProvider } from "../client/auth.ts";
 import type { Clock } from "../core/clock.ts";
 import { messageOf, Misconfigured } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
+import type { KeyId } from "../core/ids.ts";
 import { SECOND } from "../core/units.ts";
 import type { LedgerTime } from "../limits/time.ts";
 import type { Store } from "../store/store.ts";
@@ -24,11 +25,19 @@ export interface KeyWatch {
   usable(member: Member): Promise<HeldKey | undefined>;
   /** The network answered 401 to this key: it is read again once; unchanged, the specialist is parked. */
   refused(member: Member, key: HeldKey): Promise<void>;
+  /** How many specialists at work have the same key, this one included: its quota is theirs together. */
+  sharers(member: Member): number;
   /** Looks whether there is a usable key again. */
   look(member: Member): Promise<boolean>;
 }
 
 export function createKeyWatch({ keys, store, clock, ledger, announcer }: KeyWatchOptions): KeyWatch {
+  const holders = new Map<KeyId, Set<Member>>();
+  const hand = (member: Member, key: KeyId): void => {
+    if (member.keyId !== undefined) holders.get(member.keyId)?.delete(member);
+    holders.set(key, (holders.get(key) ?? new Set()).add(member));
+    member.keyId = key;
+  };
   const read = (member: Member, from: () => HeldKey): HeldKey | undefined => {
     try {
       return from();
@@ -49,8 +58,12 @@ export function createKeyWatch({ keys, store, clock, ledger, announcer }: KeyWat
       if (key === undefined || key.fingerprint === member.keyId) return key;
       // A key that replaces another one starts with what that one was charged.
       await store.registerKey(handle, key.fingerprint, { limits: member.limits, floors: member.floors }, ledger.now());
-      member.keyId = key.fingerprint;
+      hand(member, key.fingerprint);
       return key;
+    },
+    sharers({ keyId }) {
+      const all = keyId === undefined ? [] : [...(holders.get(keyId) ?? [])];
+      return Math.max(1, all.filter((one) => !one.retired && one.keyId === keyId).length);
     },
     async refused(member, key) {
       if (member.keyTrouble !== undefined) return;

@@ -42,6 +42,8 @@ export interface Parts {
   /** Which public lists all keys see alike. */
   readonly shared: SharedLists;
   readonly members: () => readonly Member[];
+  /** How many specialists at work share a specialist's key, itself included. */
+  readonly sharers: (member: Member) => number;
   /** Says that a part of a specialist has something to do. */
   readonly wake: (member: Member, part: Part) => void;
 }

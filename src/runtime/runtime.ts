@@ -161,6 +161,7 @@ class Engine implements Runtime {
       ending: this.#ending.signal,
       shared: createSharedLists(),
       members: () => this.members(),
+      sharers: (member) => this.#keys.sharers(member),
       learn: (member, record) => this.#track(learnFrom(this.parts, member, record)),
       wake: (member, part) => this.#wake(member, part),
       health: createWebhookHealth(clock),

@@ -90,7 +90,7 @@ export interface GuardianStore {
     now: number,
   ): Promise<{ readonly hour: QuotaUse; readonly day: QuotaUse; readonly parkedUntil: number; readonly parkReason: string } | undefined>;
   /** Requests a day that one lane of a key may plan with, as things stand. */
-  laneBudget(key: KeyId, handle: Handle, lane: Lane, now: number): Promise<number>;
+  laneBudget(key: KeyId, lane: Lane, now: number): Promise<number>;
   /** Held now and posted so far, by currency; `dayMicros` is both together in the Guardian's present day. */
   spent(handle: Handle, now: number): Promise<readonly SpentRow[]>;
   /** Switches a halt or pause on; resolves once it is on disk, so that nothing is admitted afterwards. */

@@ -7,6 +7,7 @@ import { GUARDIAN, scopeOf } from "../../limits/spending.ts";
 import type { Admission, AdmissionStore, Admit, Decide, Recovered, Settlement } from "../store.ts";
 import type { Commits } from "./commits.ts";
 import type { GuardianTable } from "./limits/guardian.ts";
+import { createOwed } from "./limits/owed.ts";
 import type { QuotaTable } from "./limits/quota.ts";
 import type { SpendingTable } from "./limits/spending.ts";
 import type { ApplyChange } from "./outbox.ts";
@@ -92,9 +93,7 @@ function createView(db: DatabaseSync, { quota, spending, guardian }: AdmissionTa
   const conflict = db.prepare(
     "SELECT id, coalesce(sent_at, created_at) AS since FROM intent WHERE conflict_key = ? AND state IN ('sending', 'in_doubt') AND seq <> ? LIMIT 1",
   );
-  const owed = db.prepare(
-    "SELECT count(*) AS n FROM watch INDEXED BY watch_owed WHERE specialist = ? AND kind = 'job' AND due_at IS NOT NULL",
-  );
+  const owed = createOwed(db);
   const uses = createOwnUses(db);
   return ({ request, intent, now: asked, known }) => {
     const now = Math.max(asked, quota.seenAt());
@@ -112,7 +111,7 @@ function createView(db: DatabaseSync, { quota, spending, guardian }: AdmissionTa
       approval: known.review && intent !== undefined ? guardian.approval(intent.id) : undefined,
       quota: quota.load(request.key),
       ...(request.ownLimits === undefined || request.ownLimits.length === 0 ? {} : { ownUses: uses(request, now) }),
-      obligations: numberOf(owed.get(specialist) ?? { n: 0 }, "n"),
+      obligations: owed(request.key, now),
       ...(priced === undefined
         ? {}
         : {

@@ -9,6 +9,7 @@ import type { Attempt } from "../../outbox/port.ts";
 import type { GuardianStore } from "../store.ts";
 import type { Commits } from "./commits.ts";
 import type { GuardianTable } from "./limits/guardian.ts";
+import { createOwed } from "./limits/owed.ts";
 import type { QuotaTable } from "./limits/quota.ts";
 import type { SpendingTable } from "./limits/spending.ts";
 import type { ApplyChange } from "./outbox.ts";
@@ -30,9 +31,7 @@ export function createGuardian(
   const saveKey = db.prepare(`
     INSERT INTO specialist (handle, key_id, updated_at) VALUES (?1, ?2, ?3)
     ON CONFLICT (handle) DO UPDATE SET key_id = ?2, updated_at = ?3`);
-  const owed = db.prepare(
-    "SELECT count(*) AS n FROM watch INDEXED BY watch_owed WHERE specialist = ? AND kind = 'job' AND due_at IS NOT NULL",
-  );
+  const owed = createOwed(db);
   const registered = db.prepare("SELECT 1 FROM quota_key WHERE key_id = ?");
   const open = db.prepare(
     "SELECT seq, specialist, key_id, intent_seq, operation, lane, weight, started_at, deadline_at FROM attempt WHERE ended_at IS NULL",
@@ -61,9 +60,9 @@ export function createGuardian(
         const state = quota.load(id);
         return { ...quotaUse(state, now), parkedUntil: state.parkedUntil, parkReason: state.parkReason };
       }),
-    async laneBudget(id, handle, lane, now) {
+    async laneBudget(id, lane, now) {
       if (registered.get(id) === undefined) return 1;
-      return liveBudget(quota.load(id), lane, now, numberOf(owed.get(handle) ?? { n: 0 }, "n"));
+      return liveBudget(quota.load(id), lane, now, owed(id, now));
     },
     async spent(handle, now) {
       return spending
