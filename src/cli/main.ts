@@ -118,7 +118,8 @@ function addCommand(program: Parser, command: Command, run: (args: string[], opt
 function flagsOf(options: GivenOptions): Flags {
   const names = ["config", "agents", "baseUrl", "set", "profile", "store"] as const;
   const texts = names.flatMap((name) => (textOption(options, name) === undefined ? [] : [[name, textOption(options, name)]]));
-  return { ...Object.fromEntries(texts), ...(flagOption(options, "allowUnsigned") ? { allowUnsigned: true } : {}) };
+  const allowed = (["allowUnsigned", "allowPrivate"] as const).filter((name) => flagOption(options, name)).map((name) => [name, true]);
+  return { ...Object.fromEntries(texts), ...Object.fromEntries(allowed) };
 }
 
 function unknownCommand(name: string): Misconfigured {

@@ -51,6 +51,8 @@ export interface ConfigFile {
     readonly url?: string;
     /** Takes deliveries that nobody signed, as hints only. Default false. */
     readonly dangerouslyAllowUnsigned?: boolean;
+    /** Registers an address of this machine or of a private network, for a network that is there too. Default false. */
+    readonly dangerouslyAllowPrivate?: boolean;
   };
   readonly console?: { readonly port?: number; readonly host?: string };
   /** Requests of one key: how many at a time and how far apart. Default 2 and 50 ms; 0 for neither. */
@@ -107,7 +109,13 @@ export const configSchema = z.strictObject(
     prices: z.record(z.string(), price).optional(),
     retention: z.strictObject({ events: retained.optional(), intents: retained.optional(), requests: retained.optional() }).optional(),
     receiver: z
-      .strictObject({ port: port.optional(), host: text.optional(), url: text.optional(), dangerouslyAllowUnsigned: flag.optional() })
+      .strictObject({
+        port: port.optional(),
+        host: text.optional(),
+        url: text.optional(),
+        dangerouslyAllowUnsigned: flag.optional(),
+        dangerouslyAllowPrivate: flag.optional(),
+      })
       .optional(),
     console: z.strictObject({ port: port.optional(), host: text.optional() }).optional(),
     spacing: z

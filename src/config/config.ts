@@ -7,6 +7,7 @@ import { DAY, durationMs, SECOND, type Duration, type Money } from "../core/unit
 import { spendCaps, type Caps, type SpecialistOverride } from "../specialist/specialist.ts";
 import { MAX_PORT, readConfigFile, type ConfigValues, type FoundConfig } from "./config-file.ts";
 import { openEnvironment, parseBoolean, parseWhole, type Environment, type Variables } from "./environment.ts";
+import { handleVariable } from "./keys.ts";
 import { mistake, nearest, problemOf, throwMistakes, type Problem } from "./problem.ts";
 import { DEFAULT_STORE, parseStoreAddress, type StoreAddress } from "./store-address.ts";
 
@@ -20,6 +21,8 @@ export interface Flags {
   readonly store?: string;
   /** Only for the receiver: takes unsigned deliveries as hints. */
   readonly allowUnsigned?: boolean;
+  /** Only for the receiver: registers an inner address. */
+  readonly allowPrivate?: boolean;
 }
 
 export interface ConfigOptions {
@@ -57,8 +60,10 @@ export interface Config {
     readonly allowUnsigned: boolean;
     /** The network is on this machine: the receiver's own address may be registered. */
     readonly local?: boolean;
-    /** Several while they are being rotated. Read anew each time. */
-    readonly readSecrets: () => readonly Secret[];
+    /** An address of this machine or its neighbourhood may be registered. */
+    readonly allowPrivate: boolean;
+    /** What may vouch for deliveries to a specialist: its own secrets where it has any, else those of all. Several while they are being rotated. Read anew each time. */
+    readonly readSecrets: (handle: string) => readonly Secret[];
   };
   readonly console: { readonly port: number | undefined; readonly host: string; readonly readToken: () => Secret | undefined };
   readonly spacing: { readonly atOnce: number; readonly apartMs: number } | undefined;
@@ -69,7 +74,7 @@ export interface Config {
 
 const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_DRAIN_MS = 25 * SECOND;
-/** Every variable we read, for the check on mistyped ones. `RETINUE_KEY_…` is open. */
+/** Every variable we read, for the check on mistyped ones. `RETINUE_KEY_…` and `RETINUE_WEBHOOK_SECRET_…` are open. */
 const VARIABLES = [
   "RETINUE_BASE_URL",
   "RETINUE_SET",
@@ -81,9 +86,12 @@ const VARIABLES = [
   "RETINUE_WEBHOOK_PORT",
   "RETINUE_WEBHOOK_URL",
   "RETINUE_WEBHOOK_ALLOW_UNSIGNED",
+  "RETINUE_WEBHOOK_ALLOW_PRIVATE",
   "RETINUE_CONSOLE_PORT",
   "RETINUE_CONSOLE_TOKEN",
 ];
+
+const OPEN_PREFIXES = ["RETINUE_KEY_", "RETINUE_WEBHOOK_SECRET_"];
 
 /** A value and where it was found, so that a mistake can say so. */
 interface Found {
@@ -228,18 +236,27 @@ function secretIn(environment: Environment, variable: string): readonly Secret[]
   return parts.filter((part) => part !== "").map((part) => new Secret(part));
 }
 
+const WEBHOOK_SECRET = "RETINUE_WEBHOOK_SECRET";
+
+function readFlag(environment: Environment, variable: string, problems: Problem[]): boolean | undefined {
+  const said = environment.get(variable);
+  const stated = said === undefined ? undefined : parseBoolean(said);
+  if (said !== undefined && stated === undefined)
+    problems.push(
+      mistake("boolean_invalid", `${variable}: ${JSON.stringify(said)} is neither true nor false`, { expected: "true or false" }),
+    );
+  return stated;
+}
+
 function readReceiver(values: ConfigValues, environment: Environment, problems: Problem[], flags: Flags): Config["receiver"] {
   const port = readPort(environment, "RETINUE_WEBHOOK_PORT", problems) ?? values.receiver?.port;
   const url = environment.get("RETINUE_WEBHOOK_URL") ?? values.receiver?.url;
-  const said = environment.get("RETINUE_WEBHOOK_ALLOW_UNSIGNED");
-  const stated = said === undefined ? values.receiver?.dangerouslyAllowUnsigned : parseBoolean(said);
-  const allowed = flags.allowUnsigned === true || stated;
-  if (said !== undefined && stated === undefined)
-    problems.push(
-      mistake("boolean_invalid", `RETINUE_WEBHOOK_ALLOW_UNSIGNED: ${JSON.stringify(said)} is neither true nor false`, {
-        expected: "true or false",
-      }),
-    );
+  const allowUnsigned =
+    flags.allowUnsigned === true ||
+    (readFlag(environment, "RETINUE_WEBHOOK_ALLOW_UNSIGNED", problems) ?? values.receiver?.dangerouslyAllowUnsigned ?? false);
+  const allowPrivate =
+    flags.allowPrivate === true ||
+    (readFlag(environment, "RETINUE_WEBHOOK_ALLOW_PRIVATE", problems) ?? values.receiver?.dangerouslyAllowPrivate ?? false);
   if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
     problems.push(
       mistake("webhook_url_invalid", "the address of the receiver is no http(s) URL", {
@@ -247,7 +264,8 @@ function readReceiver(values: ConfigValues, environment: Environment, problems: 
         hint: "set RETINUE_WEBHOOK_URL",
       }),
     );
-  if (port !== undefined && allowed !== true && secretIn(environment, "RETINUE_WEBHOOK_SECRET").length === 0)
+  const ofOne = environment.names(`${WEBHOOK_SECRET}_`);
+  if (port !== undefined && !allowUnsigned && ofOne.length === 0 && secretIn(environment, WEBHOOK_SECRET).length === 0)
     problems.push(
       mistake("webhook_secret_missing", "the receiver has no secret to check signatures with", {
         expected: "a secret in RETINUE_WEBHOOK_SECRET",
@@ -258,8 +276,12 @@ function readReceiver(values: ConfigValues, environment: Environment, problems: 
     port,
     host: values.receiver?.host ?? DEFAULT_HOST,
     url,
-    allowUnsigned: allowed ?? false,
-    readSecrets: () => secretIn(environment, "RETINUE_WEBHOOK_SECRET"),
+    allowUnsigned,
+    allowPrivate,
+    readSecrets(handle) {
+      const own = secretIn(environment, handleVariable(WEBHOOK_SECRET, handle));
+      return own.length > 0 ? own : secretIn(environment, WEBHOOK_SECRET);
+    },
   };
 }
 
@@ -301,7 +323,7 @@ function withoutUndefined<Value extends object>(value: Value): Stated<Value> {
 function mistypedVariables(environment: Environment): Problem[] {
   return environment
     .names("RETINUE_")
-    .filter((name) => !name.startsWith("RETINUE_KEY_") && !VARIABLES.includes(name))
+    .filter((name) => !OPEN_PREFIXES.some((prefix) => name.startsWith(prefix)) && !VARIABLES.includes(name))
     .map((name) => {
       const near = nearest(name, VARIABLES);
       return {

@@ -23,7 +23,12 @@ const OTHERS_MAY_READ = 0o077;
 
 /** `RETINUE_KEY_DATA_WORKER` for `data-worker`. */
 export function keyVariable(handle: string): string {
-  return `RETINUE_KEY_${handle.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
+  return handleVariable("RETINUE_KEY", handle);
+}
+
+/** A variable of one specialist: `<prefix>_DATA_WORKER` for `data-worker`. */
+export function handleVariable(prefix: string, handle: string): string {
+  return `${prefix}_${handle.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
 }
 
 export interface KeyPlace {

@@ -135,7 +135,9 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
       guardianCaps: config.guardian.spend,
       drainMs: config.drainMs,
       passive: options.passive ?? false,
-      ...(config.receiver.port === undefined || options.passive === true || options.dryRun === true ? {} : { receiver: config.receiver }),
+      ...(config.receiver.port === undefined || options.passive === true || options.dryRun === true
+        ? {}
+        : { receiver: scrubbed(config.receiver, scrubber) }),
       ...(options.announcer === undefined ? {} : { announcer: options.announcer }),
     });
     return {
@@ -186,6 +188,16 @@ function lifeOf({ runtime, planned, options, close }: Life): Pick<Launched, "sta
     drain,
     stop: () => (stopped ??= stop()),
   };
+}
+
+/** Every secret that is read is one that must never be printed. */
+function scrubbed(receiver: Config["receiver"], scrubber: Scrubber): Config["receiver"] {
+  const readSecrets = (handle: string): readonly Secret[] => {
+    const secrets = receiver.readSecrets(handle);
+    for (const secret of secrets) scrubber.add(secret);
+    return secrets;
+  };
+  return { ...receiver, readSecrets };
 }
 
 /** The Guardian's prices on top of the profile's. */

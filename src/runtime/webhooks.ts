@@ -76,7 +76,7 @@ class Reception implements Webhooks {
   readonly #settings: ReceiverSettings;
   readonly #parts: Parts;
   readonly #members: ReadonlyMap<Handle, Member>;
-  readonly #secrets: () => readonly Secret[];
+  readonly #secrets: ReceiverSettings["readSecrets"];
   readonly #gate: Gate;
   readonly #receiver: Receiver;
   readonly #registrations = new Map<Handle, RegistrationState>();
@@ -115,7 +115,9 @@ class Reception implements Webhooks {
   }
 
   get unsigned(): boolean {
-    return this.#settings.allowUnsigned && (this.#secrets().length === 0 || this.#parts.profile.webhooks.scheme === "none");
+    if (!this.#settings.allowUnsigned) return false;
+    const { scheme } = this.#parts.profile.webhooks;
+    return scheme === "none" || this.#members.size === 0 || [...this.#members.keys()].some((handle) => this.#secrets(handle).length === 0);
   }
 
   accept(handle: string, delivery: RawDelivery): ReturnType<Gate["accept"]> {
@@ -124,7 +126,7 @@ class Reception implements Webhooks {
 
   async start(): Promise<Listening | undefined> {
     const { port, host } = this.#settings;
-    checkReceiver(this.#settings, this.#parts.profile);
+    checkReceiver(this.#settings, this.#parts.profile, [...this.#members.keys()]);
     if (this.unsigned)
       this.#parts.log.warn("webhooks are not signed: whoever knows the address can make specialists look; nothing it says is believed");
     if (port !== undefined) this.#listening = await this.#receiver.listen({ port, host });
@@ -179,7 +181,8 @@ class Reception implements Webhooks {
     if (member === undefined || member.retired) return undefined;
     const registration = this.#registrations.get(handle);
     const foreign = registration?.kind === "registered" ? registration.secret : undefined;
-    return foreign === undefined ? this.#secrets() : [...this.#secrets(), foreign];
+    const secrets = this.#secrets(handle);
+    return foreign === undefined ? secrets : [...secrets, foreign];
   }
 
   #wake(handle: Handle): void {
@@ -221,7 +224,7 @@ class Reception implements Webhooks {
     if (url === undefined) return { kind: "untouched", why: "no address is set for the network to deliver to" };
     const unsupported = profile.operations.get("webhooks.create")?.unsupported;
     if (unsupported !== undefined) return { kind: "untouched", why: unsupported };
-    const [secret] = this.#secrets();
+    const [secret] = this.#secrets(member.specialist.handle);
     const before = this.#registrations.get(member.specialist.handle);
     const told = before?.kind === "registered" && before.secret !== undefined ? before.webhookId : undefined;
     const token = profile.webhooks.scheme === "path" ? secret?.reveal() : undefined;

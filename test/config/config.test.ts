@@ -72,7 +72,7 @@ describe("precedence", () => {
       network: { baseUrl: undefined, set: "b", profile: "set-b" },
       store: { kind: "sqlite", path: join(root, ".retinue/store.sqlite") },
       retention: { eventsMs: 30 * DAY, intentsMs: 90 * DAY, requestsMs: 30 * DAY },
-      receiver: { port: undefined, allowUnsigned: false },
+      receiver: { port: undefined, allowUnsigned: false, allowPrivate: false },
       spacing: { atOnce: 2, apartMs: 50 },
       drainMs: 25_000,
     });
@@ -192,10 +192,28 @@ describe("secrets", () => {
   test("several webhook secrets are read anew, and never shown", async () => {
     const { root, write } = project({ ".env": "RETINUE_WEBHOOK_SECRET=first-secret, second-secret\nRETINUE_WEBHOOK_PORT=0" });
     const config = await loadConfig({ env: {}, cwd: root });
-    expect(config.receiver.readSecrets().map((secret) => secret.reveal())).toEqual(["first-secret", "second-secret"]);
+    expect(config.receiver.readSecrets("scout").map((secret) => secret.reveal())).toEqual(["first-secret", "second-secret"]);
     write(".env", "RETINUE_WEBHOOK_SECRET=third-secret");
-    expect(config.receiver.readSecrets().map((secret) => secret.reveal())).toEqual(["third-secret"]);
-    expect(JSON.stringify(config.receiver.readSecrets())).not.toContain("third");
+    expect(config.receiver.readSecrets("scout").map((secret) => secret.reveal())).toEqual(["third-secret"]);
+    expect(JSON.stringify(config.receiver.readSecrets("scout"))).not.toContain("third");
+  });
+
+  test("a specialist's own webhook secrets take the place of those of all", async () => {
+    const text = "RETINUE_WEBHOOK_SECRET=of-all\nRETINUE_WEBHOOK_SECRET_DATA_WORKER=new-own,old-own\nRETINUE_WEBHOOK_PORT=0";
+    const { root } = project({ ".env": text });
+    const { config, problems } = await readConfig({ env: {}, cwd: root });
+    const of = (handle: string) => config.receiver.readSecrets(handle).map((secret) => secret.reveal());
+    expect([of("data-worker"), of("scout")]).toEqual([["new-own", "old-own"], ["of-all"]]);
+    expect(problems).toEqual([]);
+  });
+
+  test("an inner address is allowed by a variable, the config file or a flag, and by nothing else", async () => {
+    const { root } = project();
+    expect((await loadConfig({ env: {}, cwd: root })).receiver.allowPrivate).toBe(false);
+    expect((await loadConfig({ env: { RETINUE_WEBHOOK_ALLOW_PRIVATE: "true" }, cwd: root })).receiver.allowPrivate).toBe(true);
+    expect((await loadConfig({ env: {}, cwd: root, flags: { allowPrivate: true } })).receiver.allowPrivate).toBe(true);
+    const { problems } = await readConfig({ env: { RETINUE_WEBHOOK_ALLOW_PRIVATE: "maybe" }, cwd: root });
+    expect(problems).toMatchObject([{ code: "boolean_invalid" }]);
   });
 });
 

@@ -3,7 +3,9 @@ import { afterEach, describe, expect, it } from "vitest";
 import { asHandle } from "../../src/core/ids.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import { credits } from "../../src/core/units.ts";
+import { Secret } from "../../src/core/secret.ts";
 import { signDelivery } from "../../src/intake/webhook/sign.ts";
+import { checkReceiver } from "../../src/runtime/receiver-settings.ts";
 import { textAt } from "../network/visitor.ts";
 import { envelope, post, SECRET, webhookLab, type WebhookLab } from "./webhook-lab.ts";
 
@@ -242,6 +244,20 @@ describe("the registration", () => {
     await expect(lab({ definition: {}, receiver: { url: "http://localhost:8080", local: false } })).rejects.toMatchObject({
       code: "webhook_url_inner",
     });
+    const one = await lab({ definition: {}, receiver: { url: "http://127.0.0.1:9/webhooks", local: false, allowPrivate: true } });
+    await registered(one);
+  });
+
+  it("does not start while one specialist has no secret, and a secret of one does not serve another", async () => {
+    const readSecrets = (handle: string) => (handle === "scout" ? [new Secret(SECRET)] : []);
+    const one = await lab({ definition: {}, register: false, receiver: { readSecrets } });
+    const signed = signDelivery({ scheme: "github", secret: SECRET, payload: envelope("mention", {}, "e1"), at: 0 });
+    const forged = signDelivery({ scheme: "github", secret: "of-somebody-else", payload: envelope("mention", {}, "e2"), at: 0 });
+    expect((await post(`${one.receiverUrl()}scout`, signed)).status).toBe(202);
+    expect((await post(`${one.receiverUrl()}scout`, forged)).status).toBe(401);
+    const settings = { port: 0, host: "127.0.0.1", url: undefined, allowUnsigned: false, readSecrets };
+    expect(() => checkReceiver(settings, one.profile, ["scout"])).not.toThrow();
+    expect(() => checkReceiver(settings, one.profile, ["scout", "quill"])).toThrow("deliveries to quill");
   });
 
   it("does not start without a secret, unless that is asked for", async () => {

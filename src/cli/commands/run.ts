@@ -18,6 +18,10 @@ export const command: Command = {
     OPTIONS.store,
     OPTIONS.for,
     { flags: "--allow-unsigned", describe: "dangerous: receives webhooks without a secret; anybody can then make specialists look" },
+    {
+      flags: "--allow-private",
+      describe: "dangerous: registers RETINUE_WEBHOOK_URL though it is an address of this machine or a private network",
+    },
     { flags: "--dry-run", describe: "read and decide, but send no write and keep nothing" },
   ],
   examples: ["retinue run --base-url https://api.example.com/v1", "retinue run --dry-run --for 10m"],
