@@ -30,7 +30,7 @@ function weigh(): { readonly heapMb: number; readonly rssMb: number } {
   return { heapMb: heapUsed / 1_048_576, rssMb: rss / 1_048_576 };
 }
 
-/** When each specialist's next look was to be, as the runtime wrote it down. */
+/** When each specialist's next look at the feed is to be, as the runtime wrote it down. */
 const dueAt = new Map<string, number>();
 const lateMs: number[] = [];
 let measuring = false;
@@ -39,7 +39,8 @@ function noting(store: Store): Store {
   return {
     ...store,
     putEvents(arrival, now) {
-      for (const { specialist, dueAt: at } of arrival.cursors ?? []) if (at !== null) dueAt.set(specialist, at);
+      for (const { specialist, source, dueAt: at } of arrival.cursors ?? [])
+        if (source === "feed" && at !== null) dueAt.set(specialist, at);
       return store.putEvents(arrival, now);
     },
   };
