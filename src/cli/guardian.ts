@@ -56,11 +56,6 @@ export function requireStore({ store: { path } }: Config): void {
 async function membersOf(config: Config, { clock }: Context): Promise<readonly Member[]> {
   const { profile, roster } = await planCast(config, clock);
   return roster.definitions.map(({ specialist }) =>
-    createMember(
-      specialist,
-      operationRules(specialist, profile, () => clock.now()),
-      limitsOf(specialist.tier, profile),
-      clock.now(),
-    ),
+    createMember(specialist, operationRules(specialist, profile, clock), limitsOf(specialist.tier, profile), clock.now()),
   );
 }

@@ -83,6 +83,7 @@ export function capsOf(scope: Scope, spend: SpendLimits): Cap[] {
 
 /** Floors with what is left out filled in: lanes not named share what the named ones leave, in their usual proportion. */
 export function floorsOf(given: { readonly [lane in Lane]?: number | undefined } = {}): LaneFloors {
+  if (LANES.every((lane) => given[lane] === undefined)) return DEFAULT_FLOORS;
   const named = LANES.reduce((sum, lane) => sum + (given[lane] ?? 0), 0);
   const usual = LANES.reduce((sum, lane) => sum + (given[lane] === undefined ? DEFAULT_FLOORS[lane] : 0), 0);
   const share = usual === 0 ? 0 : Math.max(0, Math.min(1, (100 - named) / usual));

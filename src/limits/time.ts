@@ -51,3 +51,16 @@ export function ledgerTime(clock: Clock, seenAt = 0): LedgerTime {
     },
   };
 }
+
+/**
+ * Rows are timed by the ledger's clock: a wall clock that jumps must neither age a window nor put what is due off by a
+ * day. Only the client, which compares the network's clock with ours, looks at the wall.
+ */
+export function steadyClock(wall: Clock, ledger: LedgerTime): Clock {
+  return {
+    now: () => ledger.now(),
+    monotonic: () => wall.monotonic(),
+    after: (delayMs, run) => wall.after(delayMs, run),
+    soon: (run) => wall.soon(run),
+  };
+}

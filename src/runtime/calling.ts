@@ -96,7 +96,7 @@ function definite({ target, input }: Calling): { readonly target?: string; reado
 }
 
 function resultOf(intent: Intent, member: Member): CallResult {
-  const wait = intent.state === "ready" ? member.waits.get(intent.lane) : undefined;
+  const wait = intent.state === "ready" ? member.waits?.get(intent.lane) : undefined;
   const message = wait?.message ?? intent.message;
   const code = wait?.rule ?? intent.code;
   const until = wait?.until ?? (intent.state === "ready" ? intent.nextAt : undefined);

@@ -150,7 +150,7 @@ async function attempt(options: DoorOptions, passage: Passage): Promise<DoorAnsw
     const stop = examining === undefined ? standing.stop(handle, call.operation, isWrite) : undefined;
     if (stop !== undefined) return waits(options, member, { ...stop, until: stop.probeAt, lane });
     // Those that were lined up when the first of them was told to wait need not ask again.
-    const lined = intent === undefined || examining !== undefined ? undefined : member.waits.get(lane);
+    const lined = intent === undefined || examining !== undefined ? undefined : member.waits?.get(lane);
     if (lined !== undefined && lined.until > clock.now()) return { ...lined, kind: "waits", lane };
     const admission = await store.admit(admitFor(options, passage, key), decide);
     if (admission.kind !== "admitted") return held(options, member, admission);

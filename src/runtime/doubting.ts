@@ -95,10 +95,11 @@ async function waitForRoom(parts: Parts, intent: Intent, { until }: NoRoom): Pro
 /** How long this process has known of a doubt, by the clock that cannot be set. A wall clock set forward ends no quiet period. */
 function knownForMs({ clock }: Parts, member: Member, { seq, attempt }: Intent): number {
   const doubt = `${seq}/${attempt}`;
-  const since = member.doubtsSince.get(doubt);
+  const known = (member.doubtsSince ??= new Map());
+  const since = known.get(doubt);
   if (since !== undefined) return clock.monotonic() - since;
-  if (member.doubtsSince.size >= MAX_DOUBTS_KNOWN) member.doubtsSince.clear();
-  member.doubtsSince.set(doubt, clock.monotonic());
+  if (known.size >= MAX_DOUBTS_KNOWN) known.clear();
+  known.set(doubt, clock.monotonic());
   return 0;
 }
 

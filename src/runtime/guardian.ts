@@ -8,7 +8,7 @@ import type { Store } from "../store/store.ts";
 import { callOperation, type CallResult } from "./calling.ts";
 import { follow } from "./concluding.ts";
 import { announceIntent } from "./door.ts";
-import type { Member } from "./member.ts";
+import { endWaits, type Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
 import type { Runtime } from "./runtime.ts";
 import { showAll, type Snapshot } from "./snapshot.ts";
@@ -287,7 +287,7 @@ async function retryEvent(hand: Hand, id: string, handle: string | undefined): P
 /** What holds a lane in memory for one of these rules is forgotten, and everything looked at again. */
 function wake(parts: Parts | undefined, member: Member, rules: readonly string[]): void {
   if (parts === undefined) return;
-  for (const [lane, { rule }] of member.waits) if (rules.includes(rule)) member.waits.delete(lane);
+  endWaits(member, ({ rule }) => rules.includes(rule));
   for (const part of ["events", "intents", "doubts", "sources", "watches"] as const) parts.wake(member, part);
 }
 

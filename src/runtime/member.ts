@@ -30,19 +30,20 @@ export interface Member {
   keyTrouble: { readonly code: string; readonly message: string; readonly since: number } | undefined;
   limits: TierLimits;
   floors: LaneFloors;
-  readonly waits: Map<Lane, LaneWait>;
+  /** Lanes that send nothing now. Empty collections are left out: nearly all members are idle, and theirs would be a fifth of what they weigh. */
+  waits: Map<Lane, LaneWait> | undefined;
   /** Intents being sent, by row number: no second send starts for them. */
-  readonly flying: Set<number>;
+  flying: Set<number> | undefined;
   /** Since when, on the monotonic clock, this process has known of each attempt in doubt (`seq/attempt`). */
-  readonly doubtsSince: Map<string, number>;
-  /** What is at work for it now; each part runs once at a time. */
-  readonly busy: Set<Part>;
-  /** Parts asked for while they were at work: they run once more. */
-  readonly again: Set<Part>;
+  doubtsSince: Map<string, number> | undefined;
+  /** What is at work for it now, one bit for each part, see `bitOf`; each runs once at a time. */
+  busy: number;
+  /** Parts asked for while they were at work, as bits: they run once more. */
+  again: number;
   /** Looks asked for by deliveries while a pass that makes them was reading: they are made again after it. */
   missedNudges: readonly Nudge[];
-  /** The earliest time something of it is due, as last armed. */
-  dueAt: number;
+  /** Set once its first passes were begun. */
+  begun: boolean;
   /** Set once it was removed: it drains what it owes and begins nothing new. */
   retired: boolean;
 }
@@ -50,6 +51,15 @@ export interface Member {
 /** What can be at work for a specialist. */
 export const PARTS = ["deliveries", "events", "intents", "doubts", "schedules", "sources", "watches"] as const;
 export type Part = (typeof PARTS)[number];
+
+const BITS = Object.fromEntries(PARTS.map((part, i) => [part, 1 << i])) as { readonly [part in Part]: number };
+
+/** A part's place in `busy` and `again`. */
+export function bitOf(part: Part): number {
+  return BITS[part];
+}
+
+const NO_NUDGES: readonly Nudge[] = [];
 
 export function createMember(specialist: Specialist, rules: OperationRules, limits: TierLimits, now: number): Member {
   return {
@@ -62,13 +72,32 @@ export function createMember(specialist: Specialist, rules: OperationRules, limi
     keyTrouble: undefined,
     limits,
     floors: floorsOf(specialist.lanes),
-    waits: new Map(),
-    flying: new Set(),
-    doubtsSince: new Map(),
-    busy: new Set(),
-    again: new Set(),
-    missedNudges: [],
-    dueAt: Infinity,
+    waits: undefined,
+    flying: undefined,
+    doubtsSince: undefined,
+    busy: 0,
+    again: 0,
+    missedNudges: NO_NUDGES,
+    begun: false,
     retired: false,
   };
+}
+
+/** Forgets the waits of lanes that are over. */
+export function endWaits(member: Member, isOver: (wait: LaneWait) => boolean): void {
+  const { waits } = member;
+  if (waits === undefined) return;
+  for (const [lane, wait] of waits) if (isOver(wait)) waits.delete(lane);
+  if (waits.size === 0) member.waits = undefined;
+}
+
+/** An intent is being sent. */
+export function takeOff(member: Member, seq: number): void {
+  (member.flying ??= new Set()).add(seq);
+}
+
+/** Its sending is over. */
+export function land(member: Member, seq: number): void {
+  member.flying?.delete(seq);
+  if (member.flying?.size === 0) member.flying = undefined;
 }

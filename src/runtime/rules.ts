@@ -3,6 +3,7 @@ import type { Profile } from "../contract/profile.ts";
 import type { ProfileOperation } from "../contract/profile-operations.ts";
 import { parameterOf } from "../contract/operations.ts";
 import { tierLimits, type TierLimits } from "../contract/tiers.ts";
+import type { Clock } from "../core/clock.ts";
 import { Refused } from "../core/errors.ts";
 import { sha256, type JsonObject } from "../core/json.ts";
 import { DEFAULT_APPROVAL_MS } from "../limits/approvals.ts";
@@ -11,31 +12,47 @@ import type { OperationRule, OperationRules, Refusal } from "../specialist/rules
 import type { Specialist } from "../specialist/specialist.ts";
 import { priceOf } from "./prices.ts";
 
-export function operationRules(specialist: Specialist, profile: Profile, now: () => number): OperationRules {
-  return {
-    of(name) {
-      const operation = operationOf(profile, name);
-      const refusal = refusalOf(operation, specialist, profile);
-      return {
-        effect: operation.effect,
-        lane: operation.lane,
-        targetBy: targetBy(operation),
-        ...(specialist.review.includes(name) ? { review: questionFor(operation, now) } : {}),
-        ...(refusal === undefined ? {} : { refusal }),
-      };
-    },
-    input: (name, input) => checkedInput(operationOf(profile, name), input),
-  };
+export function operationRules(specialist: Specialist, profile: Profile, clock: Clock): OperationRules {
+  return new ProfileRules(specialist, profile, clock);
+}
+
+/** A class, since every specialist has one and closures would each take their own memory. */
+class ProfileRules implements OperationRules {
+  readonly #specialist: Specialist;
+  readonly #profile: Profile;
+  readonly #clock: Clock;
+
+  constructor(specialist: Specialist, profile: Profile, clock: Clock) {
+    this.#specialist = specialist;
+    this.#profile = profile;
+    this.#clock = clock;
+  }
+
+  of(name: string): OperationRule {
+    const operation = operationOf(this.#profile, name);
+    const refusal = refusalOf(operation, this.#specialist, this.#profile);
+    return {
+      effect: operation.effect,
+      lane: operation.lane,
+      targetBy: targetBy(operation),
+      ...(this.#specialist.review.includes(name) ? { review: questionFor(operation, this.#clock) } : {}),
+      ...(refusal === undefined ? {} : { refusal }),
+    };
+  }
+
+  input(name: string, input: JsonObject): JsonObject {
+    return checkedInput(operationOf(this.#profile, name), input);
+  }
 }
 
 /** What the Guardian is asked: this payload, at this price at most, within this time. */
-function questionFor(operation: ProfileOperation, now: () => number): NonNullable<OperationRule["review"]> {
+function questionFor(operation: ProfileOperation, clock: Clock): NonNullable<OperationRule["review"]> {
   return (target, input) => {
     const price = priceOf(operation, input);
     return {
       payloadHash: payloadHash(operation.name, target, input),
       amount: price.kind === "priced" ? price.worst : undefined,
-      expiresAt: now() + DEFAULT_APPROVAL_MS,
+      expiresAt: clock.now() + DEFAULT_APPROVAL_MS,
     };
   };
 }

@@ -16,7 +16,7 @@ import { DAY, MINUTE, SECOND } from "../core/units.ts";
 import { capsOf, floorsOf } from "../limits/check.ts";
 import type { Pacer } from "../limits/pacing.ts";
 import { GUARDIAN, scopeOf } from "../limits/spending.ts";
-import { ledgerTime, type LedgerTime } from "../limits/time.ts";
+import { ledgerTime, steadyClock, type LedgerTime } from "../limits/time.ts";
 import { createWakes, type Wakes } from "../schedule/wakes.ts";
 import type { Caps, Specialist } from "../specialist/specialist.ts";
 import type { Recovered, Store } from "../store/store.ts";
@@ -30,7 +30,7 @@ import { handleEvents } from "./handling.ts";
 import type { Isolation } from "./isolation/isolation.ts";
 import { createKeyWatch, KEY_LOOK_MS, type KeyWatch } from "./keys.ts";
 import { isStoreLost } from "./lost.ts";
-import { createMember, PARTS, type Member, type Part } from "./member.ts";
+import { bitOf, createMember, PARTS, type Member, type Part } from "./member.ts";
 import type { Parts } from "./parts.ts";
 import { pollSources } from "./polling.ts";
 import { readFor } from "./reading.ts";
@@ -40,6 +40,7 @@ import { startSchedules } from "./schedules.ts";
 import { createStanding, type Standing } from "./standing.ts";
 import { createSharedLists } from "./sharing.ts";
 import { sendIntents } from "./sending.ts";
+import { turnsOf } from "./turns.ts";
 import { createWebhookHealth } from "./webhook-health.ts";
 import { createWebhooks, type Webhooks } from "./webhooks.ts";
 
@@ -174,15 +175,16 @@ class Engine implements Runtime {
 
   async start(): Promise<Recovered> {
     const { specialists, store, clock, profile, log } = this.#options;
-    const handles = specialists.map(({ handle }) => handle.toLowerCase());
-    const twice = handles.find((handle, i) => handles.indexOf(handle) !== i);
-    if (twice !== undefined) throw new Misconfigured("handle_twice", `two specialists have the handle "${twice}"`);
+    refuseTwins(specialists);
     for (const specialist of specialists) this.#check(specialist);
     const recovered = await store.recover(clock.now(), doubtTiming(profile).firstCheckMs);
     if (recovered.restoredFrom !== undefined) warnRestored(log, recovered.restoredFrom, recovered.doubts);
-    for (const specialist of specialists) await this.#enlist(specialist);
+    const accounts = await store.accounts();
+    for (const specialist of specialists) this.#enlist(specialist, accounts.get(specialist.handle));
     await this.webhooks?.start();
-    for (const member of this.#members.values()) this.#begin(member);
+    for (const { member, at } of turnsOf(this.members(), await store.firstDues(), clock.now()))
+      if (at <= clock.now() || this.#options.passive === true) this.#begin(member);
+      else this.#wakes.set(member.specialist.handle, at);
     this.#track(this.#prune());
     if (this.#phase === "starting") this.#phase = "working";
     return recovered;
@@ -210,13 +212,13 @@ class Engine implements Runtime {
     if (known !== undefined) {
       const { profile, clock } = this.#options;
       known.specialist = specialist;
-      known.rules = operationRules(specialist, profile, () => clock.now());
+      known.rules = operationRules(specialist, profile, clock);
       known.limits = limitsOf(specialist.tier, profile);
       known.floors = floorsOf(specialist.lanes);
       known.retired = false;
       known.keyId = undefined; // registered anew: tier and floors may have changed
     }
-    this.#begin(known ?? (await this.#enlist(specialist)));
+    this.#begin(known ?? this.#enlist(specialist, (await this.#options.store.loadSpecialist(specialist.handle)).accountId));
   }
 
   retire(handle: Handle): void {
@@ -230,41 +232,43 @@ class Engine implements Runtime {
     if (specialist.isolate === "worker") this.#options.isolation?.check(specialist);
   }
 
-  async #enlist(specialist: Specialist): Promise<Member> {
-    const { profile, clock, store } = this.#options;
-    const rules = operationRules(specialist, profile, () => clock.now());
+  #enlist(specialist: Specialist, accountId: string | undefined): Member {
+    const { profile, clock } = this.#options;
+    const rules = operationRules(specialist, profile, clock);
     const member = createMember(specialist, rules, limitsOf(specialist.tier, profile), clock.now());
-    const row = await store.loadSpecialist(specialist.handle);
-    member.accountId ??= row.accountId;
+    member.accountId ??= accountId;
     this.#members.set(specialist.handle, member);
     return member;
   }
 
   #begin(member: Member): void {
+    member.begun = true;
     this.#track(this.#resume(member));
     if (this.webhooks !== undefined) this.#track(this.webhooks.look(member));
   }
 
   #wake(member: Member, part: Part): void {
     if (this.#stopping.signal.aborted || this.#options.passive === true) return;
-    if (member.busy.has(part)) member.again.add(part);
+    if (!member.begun) return this.#begin(member);
+    if ((member.busy & bitOf(part)) !== 0) member.again |= bitOf(part);
     else this.#track(this.#work(member, part));
   }
 
   /** Runs a part until it has nothing more to do now, then arms the timer for what comes next. */
   async #work(member: Member, part: Part): Promise<void> {
-    member.busy.add(part);
+    const bit = bitOf(part);
+    member.busy |= bit;
     try {
       for (let more = true; more && !this.#stopping.signal.aborted;) {
-        member.again.delete(part);
-        more = (await PASSES[part](this.parts, member)) || member.again.has(part);
+        member.again &= ~bit;
+        more = (await PASSES[part](this.parts, member)) || (member.again & bit) !== 0;
       }
     } catch (error) {
       this.#failed(error, `the ${part} of a specialist could not be worked on`, { handle: member.specialist.handle });
     } finally {
-      member.busy.delete(part);
+      member.busy &= ~bit;
     }
-    if (member.busy.size === 0 && !this.#stopping.signal.aborted) await this.#arm(member);
+    if (member.busy === 0 && !this.#stopping.signal.aborted) await this.#arm(member);
   }
 
   async #arm(member: Member): Promise<void> {
@@ -273,18 +277,20 @@ class Engine implements Runtime {
     const now = clock.now();
     // Without a key nothing that is due can go on, so nothing but the next look at the key counts.
     if (member.keyTrouble !== undefined) return this.#wakes.set(handle, now + KEY_LOOK_MS);
-    const lanes = LANES.filter((lane) => !member.waits.has(lane));
+    const lanes = LANES.filter((lane) => member.waits?.has(lane) !== true);
     const next = await store.nextDue(handle, lanes);
     // What is past due after a pass cannot go on by itself.
     const row = next === undefined ? Infinity : next > now ? next : now + STUCK_LOOK_MS;
-    const waits = Math.min(Infinity, ...[...member.waits.values()].map(({ until }) => until));
+    const waits = Math.min(Infinity, ...[...(member.waits?.values() ?? [])].map(({ until }) => until));
     const at = Math.min(row, waits);
     if (at < Infinity && !this.#stopping.signal.aborted) this.#wakes.set(handle, Math.max(at, now + 1));
   }
 
   #due(handle: Handle): void {
     const member = this.#members.get(handle);
-    if (member !== undefined) this.#track(this.#resume(member));
+    if (member === undefined) return;
+    if (member.begun) this.#track(this.#resume(member));
+    else this.#begin(member);
   }
 
   /** A specialist without a usable key does nothing but look whether it has one again. */
@@ -336,25 +342,21 @@ class Engine implements Runtime {
   }
 }
 
+function refuseTwins(specialists: readonly Specialist[]): void {
+  const handles = new Set<string>();
+  for (const { handle } of specialists) {
+    const known = handle.toLowerCase();
+    if (handles.has(known)) throw new Misconfigured("handle_twice", `two specialists have the handle "${known}"`);
+    handles.add(known);
+  }
+}
+
 function warnRestored(log: Logger, from: number, doubts: number): void {
   const since = new Date(from).toISOString();
   log.warn(`the store was put back from a copy of ${since}: what may have been done since is looked for on the network first`, {
     doubts,
     hint: "halts, approvals, money spent and requests made since then are not known here: look before you rely on them",
   });
-}
-
-/**
- * Rows are timed by the ledger's clock: a wall clock that jumps must neither age a window nor put what is due off by a
- * day. Only the client, which compares the network's clock with ours, looks at the wall.
- */
-function steadyClock(wall: Clock, ledger: LedgerTime): Clock {
-  return {
-    now: () => ledger.now(),
-    monotonic: () => wall.monotonic(),
-    after: (delayMs, run) => wall.after(delayMs, run),
-    soon: (run) => wall.soon(run),
-  };
 }
 
 interface DoorParts {

@@ -1,12 +1,12 @@
 /** From the outbox to the door: what is ready goes out, in order, as far as the limits let it. */
-import { LANES } from "../contract/operations.ts";
+import { LANES, type Lane } from "../contract/operations.ts";
 import { messageOf } from "../core/errors.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
 import type { Intent } from "../outbox/port.ts";
 import { follow } from "./concluding.ts";
 import { announceIntent } from "./door.ts";
 import { isStoreLost } from "./lost.ts";
-import type { Member } from "./member.ts";
+import { endWaits, land, takeOff, type LaneWait, type Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
 import { handlerOf, RECEIPT_KINDS } from "./receipts.ts";
 
@@ -19,10 +19,10 @@ export async function sendIntents(parts: Parts, member: Member): Promise<boolean
   const { handle } = member.specialist;
   await expire(parts, member);
   const now = clock.now();
-  for (const [lane, wait] of member.waits) if (wait.until <= now) member.waits.delete(lane);
-  const lanes = LANES.filter((lane) => !member.waits.has(lane));
+  endWaits(member, ({ until }) => until <= now);
+  const lanes = LANES.filter((lane) => member.waits?.has(lane) !== true);
   if (lanes.length === 0) return false;
-  const due = (await store.dueIntents(handle, lanes, now, BATCH)).filter((intent) => !member.flying.has(intent.seq));
+  const due = (await store.dueIntents(handle, lanes, now, BATCH)).filter((intent) => member.flying?.has(intent.seq) !== true);
   const sent = await Promise.all(due.map((intent) => sendOne(parts, member, intent)));
   return sent.some(Boolean);
 }
@@ -30,8 +30,8 @@ export async function sendIntents(parts: Parts, member: Member): Promise<boolean
 /** One attempt. Answers whether it left, so that what waited for it may go next. */
 export async function sendOne(parts: Parts, member: Member, intent: Intent): Promise<boolean> {
   const { door, log, stopping } = parts;
-  if (stopping.aborted || member.waits.has(intent.lane)) return false;
-  member.flying.add(intent.seq);
+  if (stopping.aborted || member.waits?.has(intent.lane) === true) return false;
+  takeOff(member, intent.seq);
   try {
     const answer = await door.send(member, intent);
     switch (answer.kind) {
@@ -58,7 +58,7 @@ export async function sendOne(parts: Parts, member: Member, intent: Intent): Pro
     });
     return false;
   } finally {
-    member.flying.delete(intent.seq);
+    land(member, intent.seq);
   }
 }
 
@@ -90,8 +90,9 @@ async function hold(
 ): Promise<void> {
   const now = parts.clock.now();
   if (!ALONE.includes(wait.rule)) {
-    const known = member.waits.get(intent.lane);
-    member.waits.set(intent.lane, { until: wait.until, since: known?.since ?? now, rule: wait.rule, message: wait.message });
+    const waits = (member.waits ??= new Map<Lane, LaneWait>());
+    const known = waits.get(intent.lane);
+    waits.set(intent.lane, { until: wait.until, since: known?.since ?? now, rule: wait.rule, message: wait.message });
     return;
   }
   const conflictLookMs = Math.min(LONGEST_CONFLICT_LOOK_MS, Math.max(CONFLICT_LOOK_MS, (now - intent.createdAt) / 8));

@@ -19,6 +19,15 @@ export interface WatchRow {
   readonly dueAt: number | null;
 }
 
+/** When the first thing of a specialist is due; undefined where nothing is. */
+export interface FirstDue {
+  readonly specialist: Handle;
+  /** Of events, intents, doubts, deliveries and followed objects. */
+  readonly workAt: number | undefined;
+  /** Of sources. */
+  readonly lookAt: number | undefined;
+}
+
 export interface ScheduleStore {
   sources(specialist: Handle): Promise<readonly SourceRow[]>;
   dueWatches(specialist: Handle, now: number, limit: number): Promise<readonly WatchRow[]>;
@@ -29,4 +38,6 @@ export interface ScheduleStore {
   findWatch(specialist: Handle, kind: WatchRow["kind"], object: string): Promise<WatchRow | undefined>;
   /** The earliest time anything of the specialist's is due, over events, intents of these lanes, doubts, sources and watches. */
   nextDue(specialist: Handle, lanes: readonly Lane[]): Promise<number | undefined>;
+  /** The same of all specialists at once, whatever the lane, for the start. */
+  firstDues(): Promise<readonly FirstDue[]>;
 }

@@ -107,6 +107,8 @@ export interface GuardianStore {
 
 export interface RosterStore {
   loadSpecialist(handle: Handle): Promise<SpecialistRow>;
+  /** The accounts known, by handle. */
+  accounts(): Promise<ReadonlyMap<Handle, string>>;
   saveAccount(handle: Handle, accountId: string, now: number): Promise<void>;
   park(handle: Handle, why: { readonly code: string; readonly message: string; readonly until?: number }, now: number): Promise<void>;
   unpark(handle: Handle, now: number): Promise<void>;

@@ -47,7 +47,7 @@ function requestFor({ kind, saved = new Map<string, Json>(), ...rest }: Handling
     steps: saved,
     me: { handle: asHandle("careless"), id: "agent_1" },
     state: { count: 4 },
-    rules: operationRules(careless, profile, () => NOW),
+    rules: operationRules(careless, profile, { ...clock, now: () => NOW }),
     deadlineMs: 5_000,
     read: async ({ target }) => {
       if (target === "full") return { suspendedUntil: NOW + 60_000, reason: "the hour is used up" };

@@ -1,12 +1,13 @@
 /** Specialists in SQLite: their accounts, keys and parks; and the Guardian's hand over them. */
 import type { DatabaseSync } from "node:sqlite";
-import { asKeyId } from "../../core/ids.ts";
+import { asHandle, asKeyId } from "../../core/ids.ts";
 import type { RosterStore } from "../store.ts";
 import type { Commits } from "./commits.ts";
-import { maybeNumber, maybeText, numberOf } from "./rows.ts";
+import { maybeNumber, maybeText, numberOf, textOf } from "./rows.ts";
 
 export function createRoster(db: DatabaseSync, commits: Commits): RosterStore {
   const load = db.prepare("SELECT account_id, parked_code, parked_message, parked_at, parked_until FROM specialist WHERE handle = ?");
+  const accounts = db.prepare("SELECT handle, account_id FROM specialist WHERE account_id IS NOT NULL");
   const account = db.prepare(`
     INSERT INTO specialist (handle, account_id, updated_at) VALUES (?1, ?2, ?3)
     ON CONFLICT (handle) DO UPDATE SET account_id = ?2, updated_at = ?3`);
@@ -35,6 +36,7 @@ export function createRoster(db: DatabaseSync, commits: Commits): RosterStore {
               },
       };
     },
+    accounts: async () => new Map(accounts.all().map((row) => [asHandle(textOf(row, "handle")), textOf(row, "account_id")])),
     saveAccount: (handle, accountId, now) => commits.hard(() => void account.run(handle, accountId, now)),
     park: (handle, why, now) => commits.hard(() => void park.run(handle, why.code, why.message, why.until ?? null, now)),
     unpark: (handle, now) => commits.hard(() => void unpark.run(now, handle)),

@@ -1,7 +1,7 @@
 /** Sources and followed objects in SQLite, and when each is due. */
 import type { WatchWrite } from "../../contract/happening.ts";
 import type { DatabaseSync } from "node:sqlite";
-import type { Handle } from "../../core/ids.ts";
+import { asHandle, type Handle } from "../../core/ids.ts";
 import type { CursorWrite } from "../../inbox/port.ts";
 import type { ScheduleStore, WatchRow } from "../../schedule/port.ts";
 import type { Commits } from "./commits.ts";
@@ -47,6 +47,20 @@ export function createSchedule(db: DatabaseSync, commits: Commits): ScheduleStor
       UNION ALL SELECT min(due_at) FROM delivery WHERE specialist = ?1 AND state = 'ready'
       UNION ALL SELECT min(due_at) FROM source WHERE specialist = ?1 AND due_at IS NOT NULL
       UNION ALL SELECT min(due_at) FROM watch WHERE specialist = ?1 AND due_at IS NOT NULL)`);
+  const work = `
+    SELECT specialist, min(not_before) AS at FROM event WHERE state = 'ready' GROUP BY specialist
+    UNION ALL SELECT specialist, min(next_at) FROM intent
+      WHERE state = 'ready' AND (target_intent IS NULL OR target IS NOT NULL) GROUP BY specialist
+    UNION ALL SELECT specialist, min(next_at) FROM intent WHERE state = 'in_doubt' GROUP BY specialist
+    UNION ALL SELECT specialist, min(expires_at) FROM intent
+      WHERE expires_at IS NOT NULL AND state IN ('proposed', 'ready') GROUP BY specialist
+    UNION ALL SELECT specialist, min(due_at) FROM delivery WHERE state = 'ready' GROUP BY specialist
+    UNION ALL SELECT specialist, min(due_at) FROM watch WHERE due_at IS NOT NULL GROUP BY specialist`;
+  const first = db.prepare(`
+    SELECT specialist, min(work) AS work, min(look) AS look FROM (
+      SELECT specialist, at AS work, NULL AS look FROM (${work})
+      UNION ALL SELECT specialist, NULL, min(due_at) FROM source WHERE due_at IS NOT NULL GROUP BY specialist)
+    GROUP BY specialist`);
   return {
     sources: async (specialist: Handle) =>
       sources
@@ -59,6 +73,12 @@ export function createSchedule(db: DatabaseSync, commits: Commits): ScheduleStor
       const row = oneWatch.get(specialist, kind, object);
       return row === undefined ? undefined : readWatch(row);
     },
+    firstDues: async () =>
+      first.all().map((row) => ({
+        specialist: asHandle(textOf(row, "specialist")),
+        workAt: maybeNumber(row, "work"),
+        lookAt: maybeNumber(row, "look"),
+      })),
     nextDue: async (specialist, lanes) => maybeNumber(next.get(specialist, JSON.stringify(lanes)) ?? {}, "at"),
   };
 }
