@@ -1,6 +1,6 @@
 /** One picture of a working runtime as lines that fit a terminal of a given size. Pure: the same state, the same lines. */
 import type { EndpointSet } from "../contract/operations.ts";
-import { MICROS_PER_UNIT, showDuration } from "../core/units.ts";
+import { MICROS_PER_UNIT, MINUTE, showDuration } from "../core/units.ts";
 import type { SpecialistShown } from "../runtime/snapshot.ts";
 import type { Paint } from "./output.ts";
 import { printable } from "./output.ts";
@@ -30,6 +30,8 @@ export interface Picture {
   readonly stopping: boolean;
   readonly specialists: readonly SpecialistShown[];
   readonly held: ReadonlyMap<string, Held>;
+  /** Those whose webhooks have proved reliable: they poll rarely. */
+  readonly told: ReadonlySet<string>;
   readonly jobs: JobTotals;
   readonly network: NetworkTotals;
   /** Newest first. */
@@ -42,9 +44,34 @@ export interface Size {
 }
 
 const SMALLEST: Size = { columns: 20, rows: 4 };
-/** From this width on there is room for bars, and for both windows. */
-const WIDE = 110;
-const MIDDLE = 76;
+/** From this width on lines carry the time of day. */
+const TIMED = 76;
+/** Less says nothing about why something waits. */
+const LEAST_STATE = 26;
+/** A poll as far off as this has a reason worth telling. */
+const RARE_MS = 5 * MINUTE;
+
+/** How much of each specialist is shown. */
+interface Detail {
+  readonly tier: boolean;
+  /** The window of a day beside that of an hour. */
+  readonly day: boolean;
+  readonly money: boolean;
+  /** Cells of a bar. */
+  readonly bars: number;
+  /** Few words. */
+  readonly short: boolean;
+}
+
+/** Richest first: the first that leaves room for what each one does or waits for is taken, else the last. */
+const DETAILS: readonly Detail[] = [
+  { tier: true, day: true, money: true, bars: 10, short: false },
+  { tier: true, day: true, money: true, bars: 5, short: false },
+  { tier: true, day: true, money: true, bars: 5, short: true },
+  { tier: true, day: false, money: true, bars: 5, short: true },
+  { tier: false, day: false, money: true, bars: 0, short: true },
+  { tier: false, day: false, money: false, bars: 0, short: true },
+];
 
 export function frame(picture: Picture, size: Size, paint: Paint): string[] {
   const columns = Math.max(SMALLEST.columns, size.columns);
@@ -71,51 +98,65 @@ interface Cell {
 }
 
 function cast(picture: Picture, columns: number, paint: Paint): string[] {
-  const { specialists } = picture;
-  const cells: Cell[] = [
-    { title: "Specialist", text: ({ handle }) => handle },
-    ...(columns >= MIDDLE ? [{ title: "Tier", text: ({ tier }: SpecialistShown) => tier ?? "" }] : []),
-    { title: columns >= MIDDLE ? "Requests this hour" : "Hour", text: (shown) => use(shown, "hour", columns) },
-    ...(columns >= WIDE ? [{ title: "This day", text: (shown: SpecialistShown) => use(shown, "day", columns) }] : []),
-    ...(columns >= MIDDLE ? [{ title: "Spent today", text: (shown: SpecialistShown) => money(shown, columns) }] : []),
-    { title: columns >= MIDDLE ? "Jobs done" : "Jobs", text: won, right: true },
-  ];
-  const widths = cells.map(({ title, text }) => Math.max(title.length, ...specialists.map((shown) => width(text(shown)))));
-  const used = widths.reduce((sum, one) => sum + one + 2, 0);
+  const tables = DETAILS.map((detail) => tableOf(picture.specialists, detail));
+  const table = tables.find(({ used }) => columns - used >= LEAST_STATE) ?? tables.at(-1);
+  if (table === undefined) return [];
   const line = (texts: readonly string[], last: string): string =>
-    fit(`${texts.map((text, i) => pad(text, widths[i] ?? 0, cells[i]?.right === true)).join("  ")}  ${last}`, columns);
-  const last = columns - used >= 12;
+    fit(`${texts.map((text, i) => pad(text, table.widths[i] ?? 0, table.cells[i]?.right === true)).join("  ")}  ${last}`, columns);
+  const titles = table.cells.map(({ title }) => title);
   return [
-    paint.dim(
-      line(
-        cells.map(({ title }) => title),
-        last ? "Now" : "",
-      ),
-    ),
-    ...specialists.map((shown) => {
+    paint.dim(line(titles, "Now")),
+    ...picture.specialists.map((shown) => {
       const state = stateOf(shown, picture);
       const text = line(
-        cells.map((cell) => printable(cell.text(shown))),
-        last ? state.text : "",
+        table.cells.map((cell) => printable(cell.text(shown))),
+        state.text,
       );
       return state.tone === "plain" ? text : paint.yellow(text);
     }),
   ];
 }
 
-function use({ quota }: SpecialistShown, window: "hour" | "day", columns: number): string {
-  if (quota === undefined) return "-";
-  const { used, limit } = quota[window];
-  const figures = `${used} of ${limit}`;
-  return columns >= MIDDLE ? `${bar(used, limit, columns >= WIDE ? 10 : 5)} ${figures}` : `${used}/${limit}`;
+interface Table {
+  readonly cells: readonly Cell[];
+  readonly widths: readonly number[];
+  /** Columns before the last one. */
+  readonly used: number;
 }
 
-function money({ money: shown }: SpecialistShown, columns: number): string {
+function tableOf(specialists: readonly SpecialistShown[], detail: Detail): Table {
+  const { tier, day, money: spends, short } = detail;
+  const cells: Cell[] = [
+    { title: "Specialist", text: ({ handle }) => handle },
+    ...(tier ? [{ title: "Tier", text: (shown: SpecialistShown) => shown.tier ?? "" }] : []),
+    { title: short ? "Hour" : "Requests this hour", text: (shown) => use(shown, "hour", detail) },
+    ...(day ? [{ title: short ? "Day" : "This day", text: (shown: SpecialistShown) => use(shown, "day", detail) }] : []),
+    ...(spends ? [{ title: short ? "Spent" : "Spent today", text: (shown: SpecialistShown) => money(shown, detail) }] : []),
+    { title: short ? "Jobs" : "Jobs done", text: won, right: true },
+  ];
+  const widths = cells.map(({ title, text }) => Math.max(title.length, ...specialists.map((shown) => width(text(shown)))));
+  return { cells, widths, used: widths.reduce((sum, one) => sum + one + 2, 0) };
+}
+
+function use({ quota }: SpecialistShown, window: "hour" | "day", { bars, short }: Detail): string {
+  if (quota === undefined) return "-";
+  const { used, limit } = quota[window];
+  const figures = short ? `${used}/${thousands(limit)}` : `${used} of ${thousands(limit)}`;
+  return bars > 0 ? `${bar(used, limit, bars)} ${figures}` : figures;
+}
+
+/** `60`, `10k`. */
+function thousands(count: number): string {
+  return count >= 1_000 && count % 1_000 === 0 ? `${count / 1_000}k` : String(count);
+}
+
+function money({ money: shown }: SpecialistShown, { bars, short }: Detail): string {
   const texts = shown.map(({ currency, dayMicros, dayCapMicros }) => {
     const spent = dayMicros / MICROS_PER_UNIT;
     if (dayCapMicros === undefined) return `${spent} ${currency}`;
-    const limits = columns >= WIDE ? `${bar(dayMicros, dayCapMicros, 5)} ` : "";
-    return `${limits}${spent} of ${dayCapMicros / MICROS_PER_UNIT} ${currency}`;
+    const cap = dayCapMicros / MICROS_PER_UNIT;
+    const limits = bars > 0 ? `${bar(dayMicros, dayCapMicros, 5)} ` : "";
+    return short ? `${limits}${spent}/${cap}` : `${limits}${spent} of ${cap} ${currency}`;
   });
   return texts.length === 0 ? "-" : texts.join(", ");
 }
@@ -128,7 +169,7 @@ function won({ actions, jobs }: SpecialistShown): string {
 }
 
 /** What it does now, or why it does nothing and until when. */
-function stateOf(shown: SpecialistShown, { now, held }: Picture): { readonly text: string; readonly tone: "plain" | "held" } {
+function stateOf(shown: SpecialistShown, { now, held, told }: Picture): { readonly text: string; readonly tone: "plain" | "held" } {
   const { parked, toldToWait, waits, open, sources } = shown;
   if (parked !== undefined) return { text: printable(parked.message), tone: "held" };
   const until = (at: number): string => `until ${timeOfDay(at)} (${showDuration(Math.max(0, at - now))})`;
@@ -142,7 +183,8 @@ function stateOf(shown: SpecialistShown, { now, held }: Picture): { readonly tex
   if (busy > 0) return { text: `${busy} to send`, tone: "plain" };
   const [next] = sources.flatMap(({ name, dueAt }) => (dueAt === null ? [] : [{ name, dueAt }])).sort((a, b) => a.dueAt - b.dueAt);
   if (next === undefined) return { text: "", tone: "plain" };
-  return { text: `${purposeOf(next.name)} ${next.dueAt - now < 1_000 ? "now" : `in ${showDuration(next.dueAt - now)}`}`, tone: "plain" };
+  const due = `${purposeOf(next.name)} ${next.dueAt - now < 1_000 ? "now" : `in ${showDuration(next.dueAt - now)}`}`;
+  return { text: told.has(shown.handle) && next.dueAt - now > RARE_MS ? `listens to webhooks; ${due}` : due, tone: "plain" };
 }
 
 function purposeOf(source: string): string {
@@ -159,7 +201,7 @@ function totals({ jobs, network }: Picture, columns: number, paint: Paint): stri
 }
 
 function actionText({ at, handle, told }: Action, columns: number, paint: Paint): string {
-  const prefix = columns >= MIDDLE ? `${timeOfDay(at)}  ` : "";
+  const prefix = columns >= TIMED ? `${timeOfDay(at)}  ` : "";
   const who = handle === "" ? "" : `${printable(handle)} `;
   const text = fit(printable(told.text).replaceAll("\n", " "), Math.max(1, columns - prefix.length - width(who)));
   return `${paint.dim(prefix)}${paint.bold(fit(who, columns - prefix.length))}${painted({ ...told, text }, paint)}`;

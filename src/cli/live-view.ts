@@ -69,9 +69,11 @@ export function openLiveView(options: LiveViewOptions): LiveView {
     if (closed) return;
     const size = { columns: terminal.columns ?? DEFAULT_SIZE.columns, rows: terminal.rows ?? DEFAULT_SIZE.rows };
     const { set, endsAt } = options;
-    const { baseUrl } = launched;
+    const { baseUrl, runtime } = launched;
+    const handles = runtime.members().map(({ specialist: { handle } }) => handle);
+    const told = new Set<string>(handles.filter((handle) => runtime.parts.health.of(handle).state === "healthy"));
     const lines = frame(
-      { now: clock.now(), startedAt, endsAt, set, baseUrl, stopping, specialists, held, actions, ...options.totals() },
+      { now: clock.now(), startedAt, endsAt, set, baseUrl, stopping, specialists, held, told, actions, ...options.totals() },
       size,
       paint,
     );

@@ -47,8 +47,8 @@ type Tell = { readonly [name in AnnouncementName]: (what: Announcements[name]) =
 
 /** Who did it comes apart, so that columns can line up. Undefined: not worth a line. */
 export const TELL: Tell = {
-  intent: ({ operation, state, target, code, message }) => {
-    const object = target === undefined ? "" : ` ${target}`;
+  intent: ({ operation, state, target, words, code, message }) => {
+    const object = `${target === undefined ? "" : ` ${target}`}${words === undefined ? "" : `: "${words.replaceAll(/\s+/g, " ").trim()}"`}`;
     const wanted = `${WANTED[operation] ?? `do ${operation}:`}${object}`;
     const why = message === undefined ? (code ?? "") : message;
     switch (state) {

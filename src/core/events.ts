@@ -31,6 +31,8 @@ export interface Announcements {
     readonly operation: string;
     readonly state: string;
     readonly target?: string;
+    /** The beginning of its own words, where it has some: a title, else what it says. */
+    readonly words?: string;
     readonly code?: string;
     readonly message?: string;
   };

@@ -1,8 +1,8 @@
 /** The network's Guardian has decided on an action of ours: the intent that waited for it is settled. */
 import { createdIdIn, objectOf, referenceOf, type Meaning } from "../intake/webhook/mapping.ts";
 import type { Intent, IntentChange } from "../outbox/port.ts";
+import { announceIntent } from "./announcing.ts";
 import { follow } from "./concluding.ts";
-import { announceIntent } from "./door.ts";
 import type { Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
 

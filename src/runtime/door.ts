@@ -16,6 +16,7 @@ import type { Cap } from "../limits/spending.ts";
 import type { LedgerTime } from "../limits/time.ts";
 import type { Attempt, Intent } from "../outbox/port.ts";
 import type { Admission, Admit, Store } from "../store/store.ts";
+import { announceIntent } from "./announcing.ts";
 import type { Conclusion } from "./concluding.ts";
 import { KEY_LOOK_MS, type KeyWatch } from "./keys.ts";
 import type { Member } from "./member.ts";
@@ -291,23 +292,4 @@ function endOf(attempt: Attempt, outcome: Outcome): AttemptEnd {
 function endingOf(outcome: Outcome): AttemptEnd["ending"] {
   if (outcome.class === "never-left" || outcome.class === "limited") return outcome.class;
   return outcome.class === "unknown" ? "lost" : "answered";
-}
-
-export function announceIntent(
-  announcer: Announcer,
-  member: Member,
-  intent: Intent,
-  change: { readonly state: string; readonly code?: string; readonly message?: string },
-  now: number,
-): void {
-  announcer.emit("intent", {
-    at: now,
-    handle: member.specialist.handle,
-    id: intent.id,
-    operation: intent.operation,
-    state: change.state,
-    ...(intent.target === undefined ? {} : { target: intent.target }),
-    ...(change.code === undefined ? {} : { code: change.code }),
-    ...(change.message === undefined ? {} : { message: change.message }),
-  });
 }

@@ -4,9 +4,9 @@ import type { NetworkRecord } from "../contract/records.ts";
 import type { Intent, IntentChange, Proof } from "../outbox/port.ts";
 import { findEffect, readBackOf, type Myself, type ReadBack } from "../outbox/readback.ts";
 import { reconcile, type Look } from "../outbox/reconcile.ts";
+import { announceIntent } from "./announcing.ts";
 import { follow } from "./concluding.ts";
 import { MINUTE } from "../core/units.ts";
-import { announceIntent } from "./door.ts";
 import type { Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
 

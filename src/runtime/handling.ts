@@ -7,6 +7,7 @@ import { brake } from "../specialist/brakes.ts";
 import type { DraftIntent, StoredIntent } from "../specialist/port.ts";
 import type { ReadCall, ReadResult, RunRequest } from "../specialist/request.ts";
 import { runHandler, RunInterrupted, type EventHandler, type RunResult } from "../specialist/run.ts";
+import { announceIntent } from "./announcing.ts";
 import type { Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
 import { draftReceipt, handlerOf, receiptEvent } from "./receipts.ts";
@@ -133,16 +134,6 @@ function finish(
   });
 }
 
-function announceDecision(parts: Parts, member: Member, draft: DraftIntent | undefined, intent: StoredIntent): void {
-  if (draft === undefined) return;
-  parts.announcer.emit("intent", {
-    at: parts.clock.now(),
-    handle: member.specialist.handle,
-    id: intent.id,
-    operation: draft.operation,
-    state: intent.state,
-    ...(draft.target === undefined ? {} : { target: draft.target }),
-    ...(intent.code === undefined ? {} : { code: intent.code }),
-    ...(intent.message === undefined ? {} : { message: intent.message }),
-  });
+function announceDecision(parts: Parts, member: Member, draft: DraftIntent | undefined, stored: StoredIntent): void {
+  if (draft !== undefined) announceIntent(parts.announcer, member, draft, stored, parts.clock.now());
 }

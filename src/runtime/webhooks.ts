@@ -212,7 +212,7 @@ class Reception implements Webhooks {
       const state = await this.#register(member);
       this.#registrations.set(handle, withSecretOf(before, state));
       if (state.kind === "untouched") return;
-      if (before?.kind !== state.kind) log.info("webhook registration", { handle, ...shownRegistration(state) });
+      if (before?.kind !== state.kind) log.info(SAID[state.kind], { handle, ...("why" in state ? { why: state.why } : {}) });
       const lookMs = health.of(handle).state === "unhealthy" ? UNHEALTHY_LOOK_MS : LOOK_MS;
       await sleep(clock, state.kind === "waits" ? Math.max(SECOND, state.until - clock.now()) : lookMs, stopping);
     }
@@ -235,6 +235,11 @@ class Reception implements Webhooks {
     }
   }
 }
+
+const SAID: { readonly [kind in Exclude<RegistrationState["kind"], "untouched">]: string } = {
+  registered: "is told of news by webhook from now on",
+  waits: "has no webhook yet, and polls meanwhile",
+};
 
 /** A secret that only this process knows outlives the looks that find its webhook in place. */
 function withSecretOf(before: RegistrationState | undefined, now: RegistrationState): RegistrationState {

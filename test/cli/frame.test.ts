@@ -34,6 +34,7 @@ const picture: Picture = {
   stopping: false,
   specialists: [shown],
   held: new Map(),
+  told: new Set(),
   jobs: { seen: 9, applied: 7, assigned: 5, delivered: 4, accepted: 4, rejected: 0, paid: 3 },
   network: { requests: 50, refused429: 0 },
   actions: [
@@ -78,7 +79,23 @@ describe("the live picture", () => {
     expect(text({ waits: [wait] })).toMatch(/waits until \d\d:\d\d:\d\d \(5m\): all 60 requests of this hour are used/);
     expect(text({}, new Map([["data-worker", { until: NOW - 1, message: "long over" }]]))).not.toContain("long over");
     expect(text({ toldToWait: { until: NOW + MINUTE, reason: "429" } })).toContain("the network asked it to");
+    const rarely = frame(
+      {
+        ...picture,
+        told: new Set(["data-worker"]),
+        specialists: [{ ...shown, sources: [{ name: "feed", dueAt: NOW + 40 * MINUTE }] }],
+      },
+      { columns: 200, rows: 30 },
+      plain,
+    ).join("\n");
+    expect(rarely).toContain("listens to webhooks; reads the feed in 40m");
     expect(text({ open: { proposed: 2 } })).toContain("2 wait for your approval");
+  });
+
+  test.each([60, 80, 110, 130, 200])("has room for the reason in %i columns", (columns) => {
+    const parked = { code: "key_refused", message: "the network refuses the key", since: NOW };
+    const lines = frame({ ...picture, specialists: [{ ...shown, parked }] }, { columns, rows: 30 }, plain);
+    expect(lines.find((line) => line.startsWith("data-worker"))).toMatch(/the network refuses the/);
   });
 
   test("colours nothing where colours are off, and the words stay the same where they are on", () => {
