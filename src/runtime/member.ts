@@ -44,6 +44,8 @@ export interface Member {
   missedNudges: readonly Nudge[];
   /** Set once its first passes were begun. */
   begun: boolean;
+  /** When all of its parts were last asked what is due. */
+  lookedAt: number;
   /** Set once it was removed: it drains what it owes and begins nothing new. */
   retired: boolean;
 }
@@ -79,6 +81,7 @@ export function createMember(specialist: Specialist, rules: OperationRules, limi
     again: 0,
     missedNudges: NO_NUDGES,
     begun: false,
+    lookedAt: 0,
     retired: false,
   };
 }

@@ -279,8 +279,8 @@ class Engine implements Runtime {
     if (member.keyTrouble !== undefined) return this.#wakes.set(handle, now + KEY_LOOK_MS);
     const lanes = LANES.filter((lane) => member.waits?.has(lane) !== true);
     const next = await store.nextDue(handle, lanes);
-    // What is past due after a pass cannot go on by itself.
-    const row = next === undefined ? Infinity : next > now ? next : now + STUCK_LOOK_MS;
+    // What was due when all parts were asked cannot go on by itself; what came due since has not been asked for.
+    const row = next === undefined ? Infinity : next > member.lookedAt ? next : member.lookedAt + STUCK_LOOK_MS;
     const waits = Math.min(Infinity, ...[...(member.waits?.values() ?? [])].map(({ until }) => until));
     const at = Math.min(row, waits);
     if (at < Infinity && !this.#stopping.signal.aborted) this.#wakes.set(handle, Math.max(at, now + 1));
@@ -296,6 +296,7 @@ class Engine implements Runtime {
   /** A specialist without a usable key does nothing but look whether it has one again. */
   async #resume(member: Member): Promise<void> {
     if (member.keyTrouble !== undefined && !(await this.#keys.look(member))) return this.#arm(member);
+    member.lookedAt = this.#options.clock.now();
     for (const part of PARTS) this.#wake(member, part);
   }
 

@@ -7,7 +7,7 @@ import { createAnnouncer } from "../../src/core/events.ts";
 import { silentLogger } from "../../src/core/log.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { Secret } from "../../src/core/secret.ts";
-import { HOUR, MINUTE } from "../../src/core/units.ts";
+import { HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { virtualPacer } from "../../src/limits/pacing.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
@@ -35,8 +35,8 @@ function machine(startAt: string, schedules: { readonly [name: string]: Timing }
     clock,
     ran,
     slots: (name: string) => ran.filter((one) => one.name === name).map(({ slot }) => new Date(slot).toISOString().slice(0, 16)),
-    /** Runs a process for so long, then ends it. */
-    async live(ms: number): Promise<void> {
+    /** Runs a process for so long, then ends it. With `told`, a delivery wakes it whenever something is due, just before its own timer does. */
+    async live(ms: number, told = false): Promise<void> {
       const random = seededRandom(`life ${++lives}`);
       const announcer = createAnnouncer();
       announcer.on("run", ({ event, result, at }) => {
@@ -57,6 +57,14 @@ function machine(startAt: string, schedules: { readonly [name: string]: Timing }
         log: silentLogger(),
         announcer,
       });
+      const tell = (): void => {
+        for (const member of runtime.members()) runtime.parts.wake(member, "deliveries");
+      };
+      const tellWhenDue = async (): Promise<void> => {
+        const [source] = await store.sources(specialist.handle);
+        if (typeof source?.dueAt === "number") clock.after(source.dueAt - clock.now(), tell);
+      };
+      if (told) announcer.on("run", () => void tellWhenDue());
       await clock.run(runtime.start());
       await clock.advance(ms);
       await clock.run(runtime.stop());
@@ -107,6 +115,12 @@ describe("over restarts", () => {
     expect(Math.max(...slots) - Math.min(...slots)).toBe(slots.length - 1);
     expect(slots.length).toBeGreaterThan(60);
   });
+});
+
+test("deliveries that come when a schedule is due do not put it off", async () => {
+  const { live, ran } = machine("2026-11-21T00:00:00Z", { beat: { every: "1s" } });
+  await live(20 * SECOND, true);
+  expect(ran.length).toBeGreaterThanOrEqual(19);
 });
 
 describe("a clock that is set while the process is down", () => {
