@@ -88,7 +88,7 @@ async function runCommand(argv: readonly string[], json: boolean, around: Surrou
         .split("\n")
         .join(" "),
       {
-        hint: `retinue ${command === undefined ? "" : `${command.name} `}--help shows what there is`,
+        hint: `${command?.arguments?.includes("<id>") === true ? "ids stand in `retinue status` and `retinue log`; " : ""}retinue ${command === undefined ? "" : `${command.name} `}--help shows what there is`,
       },
     );
   }

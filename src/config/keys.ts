@@ -77,22 +77,10 @@ export interface KeyCheck {
 
 /** Everything wrong with the keys of these specialists, for a network of this set. */
 export function checkKeys(places: readonly KeyPlace[], check: KeyCheck): Problem[] {
-  const owners = new Map<string, string>();
   const problems: Problem[] = [];
   for (const place of places) {
-    const variable = keyVariable(place.handle);
-    const other = owners.get(variable);
-    owners.set(variable, other ?? place.handle);
-    if (other !== undefined && other !== place.handle) {
-      problems.push(
-        mistake("key_variable_shared", `"${other}" and "${place.handle}" would both take their key from ${variable}`, {
-          hint: "rename one of them, so that no key is used for the wrong specialist",
-        }),
-      );
-      continue;
-    }
     problems.push(...checkKey(place, check));
-    const file = place.keyFile ?? check.environment.get(`${variable}_FILE`);
+    const file = place.keyFile ?? check.environment.get(`${keyVariable(place.handle)}_FILE`);
     if (file !== undefined) problems.push(...checkMode(resolveFrom(check.cwd, file)));
   }
   return problems;

@@ -6,7 +6,7 @@ import { tierLimits } from "../contract/tiers.ts";
 import { withOverride, type Specialist } from "../specialist/specialist.ts";
 import type { Config } from "./config.ts";
 import { loadDefinitions, type LoadedDefinition } from "./definitions.ts";
-import { checkKeys, type KeyPlace } from "./keys.ts";
+import { checkKeys, keyVariable, type KeyPlace } from "./keys.ts";
 import { isMistake, mistake, nearest, problemOf, warning, type Problem } from "./problem.ts";
 
 export interface Roster {
@@ -46,9 +46,27 @@ export async function loadRoster({ config, profile, checkCron }: RosterOptions):
         ...mistakesOf(() => cron !== undefined && checkCron(cron, zone ?? config.guardian.zone), definition.file, `schedules.${name}`),
       );
   }
+  problems.push(...sharedVariables(definitions));
   const broken = new Set(problems.filter(isMistake).map(({ file }) => file));
   const failed = [...loaded.failed, ...definitions.map(({ file }) => file).filter((file) => broken.has(file))];
   return { definitions, problems: [...problems, ...checkPrices(config, profile)], failed, set: profile.set };
+}
+
+/** Handles that differ only in what a variable's name cannot hold would use one another's keys. */
+function sharedVariables(definitions: readonly LoadedDefinition[]): Problem[] {
+  const owners = new Map<string, string>();
+  return definitions.flatMap(({ file, specialist: { handle } }) => {
+    const variable = keyVariable(handle);
+    const other = owners.get(variable);
+    owners.set(variable, other ?? handle);
+    if (other === undefined) return [];
+    return [
+      mistake("key_variable_shared", `"${other}" and "${handle}" would both take their key from ${variable}`, {
+        file,
+        hint: "rename one of them, so that no key is used for the wrong specialist",
+      }),
+    ];
+  });
 }
 
 function checkPrices({ prices, file }: Config, profile: Profile): Problem[] {

@@ -73,11 +73,6 @@ describe("what is wrong with keys:", () => {
     expect(check([{ handle: "scout" }], { RETINUE_KEY_SCOUT: "short" })).toMatchObject([{ code: "key_invalid" }]);
   });
 
-  test("two handles with one variable", () => {
-    const problems = check([{ handle: "data-worker" }, { handle: "data.worker" }], { RETINUE_KEY_DATA_WORKER: KEY_B });
-    expect(problems).toMatchObject([{ level: "error", code: "key_variable_shared" }]);
-  });
-
   test.skipIf(process.platform === "win32")("a file that others may read", () => {
     const { root, write } = project();
     const file = write("key.txt", KEY_B);
