@@ -63,7 +63,8 @@ function timely(view: AdmissionView): Verdict | undefined {
   const since = taken.rule === "key_parked" ? view.quota.parkedAt : (request.readyAt ?? now);
   return wait(view, taken.rule, quotaMessage(taken.rule, taken.window, request.lane, view), {
     since,
-    until: taken.until,
+    // No window moves on to make room for another obligation: one of them has to be settled.
+    until: taken.rule === "obligations_full" ? undefined : taken.until,
     window: taken.window,
   });
 }

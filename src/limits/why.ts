@@ -9,6 +9,7 @@ const LIFTED_BY: { readonly [rule: string]: string } = {
   key_unusable: "a working key",
   spend_frozen: "the Guardian, who has to look at the account",
   conflict: "the outcome of that intent",
+  obligations_full: "a job that is delivered or given up",
 };
 
 /** One line a fact, the reason first. Times are relative to `now` and absolute in UTC. */

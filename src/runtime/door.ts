@@ -51,7 +51,16 @@ export type DoorAnswer =
       /** The answer as it came, for an examination. */
       readonly wire?: WireAnswer;
     }
-  | { readonly kind: "waits"; readonly until: number; readonly rule: string; readonly message: string; readonly lane: Lane }
+  | {
+      readonly kind: "waits";
+      /** When to ask again. */
+      readonly until: number;
+      /** True where no time ends the wait, but a person or what becomes of something else. */
+      readonly open?: boolean;
+      readonly rule: string;
+      readonly message: string;
+      readonly lane: Lane;
+    }
   | { readonly kind: "refused"; readonly code: string; readonly message: string }
   /** The intent is somebody else's now. */
   | { readonly kind: "gone" };
@@ -210,7 +219,7 @@ function held(options: DoorOptions, member: Member, admission: Exclude<Admission
   const { rule, message, lane } = admission;
   // Waits are told in the ledger's time, timers run by the clock's.
   const until = clock.now() + (admission.until === undefined ? OPEN_WAIT_MS : Math.max(0, admission.until - ledger.now()));
-  return waits(options, member, { rule, message, lane, until });
+  return waits(options, member, { rule, message, lane, until, open: admission.until === undefined });
 }
 
 function waits(
@@ -218,9 +227,9 @@ function waits(
   member: Member,
   wait: Omit<Extract<DoorAnswer, { readonly kind: "waits" }>, "kind">,
 ): DoorAnswer {
-  const { rule, message, lane, until } = wait;
+  const { rule, message, lane, until, open = false } = wait;
   announcer.emit("wait", { at: clock.now(), handle: member.specialist.handle, lane, rule, until, message });
-  return { kind: "waits", until, rule, message, lane };
+  return { kind: "waits", until, open, rule, message, lane };
 }
 
 async function record(

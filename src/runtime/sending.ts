@@ -80,13 +80,13 @@ const ALONE: readonly string[] = [
 ];
 /** What waits for another intent's outcome asks again this soon, and ever more rarely: most are known in seconds, some in days. */
 const CONFLICT_LOOK_MS = 5 * SECOND;
-const LONGEST_CONFLICT_LOOK_MS = 10 * MINUTE;
+const LONGEST_OPEN_LOOK_MS = 10 * MINUTE;
 
 async function hold(
   parts: Parts,
   member: Member,
   intent: Intent,
-  wait: { readonly until: number; readonly rule: string; readonly message: string },
+  wait: { readonly until: number; readonly open?: boolean; readonly rule: string; readonly message: string },
 ): Promise<void> {
   const now = parts.clock.now();
   if (!ALONE.includes(wait.rule)) {
@@ -95,8 +95,9 @@ async function hold(
     waits.set(intent.lane, { until: wait.until, since: known?.since ?? now, rule: wait.rule, message: wait.message });
     return;
   }
-  const conflictLookMs = Math.min(LONGEST_CONFLICT_LOOK_MS, Math.max(CONFLICT_LOOK_MS, (now - intent.createdAt) / 8));
-  const nextAt = wait.rule === "conflict" ? Math.round(now + conflictLookMs) : wait.until;
+  const soonest = wait.rule === "conflict" ? CONFLICT_LOOK_MS : Math.max(0, wait.until - now);
+  const openLookMs = Math.max(soonest, Math.min(LONGEST_OPEN_LOOK_MS, (now - intent.createdAt) / 8));
+  const nextAt = wait.open === true ? Math.round(now + openLookMs) : wait.until;
   await parts.store.moveIntent({
     seq: intent.seq,
     from: ["ready"],

@@ -9,7 +9,7 @@ import type { InsertEvent } from "./inbox.ts";
 import type { SpendingTable } from "./limits/spending.ts";
 import { RESTORED_CODE } from "./restored.ts";
 import { jsonOf, maybeNumber, maybeText, numberOf, objectOf, textOf, type Row } from "./rows.ts";
-import type { WatchWriter } from "./watches.ts";
+import { INTENT_FREE, type WatchWriter } from "./watches.ts";
 
 const COLUMNS = [
   "seq",
@@ -66,6 +66,7 @@ export function createApplyChange(db: DatabaseSync, { spending, insertEvent, wri
   const fill = db.prepare(`
     UPDATE intent SET target = ?, state = CASE WHEN state = 'ready' AND code = '${RESTORED_CODE}' THEN 'in_doubt' ELSE state END
     WHERE target_intent = ? AND state IN ('proposed', 'ready')`);
+  const payable = db.prepare("UPDATE intent SET next_at = min(next_at, ?) WHERE state = 'ready' AND code = 'spend_cap'");
   const dependants = db.prepare("SELECT seq FROM intent WHERE target_intent = ? AND state IN ('proposed', 'ready')");
 
   const apply: ApplyChange = ({ seq, from, change, now, events = [], watches = [] }) => {
@@ -89,7 +90,8 @@ export function createApplyChange(db: DatabaseSync, { spending, insertEvent, wri
     }
     if (change.state === "refused" || change.state === "cancelled") {
       // What may have happened counts as spent: giving up looking for it is no proof that it did not.
-      spending.settle(id, row["ever_unknown"] === 1 ? undefined : 0, now);
+      const settled = spending.settle(id, row["ever_unknown"] === 1 ? undefined : 0, now);
+      if (settled !== undefined && settled.posted < settled.released) payable.run(now);
       const hanging = { state: "cancelled", code: "depends_on_refused", message: "what it was about did not come to be" } as const;
       for (const dependant of dependants.all(id))
         apply({ seq: numberOf(dependant, "seq"), from: ["proposed", "ready"], change: hanging, now });
@@ -102,15 +104,10 @@ export function createApplyChange(db: DatabaseSync, { spending, insertEvent, wri
 }
 
 export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: ApplyChange): OutboxStore {
-  // An intent waits for the earlier ones of its run, and for the one whose object it is about.
   const ready = (lanes: string): StatementSync =>
     db.prepare(`
     SELECT ${INTENT_ROW} FROM intent AS i INDEXED BY intent_ready
-    WHERE specialist = ?1 AND state = 'ready' AND next_at <= ?2 ${lanes}
-      AND (target_intent IS NULL OR target IS NOT NULL)
-      AND (ordinal = 0 OR NOT EXISTS (
-        SELECT 1 FROM intent AS before INDEXED BY intent_open
-        WHERE before.event_seq = i.event_seq AND before.ordinal < i.ordinal AND before.state IN ('ready', 'sending')))
+    WHERE specialist = ?1 AND state = 'ready' AND next_at <= ?2 ${lanes} AND ${INTENT_FREE}
     ORDER BY seq LIMIT ?3`);
   const anyReady = db.prepare(
     "SELECT 1 FROM intent INDEXED BY intent_ready WHERE specialist = ? AND state = 'ready' AND next_at <= ? LIMIT 1",

@@ -21,12 +21,23 @@ export function createWatchWriter(db: DatabaseSync): WatchWriter {
     INSERT INTO watch (specialist, kind, object, state, data, due_at, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
     ON CONFLICT (specialist, kind, object) DO UPDATE
     SET state = excluded.state, data = excluded.data, due_at = excluded.due_at, updated_at = excluded.updated_at`);
+  // A settled job makes room for the next one.
+  const room = db.prepare("UPDATE intent SET next_at = min(next_at, ?) WHERE state = 'ready' AND code = 'obligations_full'");
+  const follow = (write: WatchWrite, now: number): void => {
+    watch.run(write.specialist, write.kind, write.object, write.state, JSON.stringify(write.data), write.dueAt, now);
+    if (write.kind === "job" && write.dueAt === null) room.run(now);
+  };
   return {
     cursor: (write, now) => void cursor.run(write.specialist, write.source, JSON.stringify(write.cursor), write.dueAt, now),
-    watch: (write, now) =>
-      void watch.run(write.specialist, write.kind, write.object, write.state, JSON.stringify(write.data), write.dueAt, now),
+    watch: follow,
   };
 }
+
+/** An intent waits for the earlier ones of its run, and for the one whose object it is about. */
+export const INTENT_FREE = `(target_intent IS NULL OR target IS NOT NULL)
+  AND (ordinal = 0 OR NOT EXISTS (
+    SELECT 1 FROM intent AS before INDEXED BY intent_open
+    WHERE before.event_seq = i.event_seq AND before.ordinal < i.ordinal AND before.state IN ('ready', 'sending')))`;
 
 export function createSchedule(db: DatabaseSync, commits: Commits): ScheduleStore {
   const sources = db.prepare("SELECT name, cursor, due_at FROM source WHERE specialist = ?");
@@ -40,8 +51,8 @@ export function createSchedule(db: DatabaseSync, commits: Commits): ScheduleStor
   const next = db.prepare(`
     SELECT min(at) AS at FROM (
       SELECT min(not_before) AS at FROM event WHERE specialist = ?1 AND state = 'ready'
-      UNION ALL SELECT min(next_at) FROM intent
-        WHERE specialist = ?1 AND state = 'ready' AND lane IN (SELECT value FROM json_each(?2)) AND (target_intent IS NULL OR target IS NOT NULL)
+      UNION ALL SELECT min(next_at) FROM intent AS i INDEXED BY intent_ready
+        WHERE specialist = ?1 AND state = 'ready' AND lane IN (SELECT value FROM json_each(?2)) AND ${INTENT_FREE}
       UNION ALL SELECT min(next_at) FROM intent WHERE specialist = ?1 AND state = 'in_doubt'
       UNION ALL SELECT min(expires_at) FROM intent WHERE specialist = ?1 AND expires_at IS NOT NULL AND state IN ('proposed', 'ready')
       UNION ALL SELECT min(due_at) FROM delivery WHERE specialist = ?1 AND state = 'ready'
