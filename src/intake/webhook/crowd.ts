@@ -6,6 +6,8 @@ export interface Crowd {
   /** One request more (1) or less (-1) is being worked on for this socket. */
   work(socket: Socket, change: 1 | -1): void;
   evicted(): number;
+  /** Sockets that are open. */
+  open(): number;
 }
 
 /** How many of the oldest are looked at to find one that can go; all working means the newcomer goes. */
@@ -41,5 +43,6 @@ export function createCrowd(maxSockets: number): Crowd {
       if (working !== undefined) sockets.set(socket, working + change);
     },
     evicted: () => evicted,
+    open: () => sockets.size,
   };
 }

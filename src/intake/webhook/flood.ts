@@ -7,15 +7,18 @@ import type { Clock } from "../../core/clock.ts";
 import { SECOND } from "../../core/units.ts";
 import { isInnerIp } from "./public-address.ts";
 
+/** Undefined where the socket was gone before anybody asked. */
+type Address = string | undefined;
+
 export interface FloodGuard {
   /** Whether anything is held against anybody: false costs the next request nothing. */
   watching(): boolean;
   /** Whether the address has to wait. */
-  bars(address: string): boolean;
+  bars(address: Address): boolean;
   /** A request of it was refused for what it was. */
-  refused(address: string): void;
+  refused(address: Address): void;
   /** A delivery of it was verified. */
-  accepted(address: string): void;
+  accepted(address: Address): void;
   /** Addresses something is held against. */
   readonly size: number;
 }
@@ -39,11 +42,11 @@ export function createFloodGuard(clock: Pick<Clock, "monotonic">): FloodGuard {
   return {
     watching: () => records.size > 0,
     bars(address) {
-      const record = records.get(placeOf(address));
+      const record = address === undefined ? undefined : records.get(placeOf(address));
       return record !== undefined && heldAgainst(record) >= BURST;
     },
     refused(address) {
-      if (isInnerPeer(address)) return; // a proxy that does not say for whom it speaks
+      if (address === undefined || isInnerPeer(address)) return; // a proxy that does not say for whom it speaks
       const place = placeOf(address);
       const record = records.get(place);
       records.delete(place);
@@ -51,7 +54,7 @@ export function createFloodGuard(clock: Pick<Clock, "monotonic">): FloodGuard {
       const oldest = records.keys().next();
       if (records.size > MAX_ADDRESSES && oldest.done !== true) records.delete(oldest.value);
     },
-    accepted: (address) => void records.delete(placeOf(address)),
+    accepted: (address) => void (address !== undefined && records.delete(placeOf(address))),
     get size() {
       return records.size;
     },
@@ -59,7 +62,8 @@ export function createFloodGuard(clock: Pick<Clock, "monotonic">): FloodGuard {
 }
 
 /** Whether a request comes from this machine or its neighbourhood, where proxies stand. */
-export function isInnerPeer(address: string): boolean {
+export function isInnerPeer(address: Address): boolean {
+  if (address === undefined) return true;
   const bare = unmapped(address);
   return isIP(bare) === 0 || isInnerIp(bare);
 }

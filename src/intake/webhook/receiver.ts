@@ -44,6 +44,8 @@ export interface ReceiverCounts {
   readonly tooLarge: number;
   /** Connections that made room for others. */
   readonly evicted: number;
+  /** Connections that are open. */
+  readonly open: number;
   /** Requests of addresses that had sent too many bad ones. */
   readonly turnedAway: number;
 }
@@ -64,10 +66,13 @@ export function createReceiver({ gate, clock, onError, maxSockets = MAX_SOCKETS 
   const bodies = createBodyReader(() => (seen.tooLarge += 1));
   const onMalformed = (peer: string | undefined): void => {
     seen.malformed += 1;
-    if (peer !== undefined) floods.refused(peer);
+    floods.refused(peer);
   };
   const app = createServer({ onMalformed, refuse, onError });
-  app.server.on("connection", (socket) => crowd.enter(socket));
+  app.server.on("connection", (socket) => {
+    void socket.remoteAddress; // read while it is connected, it is known afterwards too
+    crowd.enter(socket);
+  });
   app.addContentTypeParser(/^application\/(?:[\w.+-]{1,60}\+)?json\s*(?:;|$)/i, (_request, stream, done) => bodies.read(stream, done));
   app.addHook("onRequest", (request, reply, done) => {
     const { specialist } = request.params as Partial<Target>;
@@ -98,7 +103,7 @@ export function createReceiver({ gate, clock, onError, maxSockets = MAX_SOCKETS 
       return { port: bound, url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}/webhooks/` };
     },
     close: () => app.close(),
-    counts: () => ({ ...seen, evicted: crowd.evicted() }),
+    counts: () => ({ ...seen, evicted: crowd.evicted(), open: crowd.open() }),
   };
 }
 

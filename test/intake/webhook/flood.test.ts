@@ -1,4 +1,6 @@
 /** Who sends one bad request after another waits; who delivers does not, nor does anybody because of a proxy or a neighbour. */
+import { once } from "node:events";
+import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { virtualClock } from "../../../src/core/virtual-clock.ts";
 import { createFloodGuard, isInnerPeer } from "../../../src/intake/webhook/flood.ts";
@@ -53,6 +55,14 @@ describe("an address", () => {
     expect(guard.watching()).toBe(false);
   });
 
+  it("that nobody knows any more, since its socket is gone, is none", () => {
+    const { guard, refuse } = guarded();
+    refuse("8.8.8.8");
+    guard.refused(undefined);
+    guard.accepted(undefined);
+    expect([guard.bars(undefined), isInnerPeer(undefined), guard.size]).toEqual([false, true, 1]);
+  });
+
   it("is forgotten when a great many others misbehave, so that memory stays bounded", () => {
     const { guard, refuse } = guarded();
     refuse("8.8.8.8");
@@ -83,4 +93,30 @@ it("that a proxy names gets 429 before its body is read, and others behind the p
   expect(taken).toHaveLength(BURST + 1);
   expect(receiver.counts()).toMatchObject({ turnedAway: 2, malformed: 0 });
   await receiver.close();
+});
+
+it("of somebody who hangs up before the answer is known all the same, and does no harm", async () => {
+  const errors: unknown[] = [];
+  let answer: () => void = () => undefined;
+  const entered = Promise.withResolvers<void>();
+  const accept = () =>
+    new Promise<{ readonly status: 401 }>((resolve) => {
+      answer = () => resolve({ status: 401 });
+      entered.resolve();
+    });
+  const receiver = createReceiver({
+    gate: { knows: () => true, accept },
+    clock: { monotonic: () => 0 },
+    onError: (error) => errors.push(error),
+  });
+  const { port } = await receiver.listen({ port: 0, host: "127.0.0.1" });
+  const socket = connect(port, "127.0.0.1");
+  socket.write("POST /webhooks/scout HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}");
+  await entered.promise;
+  socket.resetAndDestroy();
+  await once(socket, "close");
+  await expect.poll(() => receiver.counts().open).toBe(0);
+  answer();
+  await receiver.close();
+  expect(errors).toEqual([]);
 });
