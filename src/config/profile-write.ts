@@ -1,5 +1,6 @@
 /** A profile as the YAML file a person will read: every doubt is marked where it stands. */
-import { Document, isNode } from "yaml";
+import { Document, isNode, parseDocument } from "yaml";
+import { resolveProfile } from "../contract/profile.ts";
 import type { ProfileSource } from "../contract/profile-source.ts";
 
 const DOUBT = " a guess: look at it, and take it out of `guesses` once it is right";
@@ -12,6 +13,18 @@ export function profileYaml(source: ProfileSource, header: readonly string[]): s
     const node = document.getIn(placeOf(source, guess), true);
     if (isNode(node)) node.commentBefore = DOUBT;
   }
+  return document.toString({ lineWidth: 120 });
+}
+
+/** The text of a profile file with these webhook rules in it, and all else (comments too) as it was. Throws what a profile would not take. */
+export function withWebhooks(text: string, webhooks: NonNullable<ProfileSource["webhooks"]>, guesses: readonly string[]): string {
+  const document = parseDocument(text);
+  const source = document.toJS() as ProfileSource;
+  const kept = (source.guesses ?? []).filter((guess) => !guess.startsWith("webhooks."));
+  for (const [name, value] of Object.entries(webhooks)) document.setIn(["webhooks", name], value);
+  if (kept.length + guesses.length > 0) document.set("guesses", document.createNode([...kept, ...guesses]));
+  else document.delete("guesses");
+  resolveProfile(document.toJS() as ProfileSource);
   return document.toString({ lineWidth: 120 });
 }
 

@@ -1,23 +1,23 @@
-/** `retinue doctor`: what a network is like, by reads only, and a profile drafted from it. */
+/** `retinue doctor`: what a network is like, by reads (or its deliveries) only, and a profile drafted from it. */
 import { writeFileSync } from "node:fs";
 import { extname, isAbsolute, join } from "node:path";
 import { addDraft, differences, draftProfile } from "../../client/draft.ts";
 import type { Finding } from "../../client/finding.ts";
 import { checkReachable } from "../../client/reach.ts";
-import { DATA_EXTENSIONS, readDataFile } from "../../config/data-file.ts";
 import { throwMistakes } from "../../config/problem.ts";
 import { profileYaml } from "../../config/profile-write.ts";
 import { checkRosterKeys } from "../../config/roster.ts";
 import { resolveProfile } from "../../contract/profile.ts";
 import type { ProfileSource } from "../../contract/profile-source.ts";
 import { Misconfigured } from "../../core/errors.ts";
-import { isObject } from "../../core/json.ts";
 import { examineNetwork } from "../../runtime/examining.ts";
 import { planCast, requireBaseUrl } from "../../runtime/launch.ts";
-import { textOption } from "../args.ts";
+import { durationOption, flagOption, textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
+import { learnWebhooks } from "../learning.ts";
 import { printable } from "../output.ts";
 import { launchOn, openStage, type Stage } from "../session.ts";
+import { writtenProfile } from "../written-profile.ts";
 
 export const command: Command = {
   name: "doctor",
@@ -26,6 +26,8 @@ export const command: Command = {
     { flags: "--as <handle>", describe: "with whose key (default: the first specialist's)" },
     { flags: "--write <file>", describe: "draft a profile from what was found, with its doubts marked" },
     { flags: "--diff <file>", describe: "say what differs from a profile drafted earlier" },
+    { flags: "--webhooks", describe: "instead, record webhook deliveries, act on none, and say how they are signed" },
+    { flags: "--for <time>", describe: "with --webhooks: stop after this long, such as 10m (default: when asked to)" },
     OPTIONS.config,
     OPTIONS.agents,
     OPTIONS.baseUrl,
@@ -33,7 +35,11 @@ export const command: Command = {
     OPTIONS.profile,
     OPTIONS.store,
   ],
-  examples: ["retinue doctor --base-url https://api.example.com/v1 --write profile.yaml", "retinue doctor --diff profile.yaml"],
+  examples: [
+    "retinue doctor --base-url https://api.example.com/v1 --write profile.yaml",
+    "retinue doctor --diff profile.yaml",
+    "retinue doctor --webhooks --for 10m --write profile.yaml",
+  ],
   async run(context) {
     const { clock, options, cwd } = context;
     const place = (name: string): string | undefined => {
@@ -43,10 +49,13 @@ export const command: Command = {
     const [writeTo, compareWith] = [place("write"), place("diff")];
     if (writeTo !== undefined && ![".yaml", ".yml"].includes(extname(writeTo)))
       throw new Misconfigured("option_invalid", "--write takes the name of a YAML file", { expected: "a name such as profile.yaml" });
+    const forMs = durationOption(options, "for");
+    if (flagOption(options, "webhooks")) return learnWebhooks(context, { forMs, writeTo });
+    if (forMs !== undefined) throw new Misconfigured("option_invalid", "--for goes with --webhooks: reads end by themselves");
     const config = await context.loadConfig();
     const baseUrl = requireBaseUrl(config);
-    const written = await sourceOf(config.network.profile);
-    const earlier = compareWith === undefined ? undefined : await sourceOf(compareWith);
+    const written = await writtenProfile(config.network.profile);
+    const earlier = compareWith === undefined ? undefined : await writtenProfile(compareWith);
     const cast = await planCast(config, clock);
     const handle = textOption(options, "as") ?? cast.roster.definitions[0]?.specialist.handle;
     const definitions = cast.roster.definitions.filter(({ specialist }) => specialist.handle === handle);
@@ -99,26 +108,6 @@ async function findingsOf(
     );
   }
   return findings;
-}
-
-/** What a person wrote already: the draft keeps it. */
-async function sourceOf(file: string): Promise<ProfileSource> {
-  if (file === "set-a" || file === "set-b") return { extends: file };
-  if (!DATA_EXTENSIONS.includes(extname(file)))
-    throw new Misconfigured("profile_not_data", "the doctor adds to a profile of data only", {
-      file,
-      expected: "a .yaml or .json profile",
-      hint: "write what the module computes into a YAML file",
-    });
-  const { data, problems } = await readDataFile(file);
-  throwMistakes(problems);
-  const value = data?.value;
-  if (!isProfileSource(value)) throw new Misconfigured("profile_invalid", "there is no profile in this file", { file });
-  return value;
-}
-
-function isProfileSource(value: unknown): value is ProfileSource {
-  return isObject(value) && (value["extends"] === "set-a" || value["extends"] === "set-b");
 }
 
 function write({ out, clock }: Context, file: string, draft: ProfileSource, baseUrl: string, findings: readonly Finding[]): void {

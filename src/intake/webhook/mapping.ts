@@ -243,7 +243,7 @@ export function createdIdIn(object: JsonObject): string | undefined {
 }
 
 function extraMeaning(word: string, mapped: string | undefined, body: JsonObject, object: JsonObject, meant: Meant): Meaning {
-  const kind = mapped ?? `x:${word.toLowerCase().replaceAll(/[^a-z0-9.-]/g, "-")}`;
+  const kind = mapped ?? xKindOf(word);
   // The runtime's own kinds are never announced by a network.
   if (isEventKind(kind) || !meant.handles(kind)) return { kind: "unhandled", word };
   const id = idOf(body, meant.profile) ?? readId(object["id"] ?? null);
@@ -251,6 +251,11 @@ function extraMeaning(word: string, mapped: string | undefined, body: JsonObject
   const occurrence = firstAt(body, meant.profile.webhooks.occurrence.map(fieldPath), readId);
   const event = single(meant.feed, kind, id, { id, raw: body }, occurrence);
   return { kind: "events", word, events: [event], looks: [] };
+}
+
+/** Under which a kind is handled that is none of ours. */
+export function xKindOf(word: string): string {
+  return `x:${word.toLowerCase().replaceAll(/[^a-z0-9.-]/g, "-")}`;
 }
 
 function idOf(body: JsonObject, { webhooks }: Profile): string | undefined {
