@@ -108,15 +108,20 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
     random,
     zone: () => config.guardian.zone,
     lateLandingMs: profile.timing.lateLandingMs,
-    ...(options.onLost === undefined ? {} : { onLost: options.onLost }),
+    // What is lost may be a commit that nothing waits for, so the runtime is told of it.
+    onLost: (error) => {
+      runtime?.storeLost(error);
+      options.onLost?.(error);
+    },
   });
   let transport: SocketTransport | undefined;
+  let runtime: Runtime | undefined;
   try {
     const store = options.dryRun === true ? dryStore(real, { clock, random, zone: () => config.guardian.zone }) : real;
     transport = createTransport({ clock });
     const keys = keysOf(config, new Secret(await real.salt(() => random.word(SALT_LENGTH))), scrubber);
     const isolation = createIsolation({ clock, log });
-    const runtime = createRuntime({
+    runtime = createRuntime({
       isolation,
       specialists: roster.definitions.map(({ specialist }) => specialist),
       profile,

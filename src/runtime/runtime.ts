@@ -7,7 +7,7 @@ import type { Transport } from "../client/transport.ts";
 import { LANES } from "../contract/operations.ts";
 import type { Profile } from "../contract/profile.ts";
 import { sleep, type Clock } from "../core/clock.ts";
-import { messageOf, Misconfigured } from "../core/errors.ts";
+import { messageOf, Misconfigured, type Fatal } from "../core/errors.ts";
 import { createAnnouncer, type Announcer } from "../core/events.ts";
 import { asHandle, type Handle } from "../core/ids.ts";
 import type { LogFields, Logger } from "../core/log.ts";
@@ -91,6 +91,8 @@ export interface Runtime {
   put(specialist: Specialist): Promise<void>;
   /** It drains what it owes and begins nothing new. */
   retire(handle: Handle): void;
+  /** The store cannot be written any more: nothing goes on, which is said once. */
+  storeLost(error: Fatal): void;
 }
 
 const DEFAULT_HANDLERS = 32;
@@ -308,10 +310,14 @@ class Engine implements Runtime {
   /** One thing that failed is said and tried again; without its store nothing goes on at all, which is said once. */
   #failed(error: unknown, what: string, about: LogFields = {}): void {
     const { log } = this.#options;
-    if (!isStoreLost(error)) return log.error(what, { ...about, message: messageOf(error) });
+    if (isStoreLost(error)) this.storeLost(error);
+    else log.error(what, { ...about, message: messageOf(error) });
+  }
+
+  storeLost(error: Fatal): void {
     if (this.#phase === "store_lost") return;
     this.#phase = "store_lost";
-    log.error(error.message, { code: error.code, hint: error.details.hint });
+    this.#options.log.error(error.message, { code: error.code, hint: error.details.hint });
     this.#stopping.abort();
     this.#wakes.stop();
   }

@@ -57,7 +57,7 @@ function world() {
       },
       on: { "post.created": (post, act) => void act.reply(post, `about ${post.id}, in the words of life ${life}`) },
     });
-    const store = openSqliteStore({ path: file, clock, random: random.fork(`life ${life}`) });
+    const store = openSqliteStore({ path: file, blocking: true, clock, random: random.fork(`life ${life}`) });
     const runtime = createRuntime({
       specialists: [scout],
       profile: shippedProfile("b"),

@@ -1,48 +1,49 @@
 /**
- * Grouped commits: what is written in one turn of the event loop shares few transactions, and at most one fsync.
+ * Grouped commits: what is written in one turn of the event loop is one transaction, and one fsync serves all that wait.
  *
- * - A *hard* write is on disk when its promise resolves: something outside is about to rely on it, such as a socket that
- *   opens or a delivery that is answered. Hard writes wait for the end of the turn and share one commit and one fsync.
- * - A *soft* write is made at once and committed at the end of the turn, before the hard ones. It survives the end of the
- *   process from then on, and a power cut from the next hard commit on. All commits share one log in order, so nothing
- *   outside can have relied on a soft row that was lost: only what may be redone unnoticed is soft.
- * - A *counted* write is soft, but committed before it resolves: it counts something that may end the process.
+ * Every write runs at once, in the transaction that is open; it is committed at the end of the turn. Its strength says what
+ * its promise waits for:
  *
- * Measured with 28-column rows: a commit without fsync costs 15 µs, with fsync 190 µs, and blocks the loop meanwhile.
+ * - *soft*: nothing. It survives the end of the process from the end of the turn on, and a power cut from the next fsync
+ *   on. All commits share one log in order, so nothing outside can have relied on a soft row that was lost: only what may
+ *   be redone unnoticed is soft.
+ * - *counted*: the commit. It counts something that may end the process.
+ * - *hard*: the commit and an fsync of the log. Something outside is about to rely on it, such as a socket that opens or a
+ *   delivery that is answered.
+ *
+ * The fsync is ours and not SQLite's (`synchronous = NORMAL`), and runs beside the event loop: a disk takes from 0.1 to
+ * 10 ms for one, in which the next transactions are made. They share the next fsync.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { Fatal, messageOf } from "../../core/errors.ts";
 
-interface Waiting {
-  readonly run: () => unknown;
-  readonly resolve: (value: never) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 export interface CommitsOptions {
   /** Runs a function at the end of the present turn of the event loop. */
   readonly soon: (run: () => void) => void;
-  /** Called when a COMMIT failed: whatever is cached of the rows is no longer true. */
+  /** Resolves when all that was committed before the call is on disk. Undefined where there is no disk. */
+  readonly sync: (() => Promise<void>) | undefined;
+  /** Called when a COMMIT or an fsync failed: whatever is cached of the rows is no longer true. */
   readonly onLost: (error: Fatal) => void;
   /** Called when one operation was rolled back while the others of its group went on. */
   readonly onRollback: () => void;
 }
 
-/** More hard writes than this in one turn are spread over several commits, so that no commit blocks for long. */
-const MAX_GROUP = 512;
-/** A commit waits this many turns at most while more hard writes keep coming. */
-const MAX_TURNS = 6;
+interface Waiting {
+  readonly resolve: () => void;
+  readonly reject: (error: Fatal) => void;
+}
 
 export class Commits {
   readonly #db: DatabaseSync;
   readonly #options: CommitsOptions;
-  readonly #sql: Readonly<Record<"begin" | "commit" | "save" | "release" | "undo" | "full" | "normal", StatementSync>>;
-  readonly #queue: Waiting[] = [];
-  #scheduled = false;
-  #seen = 0;
-  #turns = 0;
+  readonly #sql: Readonly<Record<"begin" | "commit" | "save" | "release" | "undo", StatementSync>>;
+  /** Wait for the end of the turn. */
+  #counted: Waiting[] = [];
+  #hard: Waiting[] = [];
+  /** Committed, and wait for the next fsync. */
+  #unsynced: Waiting[] = [];
+  #syncing = false;
   #open = false;
-  #full = true;
   #lost: Fatal | undefined;
 
   constructor(db: DatabaseSync, options: CommitsOptions) {
@@ -54,8 +55,6 @@ export class Commits {
       save: db.prepare("SAVEPOINT one"),
       release: db.prepare("RELEASE one"),
       undo: db.prepare("ROLLBACK TO one"),
-      full: db.prepare("PRAGMA synchronous = FULL"),
-      normal: db.prepare("PRAGMA synchronous = NORMAL"),
     };
   }
 
@@ -65,69 +64,71 @@ export class Commits {
   }
 
   /** Resolves with what `run` returned, once it is on disk. `run` is synchronous and atomic. */
-  hard<Result>(run: () => Result): Promise<Result> {
-    return new Promise<Result>((resolve, reject) => {
-      this.#queue.push({ run, resolve, reject });
-      this.#schedule();
-    });
+  async hard<Result>(run: () => Result): Promise<Result> {
+    const result = this.#now(run);
+    await new Promise<void>((resolve, reject) => this.#hard.push({ resolve, reject }));
+    return result;
   }
 
-  /** Runs at once; committed at the end of this turn. */
+  /** Committed at the end of this turn; resolves before. */
   async soft<Result>(run: () => Result): Promise<Result> {
     return this.#now(run);
   }
 
-  /** Runs at once and is committed, without waiting for the disk, before this resolves. */
+  /** Resolves once it is committed, without waiting for the disk. */
   async counted<Result>(run: () => Result): Promise<Result> {
     const result = this.#now(run);
-    this.#commitOpen();
+    await new Promise<void>((resolve, reject) => this.#counted.push({ resolve, reject }));
     return result;
   }
 
-  /** Commits at the end of a turn that brought no further hard write: one fsync then serves all that are under way. */
-  #turn(): void {
-    this.#scheduled = false;
-    const waiting = this.#queue.length;
-    if (waiting > this.#seen && this.#turns < MAX_TURNS && waiting < MAX_GROUP) {
-      this.#seen = waiting;
-      this.#turns++;
-      return this.#schedule();
-    }
-    this.flush();
-  }
-
-  /** Commits what is open and what is waiting. */
-  flush(): void {
-    this.#seen = 0;
-    this.#turns = 0;
-    const group = this.#queue.splice(0, MAX_GROUP);
-    if (this.#queue.length > 0) this.#schedule();
-    if (this.#lost !== undefined) return reject(group, this.#lost);
-    const settle: (() => void)[] = [];
-    try {
-      this.#commitOpen();
-      if (group.length === 0) return;
-      this.#begin("full");
-      for (const waiting of group) settle.push(this.#one(waiting));
+  /** Commits what is open. */
+  #commit(): void {
+    const counted = this.#counted;
+    const hard = this.#hard;
+    this.#counted = [];
+    this.#hard = [];
+    if (this.#lost === undefined) {
       this.#open = false;
-      this.#sql.commit.run();
-    } catch (error) {
-      return reject(group, this.#lose(error));
+      try {
+        this.#sql.commit.run();
+      } catch (error) {
+        this.#lose(error);
+      }
     }
-    for (const done of settle) done();
+    const lost = this.#lost;
+    if (lost !== undefined) return [...counted, ...hard].forEach(({ reject }) => reject(lost));
+    for (const { resolve } of counted) resolve();
+    if (this.#options.sync === undefined) return hard.forEach(({ resolve }) => resolve());
+    for (const waiting of hard) this.#unsynced.push(waiting);
+    if (this.#unsynced.length > 0 && !this.#syncing) void this.#sync(this.#options.sync);
   }
 
-  #schedule(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    this.#options.soon(() => this.#turn());
+  /** One fsync after the other while anything waits for one: each serves all that was committed before it began. */
+  async #sync(sync: () => Promise<void>): Promise<void> {
+    this.#syncing = true;
+    while (this.#unsynced.length > 0) {
+      const group = this.#unsynced;
+      this.#unsynced = [];
+      try {
+        await sync();
+      } catch (error) {
+        this.#lose(error);
+      }
+      const lost = this.#lost;
+      for (const { resolve, reject } of group)
+        if (lost === undefined) resolve();
+        else reject(lost);
+    }
+    this.#syncing = false;
   }
 
   #now<Result>(run: () => Result): Result {
     if (this.#lost !== undefined) throw this.#lost;
     if (!this.#open) {
-      this.#begin("normal");
-      this.#schedule();
+      this.#sql.begin.run();
+      this.#open = true;
+      this.#options.soon(() => this.#commit());
     }
     this.#sql.save.run();
     try {
@@ -135,46 +136,12 @@ export class Commits {
       this.#sql.release.run();
       return result;
     } catch (error) {
+      // A full or failing disk makes SQLite roll back all of it.
       if (!this.#db.isTransaction) throw this.#lose(error);
-      this.#undo();
-      throw error;
-    }
-  }
-
-  #one({ run, resolve, reject: refuse }: Waiting): () => void {
-    this.#sql.save.run();
-    try {
-      const value = run();
+      this.#sql.undo.run();
       this.#sql.release.run();
-      return () => resolve(value as never);
-    } catch (error) {
-      if (!this.#db.isTransaction) throw error; // a full or failing disk makes SQLite roll back all of it
-      this.#undo();
-      return () => refuse(error);
-    }
-  }
-
-  #undo(): void {
-    this.#sql.undo.run();
-    this.#sql.release.run();
-    this.#options.onRollback();
-  }
-
-  /** The safety level cannot change inside a transaction, so it is set before one begins. */
-  #begin(level: "full" | "normal"): void {
-    if ((level === "full") !== this.#full) this.#sql[level].run();
-    this.#full = level === "full";
-    this.#sql.begin.run();
-    this.#open = true;
-  }
-
-  #commitOpen(): void {
-    if (!this.#open) return;
-    this.#open = false;
-    try {
-      this.#sql.commit.run();
-    } catch (error) {
-      throw this.#lose(error);
+      this.#options.onRollback();
+      throw error;
     }
   }
 
@@ -195,8 +162,4 @@ export class Commits {
     this.#options.onLost(lost);
     return lost;
   }
-}
-
-function reject(group: readonly Waiting[], error: Fatal): void {
-  for (const waiting of group) waiting.reject(error);
 }

@@ -1,7 +1,8 @@
 /** Opens the file: pragmas, one process per file, a check, and the numbered migrations. */
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, fdatasync, fdatasyncSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { promisify } from "node:util";
 import { Misconfigured, messageOf } from "../../core/errors.ts";
 import { LIMITS } from "./migrations/0002-limits.ts";
 import { WEBHOOKS } from "./migrations/0003-webhooks.ts";
@@ -20,12 +21,19 @@ export const MEMORY = ":memory:";
 
 export interface OpenDatabase {
   readonly db: DatabaseSync;
+  /** Resolves when all that was committed before the call is on disk; rejects where the disk says no. Undefined in memory. */
+  readonly sync: (() => Promise<void>) | undefined;
   /** Closes the file and gives it up for other processes. */
   close(): void;
 }
 
+export interface DatabaseOptions {
+  /** Waits for the disk within the turn, and not beside it: for a clock whose time does not pass meanwhile. Default false. */
+  readonly blocking?: boolean;
+}
+
 /** Opens (and creates) a store for writing. Throws `Misconfigured` with what to do. */
-export function openDatabase(path: string): OpenDatabase {
+export function openDatabase(path: string, { blocking = false }: DatabaseOptions = {}): OpenDatabase {
   if (path !== MEMORY) prepareFolder(path);
   const lock = path === MEMORY ? undefined : takeLock(path);
   let db: DatabaseSync | undefined;
@@ -45,6 +53,8 @@ export function openDatabase(path: string): OpenDatabase {
     `);
     if (path !== MEMORY) quickCheck(db);
     migrate(db);
+    // From here on a commit does not wait for the disk: who has to, waits for `sync`.
+    db.exec("PRAGMA synchronous = NORMAL");
     if (path !== MEMORY) chmodSync(path, 0o600);
   } catch (error) {
     db?.close();
@@ -57,14 +67,20 @@ export function openDatabase(path: string): OpenDatabase {
     });
   }
   const open = db;
+  // SQLite keeps the log's file while it is open, and writes nothing else between two checkpoints, which it syncs itself.
+  const log = path === MEMORY ? undefined : openSync(`${path}-wal`, "r+");
   return {
     db: open,
+    sync: log === undefined ? undefined : blocking ? async () => fdatasyncSync(log) : () => syncData(log),
     close() {
+      if (log !== undefined) closeSync(log);
       open.close();
       lock?.close();
     },
   };
 }
+
+const syncData = promisify(fdatasync);
 
 function prepareFolder(path: string): void {
   const folder = dirname(path);

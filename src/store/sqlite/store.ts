@@ -5,7 +5,7 @@ import type { Random } from "../../core/random.ts";
 import type { Store } from "../store.ts";
 import { createAdmission, createRecovery } from "./admission.ts";
 import { Commits } from "./commits.ts";
-import { MEMORY, openDatabase, type OpenDatabase } from "./database.ts";
+import { MEMORY, openDatabase, type DatabaseOptions, type OpenDatabase } from "./database.ts";
 import { createGuardian } from "./guardian.ts";
 import { createDeliveries } from "./deliveries.ts";
 import { createHistory, createPrune } from "./history.ts";
@@ -20,7 +20,7 @@ import { createRuns } from "./runs.ts";
 import { createUpkeep } from "./upkeep.ts";
 import { createSchedule, createWatchWriter } from "./watches.ts";
 
-export interface SqliteStoreOptions {
+export interface SqliteStoreOptions extends DatabaseOptions {
   /** A file, or `:memory:`. */
   readonly path: string;
   /** Already open, instead of the path; left open at the end. For simulated processes, which come and go over one disk. */
@@ -38,7 +38,7 @@ export interface SqliteStoreOptions {
 /** Opens a store for writing. Throws `Misconfigured` when the file cannot be used. */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
   const { clock, random } = options;
-  const database = options.database ?? openDatabase(options.path);
+  const database = options.database ?? openDatabase(options.path, options);
   const { db } = database;
   const zone = options.zone ?? (() => "UTC");
   const quota = new QuotaTable(db, { random, ...(options.lateLandingMs === undefined ? {} : { lateLandingMs: options.lateLandingMs }) });
@@ -52,6 +52,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   };
   const commits = new Commits(db, {
     soon: (run) => clock.soon(run),
+    sync: database.sync,
     onRollback: forget,
     onLost: (error) => {
       forget();

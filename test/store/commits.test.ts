@@ -1,0 +1,136 @@
+/** What a write's promise waits for: nothing, its commit, or the disk. */
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, test } from "vitest";
+import { Commits } from "../../src/store/sqlite/commits.ts";
+
+/** A store whose turns end, and whose disk answers, when the test says so. */
+function lab() {
+  const db = new DatabaseSync(":memory:");
+  db.exec("CREATE TABLE t (x INTEGER NOT NULL)");
+  const turns: (() => void)[] = [];
+  const disk: { answer: () => void; fail: (error: Error) => void; held: readonly unknown[] }[] = [];
+  const lost: string[] = [];
+  let rollbacks = 0;
+  const insert = db.prepare("INSERT INTO t VALUES (?)");
+  const rows = (): readonly unknown[] =>
+    db
+      .prepare("SELECT x FROM t ORDER BY x")
+      .all()
+      .map(({ x }) => x);
+  const commits = new Commits(db, {
+    soon: (run) => void turns.push(run),
+    sync: () => new Promise((answer, fail) => disk.push({ answer, fail, held: db.isTransaction ? [] : rows() })),
+    onLost: ({ code }) => void lost.push(code),
+    onRollback: () => void rollbacks++,
+  });
+  const said: string[] = [];
+  const say = (promise: Promise<unknown>, name: string): void =>
+    void promise.then(
+      () => said.push(name),
+      (error: unknown) => said.push(`${name}: ${error instanceof Error ? error.message : String(error)}`),
+    );
+  /** Ends the turn; what follows from it has happened when this resolves. */
+  const turn = async (): Promise<void> => {
+    for (const run of turns.splice(0)) run();
+    await new Promise((resolve) => void setImmediate(resolve));
+  };
+  return { db, commits, disk, lost, said, say, turn, rows, put: (x: number | null) => void insert.run(x), rollbacks: () => rollbacks };
+}
+
+describe("a turn's writes", () => {
+  test("share one commit; a soft one waits for nothing, a counted one for the commit, a hard one for the disk", async () => {
+    const { db, commits, disk, said, say, turn, put } = lab();
+    say(
+      commits.soft(() => put(1)),
+      "soft",
+    );
+    say(
+      commits.counted(() => put(2)),
+      "counted",
+    );
+    say(
+      commits.hard(() => put(3)),
+      "hard",
+    );
+    await Promise.resolve();
+    expect([said, db.isTransaction]).toEqual([["soft"], true]);
+    await turn();
+    expect([said, db.isTransaction]).toEqual([["soft", "counted"], false]);
+    expect(disk.map(({ held }) => held)).toEqual([[1, 2, 3]]);
+    disk[0]?.answer();
+    await turn();
+    expect(said).toEqual(["soft", "counted", "hard"]);
+  });
+
+  test("that come while the disk works share the next fsync, which no commit waits for", async () => {
+    const { commits, disk, said, say, turn, put, rows } = lab();
+    say(
+      commits.hard(() => put(1)),
+      "first",
+    );
+    await turn();
+    say(
+      commits.hard(() => put(2)),
+      "second",
+    );
+    await turn();
+    say(
+      commits.hard(() => put(3)),
+      "third",
+    );
+    await turn();
+    expect([said, rows(), disk.length]).toEqual([[], [1, 2, 3], 1]);
+    disk[0]?.answer();
+    await turn();
+    expect([said, disk.length]).toEqual([["first"], 2]);
+    disk[1]?.answer();
+    await turn();
+    expect([said, disk.length]).toEqual([["first", "second", "third"], 2]);
+  });
+
+  test("fail one by one: what threw is undone, the others stay", async () => {
+    const { commits, said, say, turn, put, rows, rollbacks } = lab();
+    say(
+      commits.soft(() => put(1)),
+      "one",
+    );
+    const half = commits.hard(() => {
+      put(2);
+      put(null);
+    });
+    await expect(half).rejects.toThrow("NOT NULL");
+    say(
+      commits.soft(() => put(3)),
+      "three",
+    );
+    await turn();
+    expect([said, rows(), rollbacks()]).toEqual([["one", "three"], [1, 3], 1]);
+  });
+});
+
+describe("a disk that fails", () => {
+  test("loses the store: who waits for it is told, and nothing more is accepted", async () => {
+    const { commits, disk, lost, said, say, turn, put } = lab();
+    say(
+      commits.hard(() => put(1)),
+      "first",
+    );
+    await turn();
+    say(
+      commits.hard(() => put(2)),
+      "second",
+    );
+    await turn();
+    say(
+      commits.hard(() => put(3)),
+      "third",
+    );
+    disk[0]?.fail(new Error("EIO"));
+    await turn();
+    disk[1]?.answer();
+    await turn();
+    await expect(commits.soft(() => put(4))).rejects.toMatchObject({ code: "store_lost" });
+    expect(said.toSorted()).toEqual(["first", "second", "third"].map((name) => `${name}: the store could not commit: EIO`));
+    expect([lost, commits.lost]).toEqual([["store_lost"], true]);
+  });
+});
