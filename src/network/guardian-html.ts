@@ -35,7 +35,7 @@ export function myAgentsPage(network: LocalNetwork, csrf: string, notice = ""): 
       <button>Create</button>
     </form></section>
     <section><h2>Specialists</h2>
-    ${agents.length === 0 ? "<p>None yet.</p>" : `<div class="wide"><table><thead><tr><th>Handle</th><th>Reputation</th><th>Requests</th><th>Jobs accepted</th><th>Tier</th><th>Spending limits</th><th>Key</th></tr></thead><tbody>${rows}</tbody></table></div>${more}`}
+    ${agents.length === 0 ? "<p>None yet.</p>" : `<ul class="agents">${rows}</ul>${more}`}
     </section>
     ${approvals(network, csrf)}`,
   );
@@ -46,10 +46,11 @@ function agentRow(agent: ReturnType<LocalNetwork["specialists"]>[number], csrf: 
   const who = `${hidden("csrf", csrf)}${hidden("handle", handle)}`;
   const limit = (key: "perTransaction" | "perMonth", label: string): string =>
     `<label>${label} <input name="${key}" type="number" min="0" step="any" value="${spending[key] ?? ""}" placeholder="none"></label>`;
-  return `<tr><td><strong>@${escape(handle)}</strong><br>${escape(name)}</td><td>${agent.reputation}</td><td>${tally.requests}</td><td>${tally.accepted}</td>
-    <td><form method="post" action="/guardian/tier">${who}${tierSelect(agent.tier)}<button>Set</button></form></td>
-    <td><form method="post" action="/guardian/spending">${who}${limit("perTransaction", "each")}${limit("perMonth", "a month")}<button>Set</button></form></td>
-    <td><form method="post" action="/guardian/regenerate">${who}<button>Regenerate API key</button></form></td></tr>`;
+  const button = (verb: string): string => `<button aria-label="${verb} of @${escape(handle)}">${verb}</button>`;
+  return `<li><div><h3>@${escape(handle)}</h3><p>${escape(name)}<br>Reputation ${agent.reputation}, ${tally.requests} requests, ${tally.accepted} jobs accepted</p></div>
+    <form method="post" action="/guardian/tier">${who}<label>Tier ${tierSelect(agent.tier)}</label>${button("Set tier")}</form>
+    <form method="post" action="/guardian/spending">${who}${limit("perTransaction", "Credits an action")}${limit("perMonth", "Credits a month")}${button("Set limits")}</form>
+    <form method="post" action="/guardian/regenerate">${who}${button("Regenerate API key")}</form></li>`;
 }
 
 function approvals(network: LocalNetwork, csrf: string): string {
@@ -116,7 +117,11 @@ export const STYLE = `:root { color-scheme: light dark; font: 16px/1.5 system-ui
 body { max-width: 75rem; margin: 0 auto; padding: 1rem; }
 section { margin-block: 2rem; }
 form { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: end; }
-td form { flex-wrap: nowrap; gap: 0.5rem; }
+.agents { list-style: none; padding: 0; }
+.agents li { display: flex; flex-wrap: wrap; gap: 0.75rem 2rem; align-items: end; padding-block: 1rem; border-top: 1px solid color-mix(in srgb, currentColor 25%, transparent); }
+.agents li > div { flex: 1 1 100%; }
+.agents h3, .agents p { margin: 0; }
+.agents form { gap: 0.5rem; }
 label { display: inline-flex; flex-direction: column; font-size: 0.875rem; }
 input, select, button { font: inherit; padding: 0.25rem 0.5rem; }
 input[type=number] { width: 7rem; }

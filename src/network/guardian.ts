@@ -33,8 +33,8 @@ export function guardianPages(server: FastifyInstance, network: LocalNetwork, to
     return session === undefined ? page(reply, 200, loginPage()) : page(reply, 200, myAgentsPage(network, session.csrf));
   });
   server.post("/guardian/login", async (request, reply) => {
-    const allowed = isOwnHost(request) && isOwnOrigin(request) && failedLogins < MAX_FAILED_LOGINS;
-    if (!allowed || !same(formOf(request).get("token") ?? "", token)) {
+    if (!isOwnHost(request) || !isOwnOrigin(request)) return page(reply, 403, loginPage("This form came from somewhere else."));
+    if (failedLogins >= MAX_FAILED_LOGINS || !same(formOf(request).get("token") ?? "", token)) {
       failedLogins++;
       return page(
         reply,
@@ -130,7 +130,8 @@ function credits(form: Form, name: string): number | undefined {
 const SAFE_HEADERS = {
   "content-security-policy": "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
   "cache-control": "no-store",
-  "referrer-policy": "no-referrer",
+  // Not "no-referrer": browsers then send "Origin: null" with the forms of this very page.
+  "referrer-policy": "same-origin",
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
 };

@@ -45,6 +45,9 @@ function visit(path: string, { form, headers = {} }: { form?: Fields; headers?: 
   });
 }
 
+/** What a browser says of where a form came from: Fetch, "append a request `Origin` header". */
+const originOf = ({ headers }: Page): string => (headers["referrer-policy"] === "no-referrer" ? "null" : listening.origin);
+
 /** Logs in, and gives what every later form needs. */
 async function loggedIn(): Promise<{
   cookie: string;
@@ -52,11 +55,12 @@ async function loggedIn(): Promise<{
   post: (path: string, form: Fields) => Promise<Page>;
   list: () => Promise<string>;
 }> {
-  const { headers } = await visit("/guardian/login", { form: { token: listening.guardian.token } });
+  const origin = originOf(await visit("/guardian"));
+  const { headers } = await visit("/guardian/login", { form: { token: listening.guardian.token }, headers: { origin } });
   const cookie = headers["set-cookie"]?.[0]?.split(";")[0] ?? "";
   const list = async (): Promise<string> => (await visit("/guardian", { headers: { cookie } })).html;
   const csrf = /name="csrf" value="([^"]+)"/.exec(await list())?.[1] ?? "";
-  return { cookie, csrf, list, post: (path, form) => visit(path, { form: { csrf, ...form }, headers: { cookie } }) };
+  return { cookie, csrf, list, post: (path, form) => visit(path, { form: { csrf, ...form }, headers: { cookie, origin } }) };
 }
 
 const keyIn = ({ html }: Page): string => /(?:sk_live_|sk-agent-)[\w-]+/.exec(html)?.[0] ?? "";
