@@ -1,5 +1,5 @@
 /** Opens the file: pragmas, one process per file, a check, and the numbered migrations. */
-import { chmodSync, closeSync, existsSync, fdatasync, fdatasyncSync, mkdirSync, openSync, statSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, fdatasync, fdatasyncSync, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
@@ -37,6 +37,7 @@ export function openDatabase(path: string, { blocking = false }: DatabaseOptions
   if (path !== MEMORY) prepareFolder(path);
   const lock = path === MEMORY ? undefined : takeLock(path);
   let db: DatabaseSync | undefined;
+  let log: number | undefined;
   try {
     // Made before SQLite opens it, so that its log and shared memory get the same mode: what was said is nobody else's.
     if (path !== MEMORY && !existsSync(path)) closeSync(openSync(path, "a", 0o600));
@@ -55,7 +56,10 @@ export function openDatabase(path: string, { blocking = false }: DatabaseOptions
     migrate(db);
     // From here on a commit does not wait for the disk: who has to, waits for `sync`.
     db.exec("PRAGMA synchronous = NORMAL");
-    if (path !== MEMORY) chmodSync(path, 0o600);
+    if (path !== MEMORY) {
+      chmodSync(path, 0o600);
+      log = openLog(path);
+    }
   } catch (error) {
     db?.close();
     lock?.close();
@@ -67,13 +71,12 @@ export function openDatabase(path: string, { blocking = false }: DatabaseOptions
     });
   }
   const open = db;
-  // SQLite keeps the log's file while it is open, and writes nothing else between two checkpoints, which it syncs itself.
-  const log = path === MEMORY ? undefined : openSync(`${path}-wal`, "r+");
+  const file = log;
   return {
     db: open,
-    sync: log === undefined ? undefined : blocking ? async () => fdatasyncSync(log) : () => syncData(log),
+    sync: file === undefined ? undefined : blocking ? async () => fdatasyncSync(file) : () => syncData(file),
     close() {
-      if (log !== undefined) closeSync(log);
+      if (file !== undefined) closeSync(file);
       open.close();
       lock?.close();
     },
@@ -81,6 +84,21 @@ export function openDatabase(path: string, { blocking = false }: DatabaseOptions
 }
 
 const syncData = promisify(fdatasync);
+
+/**
+ * The log, to be synced by us: SQLite keeps its file while it is open, and writes nothing else between two checkpoints, which
+ * it syncs itself. Its name in the folder must be on disk as well, or a power cut loses the file with all that is in it.
+ */
+function openLog(path: string): number {
+  const log = openSync(`${path}-wal`, "r+");
+  const folder = openSync(dirname(path), "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+  return log;
+}
 
 function prepareFolder(path: string): void {
   const folder = dirname(path);
