@@ -116,6 +116,43 @@ describe("live", () => {
     expect(most).toBe(2);
   });
 
+  test("a request that comes while another is alone under way keeps its distance and counts it", async () => {
+    const clock = systemClock();
+    const pacer = livePacer(clock, { spacingMs: 20, concurrency: 1 });
+    const told: string[] = [];
+    let endFirst = (): void => undefined;
+    const first = pacer.run(A, async () => {
+      told.push("first began");
+      await new Promise<void>((done) => (endFirst = done));
+      told.push("first ended");
+    });
+    expect(told).toEqual(["first began"]); // at once: nothing else of its key is under way
+    const began = clock.monotonic();
+    const second = pacer.run(A, async () => {
+      told.push("second began");
+      return clock.monotonic() - began;
+    });
+    for (let i = 0; i < 4; i++) await pacer.run(B, () => Promise.resolve()); // longer than the distance
+    expect(told).toEqual(["first began"]);
+    endFirst();
+    expect(await second).toBeGreaterThan(15);
+    await first;
+    expect(told).toEqual(["first began", "first ended", "second began"]);
+  });
+
+  test("one after the other keeps the distance too, and one that fails holds up nobody", async () => {
+    const clock = systemClock();
+    const pacer = livePacer(clock, { spacingMs: 20 });
+    const starts: number[] = [];
+    const failed = pacer.run(A, async () => {
+      starts.push(clock.monotonic());
+      throw new Error("no network");
+    });
+    await expect(failed).rejects.toThrow("no network");
+    for (let i = 0; i < 3; i++) await pacer.run(A, async () => void starts.push(clock.monotonic()));
+    expect((starts.at(-1) ?? 0) - (starts[0] ?? 0)).toBeGreaterThan(3 * 20 - 15);
+  });
+
   test("a key's limiter is dropped once it is idle, with one timer for all keys", async () => {
     const hand = handClock();
     const pacer = livePacer(hand.clock, { spacingMs: 20 });
