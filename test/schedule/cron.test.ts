@@ -1,6 +1,8 @@
 /** Cron expressions: what is refused says why, what is taken is right in its zone. */
 import { describe, expect, test } from "vitest";
-import { checkCron, nextCron } from "../../src/schedule/cron.ts";
+import { seededRandom } from "../../src/core/random.ts";
+import { DAY, MINUTE } from "../../src/core/units.ts";
+import { checkCron, cronTimes, nextCron } from "../../src/schedule/cron.ts";
 
 const NOW = Date.parse("2026-11-21T00:00Z");
 
@@ -26,4 +28,20 @@ describe("a cron expression", () => {
   ])("%j in %s next comes at %s", (expression, zone, next) =>
     expect(new Date(nextCron(expression, zone, NOW) ?? 0).toISOString()).toBe(next),
   );
+});
+
+describe("asked again and again", () => {
+  // London's clocks go back within the span, and some questions fall on a time itself.
+  const from = Date.parse("2026-10-20T00:00Z");
+  test.each(["0 9 * * 1-5", "*/7 * * * *", "30 1 * * *"])("%s answers as if it had never been asked", (expression) => {
+    const until = from + 10 * DAY;
+    const times: number[] = [];
+    for (const time of cronTimes(expression, "Europe/London", from)) if (times.push(time) && time > until) break;
+    const random = seededRandom(expression);
+    for (let i = 0; i < 300; i++) {
+      const some = times[Math.floor(random.next() * times.length)] ?? from;
+      const after = Math.min(until, [some, some - 1, some + 1, some - 3 * MINUTE, from + random.next() * 10 * DAY][i % 5] ?? from);
+      expect(nextCron(expression, "Europe/London", after)).toBe(times.find((time) => time > after));
+    }
+  });
 });
