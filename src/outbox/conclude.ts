@@ -10,6 +10,9 @@ const MAX_NEVER_LEFT_BACKOFF_MS = 5 * MINUTE;
 /** A key the network refused is tried again only after it has been read anew; this is how soon an intent asks. */
 const UNAUTHORIZED_BACKOFF_MS = 5 * SECOND;
 
+/** The code of a doubt whose last attempt was refused, while an earlier one may have taken effect. */
+export const REFUSED_AFTER_UNKNOWN = "refused_after_unknown";
+
 /** How long an unanswered request may still take effect or stay invisible, from the network's profile. */
 export interface DoubtTiming {
   /** No read-back counts as "absent" before this much time has passed since sending. */
@@ -29,7 +32,7 @@ export function conclude(intent: Intent, outcome: Outcome, timing: DoubtTiming, 
       if (intent.everUnknown && intent.effect !== "idempotent")
         return doubt(
           now + timing.firstCheckMs,
-          "refused_after_unknown",
+          REFUSED_AFTER_UNKNOWN,
           `the network answered ${outcome.code}, but an earlier request may have taken effect`,
         );
       return { state: "refused", code: outcome.code, message: outcome.message };

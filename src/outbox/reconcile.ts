@@ -1,11 +1,12 @@
 /** What a look at the network says of an intent in doubt. Pure. */
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
+import { REFUSED_AFTER_UNKNOWN } from "./conclude.ts";
 import type { Intent, IntentChange, Proof } from "./port.ts";
 
 /** "Absent" must be seen this often, after the quiet period, before an action is sent again. */
 export const ABSENT_LOOKS = 2;
-/** An action in doubt is sent again at most this often before a person is asked. */
-export const MAX_ATTEMPTS = 4;
+/** An action in doubt is sent this often at most before a person is asked: each time it is known that it has not happened. */
+export const MAX_ATTEMPTS = 8;
 /** Between two looks that both count. */
 export const LOOK_AGAIN_MS = 10 * SECOND;
 /** A read-back that could not be made or was incomplete counts as nothing. It is tried again after this, then ever more rarely. */
@@ -36,7 +37,17 @@ export interface ReconcileRules {
   readonly proof: Proof;
 }
 
-export function reconcile(intent: Intent, look: Look, { quietMs, now, knownForMs, proof }: ReconcileRules): IntentChange {
+export function reconcile(intent: Intent, look: Look, rules: ReconcileRules): IntentChange {
+  const change = judge(intent, look, rules);
+  return change.state === "in_doubt" ? { ...change, ...refusalOf(intent) } : change;
+}
+
+/** The network's last word, which stays with the doubt until it is settled. */
+export function refusalOf({ code, message }: Intent): Pick<IntentChange, "code" | "message"> | undefined {
+  return code === REFUSED_AFTER_UNKNOWN && message !== undefined ? { code, message } : undefined;
+}
+
+function judge(intent: Intent, look: Look, { quietMs, now, knownForMs, proof }: ReconcileRules): IntentChange {
   const sentAt = intent.sentAt ?? intent.createdAt;
   // By both clocks: the wall clock may have been set, the other one knows nothing of the time before this process.
   const quietAt = Math.max(sentAt + quietMs, now + quietMs - knownForMs);
@@ -81,6 +92,9 @@ export function reconcile(intent: Intent, look: Look, { quietMs, now, knownForMs
           "absent_unproven",
           "it was not seen, but reading back has never been seen to work for this operation: a person decides",
         );
+      const refusal = refusalOf(intent);
+      // Nothing took effect, and the last answer was no: asking again would only hear it again.
+      if (refusal !== undefined) return { state: "refused", checked: true, ...refusal };
       if (intent.attempt >= MAX_ATTEMPTS) return park("attempts_spent", `not seen after ${intent.attempt} attempts`);
       return { state: "ready", nextAt: now, checked: true, code: "absent", message: "it did not happen; it is sent again" };
     }

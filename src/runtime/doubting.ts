@@ -3,7 +3,7 @@ import { cursorOf } from "../client/next-page.ts";
 import type { NetworkRecord } from "../contract/records.ts";
 import type { Intent, IntentChange, Proof } from "../outbox/port.ts";
 import { findEffect, readBackOf, type Myself, type ReadBack } from "../outbox/readback.ts";
-import { reconcile, type Look } from "../outbox/reconcile.ts";
+import { reconcile, refusalOf, type Look } from "../outbox/reconcile.ts";
 import { announceIntent } from "./announcing.ts";
 import { follow } from "./concluding.ts";
 import { MINUTE } from "../core/units.ts";
@@ -88,6 +88,7 @@ async function waitForRoom(parts: Parts, intent: Intent, { until }: NoRoom): Pro
     nextAt: until,
     code: "read_back_waits",
     message: "reading back waits for room in the quota",
+    ...refusalOf(intent),
   } as const;
   await parts.store.moveIntent({ seq: intent.seq, from: ["in_doubt"], change, now: parts.clock.now() });
 }

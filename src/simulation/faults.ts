@@ -15,6 +15,8 @@ export interface FaultRates {
   readonly lostReplies: number;
   /** The sender sees a reset or silence, and it takes effect later, within the network's stated bound. */
   readonly lateLandings: number;
+  /** The same, up to half an hour beyond that bound. Only what is never sent again after a doubt, or what the network takes only once. */
+  readonly veryLateLandings: number;
   /** Answers that take seconds, some of them longer than the deadline. */
   readonly slowReplies: number;
   /** 429 in every dialect, though the limits have room. */
@@ -27,6 +29,8 @@ export interface FaultRates {
   readonly spoiltBodies: number;
   /** Something written is missing from reads for up to the network's stated read lag: the share of days on which it is so. */
   readonly staleReads: number;
+  /** The chance that, from the first to the last day of the run, no read shows what the specialists wrote themselves. */
+  readonly blindReads: number;
   /** Per 10,000 boundaries (calls to store and network, turns of the event loop). */
   readonly crashes: number;
   readonly stopsPerDay: number;
@@ -44,12 +48,14 @@ const NONE: FaultRates = {
   lostRequests: 0,
   lostReplies: 0,
   lateLandings: 0,
+  veryLateLandings: 0,
   slowReplies: 0,
   limited: 0,
   failedBefore: 0,
   failedAfter: 0,
   spoiltBodies: 0,
   staleReads: 0,
+  blindReads: 0,
   crashes: 0,
   stopsPerDay: 0,
   clockJumpsPerDay: 0,
@@ -64,12 +70,14 @@ const WORST: FaultRates = {
   lostRequests: 0.06,
   lostReplies: 0.08,
   lateLandings: 0.06,
+  veryLateLandings: 0.03,
   slowReplies: 0.1,
   limited: 0.03,
   failedBefore: 0.04,
   failedAfter: 0.05,
   spoiltBodies: 0.04,
   staleReads: 1,
+  blindReads: 0.2,
   crashes: 40,
   stopsPerDay: 6,
   clockJumpsPerDay: 3,

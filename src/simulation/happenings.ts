@@ -2,13 +2,15 @@
 import { sleep, type Clock } from "../core/clock.ts";
 import { asIntentId } from "../core/ids.ts";
 import type { Random } from "../core/random.ts";
-import { HOUR, MINUTE } from "../core/units.ts";
+import { DAY, HOUR, MINUTE } from "../core/units.ts";
 import type { LocalNetwork } from "../network/local-network.ts";
 import { happens, jumpMs, type FaultRates } from "./faults.ts";
 import type { Machine } from "./machine.ts";
 import type { Counting } from "./tally.ts";
 
 const EVERY_MS = 10 * MINUTE;
+/** Longer than any run. */
+const FOR_EVER_MS = 36_600 * DAY;
 /** Of ten questions, the Guardian says yes to so many. */
 const YES = 8;
 const MAX_QUESTIONS = 50;
@@ -42,6 +44,7 @@ export function createHappenings(options: HappeningOptions): Happenings {
   const over = new AbortController();
   /** The key the Guardian was shown last, by handle. */
   const shown = new Map<string, string>();
+  const blind = random.next() < rates().blindReads;
   let healed = false;
 
   const later = (mostMs: number, run: () => void): void => void clock.after(1 + random.int(mostMs), run);
@@ -70,7 +73,8 @@ export function createHappenings(options: HappeningOptions): Happenings {
       options.setOutage(true);
       later(random.next() < 0.8 ? HOUR : 20 * HOUR, () => options.setOutage(false));
     }
-    if (staleReads > 0 && happens(random, 4, EVERY_MS)) setLag(random.next() < staleReads ? random.int(options.longestReadLagMs) : 0);
+    if (staleReads > 0 && !blind && happens(random, 4, EVERY_MS))
+      setLag(random.next() < staleReads ? random.int(options.longestReadLagMs) : 0);
   };
   const rotate = (handle: string): void => {
     tally.rotations++;
@@ -80,6 +84,7 @@ export function createHappenings(options: HappeningOptions): Happenings {
   };
   return {
     start() {
+      if (blind) setLag(FOR_EVER_MS);
       void (async () => {
         while (!over.signal.aborted) {
           if (!healed) draw();

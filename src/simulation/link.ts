@@ -3,7 +3,7 @@ import type { WireAnswer, WireRequest } from "../client/transport.ts";
 import type { Clock } from "../core/clock.ts";
 import type { EndpointSet } from "../contract/operations.ts";
 import type { Random } from "../core/random.ts";
-import { SECOND } from "../core/units.ts";
+import { MINUTE, SECOND } from "../core/units.ts";
 import { ConnectionLost, type NetworkReply, type NetworkRequest } from "../network/answer.ts";
 import type { LocalNetwork } from "../network/local-network.ts";
 import type { FaultRates } from "./faults.ts";
@@ -22,17 +22,25 @@ export interface LinkOptions {
   readonly lateLandingMs: number;
   /** Called as a request leaves, and round its arrival at the network. */
   readonly onSend: (request: WireRequest) => void;
-  readonly aroundArrival: (request: WireRequest, arrive: () => Promise<NetworkReply>) => Promise<NetworkReply>;
+  readonly aroundArrival: (request: WireRequest, arrive: () => Promise<NetworkReply>, passage: Arrival) => Promise<NetworkReply>;
   readonly onAnswer: (request: WireRequest, answer: WireAnswer) => void;
+}
+
+export interface Arrival {
+  /** It lands later than the network states, where no quota of ours can count it any more. */
+  readonly beyondBound: boolean;
 }
 
 const RESET: WireAnswer = { kind: "unknown", reason: "ECONNRESET: the connection was reset" };
 const REFUSED: WireAnswer = { kind: "never-left", reason: "ECONNREFUSED: the connection was refused" };
 const ONE_WAY_MS = { least: 3, most: 120 };
 const SLOW_MS = 50 * SECOND;
+const BEYOND_MS = 30 * MINUTE;
+/** Votes and what is submitted are never sent again after a doubt; the network takes one application from each. */
+const TAKEN_ONCE = /\/(?:vote|like|submit|complete|apply)$/;
 
 /** What befalls one request: when it arrives and when its answer does, if at all. */
-interface Passage {
+interface Passage extends Arrival {
   readonly refused: boolean;
   readonly arrivesAfterMs: number | undefined;
   readonly returnsAfterMs: number | undefined;
@@ -68,7 +76,7 @@ export function createLink(options: LinkOptions): (request: WireRequest) => Prom
       if (passage.arrivesAfterMs === undefined) return;
       clock.after(passage.arrivesAfterMs, () => {
         options
-          .aroundArrival(request, () => network.handle(set, toNetwork(request)))
+          .aroundArrival(request, () => network.handle(set, toNetwork(request)), passage)
           .then(
             (reply) => {
               if (passage.returnsAfterMs === undefined || settled) return;
@@ -83,11 +91,11 @@ export function createLink(options: LinkOptions): (request: WireRequest) => Prom
     });
 }
 
-function passageOf({ deadlineMs }: WireRequest, { random, rates, down, lateLandingMs }: LinkOptions): Passage {
+function passageOf({ deadlineMs, path }: WireRequest, { random, rates, down, lateLandingMs }: LinkOptions): Passage {
   const wayMs = (): number => ONE_WAY_MS.least + random.int(ONE_WAY_MS.most);
-  const way = { refused: false, arrivesAfterMs: wayMs(), returnsAfterMs: wayMs(), resetAfterMs: undefined };
+  const way = { refused: false, beyondBound: false, arrivesAfterMs: wayMs(), returnsAfterMs: wayMs(), resetAfterMs: undefined };
   if (down()) return { ...way, refused: random.next() < 0.5, arrivesAfterMs: undefined, resetAfterMs: random.next() < 0.5 ? 0 : undefined };
-  const { refusedConnections, lostRequests, lostReplies, lateLandings, slowReplies } = rates();
+  const { refusedConnections, lostRequests, lostReplies, lateLandings, veryLateLandings, slowReplies } = rates();
   let draw = random.next();
   const befalls = (share: number): boolean => {
     draw -= share;
@@ -100,6 +108,10 @@ function passageOf({ deadlineMs }: WireRequest, { random, rates, down, lateLandi
   if (befalls(lostReplies)) return { ...way, returnsAfterMs: undefined, resetAfterMs: breaks() };
   if (befalls(lateLandings))
     return { ...way, arrivesAfterMs: random.int(deadlineMs + lateLandingMs), returnsAfterMs: undefined, resetAfterMs: breaks() };
+  if (TAKEN_ONCE.test(path) && befalls(veryLateLandings)) {
+    const arrivesAfterMs = deadlineMs + lateLandingMs + random.int(BEYOND_MS);
+    return { ...way, beyondBound: true, arrivesAfterMs, returnsAfterMs: undefined, resetAfterMs: breaks() };
+  }
   if (befalls(slowReplies)) return { ...way, returnsAfterMs: random.int(SLOW_MS) };
   return way;
 }

@@ -129,7 +129,7 @@ function placeMachine({ options, specialists, clock, random, profile, network, k
       note(`${request.method} ${request.path} ${request.headers[intentHeader] ?? ""}`);
       judge.sends(request);
     },
-    aroundArrival: (request, arrive) => judge.arrives(request, arrive),
+    aroundArrival: (request, arrive, { beyondBound }) => judge.arrives(request, arrive, beyondBound),
     onAnswer: ({ path }, answer) => note(`${path} ${answer.kind} ${answer.kind === "answer" ? answer.status : answer.reason}`),
   });
   const announcer = createAnnouncer();

@@ -20,7 +20,18 @@ export interface Tally {
   /** Intents that were in doubt at some time. */
   readonly doubts: number;
   readonly parked: number;
+  /** Of the doubts, those that reading back can settle: it shows the operation's effects, and has been seen to. */
+  readonly provenDoubts: number;
+  /** Of these, how many a person has to settle all the same. */
+  readonly provenParked: number;
+  /** What a person has to settle, by `operation code`. */
+  readonly parkedFor: { readonly [what: string]: number };
 }
+
+/** Intents that reading back can settle: it has been seen to find this operation's effects with a key they were sent with, and shows them all. */
+const PROVEN = `effect = 'reconciled' AND operation <> 'jobs.create' AND coalesce(code, '') <> 'absent_unproven' AND EXISTS (
+  SELECT 1 FROM attempt JOIN proof USING (key_id)
+  WHERE attempt.intent_seq = intent.seq AND proof.operation = intent.operation AND proof.proven = 1)`;
 
 type Counter = "requests" | "commits" | "crashes" | "stops" | "jumps" | "rotations" | "outages" | "halts" | "approvals";
 
@@ -72,6 +83,11 @@ export function createTally(): Counting {
         events: counts("SELECT kind || ' ' || state AS what, count(*) AS n FROM event GROUP BY 1 ORDER BY 1"),
         doubts: one("SELECT count(*) AS n FROM intent WHERE ever_unknown = 1"),
         parked: one("SELECT count(*) AS n FROM intent WHERE state = 'parked'"),
+        provenDoubts: one(`SELECT count(*) AS n FROM intent WHERE ever_unknown = 1 AND ${PROVEN}`),
+        parkedFor: counts(
+          "SELECT operation || ' ' || code AS what, count(*) AS n FROM intent WHERE state = 'parked' GROUP BY 1 ORDER BY 1",
+        ),
+        provenParked: one(`SELECT count(*) AS n FROM intent WHERE state = 'parked' AND ${PROVEN}`),
       };
     },
   };

@@ -15,6 +15,9 @@ export interface Tripwires {
   read(): readonly Breach[];
 }
 
+/** "Not there" must be seen this often before anything is sent again. Stated here anew: the judge takes no one's word for it. */
+const LOOKS = 2;
+
 type Database = OpenDatabase["db"];
 
 const NOTE = (promise: Promised, what: string): string => `INSERT INTO breach (promise, what) VALUES ('${promise}', ${what});`;
@@ -36,6 +39,14 @@ CREATE TEMP TRIGGER intent_conflict AFTER UPDATE OF state ON main.intent
 WHEN new.state = 'sending' AND EXISTS (
   SELECT 1 FROM main.intent AS other WHERE other.conflict_key = new.conflict_key AND other.seq <> new.seq AND other.state IN ('sending', 'in_doubt'))
 BEGIN ${NOTE("P4", "'intent ' || new.id || ' was sent while another on ' || new.conflict_key || ' was not settled'")} END;
+
+CREATE TEMP TRIGGER intent_unmarked AFTER UPDATE OF state ON main.intent
+WHEN new.state = 'in_doubt' AND new.ever_unknown = 0
+BEGIN ${NOTE("P4", "'intent ' || new.id || ' is in doubt, and nothing on it says so'")} END;
+
+CREATE TEMP TRIGGER intent_hasty AFTER UPDATE OF state ON main.intent
+WHEN old.state = 'in_doubt' AND new.state = 'ready' AND new.attempt > 0 AND new.checks < ${LOOKS}
+BEGIN ${NOTE("P4", "'intent ' || new.id || ' is to be sent again after ' || new.checks || ' looks that count'")} END;
 
 CREATE TEMP TRIGGER event_undone AFTER UPDATE OF state ON main.event
 WHEN old.state = 'done' AND new.state <> 'done'

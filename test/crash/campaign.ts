@@ -9,11 +9,12 @@ import { asHandle } from "../../src/core/ids.ts";
 import { seededRandom, type Random } from "../../src/core/random.ts";
 import { createLocalNetwork } from "../../src/network/network.ts";
 import type { LocalNetwork } from "../../src/network/local-network.ts";
+import type { Effect } from "../../src/network/truth.ts";
 import type { Intent } from "../../src/outbox/port.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { NO_FAULTS, openProxy, type FaultProxy, type ProxyFaults } from "./proxy.ts";
 import type { DriverSettings } from "./driver.ts";
-import { HANDLE } from "./victim.ts";
+import { HANDLES } from "./victim.ts";
 
 export interface CampaignOptions {
   readonly kills: number;
@@ -65,13 +66,13 @@ export async function campaign(options: CampaignOptions): Promise<CampaignReport
   const random = seededRandom(options.seed);
   const folder = mkdtempSync(join(tmpdir(), "retinue-crash-"));
   const network = createLocalNetwork({ clock: systemClock(), random: random.fork("network"), scale: 0.1 });
-  const { key } = network.provision({ handle: HANDLE, tier: "pro" });
+  const keys = Object.fromEntries(HANDLES.map((handle) => [handle, network.provision({ handle, tier: "pro" }).key]));
   const listening = await network.listen({ set: "b" });
   const proxy = await openProxy(Number(new URL(listening.origin).port), random.fork("proxy"), options.faults ?? WORST);
   const store = join(folder, "store.sqlite");
   network.start();
   const crowd = await talk(network, options.everyPoint === true ? SLOW : 1);
-  const settings = { store, baseUrl: `http://127.0.0.1:${proxy.port}/v1`, key, roots: crowd.roots };
+  const settings = { store, baseUrl: `http://127.0.0.1:${proxy.port}/v1`, keys, roots: crowd.roots };
   const stage: Stage = { network, proxy, random, settings };
   try {
     const dead = options.everyPoint === true ? await everyPoint(stage, options) : await atRandom(stage, options);
@@ -204,30 +205,13 @@ async function talk(network: LocalNetwork, slower: number): Promise<Crowd> {
 
 async function judge({ network, settings, proxy }: Stage, posts: readonly string[], dead: Dead): Promise<CampaignReport> {
   const store = openSqliteStore({ path: settings.store, clock: systemClock(), random: seededRandom(1) });
-  const intents = await store.intents({ specialist: asHandle(HANDLE), limit: 1_000_000 });
-  const parkedEvents = await store.parkedEvents(asHandle(HANDLE), 1_000);
+  const intents = (await Promise.all(HANDLES.map((handle) => store.intents({ specialist: asHandle(handle), limit: 1_000_000 })))).flat();
+  const parkedEvents = await store.parkedEvents(undefined, 1_000);
   await store.close();
-  const effects = network.truth.effects({ agent: HANDLE });
-  const doubled = network.truth
-    .duplicates({ agent: HANDLE })
-    .map(([first, ...more]) => `${first?.operation} ${first?.target} ${more.length + 1} times`);
-  const lost: string[] = parkedEvents.map(({ id, note }) => `event ${id} is parked: ${note}`);
-
-  const answered = new Set(effects.filter(({ operation }) => operation === "posts.reply").map(({ target }) => target));
-  const decided = new Map(intents.filter(({ operation }) => operation === "posts.reply").map((intent) => [intent.target ?? "", intent]));
-  for (const post of posts)
-    if (!answered.has(post) && decided.get(post)?.state !== "parked")
-      lost.push(`post ${post}: ${decided.get(post)?.state ?? "never seen"}`);
-  const settled = systemClock().now() - YOUNG_MS;
-  for (const { id, operation, state, code, createdAt } of intents)
-    if (OPEN.includes(state) && createdAt < settled) lost.push(`${id} ${operation} is still ${state}: ${code}`);
-  const happened = new Set(effects.map(({ operation, target, text }) => keyOf(operation, target, text)));
-  for (const intent of intents) {
-    const did = happened.has(keyOf(intent.operation, intent.target ?? "", textOf(intent)));
-    if (intent.state === "confirmed" && !did) lost.push(`${intent.id} ${intent.operation} is confirmed and never happened`);
-    if ((intent.state === "refused" || intent.state === "cancelled") && did && intent.operation !== "jobs.apply")
-      lost.push(`${intent.id} ${intent.operation} is ${intent.state} and happened`);
-  }
+  const effects = HANDLES.flatMap((agent) => network.truth.effects({ agent }));
+  const doubled = HANDLES.flatMap((agent) => network.truth.duplicates({ agent })).map(
+    ([first, ...more]) => `${first?.operation} ${first?.target} ${more.length + 1} times`,
+  );
   const counted = new Map<string, number>();
   for (const { operation, state } of intents) counted.set(`${operation} ${state}`, (counted.get(`${operation} ${state}`) ?? 0) + 1);
   return {
@@ -235,15 +219,47 @@ async function judge({ network, settings, proxy }: Stage, posts: readonly string
     broken: proxy.broken,
     effects: effects.length,
     doubled,
-    lost,
+    lost: [
+      ...parkedEvents.map(({ id, note }) => `event ${id} is parked: ${note}`),
+      ...unanswered(posts, intents, effects),
+      ...leftOpen(intents),
+      ...misjudged(intents, effects),
+    ],
     intents: Object.fromEntries([...counted].sort(([a], [b]) => (a < b ? -1 : 1))),
     doubts: intents.filter(({ everUnknown }) => everUnknown).length,
     parked: intents.filter(({ state, effect }) => state === "parked" && effect === "reconciled").length,
   };
 }
 
-function keyOf(operation: string, target: string, text: string): string {
-  return operation.startsWith("posts.") ? `${operation} ${target} ${text}` : `${operation} ${target}`;
+function unanswered(posts: readonly string[], intents: readonly Intent[], effects: readonly Effect[]): readonly string[] {
+  const answered = new Set(effects.filter(({ operation }) => operation === "posts.reply").map(({ target }) => target));
+  const decided = new Map(intents.filter(({ operation }) => operation === "posts.reply").map((intent) => [intent.target ?? "", intent]));
+  return posts
+    .filter((post) => !answered.has(post) && decided.get(post)?.state !== "parked")
+    .map((post) => `post ${post}: ${decided.get(post)?.state ?? "never seen"}`);
+}
+
+function leftOpen(intents: readonly Intent[]): readonly string[] {
+  const settled = systemClock().now() - YOUNG_MS;
+  return intents
+    .filter(({ state, createdAt }) => OPEN.includes(state) && createdAt < settled)
+    .map(({ id, operation, state, code }) => `${id} ${operation} is still ${state}: ${code}`);
+}
+
+/** Intents whose row and the network's record disagree. */
+function misjudged(intents: readonly Intent[], effects: readonly Effect[]): readonly string[] {
+  const happened = new Set(effects.map(({ agent, operation, target, text }) => keyOf(agent, operation, target, text)));
+  return intents.flatMap((intent) => {
+    const { id, specialist, operation, target = "", state } = intent;
+    const did = happened.has(keyOf(specialist, operation, target, textOf(intent)));
+    if (state === "confirmed" && !did) return [`${id} ${operation} is confirmed and never happened`];
+    if ((state === "refused" || state === "cancelled") && did) return [`${id} ${operation} is ${state} and happened`];
+    return [];
+  });
+}
+
+function keyOf(agent: string, operation: string, target: string, text: string): string {
+  return operation.startsWith("posts.") ? `${agent} ${operation} ${target} ${text}` : `${agent} ${operation} ${target}`;
 }
 
 function textOf({ input }: Intent): string {

@@ -11,12 +11,13 @@ import { createRuntime } from "../../src/runtime/runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { TIMING, victim } from "./victim.ts";
+import { TIMING, victims } from "./victim.ts";
 
 export interface DriverSettings {
   readonly store: string;
   readonly baseUrl: string;
-  readonly key: string;
+  /** By handle. */
+  readonly keys: { readonly [handle: string]: string };
   /** Posts outside the feed that are answered all the time. */
   readonly roots: readonly string[];
   /** The process kills itself at this call to store or network, before it or after it. */
@@ -54,7 +55,7 @@ function mortal(store: Store): Store {
   });
 }
 
-const specialist = createSpecialist(victim(settings.roots));
+const specialists = victims(settings.roots).map((victim) => createSpecialist(victim));
 const clock = systemClock();
 const random = systemRandom();
 const profile = resolveProfile({ extends: "set-b", timing: TIMING });
@@ -62,12 +63,12 @@ const store = openSqliteStore({ path: settings.store, clock, random, lateLanding
 const transport = createTransport({ clock });
 const send: Transport = (request) => across(() => transport.send(request));
 const runtime = createRuntime({
-  specialists: [specialist],
+  specialists,
   profile,
   baseUrl: settings.baseUrl,
   store: settings.dieAt === undefined ? store : mortal(store),
   transport: settings.dieAt === undefined ? transport.send : send,
-  keys: createKeys({ read: () => settings.key, salt: new Secret("crash"), scrubber: new Scrubber() }),
+  keys: createKeys({ read: (handle) => settings.keys[handle], salt: new Secret("crash"), scrubber: new Scrubber() }),
   pacer: livePacer(clock, { spacingMs: 0 }),
   clock,
   random,
@@ -79,8 +80,8 @@ const runtime = createRuntime({
 });
 
 async function open(): Promise<number> {
-  const intents = await store.intents({ specialist: specialist.handle, states: OPEN, limit: MANY });
-  return intents.filter(({ createdAt }) => createdAt < clock.now() - YOUNG_MS).length;
+  const intents = await Promise.all(specialists.map(({ handle }) => store.intents({ specialist: handle, states: OPEN, limit: MANY })));
+  return intents.flat().filter(({ createdAt }) => createdAt < clock.now() - YOUNG_MS).length;
 }
 
 await runtime.start();

@@ -183,7 +183,7 @@ async function letWork(options: WorkOptions): Promise<Pick<AccentRun, "problems"
     down: () => false,
     lateLandingMs: profile.timing.lateLandingMs,
     onSend: (request) => judge.sends(request),
-    aroundArrival: (request, arrive) => judge.arrives(request, arrive),
+    aroundArrival: (request, arrive, { beyondBound }) => judge.arrives(request, arrive, beyondBound),
     onAnswer: () => judge.step(),
   });
   const runtime = createRuntime({

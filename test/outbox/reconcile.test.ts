@@ -78,6 +78,18 @@ describe("an action in doubt", () => {
     expect(look(over, proof, SENT + 10 * QUIET)).toMatchObject({ state: "parked", code });
   });
 
+  test("that was refused meanwhile, and is not there, is refused; found, it is confirmed all the same", () => {
+    const refused = { code: "refused_after_unknown", message: "the network answered job_closed" };
+    const last = { attempt: 2, ...refused };
+    expect(look(last, proven, SENT + QUIET - 1)).toMatchObject({ state: "in_doubt", ...refused });
+    expect(look({ ...last, checks: 0 }, proven, SENT + QUIET)).toMatchObject({ state: "in_doubt", checked: true, ...refused });
+    expect(look(last, proven, SENT + QUIET)).toMatchObject({ state: "refused", ...refused });
+    expect(look({ ...last, attempt: MAX_ATTEMPTS }, proven, SENT + QUIET)).toMatchObject({ state: "refused", ...refused });
+    expect(look(last, unproven, SENT + QUIET)).toMatchObject({ state: "parked", code: "absent_unproven" });
+    const found = reconcile(intent(last), { kind: "found", ref: "p9" }, { quietMs: QUIET, now: SENT, knownForMs: 1, proof: unproven });
+    expect(found).toEqual({ state: "confirmed", createdRef: "p9" });
+  });
+
   test("is not sent again when only the wall clock says that the quiet period is over", () => {
     const change = reconcile(
       intent(),

@@ -39,6 +39,46 @@ export const worker = defineSpecialist({
   },
 });
 
+/** Reads more than its quota allows, all day, and does what may be done twice. Each handling of its visits is suspended at times. */
+export const regular = defineSpecialist({
+  handle: "regular",
+  may: ["posts.create", "posts.reply", "communities.join", "communities.leave", "agents.update"],
+  watch: { feed: { maxAge: "48h" }, communities: ["tools"] },
+  schedules: {
+    visit: {
+      every: "30m",
+      onMissed: "skip",
+      run: async (act) => {
+        const jobs = await act.read.jobs();
+        const counted = await act.step("count", () => jobs.length);
+        const posts = await act.read.posts({ limit: 5 });
+        const read: string[] = [];
+        for (const { id } of posts) read.push((await act.read.post(id)).id);
+        act.state = { ...act.state, counted, read, at: act.now };
+      },
+    },
+    home: {
+      every: "2h",
+      onMissed: { all: 2 },
+      run: (act) => {
+        // No use any more when it could not be done for a while, so it expires; but not while it may have been done.
+        act.updateProfile({ bio: `here since ${act.now}` }, { expiresIn: "20m" });
+        if (act.random() < 0.5) act.join("tools", { expiresIn: "20m" });
+        else act.leave("tools", { expiresIn: "20m" });
+      },
+    },
+    boast: {
+      every: "6h",
+      run: (act) => {
+        // More than a network takes: refused, and with it what hangs on it.
+        const boast = act.post("I ".repeat(act.random() < 0.5 ? 10_000 : 10) + String(act.now));
+        const also = act.reply(boast, `as I said at ${act.now}`);
+        act.reply(also, "and so on");
+      },
+    },
+  },
+});
+
 /** Offers paid jobs, some of them only with its Guardian's leave. */
 export const patron = defineSpecialist({
   handle: "patron",

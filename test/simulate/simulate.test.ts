@@ -4,9 +4,7 @@ import { defineSpecialist } from "retinue";
 import { seededRandom } from "../../src/core/random.ts";
 import { simulate, type Simulation } from "../../src/simulation/simulate.ts";
 import { FAULT_NAMES, faultRates } from "../../src/simulation/faults.ts";
-import { patron, worker } from "./cast.ts";
-
-const CAST = [worker, patron];
+import { CAST } from "./course.ts";
 
 /** What a person needs to see the same run again. */
 function verdict({ seed, violations, errors, faults }: Simulation): unknown {

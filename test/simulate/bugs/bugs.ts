@@ -119,8 +119,8 @@ export const BUGS: readonly PlantedBug[] = [
   bug(
     "the door sends twice",
     DOOR,
-    "const outcome = await client.send(",
-    'const twice = async (...a) => { const o = await client.send(...a); return o.class === "unknown" ? client.send(...a) : o; };\n    const outcome = await twice(',
+    "const { outcome, wire } = await client.exchange(",
+    'const twice = async (...a) => { const o = await client.exchange(...a); return o.outcome.class === "unknown" ? client.exchange(...a) : o; };\n    const { outcome, wire } = await twice(',
   ),
   bug("rows timed by the wall clock", "src/runtime/runtime.ts", "now: () => ledger.now(),", "now: () => wall.now(),"),
   bug("a small clock jump confirms itself", "src/limits/time.ts", "Math.max(at, clock.now() + Math.min(0, skewMs))", "clock.now()"),

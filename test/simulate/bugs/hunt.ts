@@ -1,13 +1,14 @@
-/** Runs seeds until a promise breaks, and says how many it took. Run in a copy of the source with a bug in it. */
+/** Runs seeds until a promise breaks, and says which it was. Run in a copy of the source with a bug in it. */
 import { simulate } from "../../../src/simulation/simulate.ts";
-import { patron, worker } from "../cast.ts";
+import { course } from "../course.ts";
+import type { Hunt } from "./plant.ts";
 
+const HOURS = 18;
 const seeds = Number(process.argv[2] ?? 200);
-let said = "";
-for (let seed = 1; seed <= seeds && said === ""; seed++) {
-  const faults = seed % 2 === 1 ? "all" : "swarm";
-  const { violations } = await simulate({ specialists: [worker, patron], seed, hours: 18, faults });
+let hunt: Hunt = { caught: false, seeds };
+for (let seed = 1; seed <= seeds && !hunt.caught; seed++) {
+  const { violations } = await simulate(course(seed, HOURS));
   const [first] = violations;
-  if (first !== undefined) said = `${seed} | ${first.promise}: ${first.what}`;
+  if (first !== undefined) hunt = { caught: true, seed, promise: first.promise, what: first.what };
 }
-process.stdout.write(said === "" ? `not caught in ${seeds} |\n` : `${said}\n`);
+process.stdout.write(JSON.stringify(hunt));
