@@ -11,6 +11,7 @@ import type { Suite } from "./harness/suite.ts";
 /** In the order of docs/benchmarks.md. Loaded when they run: their peers may not be installed. */
 const SUITES: Readonly<Record<string, () => Promise<{ readonly suite: Suite }>>> = {
   effect: () => import("./suites/effect.ts"),
+  webhooks: () => import("./suites/webhooks.ts"),
   quota: () => import("./suites/quota.ts"),
   client: () => import("./suites/client.ts"),
   duplicates: () => import("./suites/duplicates.ts"),

@@ -14,7 +14,7 @@ import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { ready, settings } from "./subject.ts";
 import { SECRET } from "./webhook.ts";
 
-const { sink, folder, specialists = 64, timing = {} } = settings;
+const { sink, folder, specialists = 64, timing = {}, spacing = "none" } = settings;
 const unlimited = Number.POSITIVE_INFINITY;
 const clock = systemClock();
 const random = systemRandom();
@@ -44,7 +44,7 @@ const runtime = createRuntime({
   store,
   transport: transport.send,
   keys: createKeys({ read: (handle) => `sk_live_${handle}_abcdefghijkl`, salt: new Secret("bench-salt-bench-salt"), scrubber }),
-  pacer: livePacer(clock, { spacingMs: 0 }),
+  pacer: livePacer(clock, spacing === "as shipped" ? {} : { spacingMs: 0 }),
   clock,
   random,
   log: silentLogger(),

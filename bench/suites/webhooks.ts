@@ -1,0 +1,330 @@
+/** Receiving webhooks: verified, stored, deduplicated and answered, beside a route that only verifies and what others would use. */
+import { createHmac } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { drive } from "../harness/load.ts";
+import { startPostgres, type Postgres } from "../harness/postgres.ts";
+import { startRedis, type Redis } from "../harness/redis.ts";
+import { openSink } from "../harness/sink.ts";
+import { figure, percentile, spread, summarise, type Summary } from "../harness/stats.ts";
+import { startSubject, type Subject } from "../harness/subject.ts";
+import { goal, type BenchContext, type Goal, type Suite, type SuiteResult } from "../harness/suite.ts";
+import { delivered, SECRET, signatureOf } from "../subjects/webhook.ts";
+
+interface Contender {
+  readonly name: string;
+  readonly file: string;
+  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly needs?: "postgres" | "redis";
+  readonly requestOf?: (n: number) => Buffer;
+  /** What is still there after the end of its process. */
+  readonly keeps: string;
+}
+
+const VERIFY = "fastify route that only verifies";
+const RETINUE = "Retinue: receiver and store";
+const CONTENDERS: readonly Contender[] = [
+  { name: VERIFY, file: "verify.js", keeps: "nothing" },
+  { name: RETINUE, file: "receiver.ts", keeps: "delivery, and what became of it" },
+  { name: "Probot 14.3.2", file: "receivers.js", settings: { peer: "probot" }, keeps: "nothing" },
+  { name: "Bolt 5.1.0", file: "receivers.js", settings: { peer: "bolt" }, requestOf: slackRequest, keeps: "nothing" },
+  { name: "BullMQ 6.7.0", file: "receivers.js", settings: { peer: "bullmq" }, needs: "redis", keeps: "job" },
+  { name: "pg-boss 12.35.0", file: "receivers.js", settings: { peer: "pg-boss" }, needs: "postgres", keeps: "job" },
+];
+
+const SPECIALISTS = 64;
+const IN_FLIGHT = 64;
+const WARM_UP = 2_000;
+const SECONDS_PER_RUN = 4;
+/** Sockets of the paced half: enough that a slow answer holds nobody else up. */
+const PACED_SOCKETS = 256;
+/** Deliveries sent once more at the end, of which nothing may be kept. */
+const REPEATED = 200;
+const WIRE_PER_SECOND = 20;
+
+interface Measured {
+  readonly perSecond: number;
+  readonly p99: number;
+  readonly cpuMs: number;
+  readonly rssMb: number;
+  readonly halfP50: number;
+  readonly halfP99: number;
+  /** Of the repeated ones, how many were taken again; undefined where nobody counts. */
+  readonly again: number | undefined;
+  readonly refused: number;
+}
+
+export const suite: Suite = {
+  name: "webhooks",
+  title: "Receiving webhooks: verified, stored, deduplicated, answered",
+  async run(context) {
+    const contenders = CONTENDERS.filter(
+      ({ name }) => context.only === undefined || name.toLowerCase().includes(context.only.toLowerCase()),
+    );
+    const backends = await openBackends(contenders, context);
+    try {
+      const able = contenders.filter(({ needs }) => needs === undefined || backends[needs] !== undefined);
+      const seen = new Map<string, Measured[]>();
+      const wire: number[] = [];
+      for (let run = 0; run < context.runs; run++) {
+        for (const contender of able) {
+          const measured = await measure(contender, run, seen.get(contender.name)?.[0], backends, context);
+          seen.set(contender.name, [...(seen.get(contender.name) ?? []), measured]);
+          context.progress(
+            `${contender.name}: ${figure(measured.perSecond)}/s, p99 ${figure(measured.p99)} ms, at half load ${figure(measured.halfP99)} ms, refused ${measured.refused}, again ${measured.again ?? "–"}`,
+          );
+        }
+        if (able.some(({ name }) => name === RETINUE)) wire.push(await toTheWire(run, context));
+        context.progress(`to the wire, p50: ${figure(wire.at(-1) ?? NaN)} ms`);
+      }
+      return report(able, seen, wire, backends.missing);
+    } finally {
+      await backends.postgres?.stop();
+      await backends.redis?.stop();
+    }
+  },
+};
+
+interface Backends {
+  readonly postgres: Postgres | undefined;
+  readonly redis: Redis | undefined;
+  readonly missing: readonly string[];
+}
+
+async function openBackends(contenders: readonly Contender[], context: BenchContext): Promise<Backends> {
+  const missing: string[] = [];
+  const attempt = async <T>(what: "postgres" | "redis", who: string, open: () => Promise<T>): Promise<T | undefined> => {
+    if (!contenders.some(({ needs }) => needs === what)) return undefined;
+    try {
+      return await open();
+    } catch (error) {
+      missing.push(`${who} could not run: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`);
+      return undefined;
+    }
+  };
+  const postgres = await attempt("postgres", "pg-boss", () => startPostgres(context.folder));
+  const redis = await attempt("redis", "BullMQ", () => startRedis(context.folder));
+  return { postgres, redis, missing };
+}
+
+/** As many as it takes at 64 in flight, then half as many a second, then some of them again. */
+async function measure(
+  contender: Contender,
+  run: number,
+  before: Measured | undefined,
+  { postgres, redis }: Backends,
+  context: BenchContext,
+): Promise<Measured> {
+  const name = `w${CONTENDERS.indexOf(contender)}r${run}`;
+  const folder = join(context.folder, name);
+  mkdirSync(folder, { recursive: true });
+  const subject = await startSubject(contender.file, {
+    ...contender.settings,
+    folder,
+    specialists: SPECIALISTS,
+    ...(contender.needs === "postgres" && postgres !== undefined ? { postgres: await postgres.database(name) } : {}),
+    ...(contender.needs === "redis" && redis !== undefined ? { redis: await redis.fresh() } : {}),
+  });
+  try {
+    const sender = sending(subject.port, contender.requestOf ?? githubRequest);
+    await sender.send({ total: context.quick ? 200 : WARM_UP, inFlight: IN_FLIGHT });
+    const full = context.quick ? 500 : Math.round(Math.min(80_000, Math.max(4_000, (before?.perSecond ?? 2_000) * SECONDS_PER_RUN)));
+    const began = await subject.usage();
+    const flat = await sender.send({ total: full, inFlight: IN_FLIGHT });
+    const ended = await subject.usage();
+    const perSecond = (full / flat.tookMs) * 1_000;
+    const half = await sender.send({
+      total: Math.max(200, Math.round((perSecond / 2) * (context.quick ? 1 : SECONDS_PER_RUN))),
+      inFlight: PACED_SOCKETS,
+      perSecond: perSecond / 2,
+    });
+    return {
+      perSecond,
+      p99: percentile(flat.took, 99),
+      cpuMs: (ended.cpuMs - began.cpuMs) / full,
+      rssMb: ended.rssMb,
+      halfP50: percentile(half.took, 50),
+      halfP99: percentile(half.took, 99),
+      again: await repeat(subject, sender),
+      refused: flat.refused + half.refused,
+    };
+  } finally {
+    await subject.stop();
+  }
+}
+
+/** How many of the repeated ones a contender took for new. */
+async function repeat(subject: Subject, sender: ReturnType<typeof sending>): Promise<number | undefined> {
+  const kept = async (): Promise<number | undefined> => {
+    const told = await subject.ask("kept");
+    return typeof told === "object" && told !== null && "kept" in told ? Number(told.kept) : undefined;
+  };
+  const before = await kept();
+  if (before === undefined) return undefined;
+  await sender.send({ total: REPEATED, inFlight: 16, from: 0 });
+  return ((await kept()) ?? NaN) - before;
+}
+
+interface Load {
+  readonly total: number;
+  readonly inFlight: number;
+  readonly perSecond?: number;
+  /** Sends what was sent before, from here. */
+  readonly from?: number;
+}
+
+/** Every delivery is another one. They are made beforehand, so that signing them is not what is measured. */
+function sending(port: number, requestOf: (n: number) => Buffer) {
+  let next = 0;
+  return {
+    async send({ total, inFlight, perSecond, from = next }: Load) {
+      const requests = Array.from({ length: total }, (_, i) => requestOf(from + i));
+      next = Math.max(next, from + total);
+      const sentAt = new Float64Array(total);
+      const took = new Float64Array(total);
+      const end = await drive({
+        port,
+        total,
+        requests,
+        inFlight,
+        ...(perSecond === undefined ? {} : { perSecond }),
+        onSent: (n) => void (sentAt[n] ||= performance.now()),
+        onAnswer: (n) => void (took[n] = performance.now() - (sentAt[n] ?? 0)),
+      });
+      return { ...end, took };
+    },
+  };
+}
+
+/** The whole runtime as it ships, spacing between requests of one key included: from a delivery's first byte to the request it causes. */
+async function toTheWire(run: number, context: BenchContext): Promise<number> {
+  const folder = join(context.folder, `wire${run}`);
+  mkdirSync(folder, { recursive: true });
+  const warm = context.quick ? 20 : WIRE_PER_SECOND * 5;
+  const total = warm + (context.quick ? 20 : WIRE_PER_SECOND * 15);
+  const sentAt = new Float64Array(total);
+  const took: number[] = [];
+  let seen = 0;
+  const all = Promise.withResolvers<void>();
+  const sink = await openSink({
+    onEffect(n) {
+      if (n >= warm) took.push(performance.now() - (sentAt[n] ?? 0));
+      if (++seen === total) all.resolve();
+    },
+  });
+  const subject = await startSubject("retinue.ts", { sink: sink.port, folder, specialists: SPECIALISTS, spacing: "as shipped" });
+  try {
+    const requests = Array.from({ length: total }, (_, n) => githubRequest(n));
+    await drive({
+      port: subject.port,
+      total,
+      requests,
+      inFlight: 16,
+      perSecond: WIRE_PER_SECOND,
+      onSent: (n) => void (sentAt[n] ||= performance.now()),
+    });
+    await all.promise;
+    return percentile(took, 50);
+  } finally {
+    await subject.stop();
+    await sink.close();
+  }
+}
+
+function githubRequest(n: number): Buffer {
+  const body = JSON.stringify(delivered(n));
+  const head =
+    `POST /webhooks/s${n % SPECIALISTS} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nuser-agent: GitHub-Hookshot/bench\r\n` +
+    `x-github-event: issues\r\nx-github-delivery: delivery-${n}\r\nx-hub-signature-256: ${signatureOf(body)}\r\n`;
+  return Buffer.from(`${head}content-length: ${body.length}\r\n\r\n${body}`);
+}
+
+/** The same in Slack's form: the signature covers the time, too. */
+function slackRequest(n: number): Buffer {
+  const { data } = delivered(n);
+  const event = { type: "message", channel: "C1", user: data.author.id, text: data.content, ts: `${n}.0`, channel_type: "channel" };
+  const body = JSON.stringify({ type: "event_callback", team_id: "T1", api_app_id: "A1", event_id: `Ev${n}`, event_time: 1, event });
+  const seconds = Math.floor(Date.now() / 1_000);
+  const signature = createHmac("sha256", SECRET).update(`v0:${seconds}:${body}`).digest("hex");
+  const head =
+    `POST /webhooks HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nuser-agent: Slackbot/bench\r\n` +
+    `x-slack-request-timestamp: ${seconds}\r\nx-slack-signature: v0=${signature}\r\n`;
+  return Buffer.from(`${head}content-length: ${body.length}\r\n\r\n${body}`);
+}
+
+function report(
+  contenders: readonly Contender[],
+  seen: ReadonlyMap<string, readonly Measured[]>,
+  wire: readonly number[],
+  missing: readonly string[],
+): SuiteResult {
+  const of = ({ name }: Contender, what: keyof Measured): Summary => summarise((seen.get(name) ?? []).map((one) => one[what] ?? NaN));
+  const byName = (name: string): Contender | undefined => contenders.find((one) => one.name === name);
+  const verify = byName(VERIFY);
+  const retinue = byName(RETINUE);
+  const rows = contenders.map((contender) => {
+    const rate = of(contender, "perSecond");
+    const again = of(contender, "again").most;
+    return [
+      contender.name,
+      contender.keeps,
+      figure(rate.median),
+      `±${Math.round(spread(rate) * 50)} %`,
+      verify === undefined ? "–" : figure(rate.median / of(verify, "perSecond").median),
+      figure(of(contender, "p99").median),
+      `${figure(of(contender, "halfP50").median)} / ${figure(of(contender, "halfP99").median)}`,
+      figure(of(contender, "cpuMs").median),
+      figure(of(contender, "rssMb").median),
+      Number.isNaN(again) ? "–" : `${again} of ${REPEATED}`,
+      String(of(contender, "refused").most),
+    ];
+  });
+  const { goals, ratios } = judge(contenders, retinue, verify, (contender, what) => of(contender, what).median, wire);
+  return {
+    columns: [
+      "",
+      "keeps",
+      `acks/s at ${IN_FLIGHT}`,
+      "spread",
+      "÷ only verifying",
+      `p99 ms at ${IN_FLIGHT}`,
+      "at half its rate: p50 / p99 ms",
+      "CPU ms each",
+      "RSS MB",
+      "repeats taken for new",
+      "refused",
+    ],
+    rows,
+    conditions: [
+      `The sender is one process over bare sockets, each contender another; a payload of ${JSON.stringify(delivered(1)).length} bytes, every one another; databases on the same disk, with fsync on.`,
+      "Retinue ends each stored delivery in a second transaction besides; the others only take it: no worker runs, handlers do nothing. pg-boss: the delivery's id is the job's primary key, 20 connections. BullMQ: it is the job's id, appendfsync always. Probot and Bolt keep nothing.",
+      `To the wire: the whole runtime with everything on and requests spaced as shipped, ${SPECIALISTS} specialists, ${WIRE_PER_SECOND} deliveries a second, from the first byte sent to the request that arrived.`,
+      ...missing,
+    ],
+    goals,
+    ratios,
+  };
+}
+
+function judge(
+  contenders: readonly Contender[],
+  retinue: Contender | undefined,
+  verify: Contender | undefined,
+  of: (contender: Contender, what: keyof Measured) => number,
+  wire: readonly number[],
+): { readonly goals: readonly Goal[]; readonly ratios: Record<string, number> } {
+  const goals: Goal[] = [];
+  const ratios: Record<string, number> = {};
+  if (retinue === undefined) return { goals, ratios };
+  const mine = of(retinue, "perSecond");
+  for (const peer of contenders) {
+    if (peer === retinue) continue;
+    const ratio = mine / of(peer, "perSecond");
+    goals.push(goal(`deliveries/s at ${IN_FLIGHT}, beside ${peer.name}`, { least: peer === verify ? 0.4 : 1 }, ratio, " ×"));
+    ratios[`acks ÷ ${peer.name.replace(/ [\d.]+$/, "")}`] = ratio;
+  }
+  goals.push(goal("p99 acknowledgement at half load", { most: 20 }, of(retinue, "halfP99"), " ms"));
+  goals.push(goal("repeats taken for new", { most: 0 }, of(retinue, "again"), ""));
+  goals.push(goal("webhook to request on the wire, p50", { most: 10 }, summarise(wire).median, " ms"));
+  return { goals, ratios };
+}
