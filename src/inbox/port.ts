@@ -119,6 +119,18 @@ export interface Registration {
   readonly foreignSecret: boolean;
 }
 
+/** How far a specialist's webhooks are trusted: what is kept of it over restarts. */
+export interface KeptHealth {
+  /** Happenings that deliveries told of. */
+  readonly told: number;
+  /** Happenings that only a poll found. */
+  readonly missed: number;
+  readonly missedInRow: number;
+  readonly lastToldAt: number | undefined;
+  /** Kinds of events that a delivery has told of before. */
+  readonly kinds: readonly string[];
+}
+
 export interface DeliveryStore {
   /** Answers `known` for an id that was stored before, and `full` where too many wait already. */
   putDelivery(delivery: NewDelivery, now: number): Promise<"stored" | "known" | "full">;
@@ -129,6 +141,8 @@ export interface DeliveryStore {
   nudge(specialist: Handle, nudges: readonly Nudge[], now: number): Promise<void>;
   /** What has been worked on so far, by the network's word for its kind (empty where it has none). */
   deliveryCounts(specialist: Handle): Promise<readonly DeliveryCount[]>;
+  webhookHealth(): Promise<ReadonlyMap<Handle, KeptHealth>>;
+  saveWebhookHealth(specialist: Handle, health: KeptHealth, now: number): Promise<void>;
   registrations(specialist: Handle): Promise<readonly Registration[]>;
   /** Takes the place of all that was known of the specialist's registrations. */
   saveRegistrations(specialist: Handle, registrations: readonly Registration[], now: number): Promise<void>;

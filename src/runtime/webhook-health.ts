@@ -1,20 +1,18 @@
-/** Whether webhooks can be relied on: what polls found that no delivery had told of counts against them. Kept in memory. */
+/** Whether webhooks can be relied on: what polls found that no delivery had told of counts against them. */
 import type { NewEvent } from "../contract/happening.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Handle } from "../core/ids.ts";
 import { HOUR, MINUTE } from "../core/units.ts";
+import type { KeptHealth } from "../inbox/port.ts";
 
 export type WebhookState = "unknown" | "healthy" | "doubtful" | "unhealthy";
 
-export interface HealthShown {
+export interface HealthShown extends Omit<KeptHealth, "kinds"> {
   readonly state: WebhookState;
-  /** Happenings that deliveries told of. */
-  readonly told: number;
-  /** Happenings that only a poll found. */
-  readonly missed: number;
-  readonly missedInRow: number;
-  readonly lastToldAt: number | undefined;
 }
+
+/** Told what to keep of a specialist's. */
+export type KeepHealth = (handle: Handle, health: KeptHealth) => void;
 
 export interface WebhookHealth {
   /** A poll brought these, new to us. */
@@ -24,10 +22,20 @@ export interface WebhookHealth {
   of(handle: Handle): HealthShown;
   /** Whether polls for this kind may rest: deliveries are healthy, and have told of it before. A network may announce some kinds only. */
   covers(handle: Handle, kind: string): boolean;
+  /**
+   * Goes on from what an earlier process kept, and from now on says what to keep: at once where the state or the kinds
+   * change, else once a minute.
+   */
+  keepOn(kept: ReadonlyMap<Handle, KeptHealth>, keep: KeepHealth): void;
+  /** Says what has not been kept yet. */
+  flush(): void;
 }
 
 /** A delivery may come this much later than a poll without counting as missed. */
 const GRACE_MS = 2 * MINUTE;
+/** What happened while we were away is delivered again later than polls find it. */
+const AWAY_GRACE_MS = 10 * MINUTE;
+const KEEP_EVERY_MS = MINUTE;
 /** Misses in a row after which polls no longer count on deliveries. */
 const UNHEALTHY_AFTER = 3;
 const HEALTHY_AFTER = 3;
@@ -46,6 +54,9 @@ interface Standing {
   readonly recent: Map<string, number>;
   /** What polls found and no delivery has told of yet, and when. */
   readonly waiting: Map<string, number>;
+  /** What was last kept: when, and the state and number of kinds it had. */
+  keptAt: number;
+  kept: string;
 }
 
 /** A network tells an author of replies to itself only, so replies in followed threads are no evidence. */
@@ -53,18 +64,12 @@ const NO_EVIDENCE: readonly string[] = ["reply.created"];
 
 export function createWebhookHealth(clock: Clock): WebhookHealth {
   const standings = new Map<Handle, Standing>();
+  let keep: KeepHealth | undefined;
+  let countsFrom = -Infinity;
   const standingOf = (handle: Handle): Standing => {
     const known = standings.get(handle);
     if (known !== undefined) return settle(known);
-    const fresh: Standing = {
-      told: 0,
-      missed: 0,
-      missedInRow: 0,
-      lastToldAt: undefined,
-      kinds: new Set(),
-      recent: new Map(),
-      waiting: new Map(),
-    };
+    const fresh = newStanding({ told: 0, missed: 0, missedInRow: 0, lastToldAt: undefined, kinds: [] });
     standings.set(handle, fresh);
     return fresh;
   };
@@ -91,16 +96,27 @@ export function createWebhookHealth(clock: Clock): WebhookHealth {
     return { state: stateOf(told, missedInRow), told, missed, missedInRow, lastToldAt };
   };
 
+  const changed = (handle: Handle, standing: Standing): void => {
+    const marks = marksOf(standing);
+    if (keep === undefined || (marks === standing.kept && clock.now() - standing.keptAt < KEEP_EVERY_MS)) return;
+    standing.kept = marks;
+    standing.keptAt = clock.now();
+    const { told, missed, missedInRow, lastToldAt, kinds } = standing;
+    keep(handle, { told, missed, missedInRow, lastToldAt, kinds: [...kinds] });
+  };
+
   return {
     found(handle, events) {
       const standing = standings.get(handle);
       if (standing === undefined) return; // no delivery has ever come: nothing to compare with
       settle(standing);
+      if (clock.now() < countsFrom) return;
       for (const event of events) {
         const key = keyOf(event);
         if (event.via !== "poll" || !standing.kinds.has(event.kind) || standing.recent.has(key)) continue;
         remember(standing.waiting, key, clock.now());
       }
+      changed(handle, standing);
     },
     told(handle, kind, keys) {
       const standing = standingOf(handle);
@@ -112,10 +128,31 @@ export function createWebhookHealth(clock: Clock): WebhookHealth {
       standing.told += 1;
       standing.missedInRow = 0;
       standing.lastToldAt = clock.now();
+      changed(handle, standing);
     },
     of,
     covers: (handle, kind) => of(handle).state === "healthy" && standings.get(handle)?.kinds.has(kind) === true,
+    keepOn(kept, onChange) {
+      for (const [handle, health] of kept) if (!standings.has(handle)) standings.set(handle, newStanding(health));
+      if (kept.size > 0) countsFrom = clock.now() + AWAY_GRACE_MS;
+      keep = onChange;
+    },
+    flush() {
+      for (const [handle, standing] of standings) {
+        standing.keptAt = -Infinity;
+        changed(handle, settle(standing));
+      }
+    },
   };
+}
+
+function newStanding({ kinds, ...counts }: KeptHealth): Standing {
+  const standing = { ...counts, kinds: new Set(kinds), recent: new Map(), waiting: new Map(), keptAt: -Infinity };
+  return { ...standing, kept: marksOf(standing) };
+}
+
+function marksOf({ told, missedInRow, kinds }: Pick<Standing, "told" | "missedInRow" | "kinds">): string {
+  return `${stateOf(told, missedInRow)} ${kinds.size}`;
 }
 
 function stateOf(told: number, missedInRow: number): WebhookState {

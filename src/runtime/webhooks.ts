@@ -126,9 +126,15 @@ class Reception implements Webhooks {
 
   async start(): Promise<Listening | undefined> {
     const { port, host } = this.#settings;
+    const { health, store, clock, log } = this.#parts;
     checkReceiver(this.#settings, this.#parts.profile, [...this.#members.keys()]);
     if (this.unsigned)
       this.#parts.log.warn("webhooks are not signed: whoever knows the address can make specialists look; nothing it says is believed");
+    health.keepOn(await store.webhookHealth(), (handle, kept) => {
+      store
+        .saveWebhookHealth(handle, kept, clock.now())
+        .catch((error: unknown) => log.error("how webhooks are doing could not be kept", { handle, message: messageOf(error) }));
+    });
     if (port !== undefined) this.#listening = await this.#receiver.listen({ port, host });
     return this.#listening;
   }
@@ -149,8 +155,9 @@ class Reception implements Webhooks {
     this.#registrations.set(member.specialist.handle, await unregister(this.#parts, member));
   }
 
-  close(): Promise<void> {
-    return this.#receiver.close();
+  async close(): Promise<void> {
+    await this.#receiver.close();
+    this.#parts.health.flush();
   }
 
   async shown(): Promise<WebhooksShown> {

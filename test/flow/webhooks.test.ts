@@ -1,5 +1,8 @@
 /** Webhooks from the network's socket to what a specialist does about them, over real HTTP. */
-import { afterEach, describe, expect, it } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { asHandle } from "../../src/core/ids.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import { credits } from "../../src/core/units.ts";
@@ -227,6 +230,23 @@ describe("the network's Guardian", () => {
     const [intent] = await one.store.intents({ operation: "jobs.create", limit: 1 });
     expect(intent?.state).toBe(state);
   });
+});
+
+it("how webhooks are doing is known to the next process", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "webhook-health-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const options = { register: false, file: join(folder, "store.sqlite"), definition: { on: { "follower.new": () => undefined } } };
+  const first = await webhookLab(options);
+  for (let i = 0; i < 4; i++) {
+    const payload = envelope("follower.new", { id: `agent_${i}` }, `d${i}`);
+    await post(`${first.receiverUrl()}scout`, signDelivery({ scheme: "github", secret: SECRET, payload, at: 0 }));
+  }
+  const health = (one: WebhookLab) => async () => (await one.runtime.webhooks?.shown())?.specialists[0]?.health;
+  await expect.poll(health(first)).toMatchObject({ state: "healthy", told: 4 });
+  const before = await health(first)();
+  await first.stop();
+  const second = await lab(options);
+  expect(await health(second)()).toEqual(before);
 });
 
 describe("the registration", () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { asEventId, asHandle } from "../../src/core/ids.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import type { NewEvent } from "../../src/contract/happening.ts";
+import { MINUTE } from "../../src/core/units.ts";
 import { createWebhookHealth } from "../../src/runtime/webhook-health.ts";
 
 const scout = asHandle("scout");
@@ -103,5 +104,35 @@ describe("webhooks are", () => {
     );
     await clock.advance(300_000);
     expect(health.of(scout).missed).toBeLessThanOrEqual(1_000);
+  });
+});
+
+describe("over a restart", () => {
+  const kept = { told: 7, missed: 2, missedInRow: 0, lastToldAt: 5, kinds: ["post.created"] };
+
+  it("they are what they were, and what polls find at first, of the time we were away, is not held against them", async () => {
+    const { clock, health } = watching();
+    health.keepOn(new Map([[scout, kept]]), () => undefined);
+    expect(health.of(scout)).toEqual({ state: "healthy", told: 7, missed: 2, missedInRow: 0, lastToldAt: 5 });
+    expect([health.covers(scout, "post.created"), health.covers(scout, "post.liked")]).toEqual([true, false]);
+    health.found(scout, [event("post.created", "1"), event("post.created", "2")]);
+    await clock.advance(10 * MINUTE);
+    expect(health.of(scout).missed).toBe(2);
+    health.found(scout, [event("post.created", "3")]);
+    await clock.advance(3 * MINUTE);
+    expect(health.of(scout).missed).toBe(3);
+  });
+
+  it("is kept at once what changes how they are trusted, the counts once a minute and at the end", async () => {
+    const { clock, health, told } = watching();
+    const saved: number[] = [];
+    health.keepOn(new Map(), (_, one) => void saved.push(one.told));
+    told(10);
+    expect(saved).toEqual([1, 3]); // a kind more, and then healthy
+    await clock.advance(MINUTE);
+    told(2);
+    expect(saved).toEqual([1, 3, 11]);
+    health.flush();
+    expect(saved).toEqual([1, 3, 11, 12]);
   });
 });

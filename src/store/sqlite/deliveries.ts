@@ -1,12 +1,13 @@
 /** Webhook deliveries in SQLite: durable before they are answered, known for as long as a sender may repeat them. */
 import type { DatabaseSync } from "node:sqlite";
 import { DAY } from "../../core/units.ts";
-import type { DeliveryEnd, DeliveryStore, NewDelivery, Nudge, StoredDelivery } from "../../inbox/port.ts";
-import type { Handle } from "../../core/ids.ts";
+import type { DeliveryEnd, DeliveryStore, KeptHealth, NewDelivery, Nudge, StoredDelivery } from "../../inbox/port.ts";
+import { asHandle, type Handle } from "../../core/ids.ts";
 import { Fatal } from "../../core/errors.ts";
+import { parseJson } from "../../core/json.ts";
 import type { Commits } from "./commits.ts";
 import type { InsertEvent } from "./inbox.ts";
-import { maybeText, numberOf, textOf, type Row } from "./rows.ts";
+import { maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
 
 /** Senders are known to repeat for up to four days; ten times that keeps identities well past it. */
 export const DELIVERIES_KEPT_MS = 40 * DAY;
@@ -73,6 +74,7 @@ export function createDeliveries(db: DatabaseSync, commits: Commits, insertEvent
     deliveryCounts: async (specialist) =>
       counts.all(specialist).map((row) => ({ kind: textOf(row, "kind"), state: textOf(row, "state"), count: numberOf(row, "n") })),
     ...createRegistrations(db, commits),
+    ...createHealth(db, commits),
     pruneDeliveries: (now) => Number(drop.run(now - DELIVERIES_KEPT_MS).changes),
     forgetDeliveries: () => backlog.forget(),
   };
@@ -141,6 +143,29 @@ function createRegistrations(db: DatabaseSync, commits: Commits): Pick<DeliveryS
         clear.run(specialist);
         for (const { webhookId, url, foreignSecret } of registrations) insert.run(specialist, webhookId, url, foreignSecret ? 1 : 0, now);
       }),
+  };
+}
+
+function createHealth(db: DatabaseSync, commits: Commits): Pick<DeliveryStore, "webhookHealth" | "saveWebhookHealth"> {
+  const list = db.prepare("SELECT specialist, told, missed, missed_in_row, last_told_at, kinds FROM webhook_health");
+  const save = db.prepare(`
+    INSERT OR REPLACE INTO webhook_health (specialist, told, missed, missed_in_row, last_told_at, kinds, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)`);
+  return {
+    webhookHealth: async () => new Map(list.all().map((row) => [asHandle(textOf(row, "specialist")), readHealth(row)])),
+    // A power cut takes at most what polls and deliveries show again.
+    saveWebhookHealth: (specialist, { told, missed, missedInRow, lastToldAt, kinds }, now) =>
+      commits.soft(() => void save.run(specialist, told, missed, missedInRow, lastToldAt ?? null, JSON.stringify(kinds), now)),
+  };
+}
+
+function readHealth(row: Row): KeptHealth {
+  const kinds = parseJson(textOf(row, "kinds"));
+  return {
+    told: numberOf(row, "told"),
+    missed: numberOf(row, "missed"),
+    missedInRow: numberOf(row, "missed_in_row"),
+    lastToldAt: maybeNumber(row, "last_told_at"),
+    kinds: Array.isArray(kinds) ? kinds.filter((kind) => typeof kind === "string") : [],
   };
 }
 
