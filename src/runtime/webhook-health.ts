@@ -64,7 +64,7 @@ const NO_EVIDENCE: readonly string[] = ["reply.created"];
 
 export function createWebhookHealth(clock: Clock): WebhookHealth {
   const standings = new Map<Handle, Standing>();
-  let keep: KeepHealth | undefined;
+  const keeper = createKeeper(clock);
   let countsFrom = -Infinity;
   const standingOf = (handle: Handle): Standing => {
     const known = standings.get(handle);
@@ -96,15 +96,6 @@ export function createWebhookHealth(clock: Clock): WebhookHealth {
     return { state: stateOf(told, missedInRow), told, missed, missedInRow, lastToldAt };
   };
 
-  const changed = (handle: Handle, standing: Standing): void => {
-    const marks = marksOf(standing);
-    if (keep === undefined || (marks === standing.kept && clock.now() - standing.keptAt < KEEP_EVERY_MS)) return;
-    standing.kept = marks;
-    standing.keptAt = clock.now();
-    const { told, missed, missedInRow, lastToldAt, kinds } = standing;
-    keep(handle, { told, missed, missedInRow, lastToldAt, kinds: [...kinds] });
-  };
-
   return {
     found(handle, events) {
       const standing = standings.get(handle);
@@ -116,7 +107,7 @@ export function createWebhookHealth(clock: Clock): WebhookHealth {
         if (event.via !== "poll" || !standing.kinds.has(event.kind) || standing.recent.has(key)) continue;
         remember(standing.waiting, key, clock.now());
       }
-      changed(handle, standing);
+      keeper.changed(handle, standing);
     },
     told(handle, kind, keys) {
       const standing = standingOf(handle);
@@ -128,20 +119,35 @@ export function createWebhookHealth(clock: Clock): WebhookHealth {
       standing.told += 1;
       standing.missedInRow = 0;
       standing.lastToldAt = clock.now();
-      changed(handle, standing);
+      keeper.changed(handle, standing);
     },
     of,
     covers: (handle, kind) => of(handle).state === "healthy" && standings.get(handle)?.kinds.has(kind) === true,
     keepOn(kept, onChange) {
       for (const [handle, health] of kept) if (!standings.has(handle)) standings.set(handle, newStanding(health));
       if (kept.size > 0) countsFrom = clock.now() + AWAY_GRACE_MS;
-      keep = onChange;
+      keeper.keepBy(onChange);
     },
     flush() {
-      for (const [handle, standing] of standings) {
-        standing.keptAt = -Infinity;
-        changed(handle, settle(standing));
-      }
+      for (const [handle, standing] of standings) keeper.keep(handle, settle(standing));
+    },
+  };
+}
+
+/** Decides when what is known of a standing is worth a write. */
+function createKeeper(clock: Clock) {
+  let tell: KeepHealth = () => undefined;
+  const keep = (handle: Handle, standing: Standing): void => {
+    const { told, missed, missedInRow, lastToldAt, kinds } = standing;
+    standing.kept = marksOf(standing);
+    standing.keptAt = clock.now();
+    tell(handle, { told, missed, missedInRow, lastToldAt, kinds: [...kinds] });
+  };
+  return {
+    keep,
+    keepBy: (onChange: KeepHealth): void => void (tell = onChange),
+    changed(handle: Handle, standing: Standing): void {
+      if (marksOf(standing) !== standing.kept || clock.now() - standing.keptAt >= KEEP_EVERY_MS) keep(handle, standing);
     },
   };
 }

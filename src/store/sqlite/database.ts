@@ -7,7 +7,7 @@ import { Misconfigured, messageOf } from "../../core/errors.ts";
 import { LIMITS } from "./migrations/0002-limits.ts";
 import { WEBHOOKS } from "./migrations/0003-webhooks.ts";
 import { SHARED_KEYS } from "./migrations/0004-shared-keys.ts";
-import { WEBHOOK_HEALTH } from "./migrations/0006-webhook-health.ts";
+import { WEBHOOK_HEALTH } from "./migrations/0005-webhook-health.ts";
 import { START } from "./migrations/0001-start.ts";
 
 /** In order; a released one never changes. The schema's version is how many have run. */
