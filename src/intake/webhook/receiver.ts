@@ -184,7 +184,7 @@ function receive(request: FastifyRequest, reply: FastifyReply, { gate, crowd, fl
 
 type Refusal = (reply: FastifyReply, status: number) => FastifyReply;
 
-/** An answer without a word why, after which nothing more is read from the connection. What the sender did wrong is held against it. */
+/** An answer without a word why, the last on its connection. What the sender did wrong is held against it. */
 function createRefusal(floods: FloodGuard): Refusal {
   return (reply, status) => {
     if (status === 503 || status === 429) void reply.header("retry-after", COME_BACK_S);

@@ -171,6 +171,64 @@ describe("a request is answered", () => {
   });
 });
 
+describe("one connection", () => {
+  const asText = ({ headers, body }: SignedDelivery, extra = ""): string => {
+    const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    return `POST /webhooks/scout HTTP/1.1\r\nhost: x\r\n${extra}${head.join("")}content-length: ${body.length}\r\n\r\n${body.toString()}`;
+  };
+  const signed = (id: string): SignedDelivery =>
+    signDelivery({ scheme: "standard", secret: SECRET, payload: { id, type: "mention" }, id, at: Date.now() });
+  const statuses = (text: string): readonly string[] => [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status = ""]) => status);
+  const LAST = "connection: close\r\n";
+
+  it("may carry many deliveries in one write, each answered once and in order", async () => {
+    const { port, stored } = await receiving();
+    const ids = [...Array.from({ length: 30 }, (_, i) => `p${i}`), "p0"];
+    const requests = ids.map((id, i) => asText(signed(id), i === ids.length - 1 ? LAST : ""));
+    const text = await raw(port, [requests.join("")], "\0");
+    expect(statuses(text)).toEqual([...Array<string>(30).fill("202"), "200"]);
+    expect(stored.map(({ id }) => id)).toEqual(ids.slice(0, 30).map((id) => `id:${id}`));
+  });
+
+  it("that goes on after a refusal that ends it has no answer, and what it brought is known when it comes again", async () => {
+    const { port, url, stored } = await receiving();
+    const forged = asText(sign({}, Date.now(), "another-secret-0001"));
+    const unknown = asText(signed("p1")).replace("/scout", "/nobody");
+    expect(statuses(await raw(port, [forged + asText(signed("p2"), LAST)], "\0"))).toEqual(["401", "202"]);
+    expect(statuses(await raw(port, [unknown + asText(signed("p3"))], "\0"))).toEqual(["404"]);
+    // Whether or not the second was read before the end: it is one delivery.
+    expect([200, 202]).toContain((await post(`${url}scout`, signed("p3"))).status);
+    expect(stored.map(({ id }) => id)).toEqual(["id:p2", "id:p3"]);
+  });
+
+  it("that waits to be told to go on is told so once, and nothing else can be expected", async () => {
+    const { port, stored } = await receiving();
+    expect(statuses(await raw(port, [asText(signed("e1"), `expect: 100-continue\r\n${LAST}`)], "\0"))).toEqual(["100", "202"]);
+    expect(statuses(await raw(port, [asText(signed("e2"), `expect: cookies\r\n${LAST}`)], "\0"))).toEqual(["417"]);
+    expect(stored.map(({ id }) => id)).toEqual(["id:e1"]);
+  });
+
+  it("that says two lengths, or a length and chunks, is closed as no HTTP", async () => {
+    const { port, stored, receiver } = await receiving();
+    const delivery = signed("s1");
+    for (const extra of [`content-length: ${delivery.body.length + 5}\r\n`, "transfer-encoding: chunked\r\n"])
+      expect(statuses(await raw(port, [asText(delivery, extra)], "\0"))).toEqual(["400"]);
+    expect(stored).toEqual([]);
+    expect(receiver.counts().malformed).toBe(2);
+  });
+});
+
+it("however many ids somebody writes into headers that are not signed, a delivery is one", async () => {
+  const { url, stored } = await receiving();
+  const github = signDelivery({ scheme: "github", secret: SECRET, payload: { id: "e1", type: "mention" }, at: 0 });
+  const answers = await Promise.all(
+    Array.from({ length: 300 }, (_, i) => post(`${url}scout`, github, { "x-github-delivery": `d${i}`, "webhook-id": `w${i}` })),
+  );
+  expect(answers.filter(({ status }) => status === 202)).toHaveLength(1);
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(299);
+  expect(stored).toHaveLength(1);
+});
+
 describe("secrets", () => {
   it("overlap while they are rotated, and which one is still in use can be seen", async () => {
     const { url, gate } = await receiving({ secretsOf: () => [new Secret("the-new-secret-0001"), new Secret(SECRET)] });
