@@ -1,12 +1,8 @@
 /** What a network's answers departed from, kept for each operation; and when writes must stop because of it. */
 import type { Outcome } from "../contract/call.ts";
 import type { RecordName } from "../contract/operations.ts";
-import { SEVERITIES, type DriftKind, type Observation, type Severity } from "../contract/pins.ts";
+import { SEVERITIES, type DriftKind, type DriftPolicy, type Observation, type Severity } from "../contract/pins.ts";
 import type { Clock } from "../core/clock.ts";
-
-/** `note`: record it; `slow`: the caller halves its pace for the operation; `stop-writes`: none of its writes leave. */
-export const DRIFT_POLICIES = ["note", "slow", "stop-writes"] as const;
-export type DriftPolicy = (typeof DRIFT_POLICIES)[number];
 
 export interface DriftEntry {
   readonly operation: string;
@@ -48,8 +44,8 @@ export interface DriftOptions {
   readonly policy?: DriftPolicy;
   /** Unreadable answers to writes of one operation, in a row, after which it is quarantined. Default 3. */
   readonly quarantineAfter?: number;
-  /** Told once for each new entry. */
-  readonly onNew?: (entry: DriftEntry) => void;
+  /** Told of each entry whenever it is seen; a new one has a count of 1. */
+  readonly onSeen?: (entry: DriftEntry) => void;
   /** Told when an operation is quarantined. */
   readonly onQuarantine?: (operation: string) => void;
 }
@@ -59,7 +55,7 @@ const MAX_ENTRIES_PER_OPERATION = 200;
 const DEFAULT_QUARANTINE_AFTER = 3;
 
 export function createDriftLog(options: DriftOptions): DriftLog {
-  const { clock, policy = "note", quarantineAfter = DEFAULT_QUARANTINE_AFTER, onNew, onQuarantine } = options;
+  const { clock, policy = "note", quarantineAfter = DEFAULT_QUARANTINE_AFTER, onSeen, onQuarantine } = options;
   const kept = new Map<string, Map<string, DriftEntry>>();
   const unreadable = new Map<string, number>();
   const quarantined = new Map<string, number>();
@@ -77,14 +73,13 @@ export function createDriftLog(options: DriftOptions): DriftLog {
       const entries = entriesOf(operation);
       const now = clock.now();
       for (const observation of observations) {
-        const key = keyOf(observation);
+        const key = driftKey(observation);
         const known = entries.get(key);
-        if (known !== undefined) entries.set(key, { ...known, count: known.count + 1, lastSeenMs: now });
-        else if (entries.size < MAX_ENTRIES_PER_OPERATION) {
-          const entry = { operation, ...observation, firstSeenMs: now, lastSeenMs: now, count: 1 };
-          entries.set(key, entry);
-          onNew?.(entry);
-        }
+        if (known === undefined && entries.size >= MAX_ENTRIES_PER_OPERATION) continue;
+        const { firstSeenMs, count } = known ?? { firstSeenMs: now, count: 0 };
+        const entry = { operation, ...observation, firstSeenMs, lastSeenMs: now, count: count + 1 };
+        entries.set(key, entry);
+        onSeen?.(entry);
       }
     },
     wrote(operation, outcome) {
@@ -109,7 +104,7 @@ export function createDriftLog(options: DriftOptions): DriftLog {
         .flatMap((entries) => [...entries.values()])
         .sort((a, b) => SEVERITIES.indexOf(b.severity) - SEVERITIES.indexOf(a.severity)),
     restore(entries) {
-      for (const entry of entries) entriesOf(entry.operation).set(keyOf(entry), entry);
+      for (const entry of entries) entriesOf(entry.operation).set(driftKey(entry), entry);
     },
     settle(operation) {
       kept.delete(operation);
@@ -119,6 +114,7 @@ export function createDriftLog(options: DriftOptions): DriftLog {
   };
 }
 
-function keyOf({ kind, record, path, type }: Pick<Observation, "kind" | "record" | "path" | "type">): string {
+/** Tells apart what an operation departed in. */
+export function driftKey({ kind, record, path, type }: Pick<Observation, "kind" | "record" | "path" | "type">): string {
   return `${kind} ${record} ${path} ${type}`;
 }

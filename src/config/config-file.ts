@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { extname, join } from "node:path";
 import { z } from "zod";
 import { SETS, type EndpointSet } from "../contract/operations.ts";
+import { DRIFT_POLICIES, type DriftPolicy } from "../contract/pins.ts";
 import { DAY, durationMs, type Duration, type Money } from "../core/units.ts";
 import type { SpendCaps } from "../specialist/definition.ts";
 import type { SpecialistOverride } from "../specialist/specialist.ts";
@@ -11,6 +12,10 @@ import { checkShape } from "./mistakes.ts";
 import { loadModule, MODULE_EXTENSIONS } from "./module-file.ts";
 import { mistake, type Problem } from "./problem.ts";
 import { duration, expected, flag, handle, passes, price, spend, text, tier, wholeNumber, words, zone } from "./values.ts";
+
+/** What stands in a request's header: the key itself, or a token it is traded for. */
+const AUTH_MODES = ["key", "token"] as const;
+type AuthMode = (typeof AUTH_MODES)[number];
 
 /** The settings of a project. Flags and environment win over all of them. */
 export interface ConfigFile {
@@ -22,6 +27,13 @@ export interface ConfigFile {
     readonly set?: EndpointSet;
     /** `"set-a"`, `"set-b"`, or a profile file. Default: the set's own. */
     readonly profile?: string;
+    /** What a change in the shape of answers leads to, where it breaks reading. Default: what the profile says (`"note"`). */
+    readonly drift?: DriftPolicy;
+    /**
+     * `"token"` trades each key for a short-lived token first, where the network has `auth.token` (Set A). Default: what the
+     * profile says (`"key"`).
+     */
+    readonly auth?: AuthMode;
   };
   /** `sqlite:<path>`. Default `sqlite:.retinue/store.sqlite`. */
   readonly store?: string;
@@ -102,7 +114,13 @@ export const configSchema = z.strictObject(
   {
     agents: text.optional(),
     network: z
-      .strictObject({ baseUrl: text.optional(), set: z.enum(SETS, expected('"a" or "b"')).optional(), profile: text.optional() })
+      .strictObject({
+        baseUrl: text.optional(),
+        set: z.enum(SETS, expected('"a" or "b"')).optional(),
+        profile: text.optional(),
+        drift: z.enum(DRIFT_POLICIES, expected('"note", "slow" or "stop"')).optional(),
+        auth: z.enum(AUTH_MODES, expected('"key" or "token"')).optional(),
+      })
       .optional(),
     store: text.optional(),
     guardian: z.strictObject({ zone: zone.optional(), spend: spend.optional() }).optional(),

@@ -2,6 +2,7 @@
 import { isAbsolute, join } from "node:path";
 import { parseBaseAddress } from "../contract/base-address.ts";
 import { SETS, type EndpointSet } from "../contract/operations.ts";
+import type { DriftPolicy } from "../contract/pins.ts";
 import { Secret } from "../core/secret.ts";
 import { DAY, durationMs, SECOND, type Duration, type Money } from "../core/units.ts";
 import { spendCaps, type Caps, type SpecialistOverride } from "../specialist/specialist.ts";
@@ -48,6 +49,10 @@ export interface Config {
     readonly setStated: boolean;
     /** `set-a`, `set-b`, or the absolute path of a profile file. */
     readonly profile: string;
+    /** Instead of what the profile says. */
+    readonly drift: DriftPolicy | undefined;
+    /** Instead of what the profile says. */
+    readonly auth: "key" | "token" | undefined;
   };
   readonly store: StoreAddress;
   readonly guardian: { readonly zone: string; readonly spend: Caps; readonly readKey: () => string | undefined };
@@ -135,6 +140,8 @@ export async function readConfig({
       set,
       setStated: statedSet !== undefined,
       profile: profileName(pick(flags.profile, "--profile", "RETINUE_PROFILE", values.network?.profile)?.text, set, cwd),
+      drift: values.network?.drift,
+      auth: values.network?.auth,
     },
     store: readStore(pick(flags.store, "--store", "RETINUE_STORE", values.store), cwd, problems),
     guardian: {

@@ -8,6 +8,13 @@ export type DriftKind = (typeof DRIFT_KINDS)[number];
 export const SEVERITIES = ["note", "warning", "breaking"] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
+/**
+ * What a breaking departure leads to. `note`: it is recorded; `slow`: writes of that operation leave minutes apart; `stop`:
+ * none of them leaves until a person has looked.
+ */
+export const DRIFT_POLICIES = ["note", "slow", "stop"] as const;
+export type DriftPolicy = (typeof DRIFT_POLICIES)[number];
+
 /** One departure from what was seen before: paths and types, never values. */
 export interface Observation {
   readonly severity: Severity;

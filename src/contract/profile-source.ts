@@ -5,6 +5,7 @@ import { durationMs } from "../core/units.ts";
 import { FIELD_PATH } from "./field-path.ts";
 import { FIELDS } from "./fields.ts";
 import { EFFECTS, LANES, RECORDS } from "./operations.ts";
+import { DRIFT_POLICIES } from "./pins.ts";
 import { JOB_STATUSES } from "./records.ts";
 
 const MAX_CANDIDATES = 40;
@@ -215,6 +216,8 @@ const common = {
   singles: places.optional(),
   statuses: statuses.optional(),
   times: z.enum(["auto", "iso", "seconds", "milliseconds"]).optional(),
+  /** What it leads to when answers change so that they can no longer be read as before. */
+  drift: z.enum(DRIFT_POLICIES).optional(),
   headers: z.record(headerName, z.string().max(500)).optional(),
   /** The header that carries an idempotency key; null for none. */
   idempotencyHeader: headerName.nullable().optional(),
@@ -250,6 +253,7 @@ export const profileData = z.strictObject({
   singles: places,
   statuses,
   times: z.enum(["auto", "iso", "seconds", "milliseconds"]),
+  drift: z.enum(DRIFT_POLICIES),
   headers: z.record(headerName, z.string().max(500)),
   idempotencyHeader: headerName.nullable(),
   guesses: z.array(z.string()),

@@ -8,7 +8,7 @@ import type { Profile } from "../contract/profile.ts";
 import { sleep, type Clock } from "../core/clock.ts";
 import { Refused } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
-import { MINUTE } from "../core/units.ts";
+import { HOUR, MINUTE } from "../core/units.ts";
 import { decide } from "../limits/decide.ts";
 import type { Pacer } from "../limits/pacing.ts";
 import type { AdmissionRequest, AttemptEnd, Verdict } from "../limits/port.ts";
@@ -99,6 +99,8 @@ const READ_TRIES = 3;
 const READ_BACKOFF_MS = 500;
 /** Where only a person or another's outcome ends a wait, it is asked again after this. */
 const OPEN_WAIT_MS = MINUTE;
+/** What only a person lets go on is woken by that person's word; this is for what that word misses. */
+const STOPPED_WAIT_MS = HOUR;
 
 export function createDoor(options: DoorOptions): Door {
   const { client, clock } = options;
@@ -158,13 +160,14 @@ async function attempt(options: DoorOptions, passage: Passage): Promise<DoorAnsw
   const isWrite = operationOf(client.profile, call.operation).effect !== "read";
   return pacer.run(key.fingerprint, async () => {
     const stop = examining === undefined ? standing.stop(handle, call.operation, isWrite) : undefined;
-    if (stop !== undefined) return waits(options, member, { ...stop, until: stop.probeAt, lane });
+    if (stop !== undefined) return waits(options, member, { ...stop, until: stop.probeAt ?? clock.now() + STOPPED_WAIT_MS, lane });
     // Those that were lined up when the first of them was told to wait need not ask again.
     const lined = intent === undefined || examining !== undefined ? undefined : member.waits?.get(lane);
     if (lined !== undefined && lined.until > clock.now()) return { ...lined, kind: "waits", lane };
-    const admission = await store.admit(admitFor(options, passage, key), decide);
+    const release = examining === undefined ? standing.claim(handle, call.operation, isWrite) : undefined;
+    const admission = await store.admit(admitFor(options, passage, key), decide).finally(release);
     if (admission.kind !== "admitted") return held(options, member, admission);
-    if (examining === undefined) standing.leaving(handle, call.operation);
+    if (examining === undefined) standing.leaving(handle, call.operation, isWrite);
     const began = clock.monotonic();
     const { outcome, wire } = await client.exchange(call, {
       key: key.key,

@@ -14,6 +14,7 @@ export function dryStore(real: Store, options: Omit<SqliteStoreOptions, "path">)
     registerKey: (handle, key, quota, now) => real.registerKey(handle, key, quota, now),
     keyOf: (handle) => real.keyOf(handle),
     quotaUse: (key, now) => real.quotaUse(key, now),
+    standing: () => real.standing(),
     stops: () => real.stops(),
     stop: (kind, scope, reason, now) => real.stop(kind, scope, reason, now),
     lift: (kind, scope) => real.lift(kind, scope),

@@ -12,6 +12,7 @@ import { endWaits, type Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
 import type { Runtime } from "./runtime.ts";
 import { showAll, type Snapshot } from "./snapshot.ts";
+import { rememberedStanding } from "./standing.ts";
 import { explain, type Explanation } from "./why.ts";
 
 export interface LogQuery {
@@ -71,7 +72,7 @@ export interface Guardian {
   /** No write is admitted any more once this answers; those already on their way are listed. */
   halt(query: Scope & { readonly reason?: string }): Promise<Ordered & { readonly inFlight: readonly WriteInFlight[] }>;
   lift(query: Scope): Promise<Ordered>;
-  /** A parked event or intent again. Throws `Refused` (`nothing_parked`, `may_have_happened`). */
+  /** A parked event or intent again; or, by its name, an operation or a specialist that the network made us stop. Throws `Refused` (`nothing_parked`, `may_have_happened`). */
   retry(query: { readonly id: string; readonly handle?: string }): Promise<Ordered>;
   /** What a person says of an action nobody could settle. Throws `Refused` (`not_in_doubt`). */
   settle(query: { readonly id: string; readonly verdict: Verdict; readonly created?: string }): Promise<Ordered>;
@@ -110,6 +111,8 @@ export interface GuardianOptions {
 
 const EVERYONE = "*";
 const MAX_LISTED = 1_000;
+/** Rules by which the door makes what the network stopped wait. */
+const STANDING_RULES: readonly string[] = ["drift", "capability"];
 /** States that a person may decide. */
 const DECIDABLE: readonly IntentState[] = ["in_doubt", "parked", "pending"];
 
@@ -209,6 +212,8 @@ function decisions(hand: Hand): Pick<Guardian, "approve" | "reject" | "retry" | 
     approve: ({ id, reason }) => decide(id, "approved", reason),
     reject: ({ id, reason }) => decide(id, "rejected", reason),
     async retry({ id, handle }) {
+      const lifted = await lift(hand, id, handle);
+      if (lifted !== undefined) return lifted;
       const intent = await store.findIntent(id);
       if (intent === undefined) return retryEvent(hand, id, handle);
       if (intent.state !== "parked") throw new Refused("nothing_parked", `${id} is not parked, it is ${intent.state}`);
@@ -265,6 +270,22 @@ async function moved({ store, clock }: Hand, intent: Intent, change: IntentChang
     ...(follows === undefined ? {} : { events: follows.events, watches: follows.watches }),
   });
   if (!done) throw new Refused("changed_meanwhile", `${intent.id} has changed meanwhile`, { hint: `retinue why ${intent.id}` });
+}
+
+/** Forgets what stops an operation or a specialist, and looks again at once at what waited for it. */
+async function lift(hand: Hand, name: string, handle: string | undefined): Promise<Ordered | undefined> {
+  const { store, clock, parts } = hand;
+  const standing = parts?.standing ?? (await rememberedStanding(store, clock));
+  const change = standing.lift(name, handle);
+  if (change === undefined) return undefined;
+  const now = clock.now();
+  await store.keepStanding(change, now);
+  const waiting = await store.intents({ states: ["ready"], limit: MAX_LISTED });
+  for (const { seq, code, operation, specialist } of waiting)
+    if (STANDING_RULES.includes(code ?? "") && (operation === name || specialist === name))
+      await store.moveIntent({ seq, from: ["ready"], change: { state: "ready", nextAt: now }, now });
+  wakeAll(hand, STANDING_RULES);
+  return { said: `${name} is tried again${handle === undefined ? "" : ` for ${handle}`}; what the network then says counts anew` };
 }
 
 async function retryEvent(hand: Hand, id: string, handle: string | undefined): Promise<Ordered> {

@@ -83,7 +83,7 @@ export function requireBaseUrl({ network: { baseUrl } }: Config): string {
 
 /** Looks at profile and definitions alone, for a network that gives them their keys afterwards. */
 export async function planCast(config: Config, clock: Clock): Promise<Cast> {
-  const profile = priced(await loadProfile(config.network.profile), config);
+  const profile = asConfigured(await loadProfile(config.network.profile), config);
   const roster = await readRoster(config, profile, clock);
   throwMistakes(roster.problems);
   if (roster.definitions.length === 0)
@@ -205,18 +205,30 @@ function scrubbed(receiver: Config["receiver"], scrubber: Scrubber): Config["rec
   return { ...receiver, readSecrets };
 }
 
-/** The Guardian's prices on top of the profile's. */
-function priced(profile: Profile, { prices }: Config): Profile {
+/** What the Guardian's settings say of the network, on top of the profile. Throws `Misconfigured` (`operation_unknown`, `token_unsupported`). */
+function asConfigured(profile: Profile, { prices, network: { drift, auth } }: Config): Profile {
   const stated = Object.entries(prices);
-  if (stated.length === 0) return profile;
   const unknown = stated.find(([name]) => !profile.operations.has(name));
   if (unknown !== undefined)
     throw new Misconfigured("operation_unknown", `prices: there is no operation "${unknown[0]}"`, {
       expected: "names such as posts.create",
       hint: "mend prices in the config file",
     });
-  const operations = Object.fromEntries(stated.map(([name, price]) => [name, { price }]));
-  return resolveProfile({ extends: profile.set === "a" ? "set-a" : "set-b", operations }, profile);
+  const settings = {
+    ...(stated.length === 0 ? {} : { operations: Object.fromEntries(stated.map(([name, price]) => [name, { price }])) }),
+    ...(drift === undefined ? {} : { drift }),
+    ...(auth === undefined ? {} : { auth: { exchange: auth === "token" } }),
+  };
+  const whole =
+    Object.keys(settings).length === 0
+      ? profile
+      : resolveProfile({ extends: profile.set === "a" ? "set-a" : "set-b", ...settings }, profile);
+  const missing = whole.auth.exchange ? whole.operations.get("auth.token")?.unsupported : undefined;
+  if (missing === undefined) return whole;
+  throw new Misconfigured("token_unsupported", `keys cannot be traded for tokens: ${missing}`, {
+    expected: 'a network with auth.token, or network: { auth: "key" }',
+    hint: "take auth: token away, or give auth.token a path in the profile",
+  });
 }
 
 /** Keys by reference: each is read where its specialist keeps it, whenever it is asked for. */

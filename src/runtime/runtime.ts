@@ -1,7 +1,5 @@
 /** The whole: joins the stages and drives them, from what arrives to what is sent and what became of it. */
 import PQueue from "p-queue";
-import { createClient } from "../client/client.ts";
-import type { DriftPolicy } from "../client/drift.ts";
 import type { KeyProvider } from "../client/auth.ts";
 import type { Transport } from "../client/transport.ts";
 import { LANES } from "../contract/operations.ts";
@@ -12,18 +10,17 @@ import { createAnnouncer, type Announcer } from "../core/events.ts";
 import { asHandle, type Handle } from "../core/ids.ts";
 import type { LogFields, Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
-import { DAY, MINUTE, SECOND } from "../core/units.ts";
-import { capsOf, floorsOf } from "../limits/check.ts";
+import { MINUTE, SECOND } from "../core/units.ts";
+import { floorsOf } from "../limits/check.ts";
 import type { Pacer } from "../limits/pacing.ts";
-import { GUARDIAN, scopeOf } from "../limits/spending.ts";
-import { ledgerTime, steadyClock, type LedgerTime } from "../limits/time.ts";
+import { ledgerTime, steadyClock } from "../limits/time.ts";
 import { createWakes, type Wakes } from "../schedule/wakes.ts";
 import type { Caps, Specialist } from "../specialist/specialist.ts";
 import type { Recovered, Store } from "../store/store.ts";
 import { learnAccount, learnFrom } from "./account.ts";
-import { concludeOutcome, doubtTiming } from "./concluding.ts";
+import { doubtTiming } from "./concluding.ts";
+import { openDoor } from "./connection.ts";
 import { lookAgain, takeDeliveries } from "./deliveries.ts";
-import { createDoor, type Door } from "./door.ts";
 import { settleDoubts } from "./doubting.ts";
 import { followWatches } from "./following.ts";
 import { handleEvents } from "./handling.ts";
@@ -37,7 +34,7 @@ import { readFor } from "./reading.ts";
 import type { ReceiverSettings } from "./receiver-settings.ts";
 import { limitsOf, operationRules } from "./rules.ts";
 import { startSchedules } from "./schedules.ts";
-import { createStanding, type Standing } from "./standing.ts";
+import { createStanding, recallStanding } from "./standing.ts";
 import { createSharedLists } from "./sharing.ts";
 import { sendIntents } from "./sending.ts";
 import { turnsOf } from "./turns.ts";
@@ -64,8 +61,6 @@ export interface RuntimeOptions {
   /** How long stopping waits for answers. Default 25 s. */
   readonly drainMs?: number;
   readonly fetch?: typeof globalThis.fetch;
-  /** What a change in the shape of the network's answers leads to, where it breaks reading. Default `note`. */
-  readonly drift?: DriftPolicy;
   /** Does only what it is told: nothing is polled, handled or sent by itself. Default false. */
   readonly passive?: boolean;
   /** Runs what says `isolate: "worker"`. Its owner closes it. Default: everything runs in this thread, whatever it says. */
@@ -100,8 +95,6 @@ const DEFAULT_DRAIN_MS = 25 * SECOND;
 /** What is due but cannot go on (it waits for another row) is looked at again after this, unless something wakes it. */
 const STUCK_LOOK_MS = 5 * SECOND;
 const PRUNE_EVERY_MS = 10 * MINUTE;
-/** Money held for an action nobody could settle counts as spent after this. */
-const HOLD_MS = 7 * DAY;
 
 type Pass = (parts: Parts, member: Member) => Promise<boolean>;
 
@@ -149,14 +142,20 @@ class Engine implements Runtime {
     this.announcer = options.announcer ?? createAnnouncer();
     this.#wakes = createWakes({ clock, run: (handle) => this.#due(asHandle(handle)) });
     this.#keys = createKeyWatch({ ...options, clock, ledger, announcer: this.announcer });
-    const standing = createStanding({ clock, announcer: this.announcer, ...(options.drift === undefined ? {} : { drift: options.drift }) });
+    const standing = createStanding({
+      clock,
+      announcer: this.announcer,
+      drift: options.profile.drift,
+      writes: (operation) => options.profile.operations.get(operation)?.effect !== "read",
+      keep: (change) => this.#track(options.store.keepStanding(change, clock.now())),
+    });
     this.parts = {
       ...options,
       clock,
       announcer: this.announcer,
       standing,
       zone: options.zone ?? "UTC",
-      door: openDoor(options, { announcer: this.announcer, standing, keys: this.#keys, clock, ledger }),
+      door: openDoor(options, { announcer: this.announcer, standing, keys: this.#keys, clock, wall: options.clock, ledger }),
       handlers: new PQueue({ concurrency: options.handlers ?? DEFAULT_HANDLERS }),
       isolation: options.isolation,
       fetch: options.fetch ?? globalThis.fetch,
@@ -181,6 +180,7 @@ class Engine implements Runtime {
     for (const specialist of specialists) this.#check(specialist);
     const recovered = await store.recover(clock.now(), doubtTiming(profile).firstCheckMs);
     if (recovered.restoredFrom !== undefined) warnRestored(log, recovered.restoredFrom, recovered.doubts);
+    await recallStanding(this.parts.standing, store, profile, clock.now());
     const accounts = await store.accounts();
     for (const specialist of specialists) this.#enlist(specialist, accounts.get(specialist.handle));
     await this.webhooks?.start();
@@ -363,37 +363,5 @@ function warnRestored(log: Logger, from: number, doubts: number): void {
   log.warn(`the store was put back from a copy of ${since}: what may have been done since is looked for on the network first`, {
     doubts,
     hint: "halts, approvals, money spent and requests made since then are not known here: look before you rely on them",
-  });
-}
-
-interface DoorParts {
-  readonly announcer: Announcer;
-  readonly standing: Standing;
-  readonly keys: KeyWatch;
-  readonly clock: Clock;
-  readonly ledger: LedgerTime;
-}
-
-function openDoor(options: RuntimeOptions, { announcer, standing, keys, clock, ledger }: DoorParts): Door {
-  const { profile, transport, baseUrl, store, pacer } = options;
-  const connection = { baseUrl, transport, clock: options.clock };
-  const client = createClient({
-    ...connection,
-    profile,
-    onDrift: (operation, observations) => standing.drifted(operation, observations),
-  });
-  return createDoor({
-    client,
-    connect: (other) => createClient({ ...connection, profile: other }),
-    store,
-    pacer,
-    keys,
-    clock,
-    ledger,
-    announcer,
-    standing,
-    caps: ({ specialist }) => [...capsOf(scopeOf(specialist.handle), specialist.spend), ...capsOf(GUARDIAN, options.guardianCaps ?? {})],
-    holdMs: HOLD_MS,
-    conclude: (member, intent, outcome) => concludeOutcome(member, intent, outcome, profile, clock.now()),
   });
 }

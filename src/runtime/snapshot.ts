@@ -1,6 +1,7 @@
 /** What runs, in one value: specialists with their quota and money, what waits and why, what is parked, what is due. */
 import type { Lane } from "../contract/operations.ts";
 import type { Tier } from "../contract/tiers.ts";
+import type { DriftEntry } from "../client/drift.ts";
 import type { Clock } from "../core/clock.ts";
 import { asHandle } from "../core/ids.ts";
 import type { Micros } from "../core/units.ts";
@@ -8,6 +9,8 @@ import type { Intent } from "../outbox/port.ts";
 import type { Stop } from "../limits/port.ts";
 import type { Store } from "../store/store.ts";
 import type { Member } from "./member.ts";
+import type { StandingStop } from "./lessons.ts";
+import { rememberedStanding } from "./standing.ts";
 import type { Runtime } from "./runtime.ts";
 import type { WebhooksShown } from "./webhooks.ts";
 
@@ -77,6 +80,10 @@ export interface Snapshot {
   readonly approvals: readonly (WaitingForPerson & { readonly expiresAt: number })[];
   readonly parked: readonly WaitingForPerson[];
   readonly doubts: readonly WaitingForPerson[];
+  /** What the network lacks, forbids or no longer says readably, so that requests do not leave. */
+  readonly stopped: readonly StandingStop[];
+  /** How answers departed from what was seen before, worst first: paths and types, never values. */
+  readonly drift: readonly DriftEntry[];
   readonly specialists: readonly SpecialistShown[];
   /** Undefined where none are received. */
   readonly webhooks: WebhooksShown | undefined;
@@ -97,6 +104,7 @@ export async function showAll({
   const members = live?.runtime.members() ?? [];
   const running = new Map(members.map((member) => [String(member.specialist.handle), member]));
   const handles = new Set([...running.keys(), ...(await store.handles())]);
+  const standing = live?.runtime.parts.standing ?? (await rememberedStanding(store, clock));
   const [stops, approvals, events, intents, doubts] = await Promise.all([
     store.stops(),
     store.openApprovals(MAX_LISTED),
@@ -128,6 +136,8 @@ export async function showAll({
       ...intents.map(waiting),
     ],
     doubts: doubts.map(waiting),
+    stopped: standing.stops().slice(0, MAX_LISTED),
+    drift: standing.drift().slice(0, MAX_LISTED),
     specialists: await Promise.all([...handles].sort().map((handle) => showSpecialist(store, clock, handle, running.get(handle)))),
     webhooks: await live?.runtime.webhooks?.shown(),
   };

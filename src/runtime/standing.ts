@@ -1,39 +1,38 @@
 /** Where we stand with the network: what it lacks, forbids or no longer says readably, and when each is asked again. */
 import type { Call, Outcome } from "../contract/call.ts";
-import { createDriftLog, type DriftEntry, type DriftPolicy } from "../client/drift.ts";
-import type { Observation } from "../contract/pins.ts";
+import type { DriftEntry } from "../client/drift.ts";
+import type { DriftPolicy, Observation } from "../contract/pins.ts";
+import type { Profile } from "../contract/profile.ts";
 import type { Clock } from "../core/clock.ts";
-import type { Announcer } from "../core/events.ts";
-import { HOUR, MINUTE } from "../core/units.ts";
-
-/** Why requests of one operation, or all of one specialist, do not leave. */
-export interface StandingStop {
-  readonly rule: "drift" | "capability";
-  /** `account_stopped`, `challenge`, `payment_required`, `operation_missing`, `forbidden`, `unreadable`, `shape_changed`. */
-  readonly code: string;
-  readonly message: string;
-  /** The specialist it holds for; undefined for all. */
-  readonly handle: string | undefined;
-  /** Undefined where it holds for all operations. */
-  readonly operation: string | undefined;
-  readonly since: number;
-  /** One request is let through then, to see whether it still holds. */
-  readonly probeAt: number;
-}
+import { createAnnouncer, type Announcer } from "../core/events.ts";
+import { HOUR, MINUTE, SECOND } from "../core/units.ts";
+import type { StandingChange, StandingRow, StandingStore } from "../store/store.ts";
+import { createLessons, type HeldStop, type Lesson, type StandingStop } from "./lessons.ts";
+import { createDriftWatch, type DriftWatch } from "./drift-watch.ts";
+import { readRows, STOP, stopName, stopRow, underProfile } from "./standing-rows.ts";
 
 export interface Standing {
   /** What stands in a request's way now. */
   stop(handle: string, operation: string, isWrite: boolean): StandingStop | undefined;
-  /** A request leaves although a stop holds: it is the probe, and no second one goes along. */
-  leaving(handle: string, operation: string): void;
+  /** Somebody asks for admission now: while that is open, nobody else is let through a stop that is due for a look. */
+  claim(handle: string, operation: string, isWrite: boolean): () => void;
+  /** A request leaves although a stop holds: it is the probe. */
+  leaving(handle: string, operation: string, isWrite: boolean): void;
   /** What an answer says of where we stand. */
   heard(handle: string, call: Call, isWrite: boolean, outcome: Outcome): void;
   /** What a client reports of answers that changed their shape. */
   drifted(operation: string, observations: readonly Observation[]): void;
+  /** Everything that holds now, with what drift stops. */
   stops(): readonly StandingStop[];
+  /** Worst first. */
   drift(): readonly DriftEntry[];
-  /** A person has looked: forgets what was seen of an operation. */
-  settle(operation: string): void;
+  /** Takes up what an earlier run learnt. */
+  restore(rows: readonly StandingRow[]): void;
+  /**
+   * A person has looked: what stops an operation (for one specialist, with a handle), or a specialist of that name, is
+   * forgotten. Answers what to delete of the rows; undefined where nothing stood in the way.
+   */
+  lift(name: string, handle?: string): StandingChange | undefined;
 }
 
 export interface StandingOptions {
@@ -43,142 +42,153 @@ export interface StandingOptions {
   readonly drift?: DriftPolicy;
   /** Unreadable answers to writes of one operation, in a row, after which it stops. Default 3. */
   readonly quarantineAfter?: number;
+  /** Whether an operation writes: drift in what is only read stops nothing. */
+  readonly writes: (operation: string) => boolean;
+  /** Told of what a restart has to know. */
+  readonly keep: (change: StandingChange) => void;
 }
 
 /** A stop is looked at again after this, then after twice as long each time. */
 const FIRST_PROBE_MS = 15 * MINUTE;
 const LONGEST_PROBE_MS = 6 * HOUR;
-/** With the policy `slow`, a write of an operation that drifted leaves this often. */
-const SLOW_MS = 5 * MINUTE;
-/** Refusals on as many objects in a row say that it is not the object. */
-const FORBIDDEN_IN_A_ROW = 3;
-const MAX_STREAKS = 10_000;
-/** How networks word it; what is worded otherwise stops the operation only, which is the smaller mistake. */
-const STOPPED = /suspend|banned|deactivat|disabled|blocked|locked|terminated/i;
-const CHALLENGE = /captcha|challenge|human|verif/i;
+/** While one asks whether it may be the probe, others ask again after this. */
+const CLAIMED_LOOK_MS = SECOND;
 
-interface Held extends StandingStop {
-  readonly waitMs: number;
-}
-
-export function createStanding({ clock, announcer, drift = "note", quarantineAfter }: StandingOptions): Standing {
-  const held = new Map<string, Held>();
-  const streaks = new Map<string, Set<string>>();
-  const left = new Map<string, number>();
-  const say = (handle: string, code: string, message: string): void =>
-    void announcer.emit("parked", { at: clock.now(), handle, code, message });
-  const hold = (stop: Omit<Held, "since" | "probeAt" | "waitMs">): void => {
-    const key = keyOf(stop.handle, stop.operation);
-    const known = held.get(key);
-    const now = clock.now();
-    const waitMs = known === undefined ? FIRST_PROBE_MS : Math.min(known.waitMs * 2, LONGEST_PROBE_MS);
-    held.set(key, { ...stop, since: known?.since ?? now, waitMs, probeAt: now + waitMs });
-    if (known === undefined) say(stop.handle ?? "", stop.code, stop.message);
+export function createStanding(options: StandingOptions): Standing {
+  const { clock, writes, keep } = options;
+  const held = new Map<string, HeldStop>();
+  const claimed = new Set<string>();
+  const lessons = createLessons();
+  const hold = (lesson: Lesson): void => holdFor(lesson, held, options);
+  const watch = watchDrift(options, (operation) => hold(unreadable(operation)));
+  const standingIn = (handle: string, operation: string, isWrite: boolean): StandingStop | undefined =>
+    applying(held, handle, operation) ?? (isWrite ? watch.stopOf(operation) : undefined);
+  const forget = (names: readonly string[], operation: string | undefined): StandingChange => {
+    for (const name of names) held.delete(name);
+    const drift = operation === undefined ? [] : watch.forget(operation);
+    return { put: [], drop: [...names.map((name) => ({ kind: STOP, name })), ...drift] };
   };
-  const log = createDriftLog({
-    clock,
-    policy: drift,
-    ...(quarantineAfter === undefined ? {} : { quarantineAfter }),
-    onNew: ({ operation, path, kind }) => void announcer.emit("drift", { at: clock.now(), handle: "", operation, path, kind }),
-    onQuarantine: (operation) => hold({ rule: "drift", code: "unreadable", message: unreadable(operation), handle: undefined, operation }),
-  });
-  const changed = (operation: string): StandingStop | undefined => {
-    const verdict = log.verdict(operation);
-    if (verdict.reason !== "drift") return undefined;
-    const since = verdict.sinceMs ?? clock.now();
-    const probeAt = verdict.advice === "slow" ? (left.get(operation) ?? 0) + SLOW_MS : clock.now() + LONGEST_PROBE_MS;
-    if (probeAt <= clock.now()) return undefined;
-    const message = `${operation} answers in another shape than before; retinue doctor --diff says what changed`;
-    return { rule: "drift", code: "shape_changed", message, handle: undefined, operation, since, probeAt };
-  };
-  const applying = (handle: string, operation: string): Held | undefined =>
-    held.get(keyOf(handle, undefined)) ?? held.get(keyOf(handle, operation)) ?? held.get(keyOf(undefined, operation));
 
   return {
     stop(handle, operation, isWrite) {
-      const stop = applying(handle, operation);
-      if (stop !== undefined) return stop.probeAt > clock.now() ? stop : undefined;
-      return isWrite ? changed(operation) : undefined;
+      const stop = standingIn(handle, operation, isWrite);
+      const now = clock.now();
+      if (stop?.probeAt === undefined || stop.probeAt > now) return stop;
+      return claimed.has(stopName(stop)) ? { ...stop, probeAt: now + CLAIMED_LOOK_MS } : undefined;
     },
-    leaving(handle, operation) {
-      left.set(operation, clock.now());
-      const stop = applying(handle, operation);
-      if (stop !== undefined) held.set(keyOf(stop.handle, stop.operation), { ...stop, probeAt: clock.now() + stop.waitMs });
+    claim(handle, operation, isWrite) {
+      const stop = standingIn(handle, operation, isWrite);
+      const name = stop === undefined ? "" : stopName(stop);
+      claimed.add(name);
+      return () => void claimed.delete(name);
+    },
+    leaving(handle, operation, isWrite) {
+      const stop = applying(held, handle, operation);
+      if (stop !== undefined) put(held, { ...stop, probeAt: clock.now() + stop.waitMs }, keep);
+      if (isWrite) watch.left(operation);
     },
     heard(handle, call, isWrite, outcome) {
-      if (isWrite) log.wrote(call.operation, outcome);
+      const { operation } = call;
+      const everyones = stopName({ handle: undefined, operation });
+      if (isWrite) watch.wrote(operation, outcome);
       if (outcome.class === "confirmed" || outcome.class === "pending") {
-        if (held.delete(keyOf(undefined, call.operation))) log.settle(call.operation);
-        held.delete(keyOf(handle, call.operation));
-        held.delete(keyOf(handle, undefined));
-        streaks.delete(keyOf(handle, call.operation));
+        lessons.forget(handle, operation);
+        const ours = [stopName({ handle, operation }), stopName({ handle, operation: undefined })].filter((name) => held.has(name));
+        if (held.has(everyones)) keep(forget([everyones, ...ours], operation));
+        else if (ours.length > 0) keep(forget(ours, undefined));
         return;
       }
-      const lesson = lessonOf(handle, call, outcome, streaks);
+      const isUnreadable = outcome.class === "unknown" && outcome.unreadable === true && held.has(everyones);
+      const lesson = lessons.learn(handle, call, outcome) ?? (isUnreadable ? unreadable(operation) : undefined);
       if (lesson !== undefined) hold(lesson);
-      else if (outcome.class === "unknown" && outcome.unreadable === true && held.has(keyOf(undefined, call.operation)))
-        hold({ rule: "drift", code: "unreadable", message: unreadable(call.operation), handle: undefined, operation: call.operation });
     },
-    drifted: (operation, observations) => log.note(operation, observations),
-    stops: () => [...held.values()],
-    drift: () => log.entries(),
-    settle(operation) {
-      log.settle(operation);
-      for (const [key, stop] of held) if (stop.operation === operation) held.delete(key);
+    drifted: (operation, observations) => watch.note(operation, observations),
+    stops: () => [...held.values(), ...changedStops(watch, writes)],
+    drift: () => watch.entries(),
+    restore(rows) {
+      const known = readRows(rows);
+      for (const stop of known.stops) held.set(stopName(stop), stop);
+      watch.restore(known);
+    },
+    lift(name, handle) {
+      const stops = [...held.values()].filter((stop) => concerns(stop, name, handle));
+      for (const stop of stops) if (stop.handle !== undefined) lessons.forget(stop.handle, name);
+      const change = forget(stops.map(stopName), name);
+      return change.drop.length === 0 ? undefined : change;
     },
   };
 }
 
-function keyOf(handle: string | undefined, operation: string | undefined): string {
-  return `${handle ?? "*"} ${operation ?? "*"}`;
+/** Stops what a lesson says, or puts off the next look where the last one taught the same. */
+function holdFor(lesson: Lesson, held: Map<string, HeldStop>, { clock, announcer, keep }: StandingOptions): void {
+  const known = held.get(stopName(lesson));
+  const now = clock.now();
+  // Nothing was let through yet to see whether it still holds: this one was under way before.
+  if (known !== undefined && now < known.since + FIRST_PROBE_MS) return;
+  const waitMs = known === undefined ? FIRST_PROBE_MS : Math.min(known.waitMs * 2, LONGEST_PROBE_MS);
+  put(held, { ...lesson, since: known?.since ?? now, waitMs, probeAt: now + waitMs }, keep);
+  const { handle = "", code, message } = lesson;
+  if (known === undefined) announcer.emit("parked", { at: now, handle, code, message });
 }
 
-function unreadable(operation: string): string {
-  return `the answers to ${operation} cannot be read, so nothing more is written by it; retinue doctor says what the profile lacks`;
+function changedStops(watch: DriftWatch, writes: StandingOptions["writes"]): readonly StandingStop[] {
+  const operations = new Set(watch.entries().map(({ operation }) => operation));
+  return [...operations].filter(writes).flatMap((operation) => watch.stopOf(operation) ?? []);
 }
 
-/** What a refusal means beyond the one request, if anything. */
-function lessonOf(
-  handle: string,
-  { operation, target }: Call,
-  outcome: Outcome,
-  streaks: Map<string, Set<string>>,
-): Omit<Held, "since" | "probeAt" | "waitMs"> | undefined {
-  if (outcome.class !== "refused" && outcome.class !== "unknown") return undefined;
-  const words = outcome.class === "refused" ? `${outcome.code} ${outcome.message}` : outcome.reason;
-  const specialist = (code: string, message: string) => ({ rule: "capability" as const, code, message, handle, operation: undefined });
-  const alone = (code: string, message: string) => ({ rule: "capability" as const, code, message, handle, operation });
-  switch (outcome.status) {
-    case 402:
-      return alone("payment_required", `the network wants to be paid before ${handle} may do ${operation}`);
-    case 405:
-    case 501:
-      return alone("operation_missing", `the network has no ${operation} at the address the profile gives`);
-    case 404:
-      return target === undefined
-        ? alone("operation_missing", `there is nothing at the address the profile gives for ${operation}`)
-        : undefined;
-    case 403:
-      if (outcome.class === "refused" && STOPPED.test(words))
-        return specialist("account_stopped", `the network has stopped the account of ${handle}`);
-      // A page for people where an answer was due is what stands in front of a network, not the network.
-      if (outcome.class === "unknown" || CHALLENGE.test(words))
-        return specialist("challenge", `the network wants to see a person before ${handle} goes on`);
-      return isForbidden(streaks, keyOf(handle, operation), target)
-        ? alone("forbidden", `the network does not let ${handle} do ${operation}`)
-        : undefined;
-    default:
-      return undefined;
-  }
+function put(held: Map<string, HeldStop>, stop: HeldStop, keep: StandingOptions["keep"]): void {
+  held.set(stopName(stop), stop);
+  keep({ put: [stopRow(stop)], drop: [] });
 }
 
-/** A single object may be forbidden by itself; several in a row are not. */
-function isForbidden(streaks: Map<string, Set<string>>, key: string, target: string | undefined): boolean {
-  if (target === undefined) return true;
-  const streak = streaks.get(key) ?? new Set<string>();
-  streak.add(target);
-  streaks.set(key, streak);
-  const oldest = streaks.keys().next().value;
-  if (streaks.size > MAX_STREAKS && oldest !== undefined) streaks.delete(oldest);
-  return streak.size >= FORBIDDEN_IN_A_ROW;
+/** The widest stop that a request would meet. */
+function applying(held: ReadonlyMap<string, HeldStop>, handle: string, operation: string): HeldStop | undefined {
+  return (
+    held.get(stopName({ handle, operation: undefined })) ??
+    held.get(stopName({ handle, operation })) ??
+    held.get(stopName({ handle: undefined, operation }))
+  );
+}
+
+/** Whether a person means this stop by the name of an operation (perhaps for one specialist) or of a specialist. */
+function concerns(stop: StandingStop, name: string, handle: string | undefined): boolean {
+  if (stop.operation === undefined) return stop.handle === name;
+  return stop.operation === name && (handle === undefined || stop.handle === undefined || stop.handle === handle);
+}
+
+function watchDrift(options: StandingOptions, onQuarantine: (operation: string) => void): DriftWatch {
+  const { clock, announcer, drift = "note", quarantineAfter, keep } = options;
+  return createDriftWatch({
+    clock,
+    announcer,
+    policy: drift,
+    ...(quarantineAfter === undefined ? {} : { quarantineAfter }),
+    keep: (row) => keep({ put: [row], drop: [] }),
+    onQuarantine,
+  });
+}
+
+/** Takes up at start what an earlier run learnt, save what another profile may have cured. */
+export async function recallStanding(standing: Standing, store: StandingStore, profile: Profile, now: number): Promise<void> {
+  const rows = await store.standing();
+  const { row, void: cured } = underProfile(profile, rows);
+  await store.keepStanding({ put: [row], drop: cured }, now);
+  standing.restore(rows.filter((one) => !cured.includes(one)));
+}
+
+/** Where a runtime that is not at work now stood when it ended: to be looked at and lifted. */
+export async function rememberedStanding(store: StandingStore, clock: Clock): Promise<Standing> {
+  const standing = createStanding({ clock, announcer: createAnnouncer(), writes: () => true, keep: () => undefined });
+  standing.restore(await store.standing());
+  return standing;
+}
+
+function unreadable(operation: string): Lesson {
+  return {
+    rule: "drift",
+    code: "unreadable",
+    message: `the answers to ${operation} cannot be read, so nothing more is written by it; retinue doctor says what the profile lacks`,
+    handle: undefined,
+    operation,
+  };
 }

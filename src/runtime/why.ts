@@ -1,4 +1,5 @@
 /** Why something waits, was refused or is parked: which rule, since when, until when, and what can be done. */
+import { isOperationName } from "../contract/operations.ts";
 import type { Clock } from "../core/clock.ts";
 import { Refused } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
@@ -7,6 +8,8 @@ import type { EventRow, Store } from "../store/store.ts";
 import type { Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
 import { showSpecialist } from "./snapshot.ts";
+import type { StandingStop } from "./lessons.ts";
+import { rememberedStanding, type Standing } from "./standing.ts";
 
 export interface Reason {
   readonly rule: string;
@@ -17,7 +20,8 @@ export interface Reason {
 
 export interface Explanation {
   readonly id: string;
-  readonly about: "intent" | "event" | "specialist";
+  readonly about: "intent" | "event" | "specialist" | "operation";
+  /** Empty for an operation, which is everyone's. */
   readonly handle: string;
   /** The operation of an intent, the kind of an event. */
   readonly what: string;
@@ -37,15 +41,17 @@ export interface Asking {
   readonly memberOf: (handle: string) => Promise<Member | undefined>;
 }
 
-/** Takes the id of an intent, the id of an event, or a handle. Throws `Refused` (`nothing_found`). */
+/** Takes the id of an intent, the id of an event, a handle, or the name of an operation. Throws `Refused` (`nothing_found`). */
 export async function explain(asking: Asking, id: string): Promise<Explanation> {
   const intent = await asking.store.findIntent(id);
   if (intent !== undefined) return explainIntent(asking, intent);
   const [event] = await asking.store.findEvents(id, 1);
   if (event !== undefined) return explainEvent(event);
   if ((await asking.store.handles()).includes(asHandle(id))) return explainSpecialist(asking, id);
+  const operation = await explainOperation(asking, id);
+  if (operation !== undefined) return operation;
   throw new Refused("nothing_found", `there is nothing called "${id}"`, {
-    hint: "ids of actions are in retinue log, what is parked is in retinue status; a handle works too",
+    hint: "ids of actions are in retinue log, what is parked is in retinue status; a handle or an operation works too",
   });
 }
 
@@ -65,7 +71,8 @@ async function explainIntent(asking: Asking, intent: Intent): Promise<Explanatio
   };
 }
 
-async function reasonsOf({ store, parts, memberOf, clock }: Asking, intent: Intent): Promise<Reason[]> {
+async function reasonsOf(asking: Asking, intent: Intent): Promise<Reason[]> {
+  const { store, parts, memberOf, clock } = asking;
   const own: Reason[] =
     intent.code === undefined && intent.message === undefined
       ? []
@@ -80,7 +87,8 @@ async function reasonsOf({ store, parts, memberOf, clock }: Asking, intent: Inte
     case "ready":
     case "proposed": {
       const member = await memberOf(intent.specialist);
-      if (parts === undefined || member === undefined) return [...(await stopsFor(store, intent.specialist)), ...own];
+      if (parts === undefined || member === undefined)
+        return [...(await stopsFor(store, intent.specialist)), ...(await standingFor(asking, intent.specialist, intent.operation)), ...own];
       const verdict = await parts.door.explain(member, intent);
       if (verdict.kind === "wait")
         return [
@@ -159,7 +167,56 @@ function explainEvent(event: EventRow): Explanation {
   };
 }
 
-async function explainSpecialist({ store, clock, memberOf }: Asking, handle: string): Promise<Explanation> {
+/** What the network made us stop that concerns one specialist (or everyone), as far as one operation where it is named. */
+async function standingFor(asking: Asking, handle: string, operation?: string): Promise<Reason[]> {
+  const stops = (await standingOf(asking)).stops();
+  return reasonsOfStops(
+    stops
+      .filter((stop) => stop.handle === undefined || stop.handle === handle)
+      .filter((stop) => operation === undefined || stop.operation === undefined || stop.operation === operation),
+  );
+}
+
+function reasonsOfStops(stops: readonly StandingStop[]): Reason[] {
+  return stops.map(({ code, message, since, probeAt }) => ({
+    rule: code,
+    message,
+    since,
+    ...(probeAt === undefined ? {} : { until: probeAt }),
+  }));
+}
+
+async function standingOf({ store, clock, parts }: Asking): Promise<Standing> {
+  return parts?.standing ?? rememberedStanding(store, clock);
+}
+
+/** An operation by name: what stops it, and how its answers departed from what was seen before. */
+async function explainOperation(asking: Asking, name: string): Promise<Explanation | undefined> {
+  const standing = await standingOf(asking);
+  const stops = reasonsOfStops(standing.stops().filter(({ operation }) => operation === name));
+  const drift = standing.drift().filter(({ operation }) => operation === name);
+  const isKnown = isOperationName(name) || asking.parts?.profile.operations.has(name) === true;
+  if (!isKnown && drift.length === 0 && stops.length === 0) return undefined;
+  const changes = drift.map(({ severity, kind, path, type, firstSeenMs, count }) => ({
+    rule: `drift_${severity}`,
+    message: `${kind} of ${path} (${type}), seen ${count} times`,
+    since: firstSeenMs,
+  }));
+  const reasons = [...stops, ...changes];
+  return {
+    id: name,
+    about: "operation",
+    handle: "",
+    what: name,
+    state: stops.length > 0 ? "stopped" : drift.length > 0 ? "changed" : "open",
+    since: Math.min(asking.clock.now(), ...reasons.map(({ since = Infinity }) => since)),
+    reasons,
+    ...(reasons.length === 0 ? {} : { hint: `retinue doctor --diff says what changed; once it is mended: retinue retry ${name}` }),
+  };
+}
+
+async function explainSpecialist(asking: Asking, handle: string): Promise<Explanation> {
+  const { store, clock, memberOf } = asking;
   const shown = await showSpecialist(store, clock, handle, await memberOf(handle));
   const parked = shown.parked === undefined ? [] : [{ rule: shown.parked.code, message: shown.parked.message, since: shown.parked.since }];
   const told =
@@ -167,7 +224,8 @@ async function explainSpecialist({ store, clock, memberOf }: Asking, handle: str
       ? []
       : [{ rule: "key_parked", message: `the network asked to wait: ${shown.toldToWait.reason}`, until: shown.toldToWait.until }];
   const waits = shown.waits.map(({ rule, message, since, until }) => ({ rule, message, since, until }));
-  const reasons = [...(await stopsFor(store, handle)), ...parked, ...told, ...waits];
+  const stops = await standingFor(asking, handle);
+  const reasons = [...(await stopsFor(store, handle)), ...stops, ...parked, ...told, ...waits];
   return {
     id: handle,
     about: "specialist",

@@ -2,6 +2,7 @@
 import type { NewEvent, WatchWrite } from "../contract/happening.ts";
 import type { OutcomeClass } from "../contract/call.ts";
 import type { Handle, IntentId, KeyId } from "../core/ids.ts";
+import type { JsonObject } from "../core/json.ts";
 import type { Micros } from "../core/units.ts";
 import type { DeliveryStore, InboxStore } from "../inbox/port.ts";
 import type { AdmissionRequest, AdmissionView, AttemptEnd, Stop, Verdict } from "../limits/port.ts";
@@ -150,6 +151,26 @@ export interface HistoryStore {
   jobCounts(specialist: Handle): Promise<readonly { readonly state: string; readonly count: number }[]>;
 }
 
+/** One thing learnt of a network, by kind and name. */
+export interface StandingRow {
+  readonly kind: string;
+  readonly name: string;
+  readonly data: JsonObject;
+}
+
+/** Rows to write over those of the same kind and name, and rows to delete first. */
+export interface StandingChange {
+  readonly put: readonly StandingRow[];
+  readonly drop: readonly Pick<StandingRow, "kind" | "name">[];
+}
+
+export interface StandingStore {
+  /** All rows: a bounded number, as what writes them bounds what it keeps. */
+  standing(): Promise<readonly StandingRow[]>;
+  /** Resolves once it is on disk. */
+  keepStanding(change: StandingChange, now: number): Promise<void>;
+}
+
 /** What a store keeps for its runtime beside the flow. */
 export interface UpkeepStore {
   /** The salt of key fingerprints: made once, by `make`, and kept with the rows that hold them. */
@@ -179,6 +200,7 @@ export interface Store
     AdmissionStore,
     RosterStore,
     HistoryStore,
+    StandingStore,
     UpkeepStore {
   /** At start, before anything is admitted: what a crash left half-done becomes in doubt, counted, or ready again. */
   recover(now: number, firstCheckMs: number): Promise<Recovered>;

@@ -13,7 +13,7 @@ const confirmed: Outcome = { class: "confirmed", status: 200, body: undefined };
 test("an entry is announced once, counted after that, and the worst come first", async () => {
   const clock = virtualClock(1_000);
   const news: DriftEntry[] = [];
-  const log = createDriftLog({ clock, onNew: (entry) => void news.push(entry) });
+  const log = createDriftLog({ clock, onSeen: (entry) => void (entry.count === 1 && news.push(entry)) });
   log.note("posts.list", [note]);
   await clock.advance(500);
   log.note("posts.list", [note, breaking]);
@@ -41,7 +41,7 @@ describe("policy", () => {
   test.each([
     ["note", "go"],
     ["slow", "slow"],
-    ["stop-writes", "stop"],
+    ["stop", "stop"],
   ] as const)("%s means %s after a breaking change, and nothing after a note", (policy, advice) => {
     const log = createDriftLog({ clock: virtualClock(), policy });
     log.note("posts.reply", [note]);

@@ -6,9 +6,14 @@ import { withGuardian } from "../guardian.ts";
 export const command: Command = {
   name: "retry",
   arguments: "<id>",
-  describe: "Tries a parked event or action again. What may have happened already is not tried again: settle it first.",
-  options: [{ flags: "--as <handle>", describe: "whose, where several have parked the same event" }, OPTIONS.store, OPTIONS.config],
-  examples: ["retinue retry job.assigned:job_17:1"],
+  describe:
+    "Tries a parked event or action again, or an operation or specialist that the network made us stop. What may have happened already is not tried again: settle it first.",
+  options: [
+    { flags: "--as <handle>", describe: "whose, where several have parked the same event, or are stopped" },
+    OPTIONS.store,
+    OPTIONS.config,
+  ],
+  examples: ["retinue retry job.assigned:job_17:1", "retinue retry posts.create --as scout"],
   async run(context) {
     const { args, options, out } = context;
     const handle = textOption(options, "as");

@@ -56,11 +56,40 @@ function show(snapshot: Snapshot, out: Output): void {
     for (const { lane, message, until } of waits)
       out.line(paint.yellow(`\n${handle} waits to ${LANE[lane]} until ${moment(until, at)}: ${message}`));
   }
+  showStanding(snapshot, out);
   if (snapshot.webhooks !== undefined) showWebhooks(snapshot.webhooks, at, out);
   list("Waits for your word (retinue approve <id>, retinue reject <id>)", snapshot.approvals, at, out);
   list("Parked (retinue why <id>, retinue retry <id>)", snapshot.parked, at, out);
   list("In doubt: read back by itself (retinue why <id>)", snapshot.doubts, at, out);
 }
+
+/** What the network made us stop, and how its answers changed. */
+function showStanding({ stopped, drift, at }: Snapshot, out: Output): void {
+  const { paint } = out;
+  if (stopped.length > 0) {
+    out.line(`\n${paint.bold("Stopped by what the network says (retinue why <operation>, retinue retry <operation or specialist>)")}`);
+    out.table(stopped, [
+      { title: "operation", value: ({ operation }) => operation ?? "all" },
+      { title: "specialist", value: ({ handle }) => handle ?? "everyone" },
+      { title: "rule", value: ({ code }) => code },
+      { title: "since", value: ({ since }) => showDuration(at - since) },
+      { title: "tried again", value: ({ probeAt }) => (probeAt === undefined ? "on your word" : moment(probeAt, at)) },
+    ]);
+  }
+  const changed = drift.filter(({ severity }) => severity !== "note");
+  if (drift.length === 0) return;
+  const notes = drift.length - changed.length;
+  out.line(`\n${paint.bold("Answers that changed")}: ${changed.length}${notes === 0 ? "" : `, and ${notes} with something new in them`}`);
+  out.table(changed.slice(0, MAX_DRIFT_SHOWN), [
+    { title: "operation", value: ({ operation }) => operation },
+    { title: "severity", value: ({ severity }) => severity },
+    { title: "what", value: ({ kind, path, type }) => `${kind} of ${path} (${type})` },
+    { title: "first seen", value: ({ firstSeenMs }) => moment(firstSeenMs, at) },
+    { title: "times", value: ({ count }) => count, align: "right" },
+  ]);
+}
+
+const MAX_DRIFT_SHOWN = 20;
 
 function showWebhooks({ url, unsigned, counts, specialists }: WebhooksShown, at: number, out: Output): void {
   const { paint } = out;

@@ -1,4 +1,5 @@
 /** `retinue why`: which rule holds something back, since when and until when. */
+import type { Explanation } from "../../runtime/why.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { withGuardian } from "../guardian.ts";
 import { moment } from "../showing.ts";
@@ -6,15 +7,16 @@ import { moment } from "../showing.ts";
 export const command: Command = {
   name: "why",
   arguments: "<id>",
-  describe: "Says why an action or event waits, was refused or is parked: which rule, since when, until when. Takes a handle too.",
+  describe:
+    "Says why an action or event waits, was refused or is parked: which rule, since when, until when. Takes a handle or an operation too.",
   options: [OPTIONS.store, OPTIONS.config],
-  examples: ["retinue why i3k9x0b2m4q7w1zd", "retinue why scout"],
+  examples: ["retinue why i3k9x0b2m4q7w1zd", "retinue why scout", "retinue why posts.create"],
   async run(context) {
     const { args, out, clock } = context;
     const why = await withGuardian(context, (guardian) => guardian.why({ id: args[0] ?? "" }));
     const now = clock.now();
-    const what = why.about === "specialist" ? why.handle : `${why.handle}: ${why.what}${why.target === undefined ? "" : ` ${why.target}`}`;
-    out.line(`${out.paint.bold(what)} is ${why.state}${why.about === "specialist" ? "" : ` since ${moment(why.since, now)}`}`);
+    const isNow = why.about === "specialist" || why.state === "open";
+    out.line(`${out.paint.bold(nameOf(why))} is ${why.state}${isNow ? "" : ` since ${moment(why.since, now)}`}`);
     for (const { rule, message, since, until } of why.reasons) {
       out.line(`  ${message === "" ? rule : message} ${out.paint.dim(`(${rule})`)}`);
       if (since !== undefined) out.line(out.paint.dim(`    since ${moment(since, now)}`));
@@ -26,3 +28,8 @@ export const command: Command = {
     return EXIT.done;
   },
 };
+
+function nameOf({ about, handle, what, target }: Explanation): string {
+  if (about === "specialist") return handle;
+  return about === "operation" ? what : `${handle}: ${what}${target === undefined ? "" : ` ${target}`}`;
+}

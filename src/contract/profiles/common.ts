@@ -176,6 +176,7 @@ export const statuses = {
 
 export const speech = {
   times: "auto",
+  drift: "note",
   headers: {},
   idempotencyHeader: "idempotency-key",
   paging: {

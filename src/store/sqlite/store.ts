@@ -17,6 +17,7 @@ import { createApplyChange, createOutbox } from "./outbox.ts";
 import { RestoredTable } from "./restored.ts";
 import { createRoster } from "./roster.ts";
 import { createRuns } from "./runs.ts";
+import { createStandingTable } from "./standing.ts";
 import { createUpkeep } from "./upkeep.ts";
 import { createSchedule, createWatchWriter } from "./watches.ts";
 
@@ -75,6 +76,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...createGuardian(db, commits, { quota, spending, guardian, applyChange }),
     ...createRoster(db, commits),
     ...createHistory(db),
+    ...createStandingTable(db, commits),
     ...createUpkeep(db, commits, () => clock.now()),
     async recover(now, firstCheckMs) {
       const recovered = await commits.hard(() => recover(now, firstCheckMs));
