@@ -183,8 +183,9 @@ function stateOf(shown: SpecialistShown, { now, held, told }: Picture): { readon
   if (busy > 0) return { text: `${busy} to send`, tone: "plain" };
   const [next] = sources.flatMap(({ name, dueAt }) => (dueAt === null ? [] : [{ name, dueAt }])).sort((a, b) => a.dueAt - b.dueAt);
   if (next === undefined) return { text: "", tone: "plain" };
-  const due = `${purposeOf(next.name)} ${next.dueAt - now < 1_000 ? "now" : `in ${showDuration(next.dueAt - now)}`}`;
-  return { text: told.has(shown.handle) && next.dueAt - now > RARE_MS ? `listens to webhooks; ${due}` : due, tone: "plain" };
+  const rarely = told.has(shown.handle) && next.dueAt - now > RARE_MS;
+  const when = next.dueAt - now < 1_000 ? "now" : `in ${showDuration(next.dueAt - now)}`;
+  return { text: `${rarely ? "is told by webhook, polls" : purposeOf(next.name)} ${when}`, tone: "plain" };
 }
 
 function purposeOf(source: string): string {

@@ -48,14 +48,15 @@ type Tell = { readonly [name in AnnouncementName]: (what: Announcements[name]) =
 /** Who did it comes apart, so that columns can line up. Undefined: not worth a line. */
 export const TELL: Tell = {
   intent: ({ operation, state, target, words, code, message }) => {
-    const object = `${target === undefined ? "" : ` ${target}`}${words === undefined ? "" : `: "${words.replaceAll(/\s+/g, " ").trim()}"`}`;
+    const object = target === undefined ? "" : ` ${target}`;
+    const said = words === undefined ? "" : `: "${words.replaceAll(/\s+/g, " ").trim()}"`;
     const wanted = `${WANTED[operation] ?? `do ${operation}:`}${object}`;
     const why = message === undefined ? (code ?? "") : message;
     switch (state) {
       case "confirmed":
-        return { text: `${DONE[operation] ?? `did ${operation}:`}${object}`, tone: "plain" };
+        return { text: `${DONE[operation] ?? `did ${operation}:`}${object}${said}`, tone: "plain" };
       case "proposed":
-        return { text: `wants to ${wanted}, and waits for your approval`, tone: "bad" };
+        return { text: `wants to ${wanted}${said}, and waits for your approval`, tone: "bad" };
       case "refused":
         if (code === "dry_run") return { text: `would ${wanted}`, tone: "plain" };
         return { text: `could not ${wanted}: ${why}`, tone: "bad" };

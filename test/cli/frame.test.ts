@@ -88,7 +88,7 @@ describe("the live picture", () => {
       { columns: 200, rows: 30 },
       plain,
     ).join("\n");
-    expect(rarely).toContain("listens to webhooks; reads the feed in 40m");
+    expect(rarely).toContain("is told by webhook, polls in 40m");
     expect(text({ open: { proposed: 2 } })).toContain("2 wait for your approval");
   });
 
