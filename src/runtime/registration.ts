@@ -19,6 +19,8 @@ export type RegistrationState =
 
 export interface WantedWebhook {
   readonly url: string;
+  /** What is stored of the address, which may end in a secret. Default: all of it. */
+  readonly storedUrl?: string | undefined;
   /** What the network is to sign with. */
   readonly secret: Secret | undefined;
   /** The webhook whose own secret this process was told when it made it. */
@@ -46,7 +48,7 @@ export async function keepRegistered(parts: Parts, member: Member, wanted: Wante
   }
   if (kept !== undefined) {
     const foreignSecret = kept.id === wanted.told;
-    await store.saveRegistrations(handle, [{ webhookId: kept.id, url: wanted.url, foreignSecret }], clock.now());
+    await store.saveRegistrations(handle, [{ webhookId: kept.id, url: wanted.storedUrl ?? wanted.url, foreignSecret }], clock.now());
     return { kind: "registered", webhookId: kept.id };
   }
   return create(parts, member, wanted);
@@ -95,7 +97,7 @@ async function remove(parts: Parts, member: Member, target: string): Promise<Reg
   return notNow(parts, answer, "a stale webhook cannot be removed");
 }
 
-async function create(parts: Parts, member: Member, { url, secret }: WantedWebhook): Promise<RegistrationState> {
+async function create(parts: Parts, member: Member, { url, storedUrl = url, secret }: WantedWebhook): Promise<RegistrationState> {
   const input = { url, ...(secret === undefined ? {} : { secret: secret.reveal() }) };
   const answer = await parts.door.perform(member, { operation: "webhooks.create", input }, parts.ending);
   if (answer.kind !== "answered" || answer.outcome.class !== "confirmed" || answer.outcome.record?.kind !== "webhook")
@@ -105,7 +107,7 @@ async function create(parts: Parts, member: Member, { url, secret }: WantedWebho
   const foreign = given !== undefined && given.reveal() !== secret?.reveal() ? given : undefined;
   await parts.store.saveRegistrations(
     member.specialist.handle,
-    [{ webhookId: id, url, foreignSecret: foreign !== undefined }],
+    [{ webhookId: id, url: storedUrl, foreignSecret: foreign !== undefined }],
     parts.clock.now(),
   );
   return { kind: "registered", webhookId: id, ...(foreign === undefined ? {} : { secret: foreign }) };

@@ -235,8 +235,10 @@ class Reception implements Webhooks {
     const before = this.#registrations.get(member.specialist.handle);
     const told = before?.kind === "registered" && before.secret !== undefined ? before.webhookId : undefined;
     const token = profile.webhooks.scheme === "path" ? secret?.reveal() : undefined;
+    const { handle } = member.specialist;
+    const wanted = { url: deliveryUrl(url, handle, token), storedUrl: deliveryUrl(url, handle), secret, told };
     try {
-      return await keepRegistered(this.#parts, member, { url: deliveryUrl(url, member.specialist.handle, token), secret, told });
+      return await keepRegistered(this.#parts, member, wanted);
     } catch (error) {
       return { kind: "waits", until: clock.now() + MINUTE, why: messageOf(error) };
     }

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { OPERATION_NAMES, isOperationName } from "../../contract/operations.ts";
 import { Misconfigured, Refused } from "../../core/errors.ts";
+import { Scrubber, type Secret } from "../../core/secret.ts";
 import { isObject, parseJson, type JsonObject } from "../../core/json.ts";
 import { nearest, throwMistakes } from "../../config/problem.ts";
 import { checkRosterKeys } from "../../config/roster.ts";
@@ -35,13 +36,13 @@ export const command: Command = {
   examples: ["retinue call posts.list --as scout", `retinue call posts.reply post_7 --as scout --input '{"content": "Welcome!"}'`],
   async run(context) {
     const query = queryOf(context);
-    const { store, network } = await storeConfig(context);
+    const { store, network, receiver } = await storeConfig(context);
     // A profile of one's own may know more operations.
     if (network.profile === `set-${network.set}`) requireKnown(query.operation);
     const client = await connectControl(store.path, context.clock);
     try {
       const result = client === undefined ? await callAlone(context, query) : await client.guardian.call(query);
-      return show(result, context);
+      return show(withoutSecrets(result, receiver.readSecrets(query.handle)), context);
     } catch (error) {
       // What the rules of the operation say is a mistake in what was typed.
       if (error instanceof Refused && MISTYPED.test(error.code)) throw new Misconfigured(error.code, error.message, error.details);
@@ -104,6 +105,13 @@ async function callAlone(context: Context, query: CallQuery): Promise<CallResult
   } finally {
     stage.close();
   }
+}
+
+/** A network tells the address of a webhook, which may end in its secret. */
+function withoutSecrets(result: CallResult, secrets: readonly Secret[]): CallResult {
+  const scrubber = new Scrubber();
+  for (const secret of secrets) scrubber.add(secret);
+  return JSON.parse(scrubber.clean(JSON.stringify(result))) as CallResult;
 }
 
 function show(result: CallResult, { out, clock }: Context): ExitCode {
