@@ -139,6 +139,7 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
       zone: config.guardian.zone,
       guardianCaps: config.guardian.spend,
       drainMs: config.drainMs,
+      retention: config.retention,
       passive: options.passive ?? false,
       ...(config.receiver.port === undefined || options.passive === true || options.dryRun === true
         ? {}

@@ -10,13 +10,13 @@ import { createAnnouncer, type Announcer } from "../core/events.ts";
 import { asHandle, type Handle } from "../core/ids.ts";
 import type { LogFields, Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
-import { MINUTE, SECOND } from "../core/units.ts";
+import { SECOND } from "../core/units.ts";
 import { floorsOf } from "../limits/check.ts";
 import type { Pacer } from "../limits/pacing.ts";
 import { ledgerTime, steadyClock } from "../limits/time.ts";
 import { createWakes, type Wakes } from "../schedule/wakes.ts";
 import type { Caps, Specialist } from "../specialist/specialist.ts";
-import type { Recovered, Store } from "../store/store.ts";
+import type { Recovered, Retention, Store } from "../store/store.ts";
 import { learnAccount, learnFrom } from "./account.ts";
 import { doubtTiming } from "./concluding.ts";
 import { openDoor } from "./connection.ts";
@@ -34,6 +34,7 @@ import { readFor } from "./reading.ts";
 import type { ReceiverSettings } from "./receiver-settings.ts";
 import { limitsOf, operationRules } from "./rules.ts";
 import { startSchedules } from "./schedules.ts";
+import { DEFAULT_RETENTION, keepPruned } from "./retention.ts";
 import { createStanding, recallStanding } from "./standing.ts";
 import { createSharedLists } from "./sharing.ts";
 import { sendIntents } from "./sending.ts";
@@ -58,6 +59,8 @@ export interface RuntimeOptions {
   readonly zone?: string;
   /** Handlers at once, over all specialists. Default 32. */
   readonly handlers?: number;
+  /** How long rows are kept that nothing needs any more. Default: events and requests 30 days, intents 90. */
+  readonly retention?: Retention;
   /** How long stopping waits for answers. Default 25 s. */
   readonly drainMs?: number;
   readonly fetch?: typeof globalThis.fetch;
@@ -94,7 +97,6 @@ const DEFAULT_HANDLERS = 32;
 const DEFAULT_DRAIN_MS = 25 * SECOND;
 /** What is due but cannot go on (it waits for another row) is looked at again after this, unless something wakes it. */
 const STUCK_LOOK_MS = 5 * SECOND;
-const PRUNE_EVERY_MS = 10 * MINUTE;
 
 type Pass = (parts: Parts, member: Member) => Promise<boolean>;
 
@@ -187,7 +189,8 @@ class Engine implements Runtime {
     for (const { member, at } of turnsOf(this.members(), await store.firstDues(), clock.now()))
       if (at <= clock.now() || this.#options.passive === true) this.#begin(member);
       else this.#wakes.set(member.specialist.handle, at);
-    this.#track(this.#prune());
+    const retention = this.#options.retention ?? DEFAULT_RETENTION;
+    this.#track(keepPruned({ store, clock, profile, members: () => this.members(), retention }, this.#stopping.signal));
     if (this.#phase === "starting") this.#phase = "working";
     return recovered;
   }
@@ -320,14 +323,6 @@ class Engine implements Runtime {
     this.#options.log.error(error.message, { code: error.code, hint: error.details.hint });
     this.#stopping.abort();
     this.#wakes.stop();
-  }
-
-  async #prune(): Promise<void> {
-    const { store, clock } = this.#options;
-    while (!this.#stopping.signal.aborted) {
-      await store.prune(clock.now());
-      await sleep(clock, PRUNE_EVERY_MS, this.#stopping.signal);
-    }
   }
 
   async #drain(): Promise<void> {

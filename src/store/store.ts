@@ -131,6 +131,16 @@ export interface EventRow {
   readonly doneAt: number | undefined;
 }
 
+/** How long rows are kept once they are over. */
+export interface Retention {
+  /** Handled events. */
+  readonly eventsMs: number;
+  /** Intents that were confirmed, refused or cancelled. */
+  readonly intentsMs: number;
+  /** Requests that ended. */
+  readonly requestsMs: number;
+}
+
 /** What people ask of a store that nothing depends on. */
 export interface HistoryStore {
   /** Every specialist that has run here. */
@@ -204,7 +214,7 @@ export interface Store
     UpkeepStore {
   /** At start, before anything is admitted: what a crash left half-done becomes in doubt, counted, or ready again. */
   recover(now: number, firstCheckMs: number): Promise<Recovered>;
-  /** Deletes what is older than its retention, a bounded number of rows. */
-  prune(now: number): Promise<number>;
+  /** Deletes what is older than its retention, a bounded number of rows; money and approvals have retentions of their own. */
+  prune(now: number, retention: Retention): Promise<number>;
   close(): Promise<void>;
 }

@@ -10,6 +10,7 @@ import { DEFAULT_FLOORS } from "../../src/limits/lanes.ts";
 import { scopeOf } from "../../src/limits/spending.ts";
 import type { Effect } from "../../src/contract/operations.ts";
 import { createGuardian, type Guardian } from "../../src/runtime/guardian.ts";
+import { DEFAULT_RETENTION } from "../../src/runtime/retention.ts";
 import { showSpecialist } from "../../src/runtime/snapshot.ts";
 import { DEFAULT_BRAKES } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
@@ -188,7 +189,7 @@ test("looking at the quota and pruning under a clock set forward frees nothing",
   } as const;
   await clock.run(store.settle({ attempt: admission.attempt, end, outcome: "confirmed", now, events: [], watches: [] }));
   clock.jump(2 * DAY);
-  await clock.run(store.prune(clock.now()));
+  await clock.run(store.prune(clock.now(), DEFAULT_RETENTION));
   const shown = await clock.run(showSpecialist(store, clock, "scout"));
   expect(shown.quota).toEqual({ hour: { used: 1, limit: 2 }, day: { used: 1, limit: 10 } });
 });

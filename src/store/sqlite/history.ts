@@ -1,15 +1,10 @@
 /** What people ask of the store: intents as they went, counts, and the pruning of what is long over. */
 import type { DatabaseSync } from "node:sqlite";
-import { DAY } from "../../core/units.ts";
 import { asHandle } from "../../core/ids.ts";
-import type { EventRow, HistoryStore } from "../store.ts";
+import type { EventRow, HistoryStore, Retention } from "../store.ts";
 import { INTENT_ROW, readIntent } from "./outbox.ts";
 import { maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
 
-/** Handled events and settled intents are kept this long; identities are needed for as long as a network may repeat itself. */
-export const HISTORY_KEPT_MS = 90 * DAY;
-/** Requests are many and explain only the recent past. */
-export const ATTEMPTS_KEPT_MS = 14 * DAY;
 /** Rows deleted of each table in one go, so that no commit is long. */
 const PRUNE_BATCH = 1_000;
 
@@ -62,14 +57,14 @@ function readEvent(row: Row): EventRow {
 }
 
 /** Deletes what is past its retention, a bounded number of rows. Inside a transaction the caller owns. */
-export function createPrune(db: DatabaseSync): (now: number) => number {
+export function createPrune(db: DatabaseSync): (now: number, retention: Retention) => number {
   const remove = (table: string, where: string) =>
     db.prepare(`DELETE FROM ${table} WHERE seq IN (SELECT seq FROM ${table} WHERE ${where} LIMIT ${PRUNE_BATCH})`);
   const attempts = remove("attempt", "ended_at IS NOT NULL AND ended_at < ?");
   const events = remove("event", "state = 'done' AND done_at < ?");
   const intents = remove("intent", "settled_at IS NOT NULL AND settled_at < ? AND state IN ('confirmed', 'refused', 'cancelled')");
-  return (now) =>
-    Number(attempts.run(now - ATTEMPTS_KEPT_MS).changes) +
-    Number(events.run(now - HISTORY_KEPT_MS).changes) +
-    Number(intents.run(now - HISTORY_KEPT_MS).changes);
+  return (now, { eventsMs, intentsMs, requestsMs }) =>
+    Number(attempts.run(now - requestsMs).changes) +
+    Number(events.run(now - eventsMs).changes) +
+    Number(intents.run(now - intentsMs).changes);
 }

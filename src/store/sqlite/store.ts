@@ -83,7 +83,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       restored.noteBeat();
       return recovered;
     },
-    async prune(now) {
+    async prune(now, retention) {
       if (kept) {
         await commits.hard(() => restored.beat(now));
         restored.noteBeat();
@@ -93,7 +93,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
         const ledger = Math.min(now, quota.seenAt());
         quota.evict(ledger); // keys nobody used for a day need no place in memory
         const spent = quota.prune(ledger, 100) + spending.prune(ledger);
-        return prune(now) + pruneDeliveries(now) + spent + guardian.prune(now) + spending.expire(now);
+        return prune(now, retention) + pruneDeliveries(now) + spent + guardian.prune(now) + spending.expire(now);
       });
     },
     async close() {

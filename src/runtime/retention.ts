@@ -1,0 +1,41 @@
+/** What is long over goes: how long each kind of row is kept, and who still needs it for longer than the Guardian said. */
+import type { Profile } from "../contract/profile.ts";
+import { sleep, type Clock } from "../core/clock.ts";
+import { DAY, MINUTE } from "../core/units.ts";
+import type { Retention, Store } from "../store/store.ts";
+import type { Member } from "./member.ts";
+
+export const DEFAULT_RETENTION: Retention = { eventsMs: 30 * DAY, intentsMs: 90 * DAY, requestsMs: 30 * DAY };
+
+const PRUNE_EVERY_MS = 10 * MINUTE;
+/** What a row is compared with may be this much older than it seems. */
+const SPARE_MS = 2 * DAY;
+
+export interface Pruning {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly profile: Profile;
+  readonly members: () => readonly Member[];
+  /** What the Guardian said. */
+  readonly retention: Retention;
+}
+
+/** Deletes a bounded number of rows now and every ten minutes, until the signal. */
+export async function keepPruned({ store, clock, profile, members, retention }: Pruning, stopping: AbortSignal): Promise<void> {
+  while (!stopping.aborted) {
+    await store.prune(clock.now(), neededRetention(retention, members(), profile));
+    await sleep(clock, PRUNE_EVERY_MS, stopping);
+  }
+}
+
+/**
+ * Never less than what still decides something: an event is known again for as long as a list may show it, a text for as
+ * long as it must not be said twice, a request for as long as one of the network's own limits counts it.
+ */
+export function neededRetention({ eventsMs, intentsMs, requestsMs }: Retention, members: readonly Member[], profile: Profile): Retention {
+  const watches = members.flatMap(({ specialist: { watch } }) => [watch.feed?.maxAgeMs ?? 0, watch.jobs?.maxAgeMs ?? 0]);
+  const brakes = members.map(({ specialist }) => specialist.brakes.sameTextWithinMs);
+  const own = profile.limits.map(({ per }) => per);
+  const longest = (given: number, needed: readonly number[]): number => needed.reduce((most, one) => Math.max(most, one + SPARE_MS), given);
+  return { eventsMs: longest(eventsMs, watches), intentsMs: longest(intentsMs, brakes), requestsMs: longest(requestsMs, own) };
+}
