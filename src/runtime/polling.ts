@@ -76,8 +76,8 @@ async function poll(parts: Parts, member: Member, source: Source, row: SourceRow
   const next = await nextLook(parts, member, readPace(row?.cursor), reading.fresh, source.kind, others);
   await tellOthers(parts, member, source, answer.outcome.items);
   const stored = { ...storeCursor(reading.cursor), ...next.source, ...(reading.gap ? { gapAt: now } : {}) };
-  // Looks of those who share a list are spread over the pause, or they would all look together.
-  const spread = parts.shared.isShared(listOf(source)) ? next.delayMs * (0.5 + parts.random.next()) : next.delayMs;
+  // Looks of those who share a list or began together are spread over the pause, or they would all look together.
+  const spread = row === undefined || parts.shared.isShared(listOf(source)) ? next.delayMs * (0.5 + parts.random.next()) : next.delayMs;
   const { fresh } = await store.putEvents(
     { events: reading.events, cursors: [{ specialist: handle, source: source.name, cursor: stored, dueAt: Math.round(now + spread) }] },
     now,
