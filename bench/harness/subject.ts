@@ -26,10 +26,14 @@ export interface Subject {
 const START_MS = 60_000;
 const STOP_MS = 15_000;
 
-/** Starts `bench/subjects/<file>`. Throws with what it wrote when it does not come up. */
-export async function startSubject(file: string, settings: Readonly<Record<string, unknown>>): Promise<Subject> {
+/** Starts `bench/subjects/<file>`, with flags of Node's where it ships with some. Throws with what it wrote when it does not come up. */
+export async function startSubject(
+  file: string,
+  settings: Readonly<Record<string, unknown>>,
+  flags: readonly string[] = [],
+): Promise<Subject> {
   const child = fork(join(import.meta.dirname, "../subjects", file), [JSON.stringify(settings)], {
-    execArgv: ["--conditions=retinue-source", "--disable-warning=ExperimentalWarning", ...profiling()],
+    execArgv: ["--conditions=retinue-source", "--disable-warning=ExperimentalWarning", ...flags, ...profiling()],
     env: { ...process.env, NODE_ENV: "production", LOG_LEVEL: "fatal" },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });

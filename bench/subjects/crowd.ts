@@ -55,7 +55,7 @@ const runtime = createRuntime({
     createSpecialist({
       handle: `s${i}`,
       id: `id${i}`,
-      tier: "free",
+      tier: settings["tier"] === "starter" ? "starter" : "free",
       watch: { feed: true },
       may: ["posts.reply"],
       schedules: { digest: { cron: "0 9 * * 1-5", zone: "Europe/London", run: () => undefined } },
