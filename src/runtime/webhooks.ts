@@ -7,7 +7,7 @@ import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { DeliveryCount } from "../inbox/port.ts";
 import { createGate, type Gate, type GateCounts } from "../intake/webhook/gate.ts";
 import { hintedLooks } from "../intake/webhook/mapping.ts";
-import { createReceiver, type Listening, type Receiver, type ReceiverCounts } from "../intake/webhook/receiver.ts";
+import type { Listening, Receiver, ReceiverCounts } from "../intake/webhook/receiver.ts";
 import type { RawDelivery } from "../intake/webhook/schemes.ts";
 import { nudgesFor, wakeFor } from "./deliveries.ts";
 import type { Member } from "./member.ts";
@@ -68,6 +68,8 @@ const UNHEALTHY_LOOK_MS = 30 * MINUTE;
 /** Hints come from anybody: they make us look at most this often. */
 const MIN_HINT_GAP_MS = 10 * SECOND;
 
+const NOT_LISTENING: ReceiverCounts = { malformed: 0, tooLarge: 0, evicted: 0, open: 0, turnedAway: 0 };
+
 export function createWebhooks(options: WebhooksOptions): Webhooks {
   return new Reception(options);
 }
@@ -78,7 +80,8 @@ class Reception implements Webhooks {
   readonly #members: ReadonlyMap<Handle, Member>;
   readonly #secrets: ReceiverSettings["readSecrets"];
   readonly #gate: Gate;
-  readonly #receiver: Receiver;
+  /** Once it listens. */
+  #receiver: Receiver | undefined;
   readonly #registrations = new Map<Handle, RegistrationState>();
   readonly #looking = new Set<Handle>();
   readonly #hintedAt = new Map<Handle, number>();
@@ -102,11 +105,6 @@ class Reception implements Webhooks {
         void this.#hint(handle, hint).catch((error: unknown) =>
           log.error("a hint could not be noted", { handle, message: messageOf(error) }),
         ),
-    });
-    this.#receiver = createReceiver({
-      clock,
-      gate: this.#gate,
-      onError: (error) => log.error("the webhook receiver failed", { message: messageOf(error) }),
     });
   }
 
@@ -135,8 +133,19 @@ class Reception implements Webhooks {
         .saveWebhookHealth(handle, kept, clock.now())
         .catch((error: unknown) => log.error("how webhooks are doing could not be kept", { handle, message: messageOf(error) }));
     });
-    if (port !== undefined) this.#listening = await this.#receiver.listen({ port, host });
+    if (port !== undefined) this.#listening = await this.#listen({ port, host });
     return this.#listening;
+  }
+
+  async #listen(address: { readonly port: number; readonly host: string }): Promise<Listening> {
+    const { clock, log } = this.#parts;
+    const { createReceiver } = await import("../intake/webhook/receiver.ts"); // its server is a tenth of the start, and most run without
+    this.#receiver = createReceiver({
+      clock,
+      gate: this.#gate,
+      onError: (error) => log.error("the webhook receiver failed", { message: messageOf(error) }),
+    });
+    return this.#receiver.listen(address);
   }
 
   async look(member: Member): Promise<void> {
@@ -156,7 +165,7 @@ class Reception implements Webhooks {
   }
 
   async close(): Promise<void> {
-    await this.#receiver.close();
+    await this.#receiver?.close();
     this.#parts.health.flush();
   }
 
@@ -165,7 +174,7 @@ class Reception implements Webhooks {
     return {
       url: this.url,
       unsigned: this.unsigned,
-      counts: { ...this.#gate.counts(), ...this.#receiver.counts() },
+      counts: { ...this.#gate.counts(), ...(this.#receiver?.counts() ?? NOT_LISTENING) },
       specialists: await Promise.all(
         [...this.#members.keys()].map(async (handle) => ({
           handle,
