@@ -8,8 +8,13 @@ import type { Secret } from "../core/secret.ts";
 export interface Tokens {
   /** What to send instead of the key. Throws `Retryable` (`token_unavailable`) or `Refused` (`token_refused`). */
   current(handle: string, key: Secret): Promise<Secret>;
-  /** Drops a token the network no longer takes; the next call trades the key again. */
-  forget(handle: string): void;
+  /** The network took this token. */
+  taken(handle: string, token: Secret): void;
+  /**
+   * The network answered 401 to what was sent, which is dropped where it is the present token. `token`: the next call trades
+   * the key again; `key`: it was a new token that was never taken, so another trade would change nothing.
+   */
+  refused(handle: string, sent: Secret): "token" | "key";
 }
 
 export interface TokenOptions {
@@ -28,6 +33,8 @@ interface Held {
   renewAt: number;
   /** The key it was traded for; another key starts anew. */
   readonly key: Secret;
+  /** Whether the network has taken it for anything. */
+  taken: boolean;
 }
 
 export function createTokens({ profile, send, clock }: TokenOptions): Tokens {
@@ -44,7 +51,7 @@ export function createTokens({ profile, send, clock }: TokenOptions): Tokens {
     const expiresAt = askedAt + (stated ?? tokenLifetimeMs);
     // Of a token that lives shorter than the early margin, half its life is early enough.
     const renewAt = Math.max(expiresAt - refreshEarlyMs, (askedAt + expiresAt) / 2);
-    held.set(handle, { access, refresh: outcome.secrets?.refreshToken, expiresAt, renewAt, key });
+    held.set(handle, { access, refresh: outcome.secrets?.refreshToken, expiresAt, renewAt, key, taken: false });
     return access;
   };
 
@@ -77,6 +84,15 @@ export function createTokens({ profile, send, clock }: TokenOptions): Tokens {
       trading.set(handle, fresh);
       return fresh;
     },
-    forget: (handle) => void held.delete(handle),
+    taken(handle, token) {
+      const known = held.get(handle);
+      if (known !== undefined && known.access.reveal() === token.reveal()) known.taken = true;
+    },
+    refused(handle, sent) {
+      const known = held.get(handle);
+      if (known === undefined || known.access.reveal() !== sent.reveal()) return "token"; // a late answer to an older one
+      held.delete(handle);
+      return known.taken ? "token" : "key";
+    },
   };
 }

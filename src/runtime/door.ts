@@ -3,7 +3,7 @@ import type { HeldKey } from "../client/auth.ts";
 import type { Client } from "../client/client.ts";
 import type { WireAnswer } from "../client/transport.ts";
 import type { Call, Outcome } from "../contract/call.ts";
-import type { Lane } from "../contract/operations.ts";
+import type { Effect, Lane } from "../contract/operations.ts";
 import type { Profile } from "../contract/profile.ts";
 import { sleep, type Clock } from "../core/clock.ts";
 import { Refused } from "../core/errors.ts";
@@ -18,6 +18,7 @@ import type { Attempt, Intent } from "../outbox/port.ts";
 import type { Admission, Admit, Store } from "../store/store.ts";
 import { announceIntent } from "./announcing.ts";
 import type { Conclusion } from "./concluding.ts";
+import { createCredentials, type Credentials } from "./credentials.ts";
 import { KEY_LOOK_MS, type KeyWatch } from "./keys.ts";
 import type { Member } from "./member.ts";
 import { priceOf } from "./prices.ts";
@@ -92,7 +93,11 @@ interface Passage {
   readonly own?: boolean;
   /** An examination: it speaks otherwise than the runtime, and tells nothing of where the runtime stands. */
   readonly examining?: Client;
+  /** A key's trade for a token: it changes nothing on the network, so that a halt keeps nobody from looking. */
+  readonly trade?: boolean;
 }
+
+type Credentialed = DoorOptions & { readonly credentials: Credentials<DoorAnswer> };
 
 /** Tries of one read, the first included. */
 const READ_TRIES = 3;
@@ -102,8 +107,19 @@ const OPEN_WAIT_MS = MINUTE;
 /** What only a person lets go on is woken by that person's word; this is for what that word misses. */
 const STOPPED_WAIT_MS = HOUR;
 
-export function createDoor(options: DoorOptions): Door {
-  const { client, clock } = options;
+export function createDoor(given: DoorOptions): Door {
+  const { client, clock } = given;
+  const options: Credentialed = {
+    ...given,
+    credentials: createCredentials<DoorAnswer>({
+      profile: client.profile,
+      clock,
+      async send(member, call) {
+        const answer = await attempt(options, { member, call, lane: laneOf(call.operation), own: true, trade: true });
+        return answer.kind === "answered" ? { outcome: answer.outcome } : { held: answer };
+      },
+    }),
+  };
   const laneOf = (operation: string): Lane => operationOf(client.profile, operation).lane;
   return {
     async read(member, call, { lane, signal }) {
@@ -147,8 +163,8 @@ export function createDoor(options: DoorOptions): Door {
 }
 
 /** One attempt: paced, admitted, sent, recorded. Nothing queues after the admission. */
-async function attempt(options: DoorOptions, passage: Passage): Promise<DoorAnswer> {
-  const { store, pacer, keys, clock, standing } = options;
+async function attempt(options: Credentialed, passage: Passage): Promise<DoorAnswer> {
+  const { store, pacer, keys, clock, standing, credentials } = options;
   const { member, call, intent, signal, lane, examining } = passage;
   const client = examining ?? options.client;
   const key = await keys.usable(member);
@@ -157,7 +173,12 @@ async function attempt(options: DoorOptions, passage: Passage): Promise<DoorAnsw
     return { kind: "waits", until: clock.now() + KEY_LOOK_MS, rule: "key_unusable", message, lane };
   }
   const { handle } = member.specialist;
-  const isWrite = operationOf(client.profile, call.operation).effect !== "read";
+  const isWrite = effectOf(client.profile, passage) !== "read";
+  // Before the pacer: a trade takes a place of its own there.
+  const credential = await credentials.of(member, key, call);
+  if (credential.kind === "held") return credential.held;
+  if (credential.kind === "none")
+    return waits(options, member, { until: clock.now() + OPEN_WAIT_MS, rule: "token_unavailable", message: credential.message, lane });
   return pacer.run(key.fingerprint, async () => {
     const stop = examining === undefined ? standing.stop(handle, call.operation, isWrite) : undefined;
     if (stop !== undefined) return waits(options, member, { ...stop, until: stop.probeAt ?? clock.now() + STOPPED_WAIT_MS, lane });
@@ -170,18 +191,23 @@ async function attempt(options: DoorOptions, passage: Passage): Promise<DoorAnsw
     if (examining === undefined) standing.leaving(handle, call.operation, isWrite);
     const began = clock.monotonic();
     const { outcome, wire } = await client.exchange(call, {
-      key: key.key,
+      key: credential.secret,
       ...(intent === undefined ? {} : { idempotencyKey: intent.id }),
       ...(signal === undefined ? {} : { signal }),
     });
     await record(options, passage, admission.attempt, outcome, clock.monotonic() - began);
     if (examining === undefined) standing.heard(handle, call, isWrite, outcome);
-    if (outcome.class === "unauthorized") await keys.refused(member, key);
+    if (credentials.refusesKey(member, { key, secret: credential.secret, call }, outcome)) await keys.refused(member, key);
     return { kind: "answered", outcome, ...(examining === undefined ? {} : { wire }) };
   });
 }
 
-function admitFor(options: DoorOptions, { member, call, lane, intent, own = false, examining }: Passage, key: HeldKey): Admit {
+function effectOf(profile: Profile, { call, trade = false }: Passage): Effect {
+  return trade ? "read" : operationOf(profile, call.operation).effect;
+}
+
+function admitFor(options: DoorOptions, passage: Passage, key: HeldKey): Admit {
+  const { member, call, lane, intent, own = false, examining } = passage;
   const { profile } = examining ?? options.client;
   const { specialist } = member;
   const operation = operationOf(profile, call.operation);
@@ -190,7 +216,7 @@ function admitFor(options: DoorOptions, { member, call, lane, intent, own = fals
     specialist: specialist.handle,
     key: key.fingerprint,
     operation: call.operation,
-    effect: operation.effect,
+    effect: effectOf(profile, passage),
     lane,
     cost: operation.weight,
     promises: call.operation === "jobs.apply" ? 1 : 0,

@@ -207,7 +207,7 @@ function scrubbed(receiver: Config["receiver"], scrubber: Scrubber): Config["rec
 }
 
 /** What the Guardian's settings say of the network, on top of the profile. Throws `Misconfigured` (`operation_unknown`, `token_unsupported`). */
-function asConfigured(profile: Profile, { prices, network: { drift, auth } }: Config): Profile {
+export function asConfigured(profile: Profile, { prices, network: { drift, auth } }: Config): Profile {
   const stated = Object.entries(prices);
   const unknown = stated.find(([name]) => !profile.operations.has(name));
   if (unknown !== undefined)

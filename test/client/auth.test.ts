@@ -161,8 +161,17 @@ describe("tokens", () => {
     const { tokens } = bench();
     await tokens.current("scout", key);
     expect((await tokens.current("scout", new Secret("sk-agent-9999-0000"))).reveal()).toBe("access-2");
-    tokens.forget("scout");
+    const third = await tokens.current("scout", key);
+    tokens.taken("scout", third);
+    expect(tokens.refused("scout", new Secret("access-1"))).toBe("token");
     expect((await tokens.current("scout", key)).reveal()).toBe("access-3");
+    expect(tokens.refused("scout", third)).toBe("token");
+    expect((await tokens.current("scout", key)).reveal()).toBe("access-4");
+  });
+
+  test("that are refused as soon as they are made say that it is the key", async () => {
+    const { tokens } = bench();
+    expect(tokens.refused("scout", await tokens.current("scout", key))).toBe("key");
   });
 
   test("that cannot be had end in an error that says whether to try again", async () => {

@@ -1,9 +1,10 @@
 /** `retinue check`: every mistake in settings, profile, definitions and keys, without a call to the network. */
-import { readConfig } from "../../config/config.ts";
-import { isMistake, warning, type Problem } from "../../config/problem.ts";
+import { readConfig, type Config } from "../../config/config.ts";
+import { isMistake, problemOf, warning, type Problem } from "../../config/problem.ts";
 import { readProfile } from "../../config/profile-file.ts";
 import { checkRosterKeys, loadRoster } from "../../config/roster.ts";
-import { shippedProfile } from "../../contract/profile.ts";
+import { shippedProfile, type Profile } from "../../contract/profile.ts";
+import { asConfigured } from "../../runtime/launch.ts";
 import { checkCron } from "../../schedule/cron.ts";
 import { flagOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
@@ -29,6 +30,7 @@ export const command: Command = {
     const speaks = profile ?? shippedProfile(config.network.set);
     const roster = await loadRoster({ config, profile: speaks, checkCron: (expression, zone) => checkCron(expression, zone, clock.now()) });
     const problems: Problem[] = [...settings, ...ofProfile, ...roster.problems];
+    problems.push(...problemsOfSettings(speaks, config));
     if (config.network.setStated && speaks.set !== config.network.set)
       problems.push(
         warning(
@@ -71,3 +73,13 @@ export const command: Command = {
     return failed ? EXIT.misused : EXIT.done;
   },
 };
+
+/** What the settings ask of a network that its profile does not have. */
+function problemsOfSettings(profile: Profile, config: Config): Problem[] {
+  try {
+    asConfigured(profile, config);
+    return [];
+  } catch (error) {
+    return [problemOf(error, config.file === undefined ? {} : { file: config.file })];
+  }
+}
