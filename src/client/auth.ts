@@ -75,9 +75,12 @@ export function createKeys({ read, nameOf, salt, scrubber }: KeyOptions): KeyPro
   };
 }
 
+/** A slice of a longer text would keep that text in memory. */
+const FINGERPRINT_BYTES = 16;
+
 /** HMAC-SHA-256 of a key, cut to 32 hex digits: enough that two keys never meet. */
 export function fingerprintOf(key: Secret, salt: Secret): KeyId {
-  return asKeyId(createHmac("sha256", salt.reveal()).update(key.reveal()).digest("hex").slice(0, 32));
+  return asKeyId(createHmac("sha256", salt.reveal()).update(key.reveal()).digest().toString("hex", 0, FINGERPRINT_BYTES));
 }
 
 /** The set whose keys look like this one, to warn about a mix-up; never to decide where a key is sent. */

@@ -43,10 +43,13 @@ export interface QuotaState {
   parkedUntil: number;
   parkReason: string;
   /** By window and lane: until when it counts as hungry, having been refused. Only in memory; a restart forgets it, harmlessly. */
-  readonly hungryUntil: { readonly [name in WindowName]: number[] };
+  readonly hungryUntil: { [name in WindowName]: readonly number[] };
   /** 429s in a row without a stated wait, one per burst. */
   strikes: number;
 }
+
+/** Shared by all keys that were never refused. */
+const NEVER_HUNGRY: readonly number[] = SLOTS.map(() => 0);
 
 export function newQuota(limits: TierLimits, floors: LaneFloors = DEFAULT_FLOORS): QuotaState {
   return {
@@ -61,7 +64,7 @@ export function newQuota(limits: TierLimits, floors: LaneFloors = DEFAULT_FLOORS
     parkedAt: 0,
     parkedUntil: 0,
     parkReason: "",
-    hungryUntil: { hour: SLOTS.map(() => 0), day: SLOTS.map(() => 0) },
+    hungryUntil: { hour: NEVER_HUNGRY, day: NEVER_HUNGRY },
     strikes: 0,
   };
 }
@@ -116,7 +119,7 @@ export function takeable(state: QuotaState, now: number, take: Take): Takeable {
   for (const name of WINDOWS) {
     const refused = refusedBy(state, name, lane, at, take.cost, promised);
     if (refused === undefined) continue;
-    state.hungryUntil[name][lane] = refused.until + HUNGRY_MS;
+    state.hungryUntil[name] = state.hungryUntil[name].with(lane, refused.until + HUNGRY_MS);
     if (refusal.ok || refused.until > refusal.until) refusal = refused;
   }
   return refusal;

@@ -109,13 +109,13 @@ export function createSpecialist(definition: SpecialistDefinition, file?: string
     tier: definition.tier ?? "free",
     name: definition.name ?? definition.handle,
     bio: definition.bio ?? "",
-    skills: [...(definition.skills ?? [])],
+    skills: listOf(definition.skills),
     watch: watching(definition),
-    may: [...(definition.may ?? [])],
-    review: [...(definition.review ?? [])],
+    may: listOf(definition.may),
+    review: listOf(definition.review),
     spend: spendCaps(definition.spend),
     brakes: brakeCaps(definition.brakes),
-    lanes: { ...definition.lanes },
+    lanes: definition.lanes === undefined ? NO_LANES : { ...definition.lanes },
     schedules: Object.entries(definition.schedules ?? {}).map(([name, schedule]) => toSchedule(name, schedule)),
     deadlineMs: definition.deadline === undefined ? DEFAULT_DEADLINE_MS : durationMs(definition.deadline),
     isolate: definition.isolate ?? "none",
@@ -155,10 +155,20 @@ export function withOverride(specialist: Specialist, override: SpecialistOverrid
   });
 }
 
+/** What most specialists leave out is shared: thousands of empty lists would be a tenth of what they weigh. */
+const NOTHING: readonly never[] = Object.freeze([]);
+const NO_LANES: Specialist["lanes"] = Object.freeze({});
+const NO_CAPS: Caps = Object.freeze({ perAction: NOTHING, perHour: NOTHING, perDay: NOTHING, perMonth: NOTHING, total: NOTHING });
+
+function listOf(given: readonly string[] = NOTHING): readonly string[] {
+  return given.length === 0 ? NOTHING : [...given];
+}
+
 /** Caps as lists: one currency may be given without a list around it. */
-export function spendCaps(caps: SpendCaps = {}): Caps {
+export function spendCaps(caps?: SpendCaps): Caps {
+  if (caps === undefined) return NO_CAPS;
   const list = (money: Money | readonly Money[] | undefined): readonly Money[] =>
-    money === undefined ? [] : "currency" in money ? [money] : [...money];
+    money === undefined ? NOTHING : "currency" in money ? [money] : [...money];
   return {
     perAction: list(caps.perAction),
     perHour: list(caps.perHour),
@@ -168,7 +178,8 @@ export function spendCaps(caps: SpendCaps = {}): Caps {
   };
 }
 
-function brakeCaps(brakes: Brakes = {}, otherwise: BrakeCaps = DEFAULT_BRAKES): BrakeCaps {
+function brakeCaps(brakes?: Brakes, otherwise: BrakeCaps = DEFAULT_BRAKES): BrakeCaps {
+  if (brakes === undefined) return otherwise;
   const { sameTextWithin } = brakes;
   return {
     repliesPerThread: brakes.repliesPerThread ?? otherwise.repliesPerThread,
@@ -195,7 +206,7 @@ function watching({ watch = {}, on = {} }: SpecialistDefinition): Watching {
           },
     threads,
     mentions,
-    communities: [...(watch.communities ?? [])],
+    communities: listOf(watch.communities),
   };
 }
 
