@@ -12,12 +12,13 @@ import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { ready, settings } from "./subject.ts";
 import { SECRET } from "./webhook.ts";
 
-const BATCH = 256;
+const BATCH = 32;
 const clock = systemClock();
 const store = openSqliteStore({ path: join(String(settings["folder"]), "store.sqlite"), clock, random: systemRandom() });
 const secrets = [new Secret(SECRET)];
 const handles = new Set(Array.from({ length: Number(settings["specialists"]) }, (_, i) => asHandle(`s${i}`)));
 const draining = new Set<Handle>();
+const again = new Set<Handle>();
 
 const gate = createGate({
   clock,
@@ -30,16 +31,21 @@ const gate = createGate({
   onHint: () => undefined,
 });
 
+/** As the runtime works on them: one pass at a time for each specialist, and another where something came meanwhile. */
 async function drain(specialist: Handle): Promise<void> {
-  if (draining.has(specialist)) return;
+  if (draining.has(specialist)) return void again.add(specialist);
   draining.add(specialist);
-  const due = () => store.dueDeliveries(specialist, clock.now(), BATCH);
-  for (let deliveries = await due(); deliveries.length > 0; deliveries = await due())
+  let more = true;
+  while (more) {
+    again.delete(specialist);
+    const deliveries = await store.dueDeliveries(specialist, clock.now(), BATCH);
     await Promise.all(
       deliveries.map(({ seq }) =>
         store.endDelivery({ seq, specialist, state: "done", kind: "post.created", events: [], nudges: [] }, clock.now()),
       ),
     );
+    more = deliveries.length === BATCH || again.has(specialist);
+  }
   draining.delete(specialist);
 }
 
