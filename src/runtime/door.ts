@@ -22,7 +22,7 @@ import { createCredentials, type Credentials } from "./credentials.ts";
 import { KEY_LOOK_MS, type KeyWatch } from "./keys.ts";
 import type { Member } from "./member.ts";
 import { priceOf } from "./prices.ts";
-import { operationOf, ownLimitsOf, payloadHash } from "./rules.ts";
+import { lackedBy, operationOf, ownLimitsOf, payloadHash } from "./rules.ts";
 import type { Standing } from "./standing.ts";
 
 export interface DoorOptions {
@@ -123,7 +123,8 @@ export function createDoor(given: DoorOptions): Door {
   const laneOf = (operation: string): Lane => operationOf(client.profile, operation).lane;
   return {
     async read(member, call, { lane, signal }) {
-      const refusal = refusedCall(client, call);
+      const lacked = lackedBy(client.profile, member.specialist.tier, call.operation);
+      const refusal = lacked === undefined ? refusedCall(client, call) : { kind: "refused" as const, ...lacked };
       if (refusal !== undefined) return refusal;
       for (let tries = 1; ; tries++) {
         const answer = await attempt(options, { member, call, lane: lane ?? laneOf(call.operation), signal });
@@ -220,7 +221,7 @@ function admitFor(options: DoorOptions, passage: Passage, key: HeldKey): Admit {
     lane,
     cost: operation.weight,
     promises: call.operation === "jobs.apply" ? 1 : 0,
-    price: priceOf(operation, call.input),
+    price: priceOf(profile, specialist.tier, operation, call.input),
     ownLimits: ownLimitsOf(profile, call.operation),
     ...(intent === undefined
       ? {}

@@ -1,11 +1,12 @@
-/** What an action costs at most, from the profile's price and the action's own input. */
+/** What an action costs at most, from the profile's price (for a tier, where it has one of its own) and the action's input. */
+import type { Profile } from "../contract/profile.ts";
 import type { ProfileOperation } from "../contract/profile-operations.ts";
 import type { JsonObject } from "../core/json.ts";
 import { CREDITS, MICROS_PER_UNIT } from "../core/units.ts";
 import type { Price } from "../limits/spending.ts";
 
-export function priceOf(operation: ProfileOperation, input: JsonObject): Price {
-  const { price } = operation;
+export function priceOf(profile: Profile, tier: string, operation: ProfileOperation, input: JsonObject): Price {
+  const price = profile.tiers[tier]?.prices?.[operation.name] ?? operation.price;
   if (price === "free") return { kind: "free" };
   if (price === "unknown") return { kind: "unknown" };
   const currency = price.currency ?? CREDITS;

@@ -8,6 +8,7 @@ import { Refused } from "../core/errors.ts";
 import { sha256, type JsonObject } from "../core/json.ts";
 import { DEFAULT_APPROVAL_MS } from "../limits/approvals.ts";
 import type { OwnLimit } from "../limits/port.ts";
+import type { Price } from "../limits/spending.ts";
 import type { OperationRule, OperationRules, Refusal } from "../specialist/rules.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import { priceOf } from "./prices.ts";
@@ -35,7 +36,9 @@ class ProfileRules implements OperationRules {
       effect: operation.effect,
       lane: operation.lane,
       targetBy: targetBy(operation),
-      ...(this.#specialist.review.includes(name) ? { review: questionFor(operation, this.#clock) } : {}),
+      ...(this.#specialist.review.includes(name)
+        ? { review: questionFor(operation, (input) => priceOf(this.#profile, this.#specialist.tier, operation, input), this.#clock) }
+        : {}),
       ...(refusal === undefined ? {} : { refusal }),
     };
   }
@@ -46,9 +49,13 @@ class ProfileRules implements OperationRules {
 }
 
 /** What the Guardian is asked: this payload, at this price at most, within this time. */
-function questionFor(operation: ProfileOperation, clock: Clock): NonNullable<OperationRule["review"]> {
+function questionFor(
+  operation: ProfileOperation,
+  priceFor: (input: JsonObject) => Price,
+  clock: Clock,
+): NonNullable<OperationRule["review"]> {
   return (target, input) => {
-    const price = priceOf(operation, input);
+    const price = priceFor(input);
     return {
       payloadHash: payloadHash(operation.name, target, input),
       amount: price.kind === "priced" ? price.worst : undefined,
@@ -74,8 +81,16 @@ export function operationOf(profile: Profile, name: string): ProfileOperation {
 
 function refusalOf(operation: ProfileOperation, specialist: Specialist, profile: Profile): Refusal | undefined {
   if (operation.unsupported !== undefined) return { code: "operation_unsupported", message: operation.unsupported };
+  const lacked = lackedBy(profile, specialist.tier, operation.name);
+  if (lacked !== undefined) return lacked;
   if (operation.effect === "read" || specialist.may.includes(operation.name)) return undefined;
   return { code: "not_allowed", message: `${specialist.handle} may not do ${operation.name} on ${profile.name}: it is not in \`may\`` };
+}
+
+/** What the profile says a tier may not do, reads included. */
+export function lackedBy(profile: Profile, tier: string, operation: string): Refusal | undefined {
+  if (profile.tiers[tier]?.lacks?.includes(operation) !== true) return undefined;
+  return { code: "not_in_tier", message: `the ${tier} tier of ${profile.name} has no ${operation}` };
 }
 
 function targetBy(operation: ProfileOperation): "id" | "handle" | undefined {
