@@ -3,9 +3,9 @@ import { registerHooks } from "node:module";
 import { extname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { sleep, systemClock, type Clock } from "../core/clock.ts";
-import { messageOf } from "../core/errors.ts";
+import { messageOf, RetinueError } from "../core/errors.ts";
 import { SECOND } from "../core/units.ts";
-import { mistake, type Problem } from "./problem.ts";
+import { mistake, problemOf, type Problem } from "./problem.ts";
 
 export const MODULE_EXTENSIONS: readonly string[] = [".ts", ".mts", ".js", ".mjs"];
 
@@ -107,10 +107,13 @@ function loadProblem(file: string, error: unknown): Problem {
       hint: "build it to JavaScript, or move it",
     });
   const line = thrownLine(error, file);
+  const place = { file, ...(line === undefined ? {} : { line }) };
+  // What our own words refuse, such as credits(-4), says itself what is wrong.
+  if (error instanceof RetinueError) return { ...problemOf(error, place), file };
   const hint = /^(module|exports|require) is not defined/.test(message)
     ? "definitions are ES modules: write import … and export default …"
     : "a definition may not fail while it is loaded: move work into its handlers";
-  return mistake("definition_threw", `it threw while it was loaded: ${message}`, { file, ...(line === undefined ? {} : { line }), hint });
+  return mistake("definition_threw", `it threw while it was loaded: ${message}`, { ...place, hint });
 }
 
 /** Node puts `file:line` on the first line of the stack of a syntax error. */

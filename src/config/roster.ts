@@ -24,10 +24,19 @@ export interface RosterOptions {
   readonly profile: Profile;
   /** Throws `Misconfigured` on an expression that cannot be used. */
   readonly checkCron: (expression: string, zone: string) => void;
+  /** What is wrong with caps: contradictions, currencies there are not. */
+  readonly checkSpend: (spend: unknown) => readonly SpendProblem[];
+}
+
+export interface SpendProblem {
+  /** Such as `spend.perDay`. */
+  readonly path: string;
+  readonly message: string;
+  readonly expected?: string;
 }
 
 /** Loads the definitions of a project, applies overrides, and checks all of it. Keys are not looked at: see `checkRosterKeys`. */
-export async function loadRoster({ config, profile, checkCron }: RosterOptions): Promise<Roster> {
+export async function loadRoster({ config, profile, checkCron, checkSpend }: RosterOptions): Promise<Roster> {
   const loaded = await loadDefinitions(config.agents);
   const known = loaded.definitions.map(({ specialist }) => String(specialist.handle));
   const strangers = Object.keys(config.specialists).filter((handle) => !known.includes(handle));
@@ -40,16 +49,32 @@ export async function loadRoster({ config, profile, checkCron }: RosterOptions):
   // A handle may be missing only because its file is broken: that file's own mistake says enough.
   if (loaded.problems.length === 0) for (const handle of strangers) problems.push(strangerProblem(handle, known, config.file));
   for (const definition of definitions) {
-    problems.push(...checkDefinition(definition, profile));
+    problems.push(...checkDefinition(definition, profile, config));
     for (const { name, cron, zone } of definition.specialist.schedules)
       problems.push(
         ...mistakesOf(() => cron !== undefined && checkCron(cron, zone ?? config.guardian.zone), definition.file, `schedules.${name}`),
       );
   }
-  problems.push(...sharedVariables(definitions));
+  problems.push(...sharedVariables(definitions), ...checkCaps(loaded.definitions, config, checkSpend));
   const broken = new Set(problems.filter(isMistake).map(({ file }) => file));
   const failed = [...loaded.failed, ...definitions.map(({ file }) => file).filter((file) => broken.has(file))];
   return { definitions, problems: [...problems, ...checkPrices(config, profile)], failed, set: profile.set };
+}
+
+/** Each as it was written: what the Guardian overrides may leave a cap of the definition out of reach. */
+function checkCaps(definitions: readonly LoadedDefinition[], config: Config, check: RosterOptions["checkSpend"]): Problem[] {
+  const told = (spend: unknown, file: string | undefined, part = ""): Problem[] =>
+    check(spend).map(({ path, message, expected }) =>
+      mistake("spend_invalid", `${part}${path}: ${message}`, {
+        ...(file === undefined ? {} : { file }),
+        ...(expected === undefined ? {} : { expected }),
+      }),
+    );
+  return [
+    ...definitions.flatMap(({ file, specialist }) => told(specialist.spend, file)),
+    ...told(config.guardian.spend, config.file, "guardian."),
+    ...Object.entries(config.specialists).flatMap(([handle, { spend }]) => told(spend ?? {}, config.file, `specialists.${handle}.`)),
+  ];
 }
 
 /** Handles that differ only in what a variable's name cannot hold would use one another's keys. */
@@ -112,13 +137,14 @@ const USUAL_WRITES: readonly (readonly [keyof Specialist["on"], readonly string[
 ];
 
 /** What a definition says that this network cannot do, or that cannot have been meant. */
-function checkDefinition({ file, specialist }: LoadedDefinition, profile: Profile): Problem[] {
+function checkDefinition({ file, specialist }: LoadedDefinition, profile: Profile, config: Config): Problem[] {
   const problems = mistakesOf(() => tierLimits(specialist.tier, profile.set), file, `"${specialist.handle}"`);
   for (const [list, names] of [
     ["may", specialist.may],
     ["review", specialist.review],
   ] as const)
     for (const name of names) problems.push(...checkOperation(name, list, file, profile));
+  for (const name of specialist.may) problems.push(...checkPayable(name, file, specialist, profile, config));
   for (const name of specialist.review.filter((reviewed) => !specialist.may.includes(reviewed)))
     problems.push(
       warning("review_without_may", `review: "${name}" is not in may, so it is refused before anybody reviews it`, {
@@ -135,6 +161,30 @@ function checkDefinition({ file, specialist }: LoadedDefinition, profile: Profil
         }),
       );
   return [...problems, ...checkWatch(file, specialist)];
+}
+
+/** Whether what may be done can be paid: an unknown price is refused, and so is money without a cap. */
+function checkPayable(name: string, file: string, { spend }: Specialist, profile: Profile, config: Config): Problem[] {
+  const price = config.prices[name] ?? profile.operations.get(name)?.price;
+  if (price === undefined || price === "free") return [];
+  if (price === "unknown")
+    return [
+      mistake("may_unpriced", `may: nobody said what ${name} costs, and an unknown price is never taken for free`, {
+        file,
+        expected: '"free" or an amount',
+        hint: `state it under prices in the config file or in the profile, or take "${name}" out of may`,
+      }),
+    ];
+  if (
+    [spend, config.guardian.spend].some((caps) => Object.entries(caps).some(([period, list]) => period !== "perAction" && list.length > 0))
+  )
+    return [];
+  return [
+    warning("may_without_cap", `may: ${name} may cost, but no cap allows spending: it will be refused`, {
+      file,
+      hint: "set a cap, such as spend: { perDay: credits(20) }",
+    }),
+  ];
 }
 
 /** What an error of ours says about a part of a file; nothing when there is none. */

@@ -48,38 +48,51 @@ export function wholeNumber(min: number, max: number): z.ZodNumber {
   return z.number(error).int(error).min(min, error).max(max, error);
 }
 
-const AMOUNT = 'an amount such as credits(25), or in data files 25 or {currency: "usd", micros: 2500000}; amounts are never negative';
+const AMOUNT = 'an amount such as credits(25), or in data files 25 or {currency: "usd", micros: 2500000}';
+const amount = { error: (issue: { readonly input?: unknown }): string => `${AMOUNT}; ${whyNoAmount(issue.input)}` };
+
+/** What to mend in something that should be an amount. */
+function whyNoAmount(value: unknown): string {
+  const micros: unknown = typeof value === "object" && value !== null && "micros" in value ? value.micros : value;
+  if (typeof micros !== "number") return "write a number, without the currency's name";
+  if (Number.isNaN(micros)) return "it is no number at all";
+  if (micros < 0) return "amounts are never negative";
+  return Number.isSafeInteger(micros) ? "write it in one of these ways" : `${micros} is not whole: write the fraction in millionths`;
+}
 
 /** An amount: `Money`, or a whole number of credits (for files that hold no code). */
 const money: z.ZodType<Money, Money | number> = z.union(
   [
     z
       .number()
-      .refine((amount) => passes(() => credits(amount)), expected(AMOUNT))
-      .transform((amount) => credits(amount)),
-    z.strictObject({ currency: z.string().min(1).max(20), micros: z.int(expected(AMOUNT)).min(0, expected(AMOUNT)) }),
+      .refine((units) => passes(() => credits(units)), amount)
+      .transform((units) => credits(units)),
+    z.strictObject({ currency: z.string().min(1).max(20), micros: z.int(amount).min(0, amount) }),
   ],
-  expected(AMOUNT),
+  amount,
 );
 
-const amounts = z.union([money, z.array(money).min(1).max(MAX_CURRENCIES)], expected(AMOUNT)).optional();
+const amounts = z.union([money, z.array(money).min(1).max(MAX_CURRENCIES)], amount).optional();
 
 export const spend = z.strictObject(
   { perAction: amounts, perHour: amounts, perDay: amounts, perMonth: amounts, total: amounts },
   expected("caps: perAction, perHour, perDay, perMonth, total"),
 );
 
-export const price = z.union(
-  [z.literal("free"), z.literal("unknown"), money],
-  expected('"free", "unknown", or an amount; negative prices do not exist'),
-);
+export const price = z.union([z.literal("free"), z.literal("unknown"), money], {
+  error: ({ input }) => `"free", "unknown", or an amount; ${whyNoAmount(input)}`,
+});
 
 export const lanes = z
   .strictObject(Object.fromEntries(LANES.map((lane) => [lane, wholeNumber(0, 100).optional()])), expected("shares in per cent by lane"))
-  .refine(
-    (shares) => Object.values(shares).reduce<number>((sum, share) => sum + (share ?? 0), 0) <= 100,
-    expected("shares that are at most 100 together"),
-  );
+  .refine((shares) => sumOf(shares) <= 100, {
+    error: ({ input }) => `shares that are at most 100 together; these add up to ${sumOf(input)}`,
+  });
+
+function sumOf(shares: unknown): number {
+  const all: readonly unknown[] = typeof shares === "object" && shares !== null ? Object.values(shares) : [];
+  return all.reduce<number>((sum, share) => sum + (typeof share === "number" ? share : 0), 0);
+}
 
 export const zone = z
   .string(expected('a time zone such as "Europe/London"'))

@@ -13,6 +13,7 @@ import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
 import { Secret, type Scrubber } from "../core/secret.ts";
+import { checkLimits } from "../limits/check.ts";
 import { livePacer } from "../limits/pacing.ts";
 import { checkCron } from "../schedule/cron.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
@@ -94,8 +95,14 @@ export async function planCast(config: Config, clock: Clock): Promise<Cast> {
   return { profile, roster };
 }
 
-function readRoster(config: Config, profile: Profile, clock: Clock): Promise<Roster> {
-  return loadRoster({ config, profile, checkCron: (expression, zone) => checkCron(expression, zone, clock.now()) });
+/** Definitions with their overrides, and every mistake in them. Throws nothing for what is wrong with a file. */
+export function readRoster(config: Config, profile: Profile, clock: Clock): Promise<Roster> {
+  return loadRoster({
+    config,
+    profile,
+    checkCron: (expression, zone) => checkCron(expression, zone, clock.now()),
+    checkSpend: (spend) => checkLimits({ spend }),
+  });
 }
 
 /** Opens what a plan needs, and starts nothing yet. Throws `Misconfigured` where the store cannot be used. */

@@ -3,15 +3,16 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { loadConfig } from "../../src/config/config.ts";
 import { keepLastGood } from "../../src/config/definitions.ts";
-import { loadRoster, type Roster } from "../../src/config/roster.ts";
+import type { Roster } from "../../src/config/roster.ts";
 import { shippedProfile } from "../../src/contract/profile.ts";
 import { CREDITS, HOUR, MICROS_PER_UNIT } from "../../src/core/units.ts";
-import { checkCron } from "../../src/schedule/cron.ts";
+import { virtualClock } from "../../src/core/virtual-clock.ts";
+import { readRoster } from "../../src/runtime/launch.ts";
 import { project } from "./project.ts";
 
 async function rosterOf(root: string, set: "a" | "b" = "b"): Promise<Roster> {
   const config = await loadConfig({ env: {}, cwd: root });
-  return loadRoster({ config, profile: shippedProfile(set), checkCron: (expression, zone) => checkCron(expression, zone, 0) });
+  return readRoster(config, shippedProfile(set), virtualClock(0));
 }
 
 const credits = (amount: number) => [{ currency: CREDITS, micros: amount * MICROS_PER_UNIT }];
@@ -91,6 +92,18 @@ describe("what cannot work or cannot be meant:", () => {
       level: "error",
       code: "cron_never",
     },
+    {
+      name: "a write whose price nobody stated",
+      text: `export default { handle: "a", may: ["agents.create"] };`,
+      level: "error",
+      code: "may_unpriced",
+    },
+    {
+      name: "a write that costs, without a cap",
+      text: `export default { handle: "a", may: ["jobs.create"], spend: { perAction: 3 } };`,
+      level: "warning",
+      code: "may_without_cap",
+    },
   ])("$name", async ({ text, level, code }) => {
     const { root } = project({ "agents/a.ts": text });
     const { problems } = await rosterOf(root);
@@ -104,6 +117,39 @@ describe("what cannot work or cannot be meant:", () => {
     const now = await rosterOf(root, "a");
     expect(now.problems).toMatchObject([{ code: "tier_not_in_set" }]);
     expect(keepLastGood(before.definitions, now)).toEqual(before.definitions);
+  });
+
+  test.each([
+    { name: "a cap above a wider one", spend: "{perAction: 50, perDay: 20}", says: /^spend\.perAction: 50 credits is above spend\.perDay/ },
+    {
+      name: "a currency there is not",
+      spend: "{perDay: {currency: euro, micros: 5}}",
+      says: /^spend\.perDay: there is no currency "euro"/,
+    },
+  ])("$name, in a definition, an override and the Guardian's own caps", async ({ spend, says }) => {
+    const { root } = project({
+      "agents/a.yaml": `handle: a\nspend: ${spend}\n`,
+      "agents/b.yaml": "handle: b",
+      "retinue.config.yaml": `{guardian: {spend: ${spend}}, specialists: {b: {spend: ${spend}}}}`,
+    });
+    const { problems } = await rosterOf(root);
+    expect(problems.map(({ level, code, file }) => ({ level, code, file }))).toEqual(
+      ["agents/a.yaml", "retinue.config.yaml", "retinue.config.yaml"].map((file) => ({
+        level: "error",
+        code: "spend_invalid",
+        file: join(root, file),
+      })),
+    );
+    expect(problems[0]?.message).toMatch(says);
+    expect(problems.map(({ message }) => message.replace(/spend\..*/, ""))).toEqual(["", "guardian.", "specialists.b."]);
+  });
+
+  test("a price that the Guardian states is known", async () => {
+    const { root } = project({
+      "agents/a.yaml": "handle: a\nmay: [agents.create]",
+      "retinue.config.yaml": "prices: {agents.create: free}",
+    });
+    expect((await rosterOf(root)).problems).toEqual([]);
   });
 
   test("prices of operations that do not exist", async () => {

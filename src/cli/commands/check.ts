@@ -2,10 +2,9 @@
 import { readConfig, type Config } from "../../config/config.ts";
 import { isMistake, problemOf, warning, type Problem } from "../../config/problem.ts";
 import { readProfile } from "../../config/profile-file.ts";
-import { checkRosterKeys, loadRoster } from "../../config/roster.ts";
+import { checkRosterKeys } from "../../config/roster.ts";
 import { shippedProfile, type Profile } from "../../contract/profile.ts";
-import { asConfigured } from "../../runtime/launch.ts";
-import { checkCron } from "../../schedule/cron.ts";
+import { asConfigured, readRoster } from "../../runtime/launch.ts";
 import { flagOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { problemJson } from "../output.ts";
@@ -28,7 +27,7 @@ export const command: Command = {
     const { config, problems: settings } = await readConfig({ flags, env, cwd });
     const { profile, problems: ofProfile } = await readProfile(config.network.profile);
     const speaks = profile ?? shippedProfile(config.network.set);
-    const roster = await loadRoster({ config, profile: speaks, checkCron: (expression, zone) => checkCron(expression, zone, clock.now()) });
+    const roster = await readRoster(config, speaks, clock);
     const problems: Problem[] = [...settings, ...ofProfile, ...roster.problems];
     problems.push(...problemsOfSettings(speaks, config));
     if (config.network.setStated && speaks.set !== config.network.set)
