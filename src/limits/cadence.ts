@@ -57,23 +57,26 @@ export function liveBudget(state: QuotaState, lane: Lane, now: number, obligatio
   return Math.min(byDay, 24 * laneBudget(state.shares.hour, lane, state.hour.used, obligations));
 }
 
+/** One of several lists that share a budget. */
+export interface Look extends Source {
+  /** Whether deliveries tell of what it is looked at for: it is then looked at only to see that nothing was missed. */
+  readonly covered?: boolean;
+}
+
 /**
  * Milliseconds until each source is due again, in the order given. The budget is split by yield: a source that brings
- * much gets up to five times the share of one that brings nothing.
+ * much gets up to five times the share of one that brings nothing. What covered sources leave of theirs goes to the rest.
  */
-export function intervals(
-  budgetPerDay: number,
-  sources: readonly Source[],
-  options: { readonly webhooksHealthy?: boolean; readonly random?: Random } = {},
-): number[] {
+export function intervals(budgetPerDay: number, sources: readonly Look[], options: { readonly random?: Random } = {}): number[] {
   const weights = sources.map((source) => 0.25 + Math.min(1, source.yield));
   const sum = weights.reduce((total, weight) => total + weight, 0);
-  return sources.map(({ pace }, i) => {
-    const even = (DAY / Math.max(1, budgetPerDay)) * (sum / (weights[i] ?? 1));
-    const wanted = Math.max(
-      even * Math.min(SLOWEST_PACE, Math.max(FASTEST_PACE, pace)),
-      options.webhooksHealthy === true ? RECONCILE_MS : 0,
-    );
+  const share = (i: number): number => (Math.max(1, budgetPerDay) * (weights[i] ?? 1)) / sum;
+  const left = sources.reduce((calls, { covered }, i) => calls + (covered === true ? Math.max(0, share(i) - DAY / RECONCILE_MS) : 0), 0);
+  const open = weights.reduce((total, weight, i) => total + (sources[i]?.covered === true ? 0 : weight), 0);
+  return sources.map(({ pace, covered = false }, i) => {
+    const calls = share(i) + (covered ? 0 : (left * (weights[i] ?? 1)) / open);
+    const paced = (DAY / calls) * Math.min(SLOWEST_PACE, Math.max(FASTEST_PACE, pace));
+    const wanted = covered ? Math.max(paced, RECONCILE_MS) : paced;
     const bounded = Math.min(MAX_INTERVAL_MS, Math.max(MIN_INTERVAL_MS, wanted));
     return Math.round(bounded * (1 + JITTER_SHARE * (options.random?.next() ?? 0)));
   });

@@ -80,12 +80,11 @@ function rowOf(one: PlanInput, sharers: readonly PlanInput[], watchersOf: (sourc
     one.sources.length === 0
       ? 0
       : Math.min(laneBudget(day, "poll", wanted, 0), 24 * laneBudget(hour, "poll", perHourOf(wanted), 0)) / pollers;
-  const fresh = one.sources.map(() => NEW_SOURCE);
-  const every = intervals(budget, fresh, { webhooksHealthy: one.webhooksHealthy ?? false });
+  const fresh = one.sources.map(() => ({ ...NEW_SOURCE, covered: one.webhooksHealthy ?? false }));
+  const every = intervals(budget, fresh);
   const slowest = intervals(
     budget,
     fresh.map((source) => ({ ...source, pace: Infinity })),
-    { webhooksHealthy: one.webhooksHealthy ?? false },
   );
   const sources = one.sources.map((name, i): PlanSource => {
     const everyMs = every[i] ?? DAY;

@@ -19,28 +19,32 @@ async function budgetOf({ store, clock, sharers }: Parts, member: Member, lane: 
   return keyId === undefined ? limits.perDay : (await store.laneBudget(keyId, lane, clock.now())) / sharers(member);
 }
 
-/**
- * After a look that brought `news` of one kind of event: when to look again, and how the list is doing. `others` share the
- * same polling.
- */
+/** A list beside others that share the same polling. */
+export interface Look {
+  readonly source: Source;
+  /** The event it is looked at for. */
+  readonly kind: string;
+}
+
+/** After a look that brought `news`: when to look again, and how the list is doing. */
 export async function nextLook(
   parts: Parts,
   member: Member,
-  before: Source,
+  { source: before, kind }: Look,
   news: number,
-  kind: string,
-  others: readonly Source[],
+  others: readonly Look[],
 ): Promise<{ readonly delayMs: number; readonly source: Source }> {
   const moved = looked(before, news);
   const { handle } = member.specialist;
   const { state } = parts.health.of(handle);
   // Webhooks that have lost too much are not trusted: polls slow down no more.
   const source = state === "unhealthy" ? { ...moved, pace: Math.min(1, moved.pace) } : moved;
-  const budget = await budgetOf(parts, member, "poll");
-  const [delayMs = DAY / budget] = intervals(budget, [source, ...others], {
-    random: parts.random,
-    webhooksHealthy: parts.health.covers(handle, kind),
+  const look = (list: Look): Source & { readonly covered: boolean } => ({
+    ...list.source,
+    covered: parts.health.covers(handle, list.kind),
   });
+  const budget = await budgetOf(parts, member, "poll");
+  const [delayMs = DAY / budget] = intervals(budget, [look({ source, kind }), ...others.map(look)], { random: parts.random });
   return { delayMs, source };
 }
 

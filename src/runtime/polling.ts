@@ -9,8 +9,7 @@ import { readFeed, type FeedReader, type Reading } from "../intake/feed.ts";
 import { readJobs, type JobsReader } from "../intake/jobs.ts";
 import type { SourceRow } from "../schedule/port.ts";
 import { DEFAULT_MAX_AGE_MS, type FeedWatching, type JobsWatching, type Specialist } from "../specialist/specialist.ts";
-import type { Source as Pace } from "../limits/cadence.ts";
-import { nextLook, readPace } from "./cadence.ts";
+import { nextLook, readPace, type Look } from "./cadence.ts";
 import { handlerOf } from "./receipts.ts";
 import type { Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
@@ -38,8 +37,8 @@ export async function pollSources(parts: Parts, member: Member): Promise<boolean
   const { store, clock } = parts;
   const rows = new Map((await store.sources(member.specialist.handle)).map((row) => [row.name, row]));
   const sources = sourcesOf(parts, member);
-  const others = (one: Source): Pace[] =>
-    sources.filter(({ name }) => name !== one.name).map(({ name }) => readPace(rows.get(name)?.cursor));
+  const others = (one: Source): Look[] =>
+    sources.filter(({ name }) => name !== one.name).map(({ name, kind }) => ({ source: readPace(rows.get(name)?.cursor), kind }));
   for (const source of sources) {
     if (parts.stopping.aborted) return false;
     const row = rows.get(source.name);
@@ -48,7 +47,7 @@ export async function pollSources(parts: Parts, member: Member): Promise<boolean
   return false;
 }
 
-async function poll(parts: Parts, member: Member, source: Source, row: SourceRow | undefined, others: readonly Pace[]): Promise<void> {
+async function poll(parts: Parts, member: Member, source: Source, row: SourceRow | undefined, others: readonly Look[]): Promise<void> {
   const { store, clock, announcer, door } = parts;
   const { handle } = member.specialist;
   const cursor = readCursor(row?.cursor, clock.now());
@@ -73,7 +72,7 @@ async function poll(parts: Parts, member: Member, source: Source, row: SourceRow
     if (fresh.length > 0) parts.wake(member, "events");
     return;
   }
-  const next = await nextLook(parts, member, readPace(row?.cursor), reading.fresh, source.kind, others);
+  const next = await nextLook(parts, member, { source: readPace(row?.cursor), kind: source.kind }, reading.fresh, others);
   await tellOthers(parts, member, source, answer.outcome.items);
   const stored = { ...storeCursor(reading.cursor), ...next.source, ...(reading.gap ? { gapAt: now } : {}) };
   // Looks of those who share a list or began together are spread over the pause, or they would all look together.

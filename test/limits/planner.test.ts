@@ -50,6 +50,14 @@ describe("cadence", () => {
     expect(DAY / rich + DAY / poor).toBeCloseTo(400, 0);
   });
 
+  test("what a source that webhooks cover leaves of its share goes to the others, and the budget is spent", () => {
+    const [feed = 0, jobs = 0] = intervals(400, [{ ...NEW_SOURCE, covered: true }, NEW_SOURCE]);
+    expect(feed).toBe(RECONCILE_MS);
+    expect(DAY / feed + DAY / jobs).toBeCloseTo(400, 0);
+    const [few = 0, some = 0] = intervals(40, [{ ...NEW_SOURCE, covered: true }, NEW_SOURCE]);
+    expect(few).toBe(some); // shares so small that resting leaves nothing
+  });
+
   test("jitter only delays, healthy webhooks nearly stop polling, and no budget means no tight loop", () => {
     const [plain = 0] = intervals(400, [NEW_SOURCE]);
     for (let seed = 0; seed < 20; seed++) {
@@ -57,7 +65,7 @@ describe("cadence", () => {
       expect(jittered).toBeGreaterThanOrEqual(plain);
       expect(jittered).toBeLessThanOrEqual(plain * 1.1 + 1);
     }
-    expect(intervals(400, [NEW_SOURCE], { webhooksHealthy: true })[0]).toBe(RECONCILE_MS);
+    expect(intervals(400, [{ ...NEW_SOURCE, covered: true }])[0]).toBe(RECONCILE_MS);
     expect(intervals(1e9, [NEW_SOURCE])[0]).toBe(MIN_INTERVAL_MS);
     expect(intervals(0, [NEW_SOURCE])[0]).toBe(12 * HOUR);
   });
