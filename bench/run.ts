@@ -13,6 +13,7 @@ const SUITES: Readonly<Record<string, () => Promise<{ readonly suite: Suite }>>>
   effect: () => import("./suites/effect.ts"),
   webhooks: () => import("./suites/webhooks.ts"),
   quota: () => import("./suites/quota.ts"),
+  discovery: () => import("./suites/discovery.ts"),
   client: () => import("./suites/client.ts"),
   duplicates: () => import("./suites/duplicates.ts"),
   crowd: () => import("./suites/crowd.ts"),

@@ -1,4 +1,4 @@
-/** One key's virtual days through one limiter, always with demand, judged by a server that counts to the millisecond. */
+/** One key's virtual days through one limiter, always with demand, judged by a server that counts to the millisecond, or refused by it. */
 import { join } from "node:path";
 import { systemClock } from "../../src/core/clock.ts";
 import { asHandle, asKeyId } from "../../src/core/ids.ts";
@@ -9,11 +9,12 @@ import { DEFAULT_FLOORS } from "../../src/limits/lanes.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { StrictServer } from "../../test/limits/strict-server.ts";
 import { takeOverTime } from "../harness/virtual-time.ts";
+import { ACCEPTED, RefusingServer, type Answer } from "./refusing-server.ts";
 import { ready, settings } from "./subject.ts";
 
 interface Limiter {
   /** Sends once there is room. */
-  run(lane: Lane, send: () => Promise<void>): Promise<unknown>;
+  run(lane: Lane, send: () => Promise<Answer>): Promise<unknown>;
   close?(): Promise<void>;
 }
 type Limits = { readonly perHour: number; readonly perDay: number };
@@ -26,6 +27,8 @@ const limits = settings["limits"] as Limits;
 const hours = Number(settings["hours"]);
 const restartEveryHours = Number(settings["restartEveryHours"] ?? Infinity);
 const name = String(settings["limiter"]);
+/** Whether the server refuses what is over, for clients that go by its answers. */
+const enforced = settings["enforced"] === true;
 const random = seededRandom(7);
 const start = Date.UTC(2026, 2, 1, 0, 17);
 const time = takeOverTime(start);
@@ -75,15 +78,16 @@ async function retinue(): Promise<Limiter> {
 
 async function open(): Promise<Limiter> {
   if (name === "Retinue") return retinue();
-  const path: string = "./limiters.js"; // its packages are the peers', whose types are not installed here
-  const { LIMITERS } = (await import(path)) as { readonly LIMITERS: Readonly<Record<string, (limits: Limits) => Limiter>> };
-  const make = LIMITERS[name];
+  const path: string = enforced ? "./reacting.js" : "./limiters.js"; // their packages are the peers', whose types are not installed here
+  const module = (await import(path)) as Readonly<Record<string, Readonly<Record<string, (limits: Limits) => Limiter>>>>;
+  const make = module[enforced ? "REACTING" : "LIMITERS"]?.[name];
   if (make === undefined) throw new Error(`there is no limiter "${name}"`);
   return make(limits);
 }
 
 async function live(): Promise<unknown> {
   const server = new StrictServer(limits, ALIGNMENTS);
+  const refusing = new RefusingServer(limits);
   const end = start + hours * HOUR_MS;
   let generation = 0;
   let sent = 0;
@@ -94,8 +98,12 @@ async function live(): Promise<unknown> {
         if (mine !== generation || time.now() >= end) return new Promise(() => undefined); // the process is gone
         sent++;
         const latency = 50 + random.int(SLOWEST_MS - 50);
-        server.count(time.now() + random.int(latency));
-        await new Promise((resolve) => setTimeout(resolve, latency));
+        const counted = random.int(latency);
+        if (!enforced) server.count(time.now() + counted);
+        await new Promise((resolve) => setTimeout(resolve, counted));
+        const answer = enforced ? refusing.answer(time.now()) : ACCEPTED;
+        await new Promise((resolve) => setTimeout(resolve, latency - counted));
+        return answer;
       });
   };
   for (let from = start; from < end; from += restartEveryHours * HOUR_MS) {
@@ -109,7 +117,12 @@ async function live(): Promise<unknown> {
     generation++;
     await limiter.close?.();
   }
-  return { sent, verdicts: server.judge(), capacity: (Math.min(limits.perDay, 24 * limits.perHour) * hours) / 24 };
+  return {
+    sent,
+    refused: enforced ? refusing.refused : undefined,
+    verdicts: server.judge(),
+    capacity: (Math.min(limits.perDay, 24 * limits.perHour) * hours) / 24,
+  };
 }
 
 ready({ port: 0, answers: { live } });

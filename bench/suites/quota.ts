@@ -12,15 +12,21 @@ const LIMITERS = [
   "bottleneck 2.19.5, day.chain(hour)",
   "p-queue 10.0.0, strict, day around hour",
   "rate-limiter-flexible 11.4.0, Union",
+  "@octokit/core 7.0.8, plugin-throttling 11.0.5",
+  "@discordjs/rest 2.6.3",
 ] as const;
+/** They take no budgets, so their server refuses what is over and says until when. */
+const REACTING: readonly string[] = LIMITERS.slice(-2);
 const TIERS = ["free", "starter"] as const;
-/** The tiers with many requests are for Retinue alone: bottleneck takes milliseconds for each. */
-const LARGE_TIERS = ["growth", "pro"] as const;
+/** A tier with many requests is for Retinue alone: bottleneck takes milliseconds for each. Pro is judged by `npm run limits`. */
+const LARGE_TIERS = ["growth"] as const;
 const HOURS = 48;
 const RESTART_EVERY_HOURS = 7;
 
 interface Lived {
   readonly sent: number;
+  /** Where the server refused what was over. */
+  readonly refused?: number;
   readonly verdicts: { readonly sliding: number; readonly fixed: number; readonly anchored: number };
   readonly capacity: number;
 }
@@ -36,20 +42,19 @@ export const suite: Suite = {
         for (const restarts of [false, true]) {
           const lived = await live(limiter, tier, restarts, context);
           const { sliding, fixed, anchored } = lived.verdicts;
-          const use = lived.sent / lived.capacity;
+          const { refused } = lived;
+          const use = (lived.sent - (refused ?? 0)) / lived.capacity;
           const how = restarts ? `every ${RESTART_EVERY_HOURS} h` : "none";
           rows.push([
             limiter,
             tier,
             how,
             String(lived.sent),
-            String(sliding),
-            String(fixed),
-            String(anchored),
+            ...(refused === undefined ? [sliding, fixed, anchored].map(String) : [`${refused} × 429`, "–", "–"]),
             `${(100 * use).toFixed(2)} %`,
           ]);
           context.progress(
-            `${limiter}, ${tier}, restarts ${how}: ${lived.sent} sent, ${sliding} over the sliding window, ${figure(100 * use)} % used`,
+            `${limiter}, ${tier}, restarts ${how}: ${lived.sent} sent, ${refused ?? sliding} over the sliding window, ${figure(100 * use)} % used`,
           );
           if (limiter !== "Retinue") continue;
           const over = sliding + fixed + anchored;
@@ -64,7 +69,10 @@ export const suite: Suite = {
         "Six callers that always want one more. Each request takes 50 to 800 ms and is counted by the server at some moment in between; the server refuses nothing and counts what was over, by sliding windows, by fixed ones at 24 alignments (summed), and by windows anchored at their first request.",
         "A restart ends the process at a moment it does not choose and begins anew at once, with what is on disk.",
         "Retinue is its admission and settlement on SQLite; 2 s late landing, default lane floors, all six lanes with demand. Its day is used to the last cell of a minute.",
-        "The peers use their default stores, in memory, configured as their docs show for two windows. @octokit/plugin-throttling and @discordjs/rest take no budgets: they react to refusals, so they have no row.",
+        "The peers use their default stores, in memory, configured as their docs show for two windows.",
+        "@octokit/plugin-throttling and @discordjs/rest take no budgets and react to answers: their server refuses what is over the sliding windows with 429, Retry-After and X-RateLimit headers of the window with least left, and does not count what it refused. Each 429 is a request over the limit; of the day used is what was accepted.",
+        "Growth is Retinue's alone; Pro, and 100 days of Free and Starter, are judged by the same server in `npm run limits`.",
+        "DBOS queue limits have no row: a queue takes one window, not two, and counts it by PostgreSQL's own now(), so that neither can a day pass in less than a day nor a clock be turned.",
       ],
       goals,
       ratios: {},
@@ -78,6 +86,7 @@ async function live(limiter: string, tier: keyof typeof TIER_LIMITS, restarts: b
   const { perHour, perDay } = TIER_LIMITS[tier];
   const subject = await startSubject("quota.ts", {
     limiter,
+    enforced: REACTING.includes(limiter),
     limits: { perHour, perDay },
     hours: context.quick ? 3 : HOURS,
     ...(restarts ? { restartEveryHours: RESTART_EVERY_HOURS } : {}),
