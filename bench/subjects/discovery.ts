@@ -132,8 +132,8 @@ function fixed(world: World, everyMs: number): void {
       clock.after(everyMs, () => void look());
       const { items } = await ask("GET", "/v1/jobs");
       for (const job of Array.isArray(items) ? items : []) {
-        const [id, skills] = isObject(job) ? [String(job["id"]), JSON.stringify(job)] : ["", ""];
-        if (seen.has(id) || !skills.includes(`"skill${i}"`)) continue;
+        const id: unknown = isObject(job) ? job["id"] : undefined;
+        if (typeof id !== "string" || seen.has(id) || !JSON.stringify(job).includes(`"skill${i}"`)) continue;
         seen.add(id);
         await ask("POST", `/v1/jobs/${id}/apply`, { message: "here" });
       }

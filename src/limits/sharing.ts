@@ -45,6 +45,37 @@ export function agreement(one: readonly string[], other: readonly string[]): "sa
   return inOne.length >= LEAST_COMMON ? "same" : "unclear";
 }
 
+/** A look that one key plans at a list, and how far apart its looks are. */
+export interface PlannedLook {
+  readonly at: number;
+  readonly everyMs: number;
+}
+
+/** A look may be this share of its pause earlier or later, so that the looks of all lie evenly apart. */
+const SHIFT = 0.25;
+
+/**
+ * When a key that looks every `everyMs` should look next, so that news waits as short as it can: in the middle of the
+ * widest gap between the looks of the others near the time it would have chosen itself.
+ */
+export function placeLook(now: number, everyMs: number, others: readonly PlannedLook[]): number {
+  const wanted = now + everyMs;
+  const [from, to] = [wanted - SHIFT * everyMs, wanted + SHIFT * everyMs];
+  // Each comes back after its own pause; before and after ours stand our own looks.
+  const looks = [now, ...others.flatMap((other) => [other.at, other.at + other.everyMs]), now + 2 * everyMs]
+    .filter((at) => at >= now && at <= now + 2 * everyMs)
+    .sort((a, b) => a - b);
+  let best = { at: wanted, apart: -1 };
+  for (const [i, before] of looks.entries()) {
+    const after = looks[i + 1];
+    if (after === undefined || after < from || before > to) continue;
+    const at = Math.min(to, Math.max(from, (before + after) / 2));
+    const apart = Math.min(at - before, after - at);
+    if (apart > best.apart || (apart === best.apart && Math.abs(at - wanted) < Math.abs(best.at - wanted))) best = { at, apart };
+  }
+  return Math.round(best.at);
+}
+
 function between(list: readonly string[], common: ReadonlySet<string>): readonly string[] {
   const first = list.findIndex((id) => common.has(id));
   const last = list.findLastIndex((id) => common.has(id));

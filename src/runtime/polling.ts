@@ -75,10 +75,14 @@ async function poll(parts: Parts, member: Member, source: Source, row: SourceRow
   const next = await nextLook(parts, member, { source: readPace(row?.cursor), kind: source.kind }, reading.fresh, others);
   await tellOthers(parts, member, source, answer.outcome.items);
   const stored = { ...storeCursor(reading.cursor), ...next.source, ...(reading.gap ? { gapAt: now } : {}) };
-  // Looks of those who share a list or began together are spread over the pause, or they would all look together.
-  const spread = row === undefined || parts.shared.isShared(listOf(source)) ? next.delayMs * (0.5 + parts.random.next()) : next.delayMs;
+  // Those who began together would otherwise look together for ever.
+  const pauseMs = row === undefined ? next.delayMs * (0.5 + parts.random.next()) : next.delayMs;
+  const between = member.keyId === undefined ? undefined : parts.shared.nextLook(listOf(source), member.keyId, next.delayMs, now);
   const { fresh } = await store.putEvents(
-    { events: reading.events, cursors: [{ specialist: handle, source: source.name, cursor: stored, dueAt: Math.round(now + spread) }] },
+    {
+      events: reading.events,
+      cursors: [{ specialist: handle, source: source.name, cursor: stored, dueAt: Math.round(between ?? now + pauseMs) }],
+    },
     now,
   );
   announcer.emit("poll", { at: now, handle, source: source.name, fresh: fresh.length, skipped: reading.skipped, gap: reading.gap });

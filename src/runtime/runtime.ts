@@ -163,7 +163,7 @@ class Engine implements Runtime {
       fetch: options.fetch ?? globalThis.fetch,
       stopping: this.#stopping.signal,
       ending: this.#ending.signal,
-      shared: createSharedLists(),
+      shared: createSharedLists(options.random),
       members: () => this.members(),
       sharers: (member) => this.#keys.sharers(member),
       learn: (member, record) => this.#track(learnFrom(this.parts, member, record)),

@@ -1,17 +1,22 @@
 /** Looks at public lists shared between specialists: what one key sees, all learn of, once two keys were seen to get the same list. */
 import type { NetworkRecord } from "../contract/records.ts";
 import type { KeyId } from "../core/ids.ts";
-import { COMPARABLE_MS, compared, isShared, UNPROVEN, type Sharing } from "../limits/sharing.ts";
+import type { Random } from "../core/random.ts";
+import { COMPARABLE_MS, compared, isShared, placeLook, UNPROVEN, type PlannedLook, type Sharing } from "../limits/sharing.ts";
 
 /** Ids remembered per list; several pages. */
 const MAX_SEEN = 400;
 /** Lists kept in memory; a further one is simply not shared. */
 const MAX_LISTS = 1_000;
 
+/** Among more than these, chance spreads looks as well as any order. */
+const MAX_PLACED = 100;
+
 interface SharedList {
   sharing: Sharing;
   last: { readonly key: KeyId; readonly ids: readonly string[]; readonly at: number } | undefined;
   seen: readonly string[];
+  readonly planned: Map<KeyId, PlannedLook>;
 }
 
 export interface SharedLists {
@@ -20,18 +25,24 @@ export interface SharedLists {
    * be the same for all; nothing where it is not, or not yet.
    */
   looked(list: string, key: KeyId, items: readonly NetworkRecord[], now: number): readonly NetworkRecord[];
-  isShared(list: string): boolean;
+  /** When a key that looks every `everyMs` looks next, between the looks of the others; undefined where the list is not known to be the same for all. */
+  nextLook(list: string, key: KeyId, everyMs: number, now: number): number | undefined;
 }
 
-export function createSharedLists(): SharedLists {
+export function createSharedLists(random: Random): SharedLists {
   const lists = new Map<string, SharedList>();
   return {
-    isShared(list) {
+    nextLook(list, key, everyMs, now) {
       const known = lists.get(list);
-      return known !== undefined && isShared(known.sharing);
+      if (known === undefined || !isShared(known.sharing)) return undefined;
+      for (const [other, { at, everyMs: pause }] of known.planned) if (other === key || at + pause < now) known.planned.delete(other);
+      const at =
+        known.planned.size > MAX_PLACED ? now + everyMs * (0.5 + random.next()) : placeLook(now, everyMs, [...known.planned.values()]);
+      known.planned.set(key, { at, everyMs });
+      return at;
     },
     looked(list, key, items, now) {
-      const known = lists.get(list) ?? { sharing: UNPROVEN, last: undefined, seen: [] };
+      const known = lists.get(list) ?? { sharing: UNPROVEN, last: undefined, seen: [], planned: new Map() };
       if (!lists.has(list) && lists.size >= MAX_LISTS) return [];
       lists.set(list, known);
       const ids = items.flatMap((item) => ("id" in item && item.id !== undefined ? [item.id] : []));

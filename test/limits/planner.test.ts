@@ -16,7 +16,7 @@ import {
 import { slotIndex, SLOTS } from "../../src/limits/cells.ts";
 import { laneShares } from "../../src/limits/lanes.ts";
 import { plan, type PlanInput } from "../../src/limits/planner.ts";
-import { agreement, compared, isShared, UNPROVEN, type Sharing } from "../../src/limits/sharing.ts";
+import { agreement, compared, isShared, placeLook, UNPROVEN, type Sharing } from "../../src/limits/sharing.ts";
 import { charge, newQuota, settle, takeable } from "../../src/limits/quota.ts";
 
 const T0 = Date.UTC(2026, 2, 1);
@@ -109,6 +109,32 @@ describe("sharing looks at public lists", () => {
   ] as const)("%s beside %s is %s", (one, other, expected) => {
     expect(agreement(ids(one), ids(other))).toBe(expected);
     expect(agreement(ids(other), ids(one))).toBe(expected);
+  });
+
+  test("ten who place their looks one after the other come to lie evenly apart, at no more looks each", () => {
+    const every = 10 * MINUTE;
+    const random = seededRandom(3);
+    const planned = Array.from({ length: 10 }, () => ({ at: random.int(every), everyMs: every }));
+    const looks: number[] = [];
+    for (let n = 0; n < 400; n++) {
+      const [next] = [...planned.entries()].sort(([, a], [, b]) => a.at - b.at);
+      if (next === undefined) throw new Error("nobody looks");
+      const [who, { at: now }] = next;
+      looks.push(now);
+      const others = planned.filter((_, other) => other !== who);
+      planned[who] = { at: placeLook(now, every, others), everyMs: every };
+    }
+    const gaps = looks.slice(101).map((at, i) => at - (looks[100 + i] ?? at));
+    const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
+    expect(mean / (every / 10)).toBeGreaterThan(0.95);
+    expect(mean / (every / 10)).toBeLessThan(1.05);
+    // News waits half a gap on average, weighted by its length: chance would make it a whole one.
+    const wait = gaps.reduce((sum, gap) => sum + gap * gap, 0) / 2 / gaps.reduce((sum, gap) => sum + gap, 0);
+    expect(wait).toBeLessThan(0.6 * (every / 10));
+  });
+
+  test("one who looks alone looks when it is time", () => {
+    expect(placeLook(1_000, 60_000, [])).toBe(61_000);
   });
 
   test("is earned by one agreement, lost by one contradiction, and then earned by three", () => {
