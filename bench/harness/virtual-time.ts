@@ -18,7 +18,8 @@ export interface VirtualTime {
 /** Turns of the real event loop for promises and grouped commits to settle before time goes on. */
 const SETTLE_TURNS = 10;
 
-export function takeOverTime(startMs: number): VirtualTime {
+/** `busy` says that something real, such as a write to the disk, is under way: time stands still until it is over. */
+export function takeOverTime(startMs: number, busy: () => boolean = () => false): VirtualTime {
   const heap = createHeap<Entry>((a, b) => a.at < b.at || (a.at === b.at && a.seq < b.seq));
   const live = new Map<number, Entry>();
   const RealDate = Date;
@@ -57,7 +58,7 @@ export function takeOverTime(startMs: number): VirtualTime {
   Object.defineProperty(performance, "now", { value: () => now - startMs });
 
   const settle = async (): Promise<void> => {
-    for (let turn = 0; turn < SETTLE_TURNS; turn++) await new Promise<void>((resolve) => void setImmediate(resolve));
+    for (let turn = 0; turn < SETTLE_TURNS; turn = busy() ? 0 : turn + 1) await new Promise<void>((resolve) => void setImmediate(resolve));
   };
   return {
     now: () => now,

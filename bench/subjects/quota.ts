@@ -31,7 +31,9 @@ const name = String(settings["limiter"]);
 const enforced = settings["enforced"] === true;
 const random = seededRandom(7);
 const start = Date.UTC(2026, 2, 1, 0, 17);
-const time = takeOverTime(start);
+/** Admissions on their way to the disk. */
+let committing = 0;
+const time = takeOverTime(start, () => committing > 0);
 
 /** The product's own admission: rows on disk, opened again after each restart. */
 async function retinue(): Promise<Limiter> {
@@ -44,7 +46,8 @@ async function retinue(): Promise<Limiter> {
     async run(lane, send) {
       for (;;) {
         const now = clock.now();
-        const admission = await store.admit(
+        committing++;
+        const admitted = store.admit(
           {
             request: { specialist, key, operation: "posts.get", effect: "read", lane, price: { kind: "free" } },
             now,
@@ -54,6 +57,7 @@ async function retinue(): Promise<Limiter> {
           },
           decide,
         );
+        const admission = await admitted.finally(() => committing--);
         if (admission.kind === "admitted") {
           const { attempt } = admission;
           await send();
