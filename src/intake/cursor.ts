@@ -1,5 +1,5 @@
 /** What a list has shown so far, and what of a new page is fresh. */
-import { isObject, type JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../core/json.ts";
 
 /** Ids remembered per list: several pages, so that reordering does not look like news. */
 const MAX_SEEN = 400;
@@ -52,7 +52,9 @@ export function moveOn<T extends Item>(page: readonly T[], cursor: ListCursor, {
   return {
     fresh,
     skipped: unseen.length - wanted.length,
-    gap: !first && known.size > 0 && page.length > 0 && isObject(page[0]) && unseen.length === page.length,
+    // At the first look, what lies before a page that is wanted whole is wanted too; later, what lies between two looks.
+    gap:
+      page.length > 0 && (first ? fromMs !== Infinity && wanted.length === page.length : known.size > 0 && unseen.length === page.length),
     cursor: { seen, startedAt: cursor.startedAt } satisfies ListCursor,
   };
 }

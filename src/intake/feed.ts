@@ -18,7 +18,7 @@ export interface FeedReader extends Freshness {
 export interface Reading {
   readonly events: readonly NewEvent[];
   readonly cursor: ListCursor;
-  /** The page shares nothing with the last one: there may be unseen items between them. */
+  /** There may be unseen items before those of the page: it shares nothing with the last one, or is the first and does not go back far enough. */
   readonly gap: boolean;
   readonly fresh: number;
   /** Too old, or older than where the watch begins. */

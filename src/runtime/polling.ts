@@ -111,7 +111,7 @@ async function tellOthers(parts: Parts, member: Member, source: Source, items: r
   for (const { other } of told) parts.wake(other, "events");
 }
 
-/** Reads on while nothing on the page has been seen before, so that a busy hour loses nothing. `torn`: a page could not be read. */
+/** Reads on while nothing on the page has been seen before, so that a busy hour loses nothing, nor a first look that is to go back. `torn`: a page could not be read. */
 async function readPages(
   parts: Parts,
   member: Member,
@@ -122,6 +122,7 @@ async function readPages(
   const items = [...(first.items ?? [])];
   let reading = source.read(items, cursor);
   let next = first.next === undefined ? undefined : cursorOf(first.next);
+  if (next === undefined && cursor.seen === undefined) return { reading: { ...reading, gap: false }, torn: false }; // the first look shows all there is
   for (let page = 0; reading.gap && next !== undefined && page < MAX_GAP_PAGES; page++) {
     const answer = await parts.door.read(
       member,

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Job, Post } from "../../src/contract/records.ts";
 import { asHandle } from "../../src/core/ids.ts";
-import { DAY, HOUR } from "../../src/core/units.ts";
+import { DAY, HOUR, MINUTE } from "../../src/core/units.ts";
 import { readCursor } from "../../src/intake/cursor.ts";
 import { mentions, readFeed, type FeedReader } from "../../src/intake/feed.ts";
 import { followJob, readJobs, readStanding, type JobsReader } from "../../src/intake/jobs.ts";
@@ -80,9 +80,18 @@ describe("the feed", () => {
 
   test("has a gap when a page shares nothing with the last one, and none otherwise", () => {
     const first = readFeed([post("a"), post("b")], fresh, reader, NOW);
-    expect(first.gap).toBe(false);
     expect(readFeed([post("c"), post("b")], first.cursor, reader, NOW).gap).toBe(false);
     expect(readFeed([post("x"), post("y")], first.cursor, reader, NOW).gap).toBe(true);
+  });
+
+  test("has a gap at the first look where it is to go further back than the page does", () => {
+    const page = [post("b"), post("a", { createdAtMs: NOW - 2 * HOUR })];
+    const gapFrom = (fromMs: number): boolean => readFeed(page, fresh, { ...reader, fromMs }, NOW).gap;
+    expect(gapFrom(0)).toBe(true);
+    expect(gapFrom(NOW - 3 * HOUR)).toBe(true);
+    expect(gapFrom(NOW - 90 * MINUTE)).toBe(false); // the page holds older ones already
+    expect(gapFrom(Infinity)).toBe(false); // only what is new from now on
+    expect(readFeed(page, fresh, { ...reader, maxAgeMs: 90 * MINUTE }, NOW).gap).toBe(false);
   });
 
   test("makes one event of a post that names the specialist", () => {
