@@ -52,11 +52,19 @@ export function readBackOf(intent: Intent): ReadBack | undefined {
  * What a complete look found: candidates by id (an empty id where the effect is a fact without an object of its own).
  *
  * An intent in doubt that this store never sent may have been sent by the one whose copy it is, in other words, since a
- * model seldom says a thing twice alike. So whatever we said there since is taken for it, the same words first.
+ * model seldom says a thing twice alike. So whatever we said there since is taken for it, the same words first, and never
+ * the very words of one of `others`, which are in doubt too.
  */
-export function findEffect(intent: Intent, records: readonly NetworkRecord[], me: Myself): readonly string[] {
+export function findEffect(
+  intent: Intent,
+  records: readonly NetworkRecord[],
+  me: Myself,
+  others: readonly Intent[] = [],
+): readonly string[] {
   const same = findSame(intent, records, me);
-  return intent.attempt > 0 ? same : [...new Set([...same, ...findAlike(intent, records, me)])];
+  if (intent.attempt > 0) return same;
+  const theirs = new Set(others.flatMap((other) => findSame(other, records, me)));
+  return [...new Set([...same, ...findAlike(intent, records, me).filter((ref) => !theirs.has(ref))])];
 }
 
 function findAlike(intent: Intent, records: readonly NetworkRecord[], me: Myself): readonly string[] {

@@ -20,6 +20,8 @@ const BEFORE_SENDING_MS = 15 * MINUTE;
 /** A list without pages that is at least this long may have been cut off. */
 const CUT_OFF = 10;
 const MAX_DOUBTS_KNOWN = 10_000;
+/** After a copy was put back: in doubt at one time. */
+const MAX_OTHERS = 1_000;
 /** Confirmed actions looked at to see whether reading back works at all. */
 const CONTROLS = 3;
 
@@ -110,7 +112,8 @@ async function lookFor(parts: Parts, member: Member, intent: Intent): Promise<Lo
   const read = await readAll(parts, member, intent, readBack);
   if (read === undefined) return { kind: "unreadable" };
   if (read.kind !== "read") return read;
-  const found = findEffect(intent, read.records, myself(member));
+  const others = intent.attempt === 0 ? await othersInDoubt(parts, member, intent) : [];
+  const found = findEffect(intent, read.records, myself(member), others);
   const claimed = await parts.store.claimedRefs(
     member.specialist.handle,
     found.filter((ref) => ref !== ""),
@@ -181,6 +184,13 @@ async function proofFor(parts: Parts, member: Member, intent: Intent, look: Look
     return now;
   }
   return proof;
+}
+
+/** Those of the same kind, whose effects must not be taken for this one's. */
+async function othersInDoubt(parts: Parts, member: Member, { id, operation }: Intent): Promise<readonly Intent[]> {
+  const specialist = member.specialist.handle;
+  const doubts = await parts.store.intents({ specialist, operation, states: ["in_doubt"], limit: MAX_OTHERS });
+  return doubts.filter((other) => other.id !== id);
 }
 
 async function confirmedLike(parts: Parts, member: Member, intent: Intent): Promise<readonly Intent[]> {

@@ -93,13 +93,18 @@ const syncData = promisify(fdatasync);
  */
 function openLog(path: string): number {
   const log = openSync(`${path}-wal`, "r+");
+  syncFolder(path);
+  return log;
+}
+
+/** Takes the name of a file in its folder to disk. */
+export function syncFolder(path: string): void {
   const folder = openSync(dirname(path), "r");
   try {
     fsyncSync(folder);
   } finally {
     closeSync(folder);
   }
-  return log;
 }
 
 function prepareFolder(path: string): void {

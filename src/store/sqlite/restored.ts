@@ -9,6 +9,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { isObject, parseJson } from "../../core/json.ts";
 import { DAY, MINUTE } from "../../core/units.ts";
+import { syncFolder } from "./database.ts";
 import { jsonOf, textOf } from "./rows.ts";
 
 /** What was done in between is unknown. */
@@ -75,8 +76,9 @@ export class RestoredTable {
   /** Puts the number on disk beside the store. */
   noteBeat(): void {
     if (this.#markFile === undefined) return;
-    writeFileSync(`${this.#markFile}-new`, String(this.#beats().count), { mode: 0o600 });
+    writeFileSync(`${this.#markFile}-new`, String(this.#beats().count), { mode: 0o600, flush: true });
     renameSync(`${this.#markFile}-new`, this.#markFile);
+    syncFolder(this.#markFile); // without its name it would be gone after a power cut, as in a copy that was put back
   }
 
   /** Where what follows from an event may have been done before the copy was put back. */

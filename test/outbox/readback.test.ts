@@ -1,0 +1,58 @@
+/** Whose effect it is that a look at the network found. */
+import { describe, expect, test } from "vitest";
+import type { Post } from "../../src/contract/records.ts";
+import { asHandle, asIntentId } from "../../src/core/ids.ts";
+import type { Intent } from "../../src/outbox/port.ts";
+import { findEffect } from "../../src/outbox/readback.ts";
+
+const NOW = 1_800_000_000_000;
+const ME = { handle: "scout", accountId: "me" };
+const said = (id: string, content: string): Post => ({ kind: "post", id, authorId: "me", content, createdAtMs: NOW, raw: {} });
+const intent = (id: string, content: string, attempt: number): Intent => ({
+  seq: 1,
+  id: asIntentId(id),
+  specialist: asHandle("scout"),
+  eventSeq: 1,
+  operation: "posts.create",
+  target: undefined,
+  targetIntent: undefined,
+  input: { content },
+  effect: "reconciled",
+  lane: "act",
+  thread: undefined,
+  author: undefined,
+  conflictKey: "k",
+  hops: 0,
+  label: undefined,
+  data: undefined,
+  state: "in_doubt",
+  attempt,
+  everUnknown: true,
+  nextAt: 0,
+  checks: 0,
+  sentAt: NOW,
+  expiresAt: undefined,
+  createdRef: undefined,
+  code: undefined,
+  message: undefined,
+  createdAt: NOW,
+  settledAt: undefined,
+});
+
+describe("in a store that was put back, an action it never sent", () => {
+  const records = [said("p1", "in other words"), said("p2", "the words of another")];
+
+  test("is taken for whatever was said since, its own words first", () => {
+    expect(findEffect(intent("i1", "the words of another", 0), records, ME)).toEqual(["p2", "p1"]);
+  });
+
+  test("is never taken for the very words of another that is in doubt as well", () => {
+    const other = intent("i2", "the words of another", 1);
+    expect(findEffect(intent("i1", "words of its own", 0), records, ME, [other])).toEqual(["p1"]);
+    expect(findEffect(other, records, ME, [intent("i1", "words of its own", 0)])).toEqual(["p2"]);
+  });
+});
+
+test("an action that was sent is found by its own words only", () => {
+  expect(findEffect(intent("i1", "in other  words", 1), [said("p1", "in other words"), said("p2", "else")], ME)).toEqual(["p1"]);
+});
