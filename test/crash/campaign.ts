@@ -1,5 +1,5 @@
 /** A campaign against the real process: a network with a record of its own, a fault proxy, and `kill -9` at random. */
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +12,7 @@ import type { LocalNetwork } from "../../src/network/local-network.ts";
 import type { Effect } from "../../src/network/truth.ts";
 import type { Intent } from "../../src/outbox/port.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { forgetfulDisk, type ForgetfulDiskOptions } from "./forgetful-disk.ts";
 import { NO_FAULTS, openProxy, type FaultProxy, type ProxyFaults } from "./proxy.ts";
 import type { DriverSettings } from "./driver.ts";
 import { HANDLES } from "./victim.ts";
@@ -22,12 +23,15 @@ export interface CampaignOptions {
   readonly faults?: ProxyFaults;
   /** Instead of at random: one life for each call to store or network, from the first to the last. */
   readonly everyPoint?: boolean;
+  /** With every death the power goes as well: the disk has only what was flushed. Needs strace. */
+  readonly power?: Pick<ForgetfulDiskOptions, "lies">;
   readonly onKill?: (kill: number) => void;
 }
 
 export interface CampaignReport {
   readonly kills: number;
   readonly stops: number;
+  readonly forgotten: number;
   readonly broken: number;
   readonly effects: number;
   /** Acts that happened more than once, by the network's record. */
@@ -44,18 +48,25 @@ const WORST: ProxyFaults = { delayMs: 15, resets: 0.02, slices: 0.05 };
 const LONGEST_LIFE_MS = 600;
 const HEAL_MS = 120_000;
 const QUIET_LOOKS = 40;
+const A_FEW = 10;
+/** Of the lives, those that are killed only once they have done something. The others may be killed while they start. */
+const PRODUCTIVE = 0.7;
 const OPEN: readonly string[] = ["proposed", "ready", "sending", "in_doubt", "pending"];
 /** What was decided as late is on its way when the last process ends. */
 const YOUNG_MS = 3_000;
 const POST_EVERY_MS = 300;
 const JOB_EVERY_MS = 700;
+/** More unanswered posts than this are not added to: a feed that runs away from a slow machine has gaps, which are told and not lost. */
+const PATIENCE = 30;
 const MAX_POINTS = 400;
 /** Processes that die early read nothing: meanwhile no more may be said than they can catch up with. */
 const SLOW = 6;
-/** Enough that each is answered less often than a network shows replies. */
-const ROOTS = 300;
+/** Enough that each, and each of those they stand under, is answered less often than a network shows replies. */
+const BASES = 4;
+const ROOTS_EACH = 75;
 
 interface Stage {
+  readonly folder: string;
   readonly network: LocalNetwork;
   readonly proxy: FaultProxy;
   readonly settings: DriverSettings;
@@ -73,7 +84,7 @@ export async function campaign(options: CampaignOptions): Promise<CampaignReport
   network.start();
   const crowd = await talk(network, options.everyPoint === true ? SLOW : 1);
   const settings = { store, baseUrl: `http://127.0.0.1:${proxy.port}/v1`, keys, roots: crowd.roots };
-  const stage: Stage = { network, proxy, random, settings };
+  const stage: Stage = { folder, network, proxy, random, settings };
   try {
     const dead = options.everyPoint === true ? await everyPoint(stage, options) : await atRandom(stage, options);
     crowd.stop();
@@ -92,25 +103,41 @@ export async function campaign(options: CampaignOptions): Promise<CampaignReport
 interface Dead {
   readonly kills: number;
   readonly stops: number;
+  /** Writes that power cuts took. */
+  readonly forgotten: number;
 }
 
-async function atRandom(stage: Stage, { kills, onKill }: CampaignOptions): Promise<Dead> {
+async function atRandom(stage: Stage, { kills, power, onKill }: CampaignOptions): Promise<Dead> {
   let stops = 0;
+  let forgotten = 0;
   for (let kill = 1; kill <= kills; kill++) {
-    const life = await begin(stage.settings);
+    const disk =
+      power === undefined
+        ? undefined
+        : forgetfulDisk({ store: stage.settings.store, folder: stage.folder, random: stage.random, ...power });
+    const life = await begin(stage.settings, disk?.under);
+    if (power !== undefined || stage.random.next() < PRODUCTIVE) await didSomething(stage.network);
     await waited(stage.random.int(LONGEST_LIFE_MS));
     if (stage.random.next() < 0.15) {
       stops++;
-      life.process.kill("SIGSTOP");
+      life.kill("SIGSTOP");
       await waited(stage.random.int(400));
-      life.process.kill("SIGCONT");
+      life.kill("SIGCONT");
       await waited(stage.random.int(100));
     }
-    life.process.kill("SIGKILL");
+    life.kill("SIGKILL");
     await life.ended;
+    forgotten += disk?.cutPower() ?? 0;
     onKill?.(kill);
   }
-  return { kills, stops };
+  return { kills, stops, forgotten };
+}
+
+/** However slow the machine: only deaths in the middle of work show anything. */
+async function didSomething(network: LocalNetwork): Promise<void> {
+  const done = (): number => HANDLES.reduce((sum, agent) => sum + network.truth.effects({ agent }).length, 0);
+  const before = done();
+  for (let waitedMs = 0; waitedMs < HEAL_MS && done() < before + A_FEW; waitedMs += 50) await waited(50);
 }
 
 /** Each process dies one call later than the one before, until the flow has been cut at every point. */
@@ -121,11 +148,11 @@ async function everyPoint(stage: Stage, { kills, onKill }: CampaignOptions): Pro
     await life.ended;
     onKill?.(point);
   }
-  return { kills: most, stops: 0 };
+  return { kills: most, stops: 0, forgotten: 0 };
 }
 
 interface Life {
-  readonly process: ChildProcess;
+  kill(signal: NodeJS.Signals): void;
   readonly ended: Promise<void>;
   /** Intents neither settled nor parked, as last told; undefined before the first word. */
   readonly open: () => number | undefined;
@@ -134,21 +161,24 @@ interface Life {
 const DRIVER = join(import.meta.dirname, "driver.ts");
 
 /** Starts it, and waits until it has begun or is dead. */
-async function begin(settings: DriverSettings): Promise<Life> {
-  const child = spawn(process.execPath, ["--conditions=retinue-source", DRIVER, JSON.stringify(settings)], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+async function begin(settings: DriverSettings, under: readonly string[] = []): Promise<Life> {
+  const [program = "", ...words] = [...under, process.execPath, "--conditions=retinue-source", DRIVER, JSON.stringify(settings)];
+  const child = spawn(program, words, { stdio: ["ignore", "pipe", "inherit"] });
   let open: number | undefined;
-  const ended = new Promise<void>((resolve) => void child.once("exit", () => resolve()));
+  let alive = true;
+  let pid = child.pid ?? 0;
+  const ended = new Promise<void>((resolve) => void child.once("exit", () => resolve())).then(() => void (alive = false));
   const ready = new Promise<void>((resolve) => {
     createInterface({ input: child.stdout }).on("line", (line) => {
-      if (line === "ready") resolve();
-      const told = /^open (\d+)/.exec(line)?.[1];
-      if (told !== undefined) open = Number(told);
+      const [word, number] = line.split(" ");
+      if (word === "open") open = Number(number);
+      if (word !== "ready") return;
+      pid = Number(number); // not that of what it runs under
+      resolve();
     });
   });
   await Promise.race([ready, ended]);
-  return { process: child, ended, open: () => open };
+  return { kill: (signal) => void (alive && process.kill(pid, signal)), ended, open: () => open };
 }
 
 /** One more life, without faults, until nothing is open any more; then a graceful end. */
@@ -159,7 +189,7 @@ async function heal({ settings }: Stage): Promise<void> {
     await waited(400);
     quiet = life.open() === 0 ? quiet + 1 : 0;
   }
-  life.process.kill("SIGTERM");
+  life.kill("SIGTERM");
   await life.ended;
 }
 
@@ -181,12 +211,15 @@ async function talk(network: LocalNetwork, slower: number): Promise<Crowd> {
     return typeof id === "string" ? id : "";
   };
   let count = 0;
-  const base = await say("/v1/posts", { content: "what follows is old" });
-  posts.push(base);
   const roots: string[] = [];
-  for (let i = 0; i < ROOTS; i++) roots.push(await say(`/v1/posts/${base}/reply`, { content: `old ${i}` }));
+  for (let i = 0; i < BASES; i++) {
+    const base = await say("/v1/posts", { content: `what follows ${i} is old` });
+    posts.push(base);
+    for (let j = 0; j < ROOTS_EACH; j++) roots.push(await say(`/v1/posts/${base}/reply`, { content: `old ${i} ${j}` }));
+  }
+  const unanswered = (): number => posts.length - network.truth.effects({ agent: "answerer", operation: "posts.reply" }).length;
   const posting = setInterval(
-    () => void say("/v1/posts", { content: `talk ${++count}` }).then((id) => posts.push(id)),
+    () => void (unanswered() < PATIENCE && say("/v1/posts", { content: `talk ${++count}` }).then((id) => posts.push(id))),
     POST_EVERY_MS * slower,
   );
   const offering = setInterval(
@@ -234,7 +267,9 @@ async function judge({ network, settings, proxy }: Stage, posts: readonly string
 function unanswered(posts: readonly string[], intents: readonly Intent[], effects: readonly Effect[]): readonly string[] {
   const answered = new Set(effects.filter(({ operation }) => operation === "posts.reply").map(({ target }) => target));
   const decided = new Map(intents.filter(({ operation }) => operation === "posts.reply").map((intent) => [intent.target ?? "", intent]));
-  return posts
+  // A first look goes back a few pages only, so what counts is what was posted since the first that was seen.
+  const since = posts.findIndex((post) => answered.has(post) || decided.has(post));
+  return (since < 0 ? posts : posts.slice(since))
     .filter((post) => !answered.has(post) && decided.get(post)?.state !== "parked")
     .map((post) => `post ${post}: ${decided.get(post)?.state ?? "never seen"}`);
 }

@@ -85,7 +85,7 @@ async function open(): Promise<number> {
 }
 
 await runtime.start();
-process.stdout.write("ready\n");
+process.stdout.write(`ready ${process.pid}\n`);
 const telling = setInterval(() => {
   void open().then((count) => process.stdout.write(`open ${count}\n`));
 }, TELL_EVERY_MS);
