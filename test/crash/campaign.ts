@@ -162,7 +162,7 @@ const DRIVER = join(import.meta.dirname, "driver.ts");
 
 /** Starts it, and waits until it has begun or is dead. */
 async function begin(settings: DriverSettings, under: readonly string[] = []): Promise<Life> {
-  const [program = "", ...words] = [...under, process.execPath, "--conditions=retinue-source", DRIVER, JSON.stringify(settings)];
+  const [program, ...words] = [...under, process.execPath, "--conditions=retinue-source", DRIVER, JSON.stringify(settings)];
   const child = spawn(program, words, { stdio: ["ignore", "pipe", "inherit"] });
   let open: number | undefined;
   let alive = true;
