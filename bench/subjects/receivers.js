@@ -65,6 +65,6 @@ async function listening(server) {
 }
 
 const open = { "pg-boss": pgBoss, bullmq, probot, bolt }[settings.peer];
-if (open === undefined) throw new Error(`there is no peer "${settings.peer}"`);
+if (open === undefined) throw new Error(`there is no peer "${String(settings.peer)}"`);
 const { port, kept, stop } = await open();
 ready({ port, answers: { kept: async () => ({ kept: await kept() }) }, stop });

@@ -55,8 +55,11 @@ export interface SocketTransport {
   close(): Promise<void>;
 }
 
+/** Sockets to one address at a time. */
+export const CONNECTIONS = 64;
+
 const DEFAULTS = {
-  connections: 64,
+  connections: CONNECTIONS,
   connectTimeoutMs: 10_000,
   idleTimeoutMs: 30_000,
   maxBodyBytes: 4 * 1_024 * 1_024,

@@ -1,13 +1,14 @@
 /** The one door out: pacing, admission, the request, and the row that says how it ended. Nothing else sends. */
 import type { HeldKey } from "../client/auth.ts";
 import type { Client } from "../client/client.ts";
-import type { WireAnswer } from "../client/transport.ts";
+import { CONNECTIONS, type WireAnswer } from "../client/transport.ts";
 import type { Call, Outcome } from "../contract/call.ts";
 import type { Effect, Lane } from "../contract/operations.ts";
 import type { Profile } from "../contract/profile.ts";
 import { sleep, type Clock } from "../core/clock.ts";
 import { Refused } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
+import type { Secret } from "../core/secret.ts";
 import { HOUR, MINUTE } from "../core/units.ts";
 import { decide } from "../limits/decide.ts";
 import type { Pacer } from "../limits/pacing.ts";
@@ -21,6 +22,7 @@ import type { Conclusion } from "./concluding.ts";
 import { createCredentials, type Credentials } from "./credentials.ts";
 import { KEY_LOOK_MS, type KeyWatch } from "./keys.ts";
 import type { Member } from "./member.ts";
+import { createPlaces, type Places } from "./places.ts";
 import { priceOf } from "./prices.ts";
 import { lackedBy, operationOf, ownLimitsOf, payloadHash } from "./rules.ts";
 import type { Standing } from "./standing.ts";
@@ -97,7 +99,7 @@ interface Passage {
   readonly trade?: boolean;
 }
 
-type Credentialed = DoorOptions & { readonly credentials: Credentials<DoorAnswer> };
+type Credentialed = DoorOptions & { readonly credentials: Credentials<DoorAnswer>; readonly places: Places };
 
 /** Tries of one read, the first included. */
 const READ_TRIES = 3;
@@ -111,6 +113,7 @@ export function createDoor(given: DoorOptions): Door {
   const { client, clock } = given;
   const options: Credentialed = {
     ...given,
+    places: createPlaces(CONNECTIONS),
     credentials: createCredentials<DoorAnswer>({
       profile: client.profile,
       clock,
@@ -165,42 +168,61 @@ export function createDoor(given: DoorOptions): Door {
 
 /** One attempt: paced, admitted, sent, recorded. Nothing queues after the admission. */
 async function attempt(options: Credentialed, passage: Passage): Promise<DoorAnswer> {
-  const { store, pacer, keys, clock, standing, credentials } = options;
-  const { member, call, intent, signal, lane, examining } = passage;
+  const { pacer, keys, clock, credentials } = options;
+  const { member, call, lane, examining } = passage;
   const client = examining ?? options.client;
   const key = await keys.usable(member);
   if (key === undefined) {
     const message = member.keyTrouble?.message ?? "there is no key";
     return { kind: "waits", until: clock.now() + KEY_LOOK_MS, rule: "key_unusable", message, lane };
   }
-  const { handle } = member.specialist;
-  const isWrite = effectOf(client.profile, passage) !== "read";
   // Before the pacer: a trade takes a place of its own there.
   const credential = await credentials.of(member, key, call);
   if (credential.kind === "held") return credential.held;
   if (credential.kind === "none")
     return waits(options, member, { until: clock.now() + OPEN_WAIT_MS, rule: "token_unavailable", message: credential.message, lane });
   return pacer.run(key.fingerprint, async () => {
-    const stop = examining === undefined ? standing.stop(handle, call.operation, isWrite) : undefined;
-    if (stop !== undefined) return waits(options, member, { ...stop, until: stop.probeAt ?? clock.now() + STOPPED_WAIT_MS, lane });
-    // Those that were lined up when the first of them was told to wait need not ask again.
-    const lined = intent === undefined || examining !== undefined ? undefined : member.waits?.get(lane);
-    if (lined !== undefined && lined.until > clock.now()) return { ...lined, kind: "waits", lane };
-    const release = examining === undefined ? standing.claim(handle, call.operation, isWrite) : undefined;
-    const admission = await store.admit(admitFor(options, passage, key), decide).finally(release);
-    if (admission.kind !== "admitted") return held(options, member, admission);
-    if (examining === undefined) standing.leaving(handle, call.operation, isWrite);
-    const began = clock.monotonic();
-    const { outcome, wire } = await client.exchange(call, {
-      key: credential.secret,
-      ...(intent === undefined ? {} : { idempotencyKey: intent.id }),
-      ...(signal === undefined ? {} : { signal }),
-    });
-    await record(options, passage, admission.attempt, outcome, clock.monotonic() - began);
-    if (examining === undefined) standing.heard(handle, call, isWrite, outcome);
-    if (credentials.refusesKey(member, { key, secret: credential.secret, call }, outcome)) await keys.refused(member, key);
-    return { kind: "answered", outcome, ...(examining === undefined ? {} : { wire }) };
+    // Admission comes last: what it let through must find a free socket, or it would leave after a halt, or too late to count.
+    const leave = await options.places.take();
+    try {
+      return await pass(options, passage, { key, client, secret: credential.secret });
+    } finally {
+      leave();
+    }
   });
+}
+
+interface Pass {
+  readonly key: HeldKey;
+  readonly client: Client;
+  readonly secret: Secret;
+}
+
+/** Admission, the request, and the row that says how it ended. */
+async function pass(options: Credentialed, passage: Passage, { key, client, secret }: Pass): Promise<DoorAnswer> {
+  const { store, keys, clock, standing, credentials } = options;
+  const { member, call, intent, signal, lane, examining } = passage;
+  const { handle } = member.specialist;
+  const isWrite = effectOf(client.profile, passage) !== "read";
+  const stop = examining === undefined ? standing.stop(handle, call.operation, isWrite) : undefined;
+  if (stop !== undefined) return waits(options, member, { ...stop, until: stop.probeAt ?? clock.now() + STOPPED_WAIT_MS, lane });
+  // Those that were lined up when the first of them was told to wait need not ask again.
+  const lined = intent === undefined || examining !== undefined ? undefined : member.waits?.get(lane);
+  if (lined !== undefined && lined.until > clock.now()) return { ...lined, kind: "waits", lane };
+  const release = examining === undefined ? standing.claim(handle, call.operation, isWrite) : undefined;
+  const admission = await store.admit(admitFor(options, passage, key), decide).finally(release);
+  if (admission.kind !== "admitted") return held(options, member, admission);
+  if (examining === undefined) standing.leaving(handle, call.operation, isWrite);
+  const began = clock.monotonic();
+  const { outcome, wire } = await client.exchange(call, {
+    key: secret,
+    ...(intent === undefined ? {} : { idempotencyKey: intent.id }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  await record(options, passage, admission.attempt, outcome, clock.monotonic() - began);
+  if (examining === undefined) standing.heard(handle, call, isWrite, outcome);
+  if (credentials.refusesKey(member, { key, secret, call }, outcome)) await keys.refused(member, key);
+  return { kind: "answered", outcome, ...(examining === undefined ? {} : { wire }) };
 }
 
 function effectOf(profile: Profile, { call, trade = false }: Passage): Effect {
