@@ -32,7 +32,7 @@ export function createDeliveries(db: DatabaseSync, commits: Commits, insertEvent
   const known = db.prepare("SELECT 1 FROM delivery WHERE specialist = ? AND id = ?");
   const due = db.prepare(`
     SELECT seq, id, kind, body, received_at, attempts FROM delivery
-    WHERE specialist = ? AND state = 'ready' AND due_at <= ? ORDER BY due_at, seq LIMIT ?`);
+    WHERE specialist = ? AND state = 'ready' AND due_at <= ? ORDER BY due_at, seq LIMIT 0 + ?`);
   const end = db.prepare(`
     UPDATE delivery SET state = ?1, kind = coalesce(?2, kind), note = ?3, done_at = ?4, body = iif(?1 = 'done', NULL, body)
     WHERE seq = ?5 AND state = 'ready'`);

@@ -13,11 +13,11 @@ export function createHistory(db: DatabaseSync): HistoryStore {
     SELECT ${INTENT_ROW} FROM intent
     WHERE (?1 IS NULL OR specialist = ?1) AND created_at >= ?2 AND seq < ?3 AND (?4 IS NULL OR state IN (SELECT value FROM json_each(?4)))
       AND (?6 IS NULL OR operation = ?6 OR substr(operation, 1, length(?6) + 1) = ?6 || '.')
-    ORDER BY seq DESC LIMIT ?5`);
+    ORDER BY seq DESC LIMIT 0 + ?5`);
   const counts = db.prepare("SELECT operation, state, count(*) AS n FROM intent WHERE specialist = ? GROUP BY operation, state");
   const handles = db.prepare("SELECT handle FROM specialist ORDER BY handle");
   const events = db.prepare(
-    "SELECT specialist, id, kind, state, note, attempts, not_before, created_at, done_at FROM event WHERE specialist IN (SELECT handle FROM specialist) AND id = ? ORDER BY seq DESC LIMIT ?",
+    "SELECT specialist, id, kind, state, note, attempts, not_before, created_at, done_at FROM event WHERE specialist IN (SELECT handle FROM specialist) AND id = ? ORDER BY seq DESC LIMIT 0 + ?",
   );
   const jobs = db.prepare("SELECT state, count(*) AS n FROM watch WHERE specialist = ? AND kind = 'job' GROUP BY state");
   return {

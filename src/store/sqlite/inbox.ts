@@ -34,7 +34,7 @@ export function createInbox(db: DatabaseSync, commits: Commits, insertEvent: Ins
     WHERE specialist = ? AND id = ? AND state = 'parked'`);
   const parked = db.prepare(`
     SELECT seq, specialist, id, kind, attempts, note, done_at FROM event
-    WHERE state = 'parked' AND (?1 IS NULL OR specialist = ?1) ORDER BY seq DESC LIMIT ?2`);
+    WHERE state = 'parked' AND (?1 IS NULL OR specialist = ?1) ORDER BY seq DESC LIMIT 0 + ?2`);
 
   const put = (arrival: Arrival, now: number) => {
     const fresh = arrival.events.filter((event) => insertEvent(event, now));
@@ -67,7 +67,7 @@ function createClaim(db: DatabaseSync) {
       AND (thread IS NULL OR NOT EXISTS (
         SELECT 1 FROM event AS before INDEXED BY event_thread
         WHERE before.specialist = e.specialist AND before.thread = e.thread AND before.seq < e.seq AND before.state IN ('ready', 'running')))
-    ORDER BY not_before, seq LIMIT ?`);
+    ORDER BY not_before, seq LIMIT 0 + ?`);
   const take = db.prepare("UPDATE event SET state = 'running', crashes = crashes + 1, began_at = coalesce(began_at, ?) WHERE seq = ?");
   const park = db.prepare("UPDATE event SET state = 'parked', done_at = ?, note = ? WHERE seq = ?");
   const lastChance = db.prepare("SELECT 1 FROM event INDEXED BY event_running WHERE state = 'running' AND crashes >= ? LIMIT 1");

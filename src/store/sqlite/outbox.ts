@@ -108,19 +108,19 @@ export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: Ap
     db.prepare(`
     SELECT ${INTENT_ROW} FROM intent AS i INDEXED BY intent_ready
     WHERE specialist = ?1 AND state = 'ready' AND next_at <= ?2 ${lanes} AND ${INTENT_FREE}
-    ORDER BY seq LIMIT ?3`);
+    ORDER BY seq LIMIT 0 + ?3`);
   const anyReady = db.prepare(
     "SELECT 1 FROM intent INDEXED BY intent_ready WHERE specialist = ? AND state = 'ready' AND next_at <= ? LIMIT 1",
   );
   const due = ready("");
   const dueIn = ready("AND lane IN (SELECT value FROM json_each(?4))");
   const doubtful = db.prepare(
-    `SELECT ${INTENT_ROW} FROM intent WHERE specialist = ? AND state = 'in_doubt' AND next_at <= ? ORDER BY next_at LIMIT ?`,
+    `SELECT ${INTENT_ROW} FROM intent WHERE specialist = ? AND state = 'in_doubt' AND next_at <= ? ORDER BY next_at LIMIT 0 + ?`,
   );
   const one = db.prepare(`SELECT ${INTENT_ROW} FROM intent WHERE id = ?`);
   const over = "specialist = ? AND expires_at <= ? AND expires_at IS NOT NULL AND state IN ('proposed', 'ready') AND ever_unknown = 0";
   const anyExpired = db.prepare(`SELECT 1 FROM intent WHERE ${over} LIMIT 1`);
-  const expired = db.prepare(`SELECT ${INTENT_ROW} FROM intent WHERE ${over} LIMIT ?`);
+  const expired = db.prepare(`SELECT ${INTENT_ROW} FROM intent WHERE ${over} LIMIT 0 + ?`);
   const claimed = db.prepare("SELECT created_ref FROM intent WHERE specialist = ? AND created_ref IN (SELECT value FROM json_each(?))");
   const proof = db.prepare("SELECT found, missed, proven, lateness_ms FROM proof WHERE key_id = ? AND operation = ?");
   const saveProof = db.prepare(`

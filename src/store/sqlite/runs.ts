@@ -148,7 +148,7 @@ function createRecentWords(db: DatabaseSync) {
   const count = (where: string) =>
     db.prepare(`
       SELECT count(*) AS n FROM (
-        SELECT 1 FROM intent WHERE specialist = ? AND ${where} AND text_hash IS NOT NULL AND state NOT IN ('refused', 'cancelled') LIMIT ?)`);
+        SELECT 1 FROM intent WHERE specialist = ? AND ${where} AND text_hash IS NOT NULL AND state NOT IN ('refused', 'cancelled') LIMIT 0 + ?)`);
   const inThread = count("thread = ?");
   const toAuthor = count("author = ? AND created_at > ?");
   const inHour = count("created_at > ?");

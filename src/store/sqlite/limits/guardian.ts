@@ -112,12 +112,12 @@ function statements(db: DatabaseSync) {
     answer: db.prepare(
       "UPDATE approval SET state = ?, decided_at = ?, reason = ?, expires_at = coalesce(?, expires_at) WHERE intent = ? AND state = 'asked' AND expires_at > ?",
     ),
-    asked: db.prepare("SELECT * FROM approval WHERE specialist = ? AND state = 'asked' ORDER BY asked_at LIMIT ?"),
+    asked: db.prepare("SELECT * FROM approval WHERE specialist = ? AND state = 'asked' ORDER BY asked_at LIMIT 0 + ?"),
     stops: db.prepare("SELECT kind, scope, since, reason FROM stop"),
     stop: db.prepare("INSERT INTO stop (kind, scope, since, reason) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"),
     lift: db.prepare("DELETE FROM stop WHERE kind = ? AND scope = ?"),
     prune: db.prepare(
-      "DELETE FROM approval WHERE intent IN (SELECT intent FROM approval WHERE decided_at < ? OR (state = 'asked' AND expires_at < ?) LIMIT ?)",
+      "DELETE FROM approval WHERE intent IN (SELECT intent FROM approval WHERE decided_at < ? OR (state = 'asked' AND expires_at < ?) LIMIT 0 + ?)",
     ),
   };
 }

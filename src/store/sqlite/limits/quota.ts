@@ -279,6 +279,6 @@ function statements(db: DatabaseSync) {
       "INSERT INTO quota_key (key_id, per_hour, per_day, floors) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET per_hour = excluded.per_hour, per_day = excluded.per_day, floors = excluded.floors",
     ),
     succeed: db.prepare("UPDATE quota_key SET successor = ? WHERE key_id = ? AND successor IS NULL"),
-    keysAfter: db.prepare("SELECT key_id FROM quota_key WHERE key_id > ? ORDER BY key_id LIMIT ?"),
+    keysAfter: db.prepare("SELECT key_id FROM quota_key WHERE key_id > ? ORDER BY key_id LIMIT 0 + ?"),
   };
 }

@@ -291,7 +291,7 @@ function statements(db: DatabaseSync) {
     find: db.prepare("SELECT specialist, currency, amount, state, posted, held_at, expires_at FROM hold WHERE id = ?"),
     open: db.prepare("SELECT currency, amount, starts FROM hold WHERE id = ? AND state = 'open'"),
     settled: db.prepare("UPDATE hold SET state = ?, posted = ?, settled_at = ? WHERE id = ? AND state = 'open'"),
-    due: db.prepare("SELECT id FROM hold WHERE state = 'open' AND expires_at <= ? ORDER BY expires_at LIMIT ?"),
+    due: db.prepare("SELECT id FROM hold WHERE state = 'open' AND expires_at <= ? ORDER BY expires_at LIMIT 0 + ?"),
     entry: db.prepare("INSERT INTO spend_entry (scope, currency, kind, hold_id, held, posted, at) VALUES (?, ?, ?, ?, ?, ?, ?)"),
     balances: db.prepare("SELECT scope, currency, held, posted FROM spend_row WHERE span = 'total' ORDER BY scope, currency"),
     audit: db.prepare(`
@@ -301,11 +301,11 @@ function statements(db: DatabaseSync) {
       ) e ON e.scope = b.scope AND e.currency = b.currency
       WHERE b.span = 'total' AND coalesce(e.sums, '0/0') <> b.held || '/' || b.posted`),
     pruneRows: db.prepare(
-      "DELETE FROM spend_row WHERE (scope, currency, span, start) IN (SELECT scope, currency, span, start FROM spend_row WHERE ends <= ? AND held = 0 LIMIT ?)",
+      "DELETE FROM spend_row WHERE (scope, currency, span, start) IN (SELECT scope, currency, span, start FROM spend_row WHERE ends <= ? AND held = 0 LIMIT 0 + ?)",
     ),
-    pruneHolds: db.prepare("DELETE FROM hold WHERE id IN (SELECT id FROM hold WHERE settled_at IS NOT NULL AND settled_at < ? LIMIT ?)"),
+    pruneHolds: db.prepare("DELETE FROM hold WHERE id IN (SELECT id FROM hold WHERE settled_at IS NOT NULL AND settled_at < ? LIMIT 0 + ?)"),
     lastOld: db.prepare(
-      "SELECT max(seq) AS seq FROM (SELECT seq FROM spend_entry WHERE at < ? AND kind <> 'carried' ORDER BY seq LIMIT ?)",
+      "SELECT max(seq) AS seq FROM (SELECT seq FROM spend_entry WHERE at < ? AND kind <> 'carried' ORDER BY seq LIMIT 0 + ?)",
     ),
     oldSums: db.prepare(
       "SELECT scope, currency, sum(held) AS held, sum(posted) AS posted, max(at) AS at FROM spend_entry WHERE seq <= ? GROUP BY scope, currency",
