@@ -16,7 +16,9 @@ describe("a network in another accent", () => {
   test.each(STORMY)("of seed %i holds every promise when answers are lost", { timeout: TIMEOUT_MS }, async (seed) => {
     const timing = { deadlineMs: "10s", lateLandingMs: "2s", readLagMs: "1s" };
     const faults = { lostReplies: 0.06, lostRequests: 0.03, slowReplies: 0.05 };
-    const run = await runAccent({ seed, set: seed % 2 === 0 ? "b" : "a", cast: CAST, minutes: 1, faults, timing });
+    // Reading back what was lost can use up an hour of the Free tier, and would then wait for the next one.
+    const cast = CAST.map((definition) => ({ ...definition, tier: "pro" as const }));
+    const run = await runAccent({ seed, set: seed % 2 === 0 ? "b" : "a", cast, minutes: 1, faults, timing });
     expect(run.problems.filter((problem) => /^P\d/.test(problem))).toEqual([]);
     expect(run.jobs.accepted).toBeGreaterThan(0);
   });
