@@ -42,7 +42,9 @@ export const INTENT_FREE = `(target_intent IS NULL OR target IS NOT NULL)
 export function createSchedule(db: DatabaseSync, commits: Commits): ScheduleStore {
   const sources = db.prepare("SELECT name, cursor, due_at FROM source WHERE specialist = ?");
   const columns = "kind, object, state, data, due_at";
-  const dueWatches = db.prepare(`SELECT ${columns} FROM watch WHERE specialist = ? AND due_at <= ? ORDER BY due_at, updated_at LIMIT 0 + ?`);
+  const dueWatches = db.prepare(
+    `SELECT ${columns} FROM watch WHERE specialist = ? AND due_at <= ? ORDER BY due_at, updated_at LIMIT 0 + ?`,
+  );
   const postpone = db.prepare("UPDATE watch SET due_at = ? WHERE specialist = ? AND due_at <= ?");
   const openWatches = db.prepare(
     `SELECT ${columns} FROM watch WHERE specialist = ? AND kind = ? AND due_at IS NOT NULL ORDER BY due_at LIMIT 0 + ?`,

@@ -303,7 +303,9 @@ function statements(db: DatabaseSync) {
     pruneRows: db.prepare(
       "DELETE FROM spend_row WHERE (scope, currency, span, start) IN (SELECT scope, currency, span, start FROM spend_row WHERE ends <= ? AND held = 0 LIMIT 0 + ?)",
     ),
-    pruneHolds: db.prepare("DELETE FROM hold WHERE id IN (SELECT id FROM hold WHERE settled_at IS NOT NULL AND settled_at < ? LIMIT 0 + ?)"),
+    pruneHolds: db.prepare(
+      "DELETE FROM hold WHERE id IN (SELECT id FROM hold WHERE settled_at IS NOT NULL AND settled_at < ? LIMIT 0 + ?)",
+    ),
     lastOld: db.prepare(
       "SELECT max(seq) AS seq FROM (SELECT seq FROM spend_entry WHERE at < ? AND kind <> 'carried' ORDER BY seq LIMIT 0 + ?)",
     ),
