@@ -308,6 +308,7 @@ async function retryEvent(hand: Hand, id: string, handle: string | undefined): P
 /** What holds a lane in memory for one of these rules is forgotten, and everything looked at again. */
 function wake(parts: Parts | undefined, member: Member, rules: readonly string[]): void {
   if (parts === undefined) return;
+  member.freed++;
   endWaits(member, ({ rule }) => rules.includes(rule));
   for (const part of ["events", "intents", "doubts", "sources", "watches"] as const) parts.wake(member, part);
 }

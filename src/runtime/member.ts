@@ -44,6 +44,8 @@ export interface Member {
   missedNudges: readonly Nudge[];
   /** Set once its first passes were begun. */
   begun: boolean;
+  /** How often the Guardian's word has freed what waited: a wait that was found before the last word no longer counts. */
+  freed: number;
   /** When all of its parts were last asked what is due. */
   lookedAt: number;
   /** Set once it was removed: it drains what it owes and begins nothing new. */
@@ -81,6 +83,7 @@ export function createMember(specialist: Specialist, rules: OperationRules, limi
     again: 0,
     missedNudges: NO_NUDGES,
     begun: false,
+    freed: 0,
     lookedAt: 0,
     retired: false,
   };

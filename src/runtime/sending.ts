@@ -32,6 +32,7 @@ export async function sendOne(parts: Parts, member: Member, intent: Intent): Pro
   const { door, log, stopping } = parts;
   if (stopping.aborted || member.waits?.has(intent.lane) === true) return false;
   takeOff(member, intent.seq);
+  const { freed } = member;
   try {
     const answer = await door.send(member, intent);
     switch (answer.kind) {
@@ -45,6 +46,8 @@ export async function sendOne(parts: Parts, member: Member, intent: Intent): Pro
       case "gone":
         return false;
       case "waits":
+        // The Guardian's word came while it was on its way: what it was told to wait for may be over.
+        if (member.freed !== freed) return true;
         await hold(parts, member, intent, answer);
         return false;
     }
