@@ -18,11 +18,11 @@ test("a halt that is lifted while a request is told of it holds nothing up", asy
   const clock = virtualClock(Date.parse("2026-11-21T00:00:00Z"));
   const random = seededRandom("lifted");
   const store = openSqliteStore({ path: ":memory:", clock, random });
-  let guardian: Guardian | undefined;
+  const hand: { guardian?: Guardian } = {};
   let told = 0;
   const judging: typeof store.admit = async (admit, decide) => {
     const admission = await store.admit(admit, decide);
-    if (admission.kind === "wait" && admission.rule === "halted" && told++ === 0) await guardian?.lift({});
+    if (admission.kind === "wait" && admission.rule === "halted" && told++ === 0) await hand.guardian?.lift({});
     return admission;
   };
   const posted: number[] = [];
@@ -50,7 +50,8 @@ test("a halt that is lifted while a request is told of it holds nothing up", asy
     random,
     log: silentLogger(),
   });
-  guardian = createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl: "http://network/v1" } });
+  const guardian = createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl: "http://network/v1" } });
+  hand.guardian = guardian;
   await clock.run(runtime.start());
   await clock.run(guardian.halt({}));
   await clock.runUntil(() => told > 0, 7_200 * SECOND);
