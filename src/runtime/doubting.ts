@@ -11,8 +11,9 @@ import type { Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
 
 const BATCH = 8;
-/** Pages of a list read before a read-back counts as incomplete. */
-const MAX_PAGES = 5;
+/** Pages of a list read before a read-back counts as incomplete: a hundredth of an hour's requests, within these. */
+const LEAST_PAGES = 5;
+const MOST_PAGES = 50;
 /** Asked for, so that few requests go far back; networks cut it to what they allow. */
 const PAGE_SIZE = 100;
 /** A list is read back to so long before the sending, since the clocks of both sides may differ. */
@@ -130,7 +131,8 @@ async function readAll(parts: Parts, member: Member, intent: Intent, readBack: R
   const pagesByNothing = parts.profile.paging.style === "none";
   let cursor: string | undefined;
   let unread = 0;
-  for (let page = 0; page < MAX_PAGES; page++) {
+  const pages = Math.min(MOST_PAGES, Math.max(LEAST_PAGES, Math.floor(member.limits.perHour / 100)));
+  for (let page = 0; page < pages; page++) {
     const input = { ...call.input, ...(list ? { limit: PAGE_SIZE } : {}), ...(cursor === undefined ? {} : { cursor }) };
     const answer = await parts.door.read(member, { ...call, input }, { lane: "obligation", signal: parts.ending });
     if (answer.kind === "waits") return { kind: "no-room", until: answer.until };
