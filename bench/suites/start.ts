@@ -3,7 +3,7 @@ import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { openSink } from "../harness/sink.ts";
 import { figure, spread, summarise, type Summary } from "../harness/stats.ts";
 import { goal, type BenchContext, type Suite } from "../harness/suite.ts";
@@ -155,10 +155,11 @@ function late(why: string): Promise<never> {
 
 async function demoPeakMb(project: string, context: BenchContext): Promise<number> {
   const agents = join("node_modules/retinue/dist/agents");
-  const child = spawn(process.execPath, [BIN, "demo", "--agents", agents, "--for", context.quick ? "5s" : "60s", "--json"], {
+  // By its own first line, as a shell starts it: that line sets what keeps it small.
+  const child = spawn(`./${BIN}`, ["demo", "--agents", agents, "--for", context.quick ? "5s" : "60s", "--json"], {
     cwd: project,
     stdio: ["ignore", "ignore", "pipe"],
-    env: bare(),
+    env: bare({ PATH: `${dirname(process.execPath)}:${process.env["PATH"]}` }),
   });
   let said = "";
   child.stderr.on("data", (chunk: Buffer) => void (said = (said + chunk.toString()).slice(-2_000)));
