@@ -1,7 +1,8 @@
 /** The console's port: whether the process is alive and does its work, and how everything stands, as JSON. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
-import { messageOf, Misconfigured } from "../core/errors.ts";
+import { messageOf } from "../core/errors.ts";
+import { cannotListen } from "../core/listening.ts";
 import type { Secret } from "../core/secret.ts";
 import { SECOND } from "../core/units.ts";
 import type { Guardian } from "../runtime/guardian.ts";
@@ -72,9 +73,8 @@ async function listen(app: ReturnType<typeof fastify>, { port, host }: ConsoleOp
   try {
     return await app.listen({ port, host });
   } catch (error) {
-    const busy = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
-    throw new Misconfigured(busy ? "port_in_use" : "cannot_listen", `the console cannot listen: ${messageOf(error)}`, {
-      cause: error,
+    throw cannotListen(error, {
+      what: "the console cannot listen",
       hint: "set RETINUE_CONSOLE_PORT to a free port, or 0 for any",
     });
   }

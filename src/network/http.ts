@@ -4,7 +4,8 @@ import type { AddressInfo } from "node:net";
 import Fastify from "fastify";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { EndpointSet } from "../contract/operations.ts";
-import { Misconfigured, messageOf } from "../core/errors.ts";
+import { messageOf } from "../core/errors.ts";
+import { cannotListen } from "../core/listening.ts";
 import { ConnectionLost } from "./answer.ts";
 import type { NetworkReply, NetworkRequest } from "./answer.ts";
 import { guardianPages } from "./guardian.ts";
@@ -104,10 +105,10 @@ async function open(server: FastifyInstance, port: number, host: string): Promis
     await server.listen({ port, host });
   } catch (error) {
     await server.close();
-    const inUse = messageOf(error).includes("EADDRINUSE");
-    throw new Misconfigured(inUse ? "port_in_use" : "cannot_listen", `cannot listen on ${host}:${port}: ${messageOf(error)}`, {
-      hint: inUse ? "choose another port, or 0 for any free one" : "check the address",
-      cause: error,
+    throw cannotListen(error, {
+      what: `cannot listen on ${host}:${port}`,
+      hint: "choose another port, or 0 for any free one",
+      otherHint: "check the address",
     });
   }
 }

@@ -1,7 +1,7 @@
 /** The receiver's HTTP: everything that is wrong with a request is found before a byte of its body is believed. */
 import type { IncomingMessage } from "node:http";
 import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
-import { messageOf, Misconfigured } from "../../core/errors.ts";
+import { cannotListen } from "../../core/listening.ts";
 import { SECOND } from "../../core/units.ts";
 import type { Clock } from "../../core/clock.ts";
 import { createCrowd, type Crowd } from "./crowd.ts";
@@ -92,9 +92,8 @@ export function createReceiver({ gate, clock, onError, maxSockets = MAX_SOCKETS 
       try {
         await app.listen({ port, host });
       } catch (error) {
-        const busy = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
-        throw new Misconfigured(busy ? "port_in_use" : "cannot_listen", `the webhook receiver cannot listen: ${messageOf(error)}`, {
-          cause: error,
+        throw cannotListen(error, {
+          what: "the webhook receiver cannot listen",
           hint: "set RETINUE_WEBHOOK_PORT to a free port, or 0 for any",
         });
       }
