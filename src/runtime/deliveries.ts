@@ -6,7 +6,7 @@ import { MINUTE, SECOND } from "../core/units.ts";
 import type { DeliveryEnd, Nudge, StoredDelivery } from "../inbox/port.ts";
 import { meaningOf, postEvents, type Look, type Meaning, type Meant } from "../intake/webhook/mapping.ts";
 import { decidePending } from "./decisions.ts";
-import { bitOf, type Member, type Part } from "./member.ts";
+import { isBusy, type Member, type Part } from "./member.ts";
 import type { Parts } from "./parts.ts";
 import { feedReader, jobsReader } from "./polling.ts";
 import { handlerOf } from "./receipts.ts";
@@ -101,7 +101,7 @@ async function finish(parts: Parts, member: Member, delivery: StoredDelivery, me
 export function wakeFor(parts: Parts, member: Member, nudges: readonly Nudge[]): void {
   for (const nudge of nudges) {
     const part: Part = nudge.kind === "source" ? "sources" : "watches";
-    if ((member.busy & bitOf(part)) !== 0) member.missedNudges = [...member.missedNudges, nudge].slice(-MAX_MISSED_NUDGES);
+    if (isBusy(member, part)) member.missedNudges = [...member.missedNudges, nudge].slice(-MAX_MISSED_NUDGES);
     else if (nudge.at <= parts.clock.now()) parts.wake(member, part);
   }
 }

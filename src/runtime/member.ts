@@ -1,5 +1,5 @@
 /** A specialist at work: its definition and the little that is kept of it in memory. Truth is in the rows. */
-import type { Lane } from "../contract/operations.ts";
+import { LANES, type Lane } from "../contract/operations.ts";
 import type { TierLimits } from "../contract/tiers.ts";
 import type { KeyId } from "../core/ids.ts";
 import type { Nudge } from "../inbox/port.ts";
@@ -95,6 +95,16 @@ export function endWaits(member: Member, isOver: (wait: LaneWait) => boolean): v
   if (waits === undefined) return;
   for (const [lane, wait] of waits) if (isOver(wait)) waits.delete(lane);
   if (waits.size === 0) member.waits = undefined;
+}
+
+/** Lanes that may send now. */
+export function freeLanes({ waits }: Member): readonly Lane[] {
+  return waits === undefined ? LANES : LANES.filter((lane) => !waits.has(lane));
+}
+
+/** Whether a part is at work. */
+export function isBusy(member: Member, part: Part): boolean {
+  return (member.busy & bitOf(part)) !== 0;
 }
 
 /** An intent is being sent. */

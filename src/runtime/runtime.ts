@@ -2,7 +2,6 @@
 import PQueue from "p-queue";
 import type { KeyProvider } from "../client/auth.ts";
 import type { Transport } from "../client/transport.ts";
-import { LANES } from "../contract/operations.ts";
 import type { Profile } from "../contract/profile.ts";
 import { sleep, type Clock } from "../core/clock.ts";
 import { messageOf, Misconfigured, type Fatal } from "../core/errors.ts";
@@ -27,7 +26,7 @@ import { handleEvents } from "./handling.ts";
 import type { Isolation } from "./isolation/isolation.ts";
 import { createKeyWatch, KEY_LOOK_MS, type KeyWatch } from "./keys.ts";
 import { isStoreLost } from "./lost.ts";
-import { bitOf, createMember, PARTS, type Member, type Part } from "./member.ts";
+import { bitOf, createMember, freeLanes, isBusy, PARTS, type Member, type Part } from "./member.ts";
 import type { Parts } from "./parts.ts";
 import { pollSources } from "./polling.ts";
 import { readFor } from "./reading.ts";
@@ -255,7 +254,7 @@ class Engine implements Runtime {
   #wake(member: Member, part: Part): void {
     if (this.#stopping.signal.aborted || this.#options.passive === true) return;
     if (!member.begun) return this.#begin(member);
-    if ((member.busy & bitOf(part)) !== 0) member.again |= bitOf(part);
+    if (isBusy(member, part)) member.again |= bitOf(part);
     else this.#track(this.#work(member, part));
   }
 
@@ -282,8 +281,7 @@ class Engine implements Runtime {
     const now = clock.now();
     // Without a key nothing that is due can go on, so nothing but the next look at the key counts.
     if (member.keyTrouble !== undefined) return this.#wakes.set(handle, now + KEY_LOOK_MS);
-    const lanes = LANES.filter((lane) => member.waits?.has(lane) !== true);
-    const next = await store.nextDue(handle, lanes);
+    const next = await store.nextDue(handle, freeLanes(member));
     // What was due when all parts were asked cannot go on by itself; what came due since has not been asked for.
     const row = next === undefined ? Infinity : next > member.lookedAt ? next : member.lookedAt + STUCK_LOOK_MS;
     const waits = Math.min(Infinity, ...[...(member.waits?.values() ?? [])].map(({ until }) => until));

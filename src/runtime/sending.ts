@@ -1,12 +1,12 @@
 /** From the outbox to the door: what is ready goes out, in order, as far as the limits let it. */
-import { LANES, type Lane } from "../contract/operations.ts";
+import type { Lane } from "../contract/operations.ts";
 import { messageOf } from "../core/errors.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
 import type { Intent } from "../outbox/port.ts";
 import { announceIntent } from "./announcing.ts";
 import { follow } from "./concluding.ts";
 import { isStoreLost } from "./lost.ts";
-import { endWaits, land, takeOff, type LaneWait, type Member } from "./member.ts";
+import { endWaits, freeLanes, land, takeOff, type LaneWait, type Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
 import { handlerOf, RECEIPT_KINDS } from "./receipts.ts";
 
@@ -20,7 +20,7 @@ export async function sendIntents(parts: Parts, member: Member): Promise<boolean
   await expire(parts, member);
   const now = clock.now();
   endWaits(member, ({ until }) => until <= now);
-  const lanes = LANES.filter((lane) => member.waits?.has(lane) !== true);
+  const lanes = freeLanes(member);
   if (lanes.length === 0) return false;
   const due = (await store.dueIntents(handle, lanes, now, BATCH)).filter((intent) => member.flying?.has(intent.seq) !== true);
   const sent = await Promise.all(due.map((intent) => sendOne(parts, member, intent)));

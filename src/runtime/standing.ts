@@ -78,7 +78,8 @@ export function createStanding(options: StandingOptions): Standing {
     },
     claim(handle, operation, isWrite) {
       const stop = standingIn(handle, operation, isWrite);
-      const name = stop === undefined ? "" : stopName(stop);
+      if (stop === undefined) return () => undefined;
+      const name = stopName(stop);
       claimed.add(name);
       return () => void claimed.delete(name);
     },
@@ -143,6 +144,7 @@ function put(held: Map<string, HeldStop>, stop: HeldStop, keep: StandingOptions[
 
 /** The widest stop that a request would meet. */
 function applying(held: ReadonlyMap<string, HeldStop>, handle: string, operation: string): HeldStop | undefined {
+  if (held.size === 0) return undefined; // asked three times for every request, and nearly always so
   return (
     held.get(stopName({ handle, operation: undefined })) ??
     held.get(stopName({ handle, operation })) ??

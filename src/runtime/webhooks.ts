@@ -240,11 +240,11 @@ class Reception implements Webhooks {
     if (url === undefined) return { kind: "untouched", why: "no address is set for the network to deliver to" };
     const unsupported = profile.operations.get("webhooks.create")?.unsupported;
     if (unsupported !== undefined) return { kind: "untouched", why: unsupported };
-    const [secret] = this.#secrets(member.specialist.handle);
-    const before = this.#registrations.get(member.specialist.handle);
+    const { handle } = member.specialist;
+    const [secret] = this.#secrets(handle);
+    const before = this.#registrations.get(handle);
     const told = before?.kind === "registered" && before.secret !== undefined ? before.webhookId : undefined;
     const token = profile.webhooks.scheme === "path" ? secret?.reveal() : undefined;
-    const { handle } = member.specialist;
     const wanted = { url: deliveryUrl(url, handle, token), storedUrl: deliveryUrl(url, handle), secret, told };
     try {
       return await keepRegistered(this.#parts, member, wanted);
