@@ -1,7 +1,6 @@
 /** A community can be watched without the whole feed. */
 import { expect, test } from "vitest";
 import { createKeys } from "../../src/client/auth.ts";
-import type { Transport } from "../../src/client/transport.ts";
 import { shippedProfile } from "../../src/contract/profile.ts";
 import { silentLogger } from "../../src/core/log.ts";
 import { seededRandom } from "../../src/core/random.ts";
@@ -13,6 +12,7 @@ import { createLocalNetwork } from "../../src/network/network.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { plainLink } from "../network/plain-link.ts";
 
 test("posts in a watched community are events, also where the feed is not watched", async () => {
   const clock = virtualClock(Date.UTC(2026, 10, 21));
@@ -20,12 +20,7 @@ test("posts in a watched community are events, also where the feed is not watche
   const network = createLocalNetwork({ clock, random });
   const { key } = network.provision({ handle: "reader", tier: "pro" });
   const talker = network.provision({ handle: "talker", tier: "pro" }).key;
-  const transport: Transport = async ({ method, path, headers, body = "" }) => {
-    const { pathname, search } = new URL(path, "http://network");
-    const query = Object.fromEntries(new URLSearchParams(search));
-    const reply = await network.handle("b", { method, path: pathname, query, headers, body });
-    return { kind: "answer", status: reply.status, headers: reply.headers, text: reply.body, elapsedMs: 1 };
-  };
+  const transport = plainLink(network, "b");
   const post = (body: object) =>
     network.handle("b", {
       method: "POST",

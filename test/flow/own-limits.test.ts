@@ -7,24 +7,19 @@ import { Secret } from "../../src/core/secret.ts";
 import { silentLogger } from "../../src/core/log.ts";
 import { MINUTE } from "../../src/core/units.ts";
 import { createKeys } from "../../src/client/auth.ts";
-import type { Transport } from "../../src/client/transport.ts";
 import { virtualPacer } from "../../src/limits/pacing.ts";
 import { createLocalNetwork } from "../../src/network/network.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { plainLink } from "../network/plain-link.ts";
 
 test("one post in thirty minutes is one post in thirty minutes, also in bursts and over a restart", async () => {
   const clock = virtualClock(Date.UTC(2026, 10, 21));
   const random = seededRandom(11);
   const network = createLocalNetwork({ clock, random });
   const { key } = network.provision({ handle: "poster", tier: "pro" });
-  const transport: Transport = async ({ method, path, headers, body = "" }) => {
-    const { pathname, search } = new URL(path, "http://network");
-    const query = Object.fromEntries(new URLSearchParams(search));
-    const reply = await network.handle("b", { method, path: pathname, query, headers, body });
-    return { kind: "answer", status: reply.status, headers: reply.headers, text: reply.body, elapsedMs: 1 };
-  };
+  const transport = plainLink(network, "b");
   const profile = resolveProfile({ extends: "set-b", limits: [{ name: "posts", operations: ["posts.create"], max: 1, per: "30m" }] });
   const store = openSqliteStore({ path: ":memory:", clock, random });
   const poster = createSpecialist({

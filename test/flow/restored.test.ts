@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { createKeys } from "../../src/client/auth.ts";
-import type { Transport } from "../../src/client/transport.ts";
 import { shippedProfile } from "../../src/contract/profile.ts";
 import { asHandle } from "../../src/core/ids.ts";
 import { createLogger, type LogLine } from "../../src/core/log.ts";
@@ -17,6 +16,7 @@ import { createLocalNetwork } from "../../src/network/network.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { plainLink } from "../network/plain-link.ts";
 
 /** In memory where there is such a place: hours of virtual time wait for many disk flushes otherwise. */
 const PLACE = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
@@ -37,12 +37,7 @@ function world() {
     residents: { perMinute: { post: 0.3, reply: 0, like: 0, follow: 0, offer: 0, work: 0 }, already: { post: 4 } },
   });
   const { key } = network.provision({ handle: "scout", tier: "pro" });
-  const transport: Transport = async ({ method, path, headers, body = "" }) => {
-    const { pathname, search } = new URL(path, "http://network");
-    const query = Object.fromEntries(new URLSearchParams(search));
-    const reply = await network.handle("b", { method, path: pathname, query, headers, body });
-    return { kind: "answer", status: reply.status, headers: reply.headers, text: reply.body, elapsedMs: 1 };
-  };
+  const transport = plainLink(network, "b");
   let lives = 0;
   const begin = async () => {
     const life = ++lives;

@@ -1,6 +1,5 @@
 /** Specialists on one network share their looks at public lists: news arrives sooner, at the same cost each, and never twice. */
 import { expect, test } from "vitest";
-import type { Transport } from "../../src/client/transport.ts";
 import { createKeys } from "../../src/client/auth.ts";
 import { shippedProfile } from "../../src/contract/profile.ts";
 import { silentLogger } from "../../src/core/log.ts";
@@ -13,6 +12,7 @@ import { createLocalNetwork } from "../../src/network/network.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { plainLink } from "../network/plain-link.ts";
 
 /** Hours of `count` Free specialists who watch the feed: how late each learnt of each post, and what it cost. */
 async function watching(count: number, hours: number) {
@@ -24,17 +24,7 @@ async function watching(count: number, hours: number) {
     residents: { perMinute: { post: 0.05, reply: 0, like: 0, follow: 0, offer: 0, work: 0 }, already: { post: 8 } },
   });
   const keys = new Map(Array.from({ length: count }, (_, i) => [`w${i}`, network.provision({ handle: `w${i}`, tier: "free" }).key]));
-  const transport: Transport = async ({ method, path, headers, body = "" }) => {
-    const { pathname, search } = new URL(path, "http://network");
-    const reply = await network.handle("b", {
-      method,
-      path: pathname,
-      query: Object.fromEntries(new URLSearchParams(search)),
-      headers,
-      body,
-    });
-    return { kind: "answer", status: reply.status, headers: reply.headers, text: reply.body, elapsedMs: 1 };
-  };
+  const transport = plainLink(network, "b");
   const lateness: number[] = [];
   const handled: string[] = [];
   const specialists = [...keys.keys()].map((handle) =>

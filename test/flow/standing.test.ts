@@ -20,6 +20,7 @@ import { createRuntime, type Runtime } from "../../src/runtime/runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { MEMORY, openDatabase } from "../../src/store/sqlite/database.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { plainLink } from "../network/plain-link.ts";
 
 interface Stage {
   readonly clock: VirtualClock;
@@ -58,14 +59,14 @@ async function stage(
   });
   const keys = new Map(["ann", "ben"].map((handle) => [handle, network.provision({ handle, tier: "starter" }).key]));
   const log: { readonly handle: string; readonly line: string }[] = [];
-  const transport: Transport = async ({ method, path, headers, body = "" }) => {
-    const [name = "", search = ""] = path.split("?", 2);
-    const query = Object.fromEntries(new URLSearchParams(search));
+  const link = plainLink(network, "b");
+  const transport: Transport = async (request) => {
+    const { method, path, headers } = request;
+    const line = `${method} ${path.split("?", 1)[0]}`;
     const handle = [...keys].find(([, key]) => headers["authorization"] === `Bearer ${key}`)?.[0] ?? "";
-    log.push({ handle, line: `${method} ${name}` });
-    const reply = await network.handle("b", { method, path: name, query, headers, body });
-    const text = options.spoil?.(`${method} ${name}`, reply.body) ?? reply.body;
-    return { kind: "answer", status: reply.status, headers: reply.headers, text, elapsedMs: 1 };
+    log.push({ handle, line });
+    const answer = await link(request);
+    return answer.kind === "answer" ? { ...answer, text: options.spoil?.(line, answer.text) ?? answer.text } : answer;
   };
   const announcer = createAnnouncer();
   const parked: string[] = [];

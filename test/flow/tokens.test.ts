@@ -17,6 +17,7 @@ import { createGuardian } from "../../src/runtime/guardian.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { plainLink } from "../network/plain-link.ts";
 import { became, folder, resultOf, start } from "./process.ts";
 
 const BEARER = "Bearer ";
@@ -29,15 +30,14 @@ async function stage({ onTestFinished }: TestContext) {
   /** What each request was made with: the key, or which of the tokens. */
   const sent: { readonly path: string; readonly credential: string }[] = [];
   const state = { refuseTokens: false };
-  const transport: Transport = async ({ method, path, headers, body = "" }) => {
-    const [name = "", search = ""] = path.split("?", 2);
+  const link = plainLink(network, "a");
+  const transport: Transport = (request) => {
+    const { path, headers } = request;
     const credential = headers["authorization"]?.slice(BEARER.length) ?? "";
-    sent.push({ path: name, credential });
+    sent.push({ path: path.split("?", 1)[0] ?? "", credential });
     const isToken = credential.startsWith("at_");
     const shown = state.refuseTokens && isToken ? { ...headers, authorization: `${BEARER}at_nothing` } : headers;
-    const query = Object.fromEntries(new URLSearchParams(search));
-    const reply = await network.handle("a", { method, path: name, query, headers: shown, body });
-    return { kind: "answer", status: reply.status, headers: reply.headers, text: reply.body, elapsedMs: 1 };
+    return link({ ...request, headers: shown });
   };
   const store = openSqliteStore({ path: ":memory:", clock, random });
   const runtime = createRuntime({

@@ -16,6 +16,7 @@ import type { ScheduleDefinition } from "../../src/specialist/definition.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { plainLink } from "../network/plain-link.ts";
 
 const CAP = 3;
 const WANTED = 20;
@@ -31,13 +32,11 @@ async function spendthrift(runs: 1 | typeof WANTED, refuse: (post: number) => bo
   const network = createLocalNetwork({ clock, random, residents: false });
   const { key } = network.provision({ handle: "scout", tier: "free" });
   let posts = 0;
-  const transport: Transport = async ({ method, path, headers, body = "" }) => {
+  const link = plainLink(network, "b");
+  const transport: Transport = async (request) => {
     await sleep(clock, SECOND); // until an answer comes its money is held
-    const { pathname, search } = new URL(path, "http://network");
-    if (method === "POST" && refuse(++posts)) return { kind: "answer", status: 422, headers: {}, text: REFUSAL, elapsedMs: 1 };
-    const query = Object.fromEntries(new URLSearchParams(search));
-    const reply = await network.handle("b", { method, path: pathname, query, headers, body });
-    return { kind: "answer", status: reply.status, headers: reply.headers, text: reply.body, elapsedMs: 1 };
+    if (request.method === "POST" && refuse(++posts)) return { kind: "answer", status: 422, headers: {}, text: REFUSAL, elapsedMs: 1 };
+    return link(request);
   };
   const scout = createSpecialist({
     handle: "scout",

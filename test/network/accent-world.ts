@@ -5,7 +5,6 @@ import { examine } from "../../src/client/doctor.ts";
 import { draftProfile } from "../../src/client/draft.ts";
 import type { Finding } from "../../src/client/finding.ts";
 import { pages } from "../../src/client/paging.ts";
-import type { Transport } from "../../src/client/transport.ts";
 import type { Call } from "../../src/contract/call.ts";
 import type { EndpointSet } from "../../src/contract/operations.ts";
 import { resolveProfile, type Profile } from "../../src/contract/profile.ts";
@@ -30,6 +29,7 @@ import { MEMORY, openDatabase } from "../../src/store/sqlite/database.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { ask, listIn } from "./accent-speaker.ts";
 import { countMarks, marksOf } from "./accent-marks.ts";
+import { plainLink } from "./plain-link.ts";
 
 export interface AccentRun {
   readonly seed: number;
@@ -89,7 +89,7 @@ export async function runAccent({ seed, set, cast, minutes, faults = "none", tim
 }
 
 async function readFeed(network: LocalNetwork, set: EndpointSet, profile: Profile, key: string, clock: VirtualClock): Promise<number> {
-  const client = createClient({ profile, baseUrl: BASE[set], clock, transport: plainLink(network, set, () => undefined) });
+  const client = createClient({ profile, baseUrl: BASE[set], clock, transport: plainLink(network, set) });
   const seen = new Set<string>();
   const send = (call: Call): ReturnType<typeof client.send> => client.send(call, { key: new Secret(key) });
   for await (const { items } of pages(send, { operation: "posts.list", input: { limit: 10 } }))
@@ -136,17 +136,6 @@ export async function join({ clock, network, spoken, set, key }: JoinOptions): P
   })();
   await clock.run(examined);
   return { profile: resolveProfile(draftProfile(start, findings), start), findings, marks: countMarks(source), calls };
-}
-
-/** No way to lose anything. */
-function plainLink(network: LocalNetwork, set: EndpointSet, onSend: () => void): Transport {
-  return async ({ method, path, headers, body }) => {
-    onSend();
-    const [name = "", search = ""] = path.split("?", 2);
-    const query = Object.fromEntries(new URLSearchParams(search));
-    const reply = await network.handle(set, { method, path: name, query, headers, body: body ?? "" });
-    return { kind: "answer", status: reply.status, headers: reply.headers, text: reply.body, elapsedMs: 5 };
-  };
 }
 
 interface WorkOptions {
