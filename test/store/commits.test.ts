@@ -29,17 +29,24 @@ function lab() {
       () => said.push(name),
       (error: unknown) => said.push(`${name}: ${error instanceof Error ? error.message : String(error)}`),
     );
+  const put = (x: number | null): void => void insert.run(x);
+  /** A hard write that says its name once it is on disk. */
+  const hard = (x: number, name: string): void =>
+    say(
+      commits.hard(() => put(x)),
+      name,
+    );
   /** Ends the turn; what follows from it has happened when this resolves. */
   const turn = async (): Promise<void> => {
     for (const run of turns.splice(0)) run();
     await new Promise((resolve) => void setImmediate(resolve));
   };
-  return { db, commits, disk, lost, said, say, turn, rows, put: (x: number | null) => void insert.run(x), rollbacks: () => rollbacks };
+  return { db, commits, disk, lost, said, say, turn, rows, put, hard, rollbacks: () => rollbacks };
 }
 
 describe("a turn's writes", () => {
   test("share one commit; a soft one waits for nothing, a counted one for the commit, a hard one for the disk", async () => {
-    const { db, commits, disk, said, say, turn, put } = lab();
+    const { db, commits, disk, said, say, hard, turn, put } = lab();
     say(
       commits.soft(() => put(1)),
       "soft",
@@ -48,10 +55,7 @@ describe("a turn's writes", () => {
       commits.counted(() => put(2)),
       "counted",
     );
-    say(
-      commits.hard(() => put(3)),
-      "hard",
-    );
+    hard(3, "hard");
     await Promise.resolve();
     expect([said, db.isTransaction]).toEqual([["soft"], true]);
     await turn();
@@ -63,21 +67,12 @@ describe("a turn's writes", () => {
   });
 
   test("that come while the disk works share the next fsync, which no commit waits for", async () => {
-    const { commits, disk, said, say, turn, put, rows } = lab();
-    say(
-      commits.hard(() => put(1)),
-      "first",
-    );
+    const { disk, said, hard, turn, rows } = lab();
+    hard(1, "first");
     await turn();
-    say(
-      commits.hard(() => put(2)),
-      "second",
-    );
+    hard(2, "second");
     await turn();
-    say(
-      commits.hard(() => put(3)),
-      "third",
-    );
+    hard(3, "third");
     await turn();
     expect([said, rows(), disk.length]).toEqual([[], [1, 2, 3], 1]);
     disk[0]?.answer();
@@ -110,21 +105,12 @@ describe("a turn's writes", () => {
 
 describe("a disk that fails", () => {
   test("loses the store: who waits for it is told, and nothing more is accepted", async () => {
-    const { commits, disk, lost, said, say, turn, put } = lab();
-    say(
-      commits.hard(() => put(1)),
-      "first",
-    );
+    const { commits, disk, lost, said, hard, turn, put } = lab();
+    hard(1, "first");
     await turn();
-    say(
-      commits.hard(() => put(2)),
-      "second",
-    );
+    hard(2, "second");
     await turn();
-    say(
-      commits.hard(() => put(3)),
-      "third",
-    );
+    hard(3, "third");
     disk[0]?.fail(new Error("EIO"));
     await turn();
     disk[1]?.answer();
