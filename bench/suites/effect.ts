@@ -2,9 +2,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { delivered, signatureOf } from "../subjects/webhook.ts";
+import { openBackends, type Backends } from "../harness/backends.ts";
 import { drive } from "../harness/load.ts";
-import { startPostgres, type Postgres } from "../harness/postgres.ts";
-import { startRedis, type Redis } from "../harness/redis.ts";
 import { openSink } from "../harness/sink.ts";
 import { figure, percentile, spread, summarise } from "../harness/stats.ts";
 import { startSubject } from "../harness/subject.ts";
@@ -52,30 +51,20 @@ interface Measured {
   readonly refused: number;
 }
 
-interface Backends {
-  readonly postgres: Postgres | undefined;
-  readonly redis: Redis | undefined;
-  readonly missing: readonly string[];
-}
-
 export const suite: Suite = {
   name: "effect",
   title: "Event to effect: signed webhook in, one request out",
   async run(context) {
-    const contenders = CONTENDERS.filter(
-      ({ name }) => context.only === undefined || name.toLowerCase().includes(context.only.toLowerCase()),
-    );
-    const backends = await openBackends(contenders, context);
+    const backends = await openBackends(CONTENDERS, context);
     try {
-      const able = contenders.filter(({ needs }) => needs === undefined || backends[needs] !== undefined);
+      const { able, missing } = backends;
       const seen = new Map<string, Measured[]>();
       for (let run = 0; run < context.runs; run++)
         for (const contender of able)
           for (const inFlight of [...IN_FLIGHT, 0]) await once(contender, inFlight, run, seen, backends, context);
-      return report(able, seen, backends.missing);
+      return report(able, seen, missing);
     } finally {
-      await backends.postgres?.stop();
-      await backends.redis?.stop();
+      await backends.stop();
     }
   },
 };
@@ -203,23 +192,6 @@ function requestOf(n: number): Buffer {
     `POST /webhooks/s${n % SPECIALISTS} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nuser-agent: GitHub-Hookshot/bench\r\n` +
       `x-github-event: issues\r\nx-github-delivery: delivery-${n}\r\nx-hub-signature-256: ${signatureOf(body)}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
   );
-}
-
-async function openBackends(contenders: readonly Contender[], context: BenchContext): Promise<Backends> {
-  const wants = (what: "postgres" | "redis"): boolean => contenders.some(({ needs }) => needs === what);
-  const missing: string[] = [];
-  const attempt = async <T>(wanted: boolean, who: string, open: () => Promise<T>): Promise<T | undefined> => {
-    if (!wanted) return undefined;
-    try {
-      return await open();
-    } catch (error) {
-      missing.push(`${who} could not run: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`);
-      return undefined;
-    }
-  };
-  const postgres = await attempt(wants("postgres"), "pg-boss and DBOS", () => startPostgres(context.folder));
-  const redis = await attempt(wants("redis"), "BullMQ", () => startRedis(context.folder));
-  return { postgres, redis, missing };
 }
 
 function report(contenders: readonly Contender[], seen: ReadonlyMap<string, readonly Measured[]>, missing: readonly string[]): SuiteResult {

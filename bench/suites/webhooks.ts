@@ -2,9 +2,8 @@
 import { createHmac } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { openBackends, type Backends } from "../harness/backends.ts";
 import { drive } from "../harness/load.ts";
-import { startPostgres, type Postgres } from "../harness/postgres.ts";
-import { startRedis, type Redis } from "../harness/redis.ts";
 import { openSink } from "../harness/sink.ts";
 import { figure, percentile, spread, summarise, type Summary } from "../harness/stats.ts";
 import { startSubject, type Subject } from "../harness/subject.ts";
@@ -58,12 +57,9 @@ export const suite: Suite = {
   name: "webhooks",
   title: "Receiving webhooks: verified, stored, deduplicated, answered",
   async run(context) {
-    const contenders = CONTENDERS.filter(
-      ({ name }) => context.only === undefined || name.toLowerCase().includes(context.only.toLowerCase()),
-    );
-    const backends = await openBackends(contenders, context);
+    const backends = await openBackends(CONTENDERS, context);
     try {
-      const able = contenders.filter(({ needs }) => needs === undefined || backends[needs] !== undefined);
+      const { able, missing } = backends;
       const seen = new Map<string, Measured[]>();
       const wire: number[] = [];
       for (let run = 0; run < context.runs; run++) {
@@ -77,35 +73,12 @@ export const suite: Suite = {
         if (able.some(({ name }) => name === RETINUE)) wire.push(await toTheWire(run, context));
         context.progress(`to the wire, p50: ${figure(wire.at(-1) ?? NaN)} ms`);
       }
-      return report(able, seen, wire, backends.missing);
+      return report(able, seen, wire, missing);
     } finally {
-      await backends.postgres?.stop();
-      await backends.redis?.stop();
+      await backends.stop();
     }
   },
 };
-
-interface Backends {
-  readonly postgres: Postgres | undefined;
-  readonly redis: Redis | undefined;
-  readonly missing: readonly string[];
-}
-
-async function openBackends(contenders: readonly Contender[], context: BenchContext): Promise<Backends> {
-  const missing: string[] = [];
-  const attempt = async <T>(what: "postgres" | "redis", who: string, open: () => Promise<T>): Promise<T | undefined> => {
-    if (!contenders.some(({ needs }) => needs === what)) return undefined;
-    try {
-      return await open();
-    } catch (error) {
-      missing.push(`${who} could not run: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`);
-      return undefined;
-    }
-  };
-  const postgres = await attempt("postgres", "pg-boss", () => startPostgres(context.folder));
-  const redis = await attempt("redis", "BullMQ", () => startRedis(context.folder));
-  return { postgres, redis, missing };
-}
 
 /** As many as it takes at 64 in flight, then half as many a second, then some of them again. */
 async function measure(
