@@ -25,6 +25,7 @@ export function checkProfile(data: ProfileData, operations: ReadonlyMap<string, 
     }),
     ...checkRecords(data),
     ...checkStatuses(data),
+    ...checkTrust(data),
     ...checkNames(data, operations),
     ...Object.entries(data.webhooks.kinds).flatMap(([word, kind]) =>
       isEventKind(kind) || kind.startsWith("x:")
@@ -98,6 +99,25 @@ function checkStatuses(data: ProfileData): ProfileProblem[] {
       return other === undefined || other === status ? [] : [problem(["statuses", status], `"${word}" also stands for ${other}`)];
     }),
   );
+}
+
+/** What a network says must stand for one trust tier, or nobody knows what it may do. */
+function checkTrust({ trust }: ProfileData): ProfileProblem[] {
+  const words = new Map<string, string>();
+  const reputations = new Map<number, string>();
+  return Object.entries(trust).flatMap(([name, { reputation }]) => {
+    const word = statusWord(name);
+    const same = words.get(word);
+    const level = reputation === undefined ? undefined : reputations.get(reputation);
+    words.set(word, name);
+    if (reputation !== undefined) reputations.set(reputation, name);
+    return [
+      ...(same === undefined ? [] : [problem(["trust", name], `is the same word as "${same}", which is a trust tier already`)]),
+      ...(level === undefined
+        ? []
+        : [problem(["trust", name, "reputation"], `begins where "${level}" begins; expected another reputation`)]),
+    ];
+  });
 }
 
 function checkNames(data: ProfileData, operations: ReadonlyMap<string, ProfileOperation>): ProfileProblem[] {

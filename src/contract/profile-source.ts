@@ -108,6 +108,11 @@ const capability = z.strictObject({
   note: z.string().max(500).optional(),
 });
 
+const trustTier = capability.extend({
+  /** From this reputation on, where the network tells reputation and no word for trust. */
+  reputation: z.number().optional(),
+});
+
 const tier = capability.extend({
   perHour: z.number().int().positive().optional(),
   perDay: z.number().int().positive().optional(),
@@ -209,7 +214,7 @@ const common = {
   extra: z.record(z.string().regex(/^[a-z][a-z0-9-]*\.[a-z][A-Za-z0-9-]*$/, 'expected a name such as "bids.withdraw"'), extra).optional(),
   limits: z.array(limit).max(100).optional(),
   tiers: z.record(word, tier).optional(),
-  trust: z.record(word, capability).optional(),
+  trust: z.record(word, trustTier).optional(),
   records: z.strictObject(recordShapes).optional(),
   /** Where the items of a list, or a single record, sit in an answer; `any` is tried after the record's own. */
   lists: places.optional(),
@@ -247,7 +252,7 @@ export const profileData = z.strictObject({
   extra: z.record(word, extra),
   limits: z.array(limit),
   tiers: z.record(word, tier),
-  trust: z.record(word, capability),
+  trust: z.record(word, trustTier),
   records: z.strictObject(recordShapes),
   lists: places,
   singles: places,

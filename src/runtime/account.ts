@@ -1,4 +1,4 @@
-/** Who am I: a specialist's own id on the network, learnt once, so that it never answers itself. */
+/** Who am I: a specialist's own id on the network, learnt once, so that it never answers itself; and its trust, now and then. */
 import type { NetworkRecord } from "../contract/records.ts";
 import { HOUR } from "../core/units.ts";
 import type { Member } from "./member.ts";
@@ -7,25 +7,34 @@ import type { Parts } from "./parts.ts";
 /** Where it could not be learnt, it is asked for again after this. */
 const ASK_AGAIN_MS = HOUR;
 
-/** Asks the network, where the id is neither given nor known. Costs one read, once. */
+/** Asks the network, where the id is neither given nor known, or its trust decides something. Costs one read. */
 export async function learnAccount(parts: Parts, member: Member): Promise<void> {
   const now = parts.clock.now();
-  if (member.accountId !== undefined || now < member.askAccountAt) return;
-  member.askAccountAt = now + ASK_AGAIN_MS;
+  const { trust } = parts.standing;
   const { handle } = member.specialist;
+  if ((member.accountId !== undefined || now < member.askAccountAt) && !trust.isDue(handle)) return;
+  const putOff = (until: number): void => {
+    member.askAccountAt = until;
+    trust.putOff(handle, until);
+  };
+  putOff(now + ASK_AGAIN_MS);
   const byHandle = member.rules.of("agents.get").targetBy === "handle";
-  const call = byHandle ? { operation: "agents.get", target: handle, input: {} } : { operation: "agents.list", input: {} };
+  const target = byHandle ? handle : member.accountId;
+  const call = target === undefined ? { operation: "agents.list", input: {} } : { operation: "agents.get", target, input: {} };
   const answer = await parts.door.read(member, call, { lane: "watch", signal: parts.ending });
-  if (answer.kind === "waits") member.askAccountAt = answer.until;
+  if (answer.kind === "waits") putOff(answer.until);
   if (answer.kind !== "answered" || answer.outcome.class !== "confirmed") return;
   const { record, items = [] } = answer.outcome;
   for (const found of record === undefined ? items : [record]) await learnFrom(parts, member, found);
 }
 
-/** The first confirmed post, or a record of the account itself, tells the id as well. */
+/** The first confirmed post, or a record of the account itself, tells the id as well; the record also tells its trust. */
 export async function learnFrom(parts: Parts, member: Member, record: NetworkRecord | undefined): Promise<void> {
-  if (member.accountId !== undefined || record === undefined) return;
+  if (record === undefined) return;
   const same = (handle: string | undefined): boolean => handle?.toLowerCase() === member.specialist.handle.toLowerCase();
+  if (record.kind === "agent" && (same(record.handle) || record.id === member.accountId))
+    parts.standing.trust.heard(member.specialist.handle, record);
+  if (member.accountId !== undefined) return;
   const id =
     record.kind === "agent" && same(record.handle)
       ? record.id

@@ -243,7 +243,7 @@ function admitFor(options: DoorOptions, passage: Passage, key: HeldKey): Admit {
     lane,
     cost: operation.weight,
     promises: call.operation === "jobs.apply" ? 1 : 0,
-    price: priceOf(profile, specialist.tier, operation, call.input),
+    price: priceOf(profile, { tier: specialist.tier, trust: options.standing.trust.of(specialist.handle) }, operation, call.input),
     ownLimits: ownLimitsOf(profile, call.operation),
     ...(intent === undefined
       ? {}

@@ -1,12 +1,34 @@
-/** What an action costs at most, from the profile's price (for a tier, where it has one of its own) and the action's input. */
+/** What an action costs at most, from the profile's price (for a tier or a trust tier, where it has one of its own) and the action's input. */
 import type { Profile } from "../contract/profile.ts";
+import type { Price as Stated } from "../contract/profile-source.ts";
 import type { ProfileOperation } from "../contract/profile-operations.ts";
 import type { JsonObject } from "../core/json.ts";
 import { CREDITS, MICROS_PER_UNIT } from "../core/units.ts";
 import type { Price } from "../limits/spending.ts";
 
-export function priceOf(profile: Profile, tier: string, operation: ProfileOperation, input: JsonObject): Price {
-  const price = profile.tiers[tier]?.prices?.[operation.name] ?? operation.price;
+/** What prices depend on beside the operation. */
+export interface Account {
+  readonly tier: string;
+  /** What the network said last; undefined where it has not said yet. */
+  readonly trust: string | undefined;
+}
+
+export function priceOf(profile: Profile, { tier, trust }: Account, operation: ProfileOperation, input: JsonObject): Price {
+  const usual = profile.tiers[tier]?.prices?.[operation.name] ?? operation.price;
+  if (trust !== undefined) return worstOf(profile.trust[trust]?.prices?.[operation.name] ?? usual, input);
+  // Until the network has said which of them it is, it may be the dearest.
+  const earned = Object.values(profile.trust).flatMap(({ prices }) => prices?.[operation.name] ?? []);
+  return earned.map((price) => worstOf(price, input)).reduce(dearer, worstOf(usual, input));
+}
+
+function dearer(one: Price, other: Price): Price {
+  if (one.kind === "unknown" || other.kind === "free") return one;
+  if (other.kind === "unknown" || one.kind === "free") return other;
+  if (one.worst.currency !== other.worst.currency) return { kind: "unknown" };
+  return one.worst.micros >= other.worst.micros ? one : other;
+}
+
+function worstOf(price: Stated, input: JsonObject): Price {
   if (price === "free") return { kind: "free" };
   if (price === "unknown") return { kind: "unknown" };
   const currency = price.currency ?? CREDITS;

@@ -12,21 +12,27 @@ import type { Price } from "../limits/spending.ts";
 import type { OperationRule, OperationRules, Refusal } from "../specialist/rules.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import { priceOf } from "./prices.ts";
+import type { TrustWatch } from "./trust.ts";
 
-export function operationRules(specialist: Specialist, profile: Profile, clock: Clock): OperationRules {
-  return new ProfileRules(specialist, profile, clock);
+/** `trust` says what the network's trust in it is; without, it is not known. */
+export function operationRules(specialist: Specialist, profile: Profile, clock: Clock, trust?: Trusting): OperationRules {
+  return new ProfileRules(specialist, profile, clock, trust);
 }
+
+type Trusting = Pick<TrustWatch, "of">;
 
 /** A class, since every specialist has one and closures would each take their own memory. */
 class ProfileRules implements OperationRules {
   readonly #specialist: Specialist;
   readonly #profile: Profile;
   readonly #clock: Clock;
+  readonly #trust: Trusting | undefined;
 
-  constructor(specialist: Specialist, profile: Profile, clock: Clock) {
+  constructor(specialist: Specialist, profile: Profile, clock: Clock, trust: Trusting | undefined) {
     this.#specialist = specialist;
     this.#profile = profile;
     this.#clock = clock;
+    this.#trust = trust;
   }
 
   of(name: string): OperationRule {
@@ -37,10 +43,15 @@ class ProfileRules implements OperationRules {
       lane: operation.lane,
       targetBy: targetBy(operation),
       ...(this.#specialist.review.includes(name)
-        ? { review: questionFor(operation, (input) => priceOf(this.#profile, this.#specialist.tier, operation, input), this.#clock) }
+        ? { review: questionFor(operation, (input) => this.#price(operation, input), this.#clock) }
         : {}),
       ...(refusal === undefined ? {} : { refusal }),
     };
+  }
+
+  #price(operation: ProfileOperation, input: JsonObject): Price {
+    const { tier, handle } = this.#specialist;
+    return priceOf(this.#profile, { tier, trust: this.#trust?.of(handle) }, operation, input);
   }
 
   input(name: string, input: JsonObject): JsonObject {
@@ -91,6 +102,21 @@ function refusalOf(operation: ProfileOperation, specialist: Specialist, profile:
 export function lackedBy(profile: Profile, tier: string, operation: string): Refusal | undefined {
   if (profile.tiers[tier]?.lacks?.includes(operation) !== true) return undefined;
   return { code: "not_in_tier", message: `the ${tier} tier of ${profile.name} has no ${operation}` };
+}
+
+/** What a specialist may do by its definition and its tier or trust may not let it. */
+export function lacksOf(profile: Profile, { tier, may }: Specialist): string[] {
+  const name = profile.name;
+  return [
+    ...may
+      .filter((one) => lackedBy(profile, tier, one) !== undefined)
+      .map((one) => `asks for ${one}, which the ${tier} tier of ${name} has not`),
+    ...Object.entries(profile.trust).flatMap(([trust, { lacks = [] }]) =>
+      may
+        .filter((one) => lacks.includes(one))
+        .map((one) => `waits to do ${one} while its trust on ${name} is "${trust}", which has it not yet`),
+    ),
+  ];
 }
 
 function targetBy(operation: ProfileOperation): "id" | "handle" | undefined {

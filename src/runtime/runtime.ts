@@ -14,6 +14,7 @@ import { floorsOf } from "../limits/check.ts";
 import type { Pacer } from "../limits/pacing.ts";
 import { ledgerTime, steadyClock } from "../limits/time.ts";
 import { createWakes, type Wakes } from "../schedule/wakes.ts";
+import type { OperationRules } from "../specialist/rules.ts";
 import type { Caps, Specialist } from "../specialist/specialist.ts";
 import type { Recovered, Retention, Store } from "../store/store.ts";
 import { learnAccount, learnFrom } from "./account.ts";
@@ -147,6 +148,7 @@ class Engine implements Runtime {
       clock,
       announcer: this.announcer,
       drift: options.profile.drift,
+      trust: options.profile.trust,
       writes: (operation) => options.profile.operations.get(operation)?.effect !== "read",
       keep: (change) => this.#track(options.store.keepStanding(change, clock.now())),
     });
@@ -214,9 +216,9 @@ class Engine implements Runtime {
     this.#check(specialist);
     const known = this.#members.get(specialist.handle);
     if (known !== undefined) {
-      const { profile, clock } = this.#options;
+      const { profile } = this.#options;
       known.specialist = specialist;
-      known.rules = operationRules(specialist, profile, clock);
+      known.rules = this.#rules(specialist);
       known.limits = limitsOf(specialist.tier, profile);
       known.floors = floorsOf(specialist.lanes);
       known.retired = false;
@@ -236,10 +238,14 @@ class Engine implements Runtime {
     if (specialist.isolate === "worker") this.#options.isolation?.check(specialist);
   }
 
+  #rules(specialist: Specialist): OperationRules {
+    const { profile, clock } = this.#options;
+    return operationRules(specialist, profile, clock, this.parts.standing.trust);
+  }
+
   #enlist(specialist: Specialist, accountId: string | undefined): Member {
     const { profile, clock } = this.#options;
-    const rules = operationRules(specialist, profile, clock);
-    const member = createMember(specialist, rules, limitsOf(specialist.tier, profile), clock.now());
+    const member = createMember(specialist, this.#rules(specialist), limitsOf(specialist.tier, profile), clock.now());
     member.accountId ??= accountId;
     this.#members.set(specialist.handle, member);
     return member;

@@ -42,6 +42,8 @@ export interface WaitShown {
 export interface SpecialistShown {
   readonly handle: string;
   readonly tier: Tier | undefined;
+  /** The network's trust in it, where the profile says what that is good for. */
+  readonly trust?: string;
   readonly accountId: string | undefined;
   readonly retired: boolean;
   /** Confirmed actions by operation. */
@@ -138,7 +140,12 @@ export async function showAll({
     doubts: doubts.map(waiting),
     stopped: standing.stops().slice(0, MAX_LISTED),
     drift: standing.drift().slice(0, MAX_LISTED),
-    specialists: await Promise.all([...handles].sort().map((handle) => showSpecialist(store, clock, handle, running.get(handle)))),
+    specialists: await Promise.all(
+      [...handles].sort().map(async (handle) => {
+        const trust = standing.trust.of(handle);
+        return { ...(await showSpecialist(store, clock, handle, running.get(handle))), ...(trust === undefined ? {} : { trust }) };
+      }),
+    ),
     webhooks: await live?.runtime.webhooks?.shown(),
   };
 }

@@ -12,6 +12,8 @@ export const DRIFT = "drift";
 /** When a write of an operation that is slowed last left. */
 export const SLOWED = "slowed";
 const PROFILE = "profile";
+/** What the network last said of its trust in a specialist. */
+const TRUST = "trust";
 
 /** What was learnt under one profile may be cured by another: refused accounts and unpaid bills are not. */
 const CURED_BY_A_PROFILE: readonly string[] = ["unreadable", "operation_missing"];
@@ -20,6 +22,19 @@ export interface Remembered {
   readonly stops: readonly HeldStop[];
   readonly drift: readonly DriftEntry[];
   readonly slowed: readonly (readonly [operation: string, at: number])[];
+}
+
+/** What a network said of its trust in a specialist. */
+export interface TrustHeard {
+  readonly handle: string;
+  readonly trust: string | undefined;
+  readonly reputation: number | undefined;
+  /** Since when it is this trust. */
+  readonly since: number;
+  /** When the network is asked again. */
+  readonly lookAt: number;
+  /** What the profile said that this trust may not do: for whoever has no profile at hand. */
+  readonly lacks: readonly string[];
 }
 
 export function stopName({ handle, operation }: Pick<HeldStop, "handle" | "operation">): string {
@@ -42,6 +57,27 @@ export function slowedRow(operation: string, at: number): StandingRow {
   return { kind: SLOWED, name: operation, data: { at } };
 }
 
+export function trustRow(heard: TrustHeard): StandingRow {
+  return { kind: TRUST, name: heard.handle, data: plain(heard) };
+}
+
+export function readTrust(rows: readonly StandingRow[]): readonly TrustHeard[] {
+  return rows.flatMap(({ kind, name, data }) => {
+    if (kind !== TRUST) return [];
+    const { trust, reputation, lacks } = data;
+    return [
+      {
+        handle: name,
+        trust: maybe(trust),
+        reputation: typeof reputation === "number" ? reputation : undefined,
+        since: number(data, "since"),
+        lookAt: number(data, "lookAt"),
+        lacks: Array.isArray(lacks) ? lacks.filter((one) => typeof one === "string") : [],
+      },
+    ];
+  });
+}
+
 /** What rows say; those of another version of ours that make no sense any more are left out. */
 export function readRows(rows: readonly StandingRow[]): Remembered {
   return {
@@ -61,7 +97,7 @@ export function underProfile(
   const hash = sha256(plain(speechOf(profile)));
   const known = rows.find(({ kind }) => kind === PROFILE)?.data["hash"];
   const cured = ({ kind, data }: StandingRow): boolean =>
-    kind === DRIFT || kind === SLOWED || (kind === STOP && CURED_BY_A_PROFILE.includes(text(data, "code")));
+    kind === DRIFT || kind === SLOWED || kind === TRUST || (kind === STOP && CURED_BY_A_PROFILE.includes(text(data, "code")));
   return { row: { kind: PROFILE, name: "", data: { hash } }, void: known === undefined || known === hash ? [] : rows.filter(cured) };
 }
 

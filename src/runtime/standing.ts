@@ -3,12 +3,14 @@ import type { Call, Outcome } from "../contract/call.ts";
 import type { DriftEntry } from "../client/drift.ts";
 import type { DriftPolicy, Observation } from "../contract/pins.ts";
 import type { Profile } from "../contract/profile.ts";
+import type { TrustTiers } from "../contract/trust.ts";
 import type { Clock } from "../core/clock.ts";
 import { createAnnouncer, type Announcer } from "../core/events.ts";
 import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { StandingChange, StandingRow, StandingStore } from "../store/store.ts";
 import { createLessons, type HeldStop, type Lesson, type StandingStop } from "./lessons.ts";
 import { createDriftWatch, type DriftWatch } from "./drift-watch.ts";
+import { createTrustWatch, type TrustWatch } from "./trust.ts";
 import { readRows, STOP, stopName, stopRow, underProfile } from "./standing-rows.ts";
 
 export interface Standing {
@@ -24,6 +26,8 @@ export interface Standing {
   drifted(operation: string, observations: readonly Observation[]): void;
   /** Everything that holds now, with what drift stops. */
   stops(): readonly StandingStop[];
+  /** What the network's trust in each specialist is, and is not enough for. */
+  readonly trust: TrustWatch;
   /** Worst first. */
   drift(): readonly DriftEntry[];
   /** Takes up what an earlier run learnt. */
@@ -40,6 +44,8 @@ export interface StandingOptions {
   readonly announcer: Announcer;
   /** What a breaking change of shape leads to. Default `note`. */
   readonly drift?: DriftPolicy;
+  /** What the profile says of trust tiers; undefined where there is no profile at hand, and rows have to do. */
+  readonly trust: TrustTiers | undefined;
   /** Unreadable answers to writes of one operation, in a row, after which it stops. Default 3. */
   readonly quarantineAfter?: number;
   /** Whether an operation writes: drift in what is only read stops nothing. */
@@ -60,6 +66,7 @@ export function createStanding(options: StandingOptions): Standing {
   const claimed = new Set<string>();
   const lessons = createLessons();
   const hold = (lesson: Lesson): void => holdFor(lesson, held, options);
+  const trust = createTrustWatch({ clock, tiers: options.trust, keep });
   const watch = watchDrift(options, (operation) => hold(unreadable(operation)));
   const standingIn = (handle: string, operation: string, isWrite: boolean): StandingStop | undefined =>
     applying(held, handle, operation) ?? (isWrite ? watch.stopOf(operation) : undefined);
@@ -71,6 +78,9 @@ export function createStanding(options: StandingOptions): Standing {
 
   return {
     stop(handle, operation, isWrite) {
+      // Its end is read from the account, so that nothing is let through to try.
+      const early = trust.stop(handle, operation);
+      if (early !== undefined) return early;
       const stop = standingIn(handle, operation, isWrite);
       const now = clock.now();
       if (stop?.probeAt === undefined || stop.probeAt > now) return stop;
@@ -104,18 +114,20 @@ export function createStanding(options: StandingOptions): Standing {
       if (lesson !== undefined) hold(lesson);
     },
     drifted: (operation, observations) => watch.note(operation, observations),
-    stops: () => [...held.values(), ...changedStops(watch, writes)],
+    stops: () => [...held.values(), ...trust.stops(), ...changedStops(watch, writes)],
+    trust,
     drift: () => watch.entries(),
     restore(rows) {
       const known = readRows(rows);
       for (const stop of known.stops) held.set(stopName(stop), stop);
       watch.restore(known);
+      trust.restore(rows);
     },
     lift(name, handle) {
       const stops = [...held.values()].filter((stop) => concerns(stop, name, handle));
       for (const stop of stops) if (stop.handle !== undefined) lessons.forget(stop.handle, name);
-      const change = forget(stops.map(stopName), name);
-      return change.drop.length === 0 ? undefined : change;
+      const change = { ...forget(stops.map(stopName), name), put: trust.lookNow(name, handle) };
+      return change.drop.length + change.put.length === 0 ? undefined : change;
     },
   };
 }
@@ -180,7 +192,7 @@ export async function recallStanding(standing: Standing, store: StandingStore, p
 
 /** Where a runtime that is not at work now stood when it ended: to be looked at and lifted. */
 export async function rememberedStanding(store: StandingStore, clock: Clock): Promise<Standing> {
-  const standing = createStanding({ clock, announcer: createAnnouncer(), writes: () => true, keep: () => undefined });
+  const standing = createStanding({ clock, announcer: createAnnouncer(), trust: undefined, writes: () => true, keep: () => undefined });
   standing.restore(await store.standing());
   return standing;
 }

@@ -76,6 +76,17 @@ test("a network with comments, submolts and bids is joined without code", () => 
   expect(profile.limits[0]?.per).toBe(1_800_000);
 });
 
+test.each([
+  [{ extends: "set-b", trust: { "New-Comer": {}, new_comer: {} } }, "trust.new_comer", "same word"],
+  [{ extends: "set-b", trust: { low: { reputation: 5 }, high: { reputation: 5 } } }, "trust.high.reputation", "begins where"],
+  [{ extends: "set-b", trust: { low: { lacks: ["posts.fly"] } } }, "trust.low.lacks", "no operation"],
+])("trust tiers that cannot be told apart, or lack what there is not, are refused with their place", (source, at, says) => {
+  const [problem, ...others] = problemsOf(source);
+  expect(others).toEqual([]);
+  expect(problem?.path.join(".")).toBe(at);
+  expect(problem?.message).toContain(says);
+});
+
 test("a profile extends another that was resolved before", () => {
   const below = resolveProfile({ extends: "set-a", records: { post: { content: ["text"] } } });
   const above = resolveProfile({ extends: "set-a", records: { post: { id: ["uid"] } } }, below);

@@ -7,7 +7,8 @@ import { DAY, showDuration } from "../../core/units.ts";
 import { DEFAULT_FLOORS } from "../../limits/lanes.ts";
 import { plan, type PlanInput, type PlanRow } from "../../limits/planner.ts";
 import { planCast } from "../../runtime/launch.ts";
-import { limitsOf } from "../../runtime/rules.ts";
+import { TRUST_LOOK_MS } from "../../runtime/trust.ts";
+import { limitsOf, lacksOf } from "../../runtime/rules.ts";
 import { cronTimes } from "../../schedule/cron.ts";
 import type { Specialist } from "../../specialist/specialist.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
@@ -26,7 +27,10 @@ export const command: Command = {
     const { out, clock, version } = context;
     const config = await context.loadConfig();
     const { profile, roster } = await planCast(config, clock);
-    const rows = plan(roster.definitions.map(({ specialist }) => inputOf(specialist, config, profile, clock.now())));
+    const specialists = roster.definitions.map(({ specialist }) => specialist);
+    const planned = plan(specialists.map((specialist) => inputOf(specialist, config, profile, clock.now())));
+    const lacks = new Map(specialists.map((specialist) => [String(specialist.handle), lacksOf(profile, specialist)]));
+    const rows = planned.map((row) => ({ ...row, warnings: [...row.warnings, ...(lacks.get(row.handle) ?? [])] }));
     show(rows, out);
     out.result({ version, command: "plan", ok: true, specialists: rows });
     return EXIT.done;
@@ -47,6 +51,7 @@ function inputOf(specialist: Specialist, config: Config, profile: Profile, now: 
     ],
     // One call for each run: what a run really does is not known before it does it.
     wants: {
+      watch: Object.keys(profile.trust).length === 0 ? 0 : DAY / TRUST_LOOK_MS,
       act: specialist.schedules.reduce(
         (sum, { cron, everyMs, zone }) => sum + runsADay(cron, everyMs, zone ?? config.guardian.zone, now),
         0,

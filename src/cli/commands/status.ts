@@ -36,7 +36,7 @@ function show(snapshot: Snapshot, out: Output): void {
   out.line();
   out.table(snapshot.specialists, [
     { title: "specialist", value: (row) => row.handle },
-    { title: "tier", value: (row) => row.tier ?? "-" },
+    { title: "tier", value: ({ tier = "-", trust }) => (trust === undefined ? tier : `${tier}, ${trust}`) },
     { title: "done", value: (row) => total(row.actions), align: "right" },
     { title: "to do", value: (row) => (row.open["ready"] ?? 0) + (row.open["sending"] ?? 0), align: "right" },
     { title: "jobs", value: jobsText },
