@@ -1,10 +1,11 @@
 /** The Guardian's hand: what a person may ask and order, over a running runtime or over its store alone. */
+import { isOperationName, OPERATIONS } from "../contract/operations.ts";
 import type { Clock } from "../core/clock.ts";
 import { Misconfigured, Refused } from "../core/errors.ts";
 import { asHandle, asIntentId } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Intent, IntentChange, IntentState } from "../outbox/port.ts";
-import type { Store } from "../store/store.ts";
+import type { OpenAttempt, Store } from "../store/store.ts";
 import { announceIntent } from "./announcing.ts";
 import { callOperation, type CallResult } from "./calling.ts";
 import { follow } from "./concluding.ts";
@@ -49,8 +50,11 @@ export interface LogPage {
 }
 
 export interface WriteInFlight {
+  /** Of the action; absent for what the runtime does for itself, such as registering a webhook. */
+  readonly id?: string;
   readonly handle: string;
   readonly operation: string;
+  readonly target?: string;
   readonly startedAt: number;
   /** An answer that has not come by then never will. */
   readonly deadlineAt: number;
@@ -187,8 +191,9 @@ function stops(hand: Hand): Pick<Guardian, "pause" | "resume" | "halt" | "lift">
       const scope = await known(hand, handle);
       await store.stop("halt", scope, reason ?? "the Guardian said so", clock.now());
       const inFlight = (await store.openAttempts())
-        .filter(({ intentSeq, specialist }) => intentSeq !== undefined && (scope === EVERYONE || scope === specialist))
-        .map(({ specialist, operation, startedAt, deadlineAt }) => ({ handle: specialist, operation, startedAt, deadlineAt }));
+        .filter(({ specialist }) => scope === EVERYONE || scope === specialist)
+        .filter(({ intent, operation }) => intent !== undefined || writes(operation))
+        .map(onItsWay);
       return { said: handle === undefined ? "halted: nobody writes any more" : `halted: ${handle} does not write any more`, inFlight };
     },
     async lift({ handle }) {
@@ -196,6 +201,22 @@ function stops(hand: Hand): Pick<Guardian, "pause" | "resume" | "halt" | "lift">
       wakeAll(hand, ["halted"]);
       return { said: was ? `${name(handle)} may write again` : `${name(handle)} was not halted${await others(store, "halts")}` };
     },
+  };
+}
+
+/** Of the 29: what a profile adds is only ever sent for an action. A key's trade for a token changes nothing on the network. */
+function writes(operation: string): boolean {
+  return isOperationName(operation) && OPERATIONS[operation].effect !== "read" && !operation.startsWith("auth.");
+}
+
+function onItsWay({ intent, specialist, operation, target, startedAt, deadlineAt }: OpenAttempt): WriteInFlight {
+  return {
+    ...(intent === undefined ? {} : { id: intent }),
+    handle: specialist,
+    operation,
+    ...(target === undefined ? {} : { target }),
+    startedAt,
+    deadlineAt,
   };
 }
 

@@ -69,6 +69,12 @@ export interface AdmissionStore {
   settle(settlement: Settlement): Promise<void>;
 }
 
+/** A request on its way, and for which action: the runtime's own have none. */
+export interface OpenAttempt extends Attempt {
+  readonly intent: IntentId | undefined;
+  readonly target: string | undefined;
+}
+
 /** An action that waits for the Guardian. */
 export interface OpenApproval {
   readonly approval: Approval;
@@ -102,8 +108,8 @@ export interface GuardianStore {
   openApprovals(limit: number): Promise<readonly OpenApproval[]>;
   /** Answers false when nothing of that name waits. */
   decideApproval(intent: IntentId, verdict: "approved" | "rejected", reason: string | undefined, now: number): Promise<boolean>;
-  /** Attempts sent and not answered yet. */
-  openAttempts(): Promise<readonly Attempt[]>;
+  /** Attempts sent and not answered yet, oldest first. */
+  openAttempts(): Promise<readonly OpenAttempt[]>;
 }
 
 export interface RosterStore {

@@ -32,8 +32,9 @@ export const command: Command = {
     if (inFlight.length > 0) {
       out.line(`${inFlight.length} on the way already, which nothing can stop any more:`);
       out.table(inFlight, [
+        { title: "id", value: ({ id }) => id ?? "-" },
         { title: "specialist", value: (row) => row.handle },
-        { title: "what", value: (row) => row.operation },
+        { title: "what", value: ({ operation, target }) => (target === undefined ? operation : `${operation} ${target}`) },
         { title: "sent", value: (row) => timeOfDay(row.startedAt) },
         { title: "known by", value: (row) => timeOfDay(row.deadlineAt) },
       ]);

@@ -1,12 +1,11 @@
 /** The Guardian's hand in SQLite: keys and their limits, money, halts and pauses, approvals, what is in flight. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Lane } from "../../contract/operations.ts";
-import { asHandle, asKeyId, type Handle, type IntentId, type KeyId } from "../../core/ids.ts";
+import { asHandle, asIntentId, asKeyId, type Handle, type IntentId, type KeyId } from "../../core/ids.ts";
 import { liveBudget } from "../../limits/cadence.ts";
 import { quotaUse } from "../../limits/quota.ts";
 import { scopeOf } from "../../limits/spending.ts";
-import type { Attempt } from "../../outbox/port.ts";
-import type { GuardianStore } from "../store.ts";
+import type { GuardianStore, OpenAttempt } from "../store.ts";
 import type { Commits } from "./commits.ts";
 import type { GuardianTable } from "./limits/guardian.ts";
 import { createOwed } from "./limits/owed.ts";
@@ -33,9 +32,9 @@ export function createGuardian(
     ON CONFLICT (handle) DO UPDATE SET key_id = ?2, updated_at = ?3`);
   const owed = createOwed(db);
   const registered = db.prepare("SELECT 1 FROM quota_key WHERE key_id = ?");
-  const open = db.prepare(
-    "SELECT seq, specialist, key_id, intent_seq, operation, lane, weight, started_at, deadline_at FROM attempt WHERE ended_at IS NULL",
-  );
+  const open = db.prepare(`
+    SELECT a.seq, a.specialist, key_id, intent_seq, a.operation, a.target, a.lane, weight, started_at, deadline_at, i.id AS intent
+    FROM attempt AS a LEFT JOIN intent AS i ON i.seq = a.intent_seq WHERE a.ended_at IS NULL ORDER BY a.seq`);
 
   const register = (
     handle: Handle,
@@ -111,8 +110,11 @@ function createApprovals(
   };
 }
 
-function readAttempt(row: Row): Attempt {
+function readAttempt(row: Row): OpenAttempt {
+  const intent = maybeText(row, "intent");
   return {
+    intent: intent === undefined ? undefined : asIntentId(intent),
+    target: maybeText(row, "target"),
     seq: numberOf(row, "seq"),
     specialist: asHandle(textOf(row, "specialist")),
     keyId: asKeyId(textOf(row, "key_id")),
