@@ -32,6 +32,8 @@ export interface Pin {
   seen: number;
   /** Records in a row without it. */
   missed: number;
+  /** Of references: the member that holds each id. */
+  by?: string;
 }
 
 /** The memory of one operation's reading. Bounded by our own fields and `MAX_KNOWN_KEYS`. */
@@ -43,6 +45,8 @@ export interface Pins {
   readonly known: Set<string>;
   /** Candidates that held something of another kind, so that each is reported once. */
   readonly misfits: Set<string>;
+  /** The same for posts within posts, once there were some. */
+  nested?: Pins;
 }
 
 /** Past this many keys, new ones are no news: the network uses ids as keys. */

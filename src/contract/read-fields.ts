@@ -2,7 +2,7 @@
 import { isObject, type Json, type JsonObject } from "../core/json.ts";
 import { fieldPath, typeOf, valueAt, type FieldPath } from "./field-path.ts";
 import { FIELDS, type FieldKind, type ReadableRecord } from "./fields.ts";
-import { MAX_KNOWN_KEYS, type Observation, type Pin, type Pins, type Severity } from "./pins.ts";
+import { createPins, MAX_KNOWN_KEYS, type Observation, type Pin, type Pins, type Severity } from "./pins.ts";
 import type { Profile } from "./profile.ts";
 import { JOB_STATUSES, type JobStatus } from "./records.ts";
 import {
@@ -77,13 +77,14 @@ export function readFields(
   object: JsonObject,
   pins: Pins | undefined,
   drift: Observation[],
+  within = "",
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
-  const report = (severity: Severity, kind: Observation["kind"], path: string, type: string): void =>
-    void drift.push({ severity, kind, record, path, type });
+  const report: Report = (severity, kind, path, type) => void drift.push({ severity, kind, record, path: `${within}${path}`, type });
+  const reading: ObjectReading = { speech, object, pins, drift, report };
   for (const field of speech.fields[record]) {
     const pin = pins?.fields.get(field.name);
-    const value = pin === undefined ? readFirst(speech, field, object, pins, report) : readPinned(speech, field, object, pin, report);
+    const value = pin === undefined ? readFirst(reading, field) : readPinned(reading, field, pin);
     if (value !== undefined) values[field.name] = value;
     if (value === "unknown" && field.kind === "status") report("warning", "new-status", field.name, "string");
   }
@@ -93,15 +94,29 @@ export function readFields(
 
 type Report = (severity: Severity, kind: Observation["kind"], path: string, type: string) => void;
 
-function readFirst(speech: Speech, field: CompiledField, object: JsonObject, pins: Pins | undefined, report: Report): unknown {
+/** One object as it is read. */
+interface ObjectReading {
+  readonly speech: Speech;
+  readonly object: JsonObject;
+  readonly pins: Pins | undefined;
+  readonly drift: Observation[];
+  readonly report: Report;
+}
+
+/** Old events would be new again, and a specialist could no longer tell itself from others, if these were read elsewhere. */
+const IDENTITIES: ReadonlySet<FieldKind> = new Set(["id", "refs", "secret"]);
+
+function readFirst(reading: ObjectReading, field: CompiledField): unknown {
+  const { object, pins, report } = reading;
   let misfit: { readonly where: string; readonly type: string } | undefined;
   for (const path of field.candidates) {
     const found = valueAt(object, path);
     if (found === undefined || found === null) continue;
-    const value = convert(speech, field.kind, found);
-    if (value !== undefined) {
-      pins?.fields.set(field.name, { path: path.text, type: typeOf(found), seen: 1, missed: 0 });
-      return value;
+    const taken = take(reading, field, found);
+    if (taken !== undefined) {
+      const by = taken.by === undefined ? {} : { by: taken.by };
+      pins?.fields.set(field.name, { path: path.text, type: typeOf(found), seen: 1, missed: 0, ...by });
+      return taken.value;
     }
     misfit ??= { where: `${field.name} at ${path.text}`, type: typeOf(found) };
   }
@@ -112,32 +127,35 @@ function readFirst(speech: Speech, field: CompiledField, object: JsonObject, pin
   return undefined;
 }
 
-function readPinned(speech: Speech, field: CompiledField, object: JsonObject, pin: Pin, report: Report): unknown {
+function readPinned(reading: ObjectReading, field: CompiledField, pin: Pin): unknown {
+  const { object, report } = reading;
   const where = `${field.name} at ${pin.path}`;
+  const isIdentity = IDENTITIES.has(field.kind);
   const pinned = field.candidates.find((path) => path.text === pin.path);
   const found = pinned === undefined ? undefined : valueAt(object, pinned);
   if (found !== undefined && found !== null) {
-    const value = convert(speech, field.kind, found);
+    const taken = take(reading, field, found, pin.by);
     const type = typeOf(found);
-    if (value !== undefined) {
-      if (type !== pin.type) report("warning", "type-change", where, type);
-      pin.type = type;
-      pin.seen++;
-      pin.missed = 0;
-      return value;
+    if (taken === undefined) {
+      const elsewhere = take(reading, field, found)?.by;
+      if (elsewhere === undefined) report(isIdentity ? "breaking" : "warning", "type-change", where, type);
+      else report("breaking", "winner-change", `${where}${elsewhere === "" ? "" : `.${elsewhere}`}`, type);
+      return undefined;
     }
-    report(field.kind === "id" ? "breaking" : "warning", "type-change", where, type);
-    return undefined;
+    if (type !== pin.type) report("warning", "type-change", where, type);
+    pin.type = type;
+    if (taken.by !== undefined) pin.by = taken.by;
+    pin.seen++;
+    pin.missed = 0;
+    return taken.value;
   }
   for (const path of field.candidates) {
     const other = path.text === pin.path ? undefined : valueAt(object, path);
-    const value = other === undefined || other === null ? undefined : convert(speech, field.kind, other);
-    if (value === undefined) continue;
-    // Text that moved is still the text. An identity that moved is not taken over: old events would be new again,
-    // and a specialist could no longer tell itself from others.
-    const identity = field.kind === "id" || field.kind === "secret";
-    report(identity ? "breaking" : "warning", "winner-change", `${field.name} at ${path.text}`, typeOf(other));
-    return identity ? undefined : value;
+    const taken = other === undefined || other === null ? undefined : take(reading, field, other);
+    if (taken === undefined) continue;
+    // Text that moved is still the text.
+    report(isIdentity ? "breaking" : "warning", "winner-change", `${field.name} at ${path.text}`, typeOf(other));
+    return isIdentity ? undefined : taken.value;
   }
   pin.missed++;
   if (field.name === "id") report("breaking", "missing-field", where, "missing");
@@ -157,7 +175,24 @@ function noteNewKeys(speech: Speech, record: ReadableRecord, object: JsonObject,
   if (first) pins.known.add("$");
 }
 
-function convert(speech: Speech, kind: FieldKind, found: Json): unknown {
+/** The value of ours that a foreign one stands for; of references also the member that holds each id, which is the given one. */
+function take(
+  { speech, pins, drift }: ObjectReading,
+  { name, kind }: CompiledField,
+  found: Json,
+  by?: string,
+): { readonly value: unknown; readonly by?: string | undefined } | undefined {
+  if (kind === "refs") {
+    const references = readReferences(found, by);
+    if (references === undefined || (references.ids.length === 0 && by !== undefined && readReferences(found)?.by !== undefined))
+      return undefined;
+    return { value: references.ids, by: references.by };
+  }
+  const value = kind === "posts" ? readNested(speech, found, pins, drift, name) : convert(speech, kind, found);
+  return value === undefined ? undefined : { value };
+}
+
+function convert(speech: Speech, kind: Exclude<FieldKind, "refs" | "posts">, found: Json): unknown {
   switch (kind) {
     case "id":
       return readId(found);
@@ -177,24 +212,21 @@ function convert(speech: Speech, kind: FieldKind, found: Json): unknown {
       return readSeconds(found);
     case "words":
       return readWords(found);
-    case "refs":
-      return readReferences(found);
     case "status":
       return typeof found === "string" || typeof found === "number"
         ? (speech.statuses.get(statusWord(String(found))) ?? "unknown")
         : undefined;
     case "json":
       return found;
-    case "posts":
-      return readNested(speech, found);
   }
 }
 
-function readNested(speech: Speech, found: Json): unknown[] | undefined {
+function readNested(speech: Speech, found: Json, pins: Pins | undefined, drift: Observation[], field: string): unknown[] | undefined {
   if (!Array.isArray(found)) return undefined;
+  const nested = pins === undefined ? undefined : (pins.nested ??= createPins());
   return found.slice(0, MAX_NESTED_POSTS).flatMap((item: Json) => {
     if (!isObject(item)) return [];
-    const { replies: _deeper, ...values } = readFields(speech, "post", item, undefined, []);
+    const { replies: _deeper, ...values } = readFields(speech, "post", item, nested, drift, `${field}.`);
     return typeof values["id"] === "string" ? [{ kind: "post", ...values, raw: boundedRaw(item) }] : [];
   });
 }

@@ -37,6 +37,8 @@ export interface ListReading {
 interface Reader {
   readonly speech: Speech;
   readonly lists: (record: ReadableRecord) => readonly FieldPath[];
+  /** Those of them that no other record is listed under. */
+  readonly ownLists: (record: ReadableRecord) => readonly FieldPath[];
   readonly singles: (record: ReadableRecord) => readonly FieldPath[];
 }
 
@@ -54,7 +56,13 @@ function readerOf(profile: Profile): Reader {
     );
     return (record) => compiled.get(record) ?? [];
   };
-  const reader = { speech: compileSpeech(profile), lists: places(profile.lists), singles: places(profile.singles) };
+  const { any: _anyList, ...ownLists } = profile.lists;
+  const reader = {
+    speech: compileSpeech(profile),
+    lists: places(profile.lists),
+    ownLists: places(ownLists),
+    singles: places(profile.singles),
+  };
   readers.set(profile, reader);
   return reader;
 }
@@ -81,7 +89,8 @@ function placeOf(
 ): JsonObject | undefined {
   const pinned = pins?.place === undefined ? undefined : places.find((place) => place.text === pins.place);
   const known = pinned === undefined ? undefined : valueAt(body, pinned);
-  if (isObject(known)) return known;
+  const others = places.some((place) => place !== pinned && isObject(valueAt(body, place)));
+  if (isObject(known) && !(others && isHollow(speech, record, known, pins))) return known;
   let best: { readonly place: FieldPath; readonly object: JsonObject; readonly score: number } | undefined;
   for (const place of places) {
     const object = valueAt(body, place);
@@ -91,6 +100,7 @@ function placeOf(
     const score = readable ? Object.keys(values).length : 0;
     if (score > (best?.score ?? 0)) best = { place, object, score };
   }
+  if (isObject(known) && (best === undefined || best.place === pinned)) return known;
   if (best === undefined) {
     // Records that need no id may be empty objects; the outermost one is theirs.
     return !NEEDS_ID.has(record) && isObject(body) ? body : undefined;
@@ -105,12 +115,20 @@ function placeOf(
   return best.object;
 }
 
+/** Nothing but an id where more was read before: it may be the id of the answer, with the record somewhere else in it. */
+function isHollow(speech: Speech, record: ReadableRecord, object: JsonObject, pins: Pins | undefined): boolean {
+  if (!NEEDS_ID.has(record) || pins === undefined || pins.fields.size < 2 || !pins.fields.has("id")) return false;
+  return Object.keys(readFields(speech, record, object, undefined, [])).every((field) => field === "id");
+}
+
 /** A page of records out of an answer. Where the next page is, the client reads from body and headers. */
 export function readList(profile: Profile, record: RecordName, body: Json | undefined, pins?: Pins): ListReading {
   const drift: Observation[] = [];
   if (!isReadableRecord(record)) return { items: undefined, skipped: 0, drift };
-  const { speech, lists } = readerOf(profile);
-  const list = listOf(record, body, lists(record), pins, drift);
+  const { speech, lists, ownLists } = readerOf(profile);
+  // Some languages write an empty list as null: under its own name it is one. Elsewhere null may stand for "nothing, since it failed".
+  const isNothing = ownLists(record).some((place) => valueAt(body, place) === null);
+  const list = listOf(record, body, lists(record), pins, drift, isNothing);
   if (list === undefined) return { items: undefined, skipped: 0, drift };
   const items: NetworkRecord[] = [];
   for (const item of list.slice(0, MAX_PAGE_ITEMS)) {
@@ -127,21 +145,23 @@ function listOf(
   places: readonly FieldPath[],
   pins: Pins | undefined,
   drift: Observation[],
+  isNothing: boolean,
 ): readonly Json[] | undefined {
-  let empty: readonly Json[] | undefined;
+  let empty: readonly Json[] | undefined = isNothing ? [] : undefined;
   for (const place of places) {
     const list = valueAt(body, place);
     if (!Array.isArray(list)) continue;
-    if (list.length === 0) {
-      empty ??= list;
-      continue;
-    }
     if (pins?.place !== undefined && pins.place !== place.text) {
-      // An empty page under the known name, beside a list under another one, is the known list.
+      // An empty page under the known name, beside a list under another one, is the known list. An empty one under
+      // another name alone is believed as little as a full one: that something is not in it would prove nothing.
       const known: Json | undefined = valueAt(body, fieldPath(pins.place));
       if (Array.isArray(known)) return known;
       drift.push({ severity: "breaking", kind: "winner-change", record, path: `list at ${place.text}`, type: "list" });
       return undefined;
+    }
+    if (list.length === 0) {
+      empty ??= list;
+      continue;
     }
     if (pins !== undefined) pins.place = place.text;
     return list;

@@ -11,6 +11,7 @@ const SECONDS_OR_MS = 1e11;
 const MAX_TIME_MS = 8.64e15;
 /** Where an object in a list of references holds its id. */
 const REFERENCE_KEYS = ["id", "agent_id", "agentId", "user_id", "handle", "username", "_id"];
+const BARE_OR_KEYED = ["", ...REFERENCE_KEYS];
 const WORD_KEYS = ["name", "slug", "id", "title"];
 
 export type TimeFormat = "auto" | "iso" | "seconds" | "milliseconds";
@@ -80,9 +81,28 @@ export function readWords(value: Json): string[] | undefined {
   return readEach(value, (item) => (typeof item === "string" ? item : named(item, WORD_KEYS)));
 }
 
-/** Ids, or objects that hold one. What cannot be read is left out. */
-export function readReferences(value: Json): string[] | undefined {
-  return readEach(value, (item) => (isObject(item) ? named(item, REFERENCE_KEYS) : readId(item)));
+export interface References {
+  readonly ids: readonly string[];
+  /** The member that holds the ids; empty where the items are the ids; undefined where none could be read. */
+  readonly by: string | undefined;
+}
+
+/**
+ * Ids, or objects that hold one, all of them by the same member: the one given, else that of the first that can be read,
+ * since an id and a handle of one account would be two. What cannot be read so is left out.
+ */
+export function readReferences(value: Json, by?: string): References | undefined {
+  let known = by;
+  const ids = readEach(value, (item) => {
+    for (const key of known === undefined ? BARE_OR_KEYED : [known]) {
+      const id = key === "" ? readId(item) : named(item, [key]);
+      if (id === undefined) continue;
+      known = key;
+      return id;
+    }
+    return undefined;
+  });
+  return ids === undefined ? undefined : { ids, by: known };
 }
 
 function readEach(value: Json, read: (item: Json) => string | undefined): string[] | undefined {

@@ -179,11 +179,12 @@ test.each([
   [{ data: { posts: [{ id: 1 }], total: 1 } }, 1],
   [{ items: [], total: 0 }, 0],
   [{ results: [], posts: [{ id: 1 }] }, 1],
+  [{ posts: null, total: 0 }, 0],
 ])("a list is found under any of its usual names: %j", (value, count) => {
   expect(readList(profile, "post", value as Json).items).toHaveLength(count);
 });
 
-test.each([null, {}, { data: {} }, "x", { posts: "none" }])("%j is no list", (value) => {
+test.each([null, {}, { data: {} }, "x", { posts: "none" }, { data: null, errors: [] }])("%j is no list", (value) => {
   expect(readList(profile, "post", value).items).toBeUndefined();
 });
 
@@ -263,6 +264,59 @@ describe("drift", () => {
     const { items, drift } = readList(profile, "post", { results: [{ id: 2 }] }, pins);
     expect(items).toBeUndefined();
     expect(drift).toMatchObject([{ kind: "winner-change", severity: "breaking", path: "list at results" }]);
+  });
+
+  test("an empty list under another name says nothing of what is not in it", () => {
+    const pins = createPins();
+    readList(profile, "post", { posts: [{ id: 1 }] }, pins);
+    const { items, drift } = readList(profile, "post", { results: [] }, pins);
+    expect(items).toBeUndefined();
+    expect(drift).toMatchObject([{ kind: "winner-change", severity: "breaking", path: "list at results" }]);
+    expect(readList(profile, "post", { posts: null }, pins)).toEqual({ items: [], skipped: 0, drift: [] });
+  });
+
+  test("the id of an answer that wraps its record from now on is not the record's", () => {
+    const pins = createPins();
+    const post = { id: "p1", content: "a", author_id: "me" };
+    readRecord(profile, "post", post, pins);
+    const { record, drift } = readRecord(profile, "post", { id: "request-1", data: { ...post, id: "p2" } }, pins);
+    expect(record).toBeUndefined();
+    expect(drift).toMatchObject([{ kind: "winner-change", severity: "breaking", path: "record at data" }]);
+    expect(readRecord(profile, "post", { id: "p3" }, pins).record).toMatchObject({ id: "p3" });
+    expect(readRecord(profile, "post", { id: "p4", post: { content: "the one above" } }, pins).record).toMatchObject({ id: "p4" });
+  });
+
+  test("those who liked are not taken for others when their handles come in place of their ids", () => {
+    const pins = createPins();
+    readRecord(profile, "post", { id: "p", liked_by: [] }, pins);
+    readRecord(profile, "post", { id: "p", liked_by: [{ id: "a1", handle: "ann" }] }, pins);
+    for (const [liked_by, at] of [
+      [[{ handle: "ann" }], "liked_by.handle"],
+      [["ann"], "liked_by"],
+    ] as const) {
+      const { record, drift } = readRecord(profile, "post", { id: "p", liked_by }, pins);
+      expect(record).not.toHaveProperty("likedBy");
+      expect(drift).toMatchObject([{ kind: "winner-change", severity: "breaking", path: `likedBy at ${at}` }]);
+    }
+    const mixed = [{ id: "a1" }, { handle: "ben" }, "cid"];
+    expect(readRecord(profile, "post", { id: "p", liked_by: mixed }, pins).record).toMatchObject({ likedBy: ["a1"] });
+    const moved = readRecord(profile, "post", { id: "p", voters: [{ id: "a1" }] }, pins);
+    expect(moved.record).not.toHaveProperty("likedBy");
+    expect(moved.drift).toMatchObject([{ severity: "breaking", path: "likedBy at voters" }]);
+  });
+
+  test("a reply within a post whose id moves is reported and not followed", () => {
+    const pins = createPins();
+    readRecord(profile, "post", { id: "p", replies: [{ id: "r1", text: "x" }] }, pins);
+    const { record, drift } = readRecord(profile, "post", { id: "p", replies: [{ comment_id: "r1", text: "x" }, { id: "r2" }] }, pins);
+    expect(record).toMatchObject({ replies: [{ id: "r2" }] });
+    expect(drift).toContainEqual({
+      severity: "breaking",
+      kind: "winner-change",
+      record: "post",
+      path: "replies.id at comment_id",
+      type: "string",
+    });
   });
 
   test("an empty page under the known name is the known list, whatever lies beside it", () => {
