@@ -28,6 +28,7 @@ const INBOX = "src/store/sqlite/inbox.ts";
 const DOUBTING = "src/runtime/doubting.ts";
 const DOOR = "src/runtime/door.ts";
 const POLLING = "src/runtime/polling.ts";
+const RUNTIME = "src/runtime/runtime.ts";
 
 /** In the order of the list in README.md, which came first. */
 export const BUGS: readonly PlantedBug[] = [
@@ -55,7 +56,7 @@ export const BUGS: readonly PlantedBug[] = [
   bug("a new key starts empty", QUOTA_TABLE, "if (from === to ||", "if (from !== to ||"),
   bug("no quiet period", RECONCILE, "Math.max(sentAt + quietMs, now + quietMs - knownForMs)", "sentAt"),
   bug("quiet by the wall clock alone", RECONCILE, "Math.max(sentAt + quietMs, now + quietMs - knownForMs)", "sentAt + quietMs", {
-    file: "src/runtime/runtime.ts",
+    file: RUNTIME,
     find: "const clock = steadyClock(options.clock, ledger);",
     replace: "const clock = options.clock;",
   }),
@@ -94,7 +95,7 @@ export const BUGS: readonly PlantedBug[] = [
     "cursor stored before its events",
     INBOX,
     "    const fresh = arrival.events.filter((event) => insertEvent(event, now));\n",
-    "    const fresh = arrival.events;\n    if (fresh.length > 0) void commits.hard(() => fresh.forEach((event) => insertEvent(event, now)));\n",
+    "    const fresh = arrival.events;\n    if (fresh.length > 0) void commits.hard(() => 0).then(() => commits.hard(() => fresh.forEach((event) => insertEvent(event, now))));\n",
   ),
   bug(
     "handled events come back",
@@ -122,12 +123,7 @@ export const BUGS: readonly PlantedBug[] = [
     "const { outcome, wire } = await client.exchange(",
     'const twice = async (...a) => { const o = await client.exchange(...a); return o.outcome.class === "unknown" ? client.exchange(...a) : o; };\n    const { outcome, wire } = await twice(',
   ),
-  bug(
-    "rows timed by the wall clock",
-    "src/runtime/runtime.ts",
-    "const clock = steadyClock(options.clock, ledger);",
-    "const clock = options.clock;",
-  ),
+  bug("rows timed by the wall clock", RUNTIME, "const clock = steadyClock(options.clock, ledger);", "const clock = options.clock;"),
   bug("a small clock jump confirms itself", "src/limits/time.ts", "Math.max(at, clock.now() + Math.min(0, skewMs))", "clock.now()"),
   bug("a list of open jobs proves absence", "src/outbox/readback.ts", "provesAbsence: false", "provesAbsence: true"),
   bug("a torn page moves the cursor", POLLING, "torn: true", "torn: false"),
@@ -136,5 +132,46 @@ export const BUGS: readonly PlantedBug[] = [
     "src/client/outcome.ts",
     'return { class: "unknown", reason: `${status}: the network failed`',
     'return { class: "refused", code: "failed", message: "failed"',
+  ),
+  bug(
+    "acknowledged before it is stored",
+    "src/intake/webhook/gate.ts",
+    "outcome = await options.put(delivery, clock.now());",
+    'outcome = "stored";\n      void options.put(delivery, clock.now()).then(() => options.onStored(delivery.specialist));',
+  ),
+  bug(
+    "told of by two ways is two events",
+    "src/runtime/deliveries.ts",
+    "        events: meaning.events,\n",
+    "        events: meaning.events.map((event) => ({ ...event, id: asEventId(`${event.id} by ${delivery.id}`) })),\n",
+    {
+      file: "src/runtime/deliveries.ts",
+      find: 'import { messageOf } from "../core/errors.ts";',
+      replace: 'import { messageOf } from "../core/errors.ts";\nimport { asEventId } from "../core/ids.ts";',
+    },
+  ),
+  bug(
+    "a delivery ends before its events are stored",
+    "src/store/sqlite/deliveries.ts",
+    "return { fresh: events.filter((event) => insertEvent(event, now)) };",
+    "void commits.hard(() => 0).then(() => commits.hard(() => events.forEach((event) => insertEvent(event, now))));\n    return { fresh: events };",
+  ),
+  bug(
+    "stored deliveries are forgotten at a restart",
+    "src/store/sqlite/deliveries.ts",
+    "dueDeliveries: async (specialist, now, limit) => due.all(specialist, now, limit).map(readDelivery),",
+    "dueDeliveries: async (specialist, now, limit) => due.all(specialist, now, limit).map(readDelivery).filter(({ receivedAt }) => receivedAt >= opened),",
+    {
+      file: "src/store/sqlite/deliveries.ts",
+      find: "  const backlog = createBacklog(db);\n",
+      replace:
+        '  const backlog = createBacklog(db);\n  const opened = numberOf(db.prepare("SELECT coalesce(max(received_at), 0) + 1 AS n FROM delivery").get() ?? {}, "n");\n',
+    },
+  ),
+  bug(
+    "deliveries starve polls and schedules",
+    RUNTIME,
+    "next > member.lookedAt ? next : member.lookedAt + STUCK_LOOK_MS",
+    "next > now ? next : now + STUCK_LOOK_MS",
   ),
 ];
