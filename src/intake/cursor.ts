@@ -52,9 +52,9 @@ export function moveOn<T extends Item>(page: readonly T[], cursor: ListCursor, {
   return {
     fresh,
     skipped: unseen.length - wanted.length,
-    // At the first look, what lies before a page that is wanted whole is wanted too; later, what lies between two looks.
-    gap:
-      page.length > 0 && (first ? fromMs !== Infinity && wanted.length === page.length : known.size > 0 && unseen.length === page.length),
+    // At the first look, what lies before a page that is wanted whole is wanted too: the look may come long after it was
+    // first tried. Later, what lies between two looks, also where the list was empty at the earlier one.
+    gap: page.length > 0 && (first ? wanted : unseen).length === page.length,
     cursor: { seen, startedAt: cursor.startedAt } satisfies ListCursor,
   };
 }

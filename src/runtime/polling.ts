@@ -122,7 +122,8 @@ async function readPages(
   const items = [...(first.items ?? [])];
   let reading = source.read(items, cursor);
   let next = first.next === undefined ? undefined : cursorOf(first.next);
-  if (next === undefined && cursor.seen === undefined) return { reading: { ...reading, gap: false }, torn: false }; // the first look shows all there is
+  // What shows for the first time is all there is, unless it goes on.
+  if (next === undefined && (cursor.seen ?? []).length === 0) return { reading: { ...reading, gap: false }, torn: false };
   for (let page = 0; reading.gap && next !== undefined && page < MAX_GAP_PAGES; page++) {
     const answer = await parts.door.read(
       member,

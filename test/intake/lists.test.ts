@@ -84,6 +84,16 @@ describe("the feed", () => {
     expect(readFeed([post("x"), post("y")], first.cursor, reader, NOW).gap).toBe(true);
   });
 
+  test("has a gap after an empty look and at a late first look, where all of the page is news", () => {
+    const empty = readFeed([], fresh, reader, NOW);
+    expect(readFeed([post("x"), post("y")], empty.cursor, reader, NOW).gap).toBe(true);
+    const fromNow = { ...reader, fromMs: Infinity };
+    expect(readFeed([post("x"), post("y")], readCursor(undefined, NOW - 2 * HOUR), fromNow, NOW).gap).toBe(true);
+    expect(
+      readFeed([post("x"), post("old", { createdAtMs: NOW - 3 * HOUR })], readCursor(undefined, NOW - 2 * HOUR), fromNow, NOW).gap,
+    ).toBe(false);
+  });
+
   test("has a gap at the first look where it is to go further back than the page does", () => {
     const page = [post("b"), post("a", { createdAtMs: NOW - 2 * HOUR })];
     const gapFrom = (fromMs: number): boolean => readFeed(page, fresh, { ...reader, fromMs }, NOW).gap;
