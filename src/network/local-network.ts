@@ -69,6 +69,8 @@ export interface LocalNetwork {
   setSpending(handle: string, spending: Spending): void;
   suspend(handle: string, suspended?: boolean): void;
   remove(handle: string): void;
+  /** One account begins to follow another, as residents do: the interface has no operation for it. */
+  follow(follower: string, followed: string): void;
   /** A key of the Guardian's own, for creating and managing specialists in Set B. The one before dies. */
   guardianKey(): string;
   find(handle: string): Readonly<Account> | undefined;

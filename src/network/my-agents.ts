@@ -3,6 +3,7 @@ import { Refused } from "../core/errors.ts";
 import { closeAccount, GUARDIAN, hashKey, newKey, openAccount } from "./accounts.ts";
 import { cancelJobsOf } from "./job-life.ts";
 import type { LocalNetwork } from "./local-network.ts";
+import { follow } from "./posting.ts";
 import type { Account, Approval } from "./rows.ts";
 import type { World } from "./world.ts";
 
@@ -15,6 +16,7 @@ export type MyAgents = Pick<
   | "setSpending"
   | "suspend"
   | "remove"
+  | "follow"
   | "guardianKey"
   | "find"
   | "specialists"
@@ -54,6 +56,10 @@ export function createMyAgents(world: World, perform: (approval: Approval) => nu
     suspend: (handle, suspended = true) => change(handle, (account) => void (account.suspended = suspended)),
     remove(handle) {
       retire(world, accountOf(handle));
+      world.tables.commit();
+    },
+    follow(follower, followed) {
+      follow(world, accountOf(follower), accountOf(followed));
       world.tables.commit();
     },
     guardianKey() {

@@ -11,14 +11,18 @@ export interface CrowdRates {
   /** Replies to posts of the specialists under test. */
   readonly repliesPerHour: number;
   readonly jobsPerHour: number;
+  /** Newcomers who follow a specialist. */
+  readonly followsPerHour: number;
 }
 
-export const BUSY_CROWD: CrowdRates = { postsPerHour: 8, repliesPerHour: 3, jobsPerHour: 3 };
+export const BUSY_CROWD: CrowdRates = { postsPerHour: 8, repliesPerHour: 3, jobsPerHour: 3, followsPerHour: 1 };
 
 export interface Crowd {
   start(): void;
   /** They say nothing more. */
   stop(): void;
+  /** Somebody new follows this specialist. */
+  follow(handle: string): void;
   /** What they posted, oldest first. */
   readonly posts: readonly string[];
 }
@@ -41,6 +45,7 @@ export function createCrowd({ clock, random, network, set, rates, specialists }:
   const people = ["ada", "bo", "cy"].map((handle) => network.provision({ handle, tier: "pro", set }));
   let running = false;
   let said = 0;
+  let fans = 0;
   const posts: string[] = [];
 
   const ask = async (path: string, body: object): Promise<unknown> => {
@@ -56,6 +61,7 @@ export function createCrowd({ clock, random, network, set, rates, specialists }:
       if (typeof id === "string") posts.push(id);
     },
     reply: () => replyToNewest(random.pick(specialists)),
+    follow: async () => follow(random.pick(specialists)),
     job: () => {
       const hours = 1 + random.int(LONGEST_JOB_H);
       return ask("/v1/jobs", {
@@ -66,6 +72,11 @@ export function createCrowd({ clock, random, network, set, rates, specialists }:
         deadline: new Date(clock.now() + hours * HOUR).toISOString(),
       });
     },
+  };
+  const follow = (handle: string): void => {
+    const fan = `fan-${++fans}`;
+    network.provision({ handle: fan, tier: "free", set });
+    network.follow(fan, handle);
   };
   const replyToNewest = async (author: string): Promise<void> => {
     const { key } = random.pick(people);
@@ -91,10 +102,12 @@ export function createCrowd({ clock, random, network, set, rates, specialists }:
       plan(rates.postsPerHour, acts.post);
       plan(rates.repliesPerHour, acts.reply);
       plan(rates.jobsPerHour, acts.job);
+      plan(rates.followsPerHour, acts.follow);
     },
     stop() {
       running = false;
     },
+    follow,
     posts,
   };
 }

@@ -3,7 +3,7 @@ import { Misconfigured } from "../core/errors.ts";
 import type { Random } from "../core/random.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { LocalNetwork } from "../network/local-network.ts";
-import { LIMIT_DIALECTS, type Mishap } from "../network/faults.ts";
+import { LIMIT_DIALECTS, type DeliveryMishap, type Mishap } from "../network/faults.ts";
 
 /** Shares of requests (0 to 1), and happenings a day. What is not named does not happen. */
 export interface FaultRates {
@@ -31,6 +31,14 @@ export interface FaultRates {
   readonly staleReads: number;
   /** The chance that, from the first to the last day of the run, no read shows what the specialists wrote themselves. */
   readonly blindReads: number;
+  /** Shares of the webhook deliveries: never made, signed with another secret, made twice, overtaken by the next, minutes to hours late. */
+  readonly lostDeliveries: number;
+  readonly wrongSignatures: number;
+  readonly doubledDeliveries: number;
+  readonly reorderedDeliveries: number;
+  readonly lateDeliveries: number;
+  /** A specialist gets a follower every few seconds for up to an hour: by webhook, a stream of deliveries. */
+  readonly followStormsPerDay: number;
   /** Per 10,000 boundaries (calls to store and network, turns of the event loop). */
   readonly crashes: number;
   readonly stopsPerDay: number;
@@ -56,6 +64,12 @@ const NONE: FaultRates = {
   spoiltBodies: 0,
   staleReads: 0,
   blindReads: 0,
+  lostDeliveries: 0,
+  wrongSignatures: 0,
+  doubledDeliveries: 0,
+  reorderedDeliveries: 0,
+  lateDeliveries: 0,
+  followStormsPerDay: 0,
   crashes: 0,
   stopsPerDay: 0,
   clockJumpsPerDay: 0,
@@ -78,6 +92,12 @@ const WORST: FaultRates = {
   spoiltBodies: 0.04,
   staleReads: 1,
   blindReads: 0.2,
+  lostDeliveries: 0.1,
+  wrongSignatures: 0.05,
+  doubledDeliveries: 0.1,
+  reorderedDeliveries: 0.1,
+  lateDeliveries: 0.1,
+  followStormsPerDay: 1,
   crashes: 40,
   stopsPerDay: 6,
   clockJumpsPerDay: 3,
@@ -134,6 +154,19 @@ export function misbehave(network: LocalNetwork, handles: readonly string[], rat
     { do: "body", body: "garbage" },
     { do: "body", body: "wrong-types" },
   ]);
+  const deliver = (total: number, mishaps: readonly DeliveryMishap[]): void => {
+    if (total > 0)
+      for (const agent of handles)
+        for (const mishap of mishaps) network.faults.addDelivery({ mishap, match: { agent }, probability: total / mishaps.length });
+  };
+  deliver(rates.lostDeliveries, [{ do: "lost" }]);
+  deliver(rates.wrongSignatures, [{ do: "wrong-signature" }]);
+  deliver(rates.doubledDeliveries, [{ do: "twice" }]);
+  deliver(rates.reorderedDeliveries, [{ do: "reorder" }]);
+  deliver(
+    rates.lateDeliveries,
+    [MINUTE, 10 * MINUTE, 2 * HOUR].map((ms) => ({ do: "late", ms })),
+  );
 }
 
 /** How long a process stays down: mostly restarted at once, at times only in the morning. */

@@ -2,13 +2,19 @@
 import { sleep, type Clock } from "../core/clock.ts";
 import { asIntentId } from "../core/ids.ts";
 import type { Random } from "../core/random.ts";
-import { DAY, HOUR, MINUTE } from "../core/units.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
+import type { Crowd } from "./crowd.ts";
 import type { LocalNetwork } from "../network/local-network.ts";
 import { happens, jumpMs, type FaultRates } from "./faults.ts";
 import type { Machine } from "./machine.ts";
 import type { Counting } from "./tally.ts";
 
 const EVERY_MS = 10 * MINUTE;
+/** In a storm, followers come this far apart: closer than anything the runtime waits for. */
+const STORM_GAP_MS = { least: 500, most: 4 * SECOND };
+const LONGEST_STORM_MS = HOUR;
+/** Somebody pastes a new key within this. */
+const PASTED_MS = HOUR;
 /** Longer than any run. */
 const FOR_EVER_MS = 36_600 * DAY;
 /** Of ten questions, the Guardian says yes to so many. */
@@ -20,6 +26,7 @@ export interface HappeningOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly network: LocalNetwork;
+  readonly crowd: Crowd;
   readonly machine: Machine;
   readonly handles: readonly string[];
   /** The longest the profile allows reads to lag. */
@@ -30,6 +37,8 @@ export interface HappeningOptions {
   readonly rotate: (handle: string) => string;
   readonly pasteKey: (handle: string, key: string) => void;
   readonly setOutage: (down: boolean) => void;
+  /** The runtime cannot do what is due until then. */
+  readonly disturb: (until: number) => void;
 }
 
 export interface Happenings {
@@ -47,40 +56,45 @@ export function createHappenings(options: HappeningOptions): Happenings {
   const blind = random.next() < rates().blindReads;
   let healed = false;
 
-  const later = (mostMs: number, run: () => void): void => void clock.after(1 + random.int(mostMs), run);
+  const later = (mostMs: number, run: () => void): number => soonOrLate(options, mostMs, run);
   const setLag = (ms: number): void => {
     note(`reads lag by ${ms}`);
     network.assume({ readLagMs: ms });
   };
   const draw = (): void => {
-    const { stopsPerDay, clockJumpsPerDay, keyRotationsPerDay, outagesPerDay, staleReads } = rates();
+    const { stopsPerDay, clockJumpsPerDay, keyRotationsPerDay, outagesPerDay, followStormsPerDay, staleReads } = rates();
     if (happens(random, stopsPerDay, EVERY_MS)) {
       const ms = random.int(random.next() < 0.8 ? 10 * MINUTE : 8 * HOUR);
       tally.stops++;
       note(`stands still for ${ms}`);
+      options.disturb(clock.now() + ms);
       machine.freezeFor(ms);
     }
-    if (happens(random, clockJumpsPerDay, EVERY_MS)) {
-      const ms = jumpMs(random);
-      tally.jumps++;
-      note(`the clock jumps by ${ms}`);
-      machine.jump(ms);
-      later(3 * HOUR, () => machine.setClockRight());
-    }
+    if (happens(random, clockJumpsPerDay, EVERY_MS)) jump(jumpMs(random));
     if (happens(random, keyRotationsPerDay, EVERY_MS)) rotate(random.pick(handles));
     if (happens(random, outagesPerDay, EVERY_MS)) {
       tally.outages++;
       options.setOutage(true);
-      later(random.next() < 0.8 ? HOUR : 20 * HOUR, () => options.setOutage(false));
+      const ms = later(random.next() < 0.8 ? HOUR : 20 * HOUR, () => options.setOutage(false));
+      options.disturb(clock.now() + ms);
     }
+    if (happens(random, followStormsPerDay, EVERY_MS)) storm(options, random.pick(handles), () => healed);
     if (staleReads > 0 && !blind && happens(random, 4, EVERY_MS))
       setLag(random.next() < staleReads ? random.int(options.longestReadLagMs) : 0);
+  };
+  const jump = (ms: number): void => {
+    tally.jumps++;
+    note(`the clock jumps by ${ms}`);
+    options.disturb(Infinity); // from now on what is due is not what the world's clock says
+    machine.jump(ms);
+    later(3 * HOUR, () => machine.setClockRight());
   };
   const rotate = (handle: string): void => {
     tally.rotations++;
     note(`the key of ${handle} is regenerated`);
     shown.set(handle, options.rotate(handle));
-    later(HOUR, () => options.pasteKey(handle, shown.get(handle) ?? ""));
+    options.disturb(clock.now() + PASTED_MS);
+    later(PASTED_MS, () => options.pasteKey(handle, shown.get(handle) ?? ""));
   };
   return {
     start() {
@@ -103,6 +117,26 @@ export function createHappenings(options: HappeningOptions): Happenings {
     },
     stop: () => over.abort(),
   };
+}
+
+/** Within so long, and says after how long. */
+function soonOrLate({ clock, random }: HappeningOptions, mostMs: number, run: () => void): number {
+  const ms = 1 + random.int(mostMs);
+  clock.after(ms, run);
+  return ms;
+}
+
+/** For a while this specialist gets one follower after the other. */
+function storm({ clock, random, crowd, tally, note }: HappeningOptions, handle: string, over: () => boolean): void {
+  const until = clock.now() + random.int(LONGEST_STORM_MS);
+  tally.storms++;
+  note(`${handle} is followed by many until ${until}`);
+  const goOn = (): void => {
+    if (over() || clock.now() >= until) return;
+    crowd.follow(handle);
+    clock.after(STORM_GAP_MS.least + random.int(STORM_GAP_MS.most), goOn);
+  };
+  goOn();
 }
 
 /** The Guardian looks in: halts writes, lifts a halt, answers what is asked. */

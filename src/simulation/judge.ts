@@ -1,5 +1,6 @@
 /** Judges a simulated run by the network's own record and by the rows on disk, never by what the runtime says of itself. */
 import type { WireRequest } from "../client/transport.ts";
+import type { RawDelivery } from "../intake/webhook/schemes.ts";
 import type { Clock } from "../core/clock.ts";
 import { DAY, HOUR } from "../core/units.ts";
 import type { NetworkReply } from "../network/answer.ts";
@@ -7,6 +8,7 @@ import type { LocalNetwork } from "../network/local-network.ts";
 import type { Effect } from "../network/truth.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import type { OpenDatabase } from "../store/sqlite/database.ts";
+import { createTold } from "./told.ts";
 import { creditsCounted, layTripwires, type Breach, type Promised } from "./tripwires.ts";
 
 /** A promise that did not hold. */
@@ -34,6 +36,12 @@ export interface Judge {
   sends(request: WireRequest): void;
   /** Lets a request arrive, and notes what came of it. `beyondBound`: later than the network states that it can. */
   arrives(request: WireRequest, arrive: () => Promise<NetworkReply>, beyondBound: boolean): Promise<NetworkReply>;
+  /** The receiver answers a delivery with 2xx: it has it. */
+  acknowledges(handle: string, delivery: RawDelivery): void;
+  /** The process has died, and what was half written is gone. */
+  died(): void;
+  /** What is due is not done, though nothing is in its way. */
+  isLate(what: string): void;
   /** The runtime said that a list of this specialist's has a gap. */
   tellsGap(handle: string): void;
   /** What was decided before `since` and is neither done nor given to a person, once everything works again. */
@@ -62,6 +70,7 @@ export function createJudge(options: JudgeOptions): Judge {
   /** Who told of a gap in a list: what was missed is known to be missing. */
   const gaps = new Set<string>();
   const leftWithoutLeave = createGate(db, intentHeader);
+  const told = createTold(db, network, specialists);
   let seenEffects = 0;
   let seenOverLimit = 0;
   let effects = 0;
@@ -83,7 +92,7 @@ export function createJudge(options: JudgeOptions): Judge {
   const readTruth = (intent: string | undefined): void => {
     for (const effect of network.truth.effects({ afterSeq: seenEffects })) {
       seenEffects = effect.seq;
-      if (handles.has(effect.agent)) takeEffect(intent, effect);
+      if (handles.has(effect.agent) && !effect.operation.startsWith("webhooks.")) takeEffect(intent, effect);
     }
     const over = network.truth.overLimit();
     for (const { agent, window, count, limit } of over.slice(seenOverLimit))
@@ -93,6 +102,11 @@ export function createJudge(options: JudgeOptions): Judge {
 
   return {
     violations,
+    acknowledges: (handle, delivery) => told.answered(handle, delivery),
+    died() {
+      for (const what of told.lost()) violate("P3", what);
+    },
+    isLate: (what) => violate("P3", what),
     tellsGap: (handle) => void gaps.add(handle),
     get effects() {
       return effects;
@@ -112,16 +126,12 @@ export function createJudge(options: JudgeOptions): Judge {
     },
     unfinished: (since) => unfinished(db, since),
     close(since, posts) {
-      for (const what of unfinished(db, since)) violate("P3", what);
+      for (const what of [...unfinished(db, since), ...told.lost(), ...told.unheard(clock.now())]) violate("P3", what);
+      for (const what of twins(db)) violate("P4", what);
       for (const what of specialists.flatMap((specialist) => unseen(db, specialist, posts)))
         if (!gaps.has(what.handle)) violate("P3", `${what.handle} never saw post ${what.post}`);
       for (const what of misjudged(db, byIntent)) violate("P4", what);
-      for (const { handle } of specialists) {
-        const spent = network.jobs().filter((job) => network.find(handle)?.id === job.posterId);
-        const paid = spent.reduce((sum, job) => sum + job.reward, 0);
-        const counted = creditsCounted(db, handle);
-        if (paid > counted) violate("P2", `${handle} spent ${paid} credits on the network, and the ledger counts ${counted}`);
-      }
+      for (const what of overspent(db, network, specialists)) violate("P2", what);
     },
   };
 }
@@ -136,7 +146,8 @@ function createGate(db: OpenDatabase["db"], intentHeader: string): (request: Wir
       const state = String(intentOf.get(intent)?.["state"]);
       return state === "sending" ? undefined : { promise: "P4", what: `intent ${intent} left while its row said ${state}` };
     }
-    if (method !== "GET" && !path.startsWith("/v1/search/")) return { promise: "P5", what: `${method} ${path} left without an intent` };
+    if (method !== "GET" && !/^\/v1\/(?:search|webhooks)(?:\/|$)/.test(path))
+      return { promise: "P5", what: `${method} ${path} left without an intent` };
     return openRead.get() === undefined ? { promise: "P1", what: `${method} ${path} left without an open attempt on disk` } : undefined;
   };
 }
@@ -157,7 +168,23 @@ function unfinished(db: OpenDatabase["db"], since: number): readonly string[] {
     .prepare("SELECT id, state, note FROM event WHERE created_at < ? AND state IN ('ready', 'running') LIMIT 20")
     .all(since)
     .map((row) => `event ${String(row["id"])} is still ${String(row["state"])}: ${String(row["note"])}`);
-  return [...intents, ...events];
+  const deliveries = db
+    .prepare("SELECT specialist, id, note FROM delivery WHERE received_at < ? AND state = 'ready' LIMIT 20")
+    .all(since)
+    .map((row) => `delivery ${String(row["id"])} to ${String(row["specialist"])} still waits: ${String(row["note"])}`);
+  return [...intents, ...events, ...deliveries];
+}
+
+/** One happening that became two events: a post, a job or a follower means one thing to a specialist, whoever tells of it. */
+function twins(db: OpenDatabase["db"]): readonly string[] {
+  return db
+    .prepare(
+      `SELECT specialist, min(id) AS id, count(*) AS n FROM event
+       WHERE kind IN ('post.created', 'reply.created', 'mention.created', 'job.listed', 'follower.new')
+       GROUP BY specialist, iif(kind IN ('job.listed', 'follower.new'), kind, 'post'), payload ->> '$.id' HAVING n > 1 LIMIT 20`,
+    )
+    .all()
+    .map((row) => `event ${String(row["id"])} of ${String(row["specialist"])} is there ${String(row["n"])} times`);
 }
 
 /**
@@ -178,6 +205,16 @@ function unseen(
   const known = (post: string): boolean => seen.has(`post.created:${post}`);
   const between = posts.slice(posts.findIndex(known), posts.findLastIndex(known));
   return between.filter((post) => !known(post)).map((post) => ({ handle, post }));
+}
+
+/** Who spent more on the network than their ledgers say. */
+function overspent(db: OpenDatabase["db"], network: LocalNetwork, specialists: readonly Specialist[]): readonly string[] {
+  return specialists.flatMap(({ handle }) => {
+    const poster = network.find(handle)?.id;
+    const paid = network.jobs().reduce((sum, job) => (job.posterId === poster ? sum + job.reward : sum), 0);
+    const counted = creditsCounted(db, handle);
+    return paid > counted ? [`${handle} spent ${paid} credits on the network, and the ledger counts ${counted}`] : [];
+  });
 }
 
 /** Intents whose last state is not what happened. */

@@ -18,6 +18,8 @@ export interface Life {
   readonly clock: Clock;
   /** A call out of the process: it may die before it or after it, and never hears of what comes too late. */
   outside<T>(point: string, call: () => Promise<T>): Promise<T>;
+  /** A call into the process, which takes it once it runs: it may die before it or over it, and then the caller never hears of it. */
+  into<T>(point: string, call: () => Promise<T>): Promise<T>;
   /** Nothing in the process runs until `resume()`, as under SIGSTOP. What happens meanwhile arrives then. */
   freeze(): void;
   resume(): void;
@@ -44,6 +46,14 @@ export function beginLife({ clock, skewMs, dies, onDeath }: LifeOptions): Life {
     if (frozen === undefined) run();
     else frozen.push(run);
   };
+  const hearing = <T>(point: string, call: () => Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const come = (settle: () => void): void => inside(() => void (passes(`after ${point}`) && settle()));
+      call().then(
+        (value) => come(() => resolve(value)),
+        (error: unknown) => come(() => reject(error as Error)),
+      );
+    });
   const after = (delayMs: number, run: () => void): Timer => {
     let cancelled = false;
     const timer = clock.after(delayMs, () => inside(() => void (cancelled || run())));
@@ -67,15 +77,10 @@ export function beginLife({ clock, skewMs, dies, onDeath }: LifeOptions): Life {
       soon: (run) => clock.soon(() => inside(() => void (passes("soon") && run()))),
     },
     outside(point, call) {
-      if (!passes(`before ${point}`)) return never();
-      return new Promise((resolve, reject) => {
-        const come = (settle: () => void): void => inside(() => void (passes(`after ${point}`) && settle()));
-        call().then(
-          (value) => come(() => resolve(value)),
-          (error: unknown) => come(() => reject(error as Error)),
-        );
-      });
+      return passes(`before ${point}`) ? hearing(point, call) : never();
     },
+    into: (point, call) =>
+      new Promise((resolve, reject) => inside(() => void (passes(`before ${point}`) && hearing(point, call).then(resolve, reject)))),
     freeze() {
       if (alive) frozen ??= [];
     },

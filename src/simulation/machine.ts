@@ -8,7 +8,10 @@ import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
 import { Scrubber, Secret } from "../core/secret.ts";
+import type { RawDelivery } from "../intake/webhook/schemes.ts";
 import { virtualPacer } from "../limits/pacing.ts";
+import { ConnectionLost } from "../network/answer.ts";
+import type { ReceiverSettings } from "../runtime/receiver-settings.ts";
 import { createRuntime, type Runtime } from "../runtime/runtime.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import type { OpenDatabase } from "../store/sqlite/database.ts";
@@ -31,6 +34,8 @@ export interface MachineOptions {
   readonly log: Logger;
   readonly announcer: Announcer;
   readonly fetch?: typeof globalThis.fetch;
+  /** How the process receives webhooks. Default: it does not. */
+  readonly receiver?: ReceiverSettings;
   /** The first process dies at this boundary. */
   readonly crashAt: number | undefined;
   /** Crashes per 10,000 boundaries. */
@@ -50,6 +55,8 @@ export interface Machine {
   jump(ms: number): void;
   /** Somebody sets the wall clock right. */
   setClockRight(): void;
+  /** A webhook's delivery at the door: its status. Rejects where nobody listens; never settles where the process dies over it. */
+  deliver(handle: string, delivery: RawDelivery): Promise<number>;
   /** The Guardian's way to the store: that of the process, while there is one. */
   store(): Store | undefined;
   /** A graceful end, with no new start. */
@@ -121,6 +128,7 @@ export function createMachine(options: MachineOptions): Machine {
     },
     jump: (ms) => void (skewMs += ms),
     setClockRight: () => void (skewMs = 0),
+    deliver: (handle, delivery) => deliverTo(running, handle, delivery),
     store: () => running?.store,
     async stop() {
       stopped = true;
@@ -166,8 +174,16 @@ function startProcess(options: MachineOptions, living: LifeOptions, chance: Rand
     log: options.log,
     announcer: options.announcer,
     fetch: options.fetch ?? noFetch,
+    ...(options.receiver === undefined ? {} : { receiver: options.receiver }),
   });
   return { life, store, runtime };
+}
+
+async function deliverTo(process: Process | undefined, handle: string, delivery: RawDelivery): Promise<number> {
+  const webhooks = process?.runtime.phase === "working" ? process.runtime.webhooks : undefined;
+  if (process === undefined || webhooks === undefined) throw new ConnectionLost("nobody listens");
+  const { status } = await process.life.into("delivery", () => webhooks.accept(handle, delivery));
+  return status;
 }
 
 /** A definition that asks other services has to bring a stand-in for them. */

@@ -27,6 +27,8 @@ export interface SimulateOptions {
   readonly residents?: ResidentOptions;
   /** What the network does otherwise than by default. */
   readonly assume?: Partial<Assumptions>;
+  /** The network tells of news by webhook as well, where its set has webhooks. Default false. */
+  readonly webhooks?: boolean;
   /** Stands in for models and other services. Default: refuses. */
   readonly fetch?: typeof globalThis.fetch;
   /** The first process dies at this boundary, counted from 0: to cut a flow at each of its points in turn. */

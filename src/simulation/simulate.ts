@@ -36,12 +36,13 @@ export async function simulate(options: SimulateOptions): Promise<Simulation> {
   const specialists = options.specialists.map((given) => ("deadlineMs" in given ? given : createSpecialist(given)));
   if (specialists.length === 0) throw new Misconfigured("specialists_empty", "expected at least one specialist to simulate, got none");
   const stage = openStage(options, specialists);
-  const { clock, network, crowd, happenings, machine, judge, tally, disk, trace } = stage;
+  const { clock, network, crowd, happenings, machine, judge, liveness, tally, disk, trace } = stage;
   const broken = (): boolean => (options.stopAtViolation ?? true) && judge.violations.length > 0;
 
   network.start();
   crowd.start();
   happenings.start();
+  liveness.start();
   machine.boot();
   await clock.runUntil(broken, spanMs);
 
@@ -50,6 +51,7 @@ export async function simulate(options: SimulateOptions): Promise<Simulation> {
   const quiet = (): boolean => judge.unfinished(healedAt).length === 0;
   for (let waited = 0; waited < HEALING_MS && !broken() && !(waited >= HOUR && quiet()); waited += 10 * MINUTE)
     await clock.runUntil(broken, 10 * MINUTE);
+  liveness.stop();
   await clock.run(machine.stop(), HOUR);
   if (!broken()) judge.close(healedAt, crowd.posts);
   happenings.stop();

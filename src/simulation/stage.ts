@@ -2,23 +2,31 @@
 import { resolveProfile, type Profile } from "../contract/profile.ts";
 import { createAnnouncer } from "../core/events.ts";
 import { createLogger } from "../core/log.ts";
+import { Secret } from "../core/secret.ts";
 import { seededRandom, type Random } from "../core/random.ts";
 import { virtualClock, type VirtualClock } from "../core/virtual-clock.ts";
+import { DEFAULT_ASSUMPTIONS } from "../network/assumptions.ts";
+import type { Deliver } from "../network/deliveries.ts";
 import type { LocalNetwork } from "../network/local-network.ts";
 import { createLocalNetwork } from "../network/network.ts";
+import type { ReceiverSettings } from "../runtime/receiver-settings.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import { MEMORY, openDatabase, type OpenDatabase } from "../store/sqlite/database.ts";
+import { createCourier, RECEIVER_URL } from "./courier.ts";
 import { BUSY_CROWD, createCrowd, type Crowd } from "./crowd.ts";
 import { faultRates, misbehave, type FaultRates } from "./faults.ts";
 import { createHappenings, type Happenings } from "./happenings.ts";
 import { createJudge, type Judge } from "./judge.ts";
 import { createLink } from "./link.ts";
+import { createLiveness, type Liveness } from "./liveness.ts";
 import { createMachine, type Machine } from "./machine.ts";
 import type { SimulateOptions } from "./options.ts";
 import { createTally, type Counting } from "./tally.ts";
 import { createTrace, type Trace } from "./trace.ts";
 
 export const DEFAULT_SEED = 1;
+/** Multiplies the local network's own waits for its jobs, which are short for people who watch. */
+const SCALE = 60;
 
 export interface Stage {
   readonly clock: VirtualClock;
@@ -27,6 +35,7 @@ export interface Stage {
   readonly machine: Machine;
   readonly happenings: Happenings;
   readonly judge: Judge;
+  readonly liveness: Liveness;
   readonly tally: Counting;
   readonly trace: Trace;
   readonly disk: OpenDatabase;
@@ -50,7 +59,19 @@ export function openStage(options: SimulateOptions, specialists: readonly Specia
   const profile = options.profile ?? resolveProfile({ extends: set === "a" ? "set-a" : "set-b" });
   const faults = faultRates(options.faults ?? "swarm", random.fork("faults"));
   const weather: Weather = { rates: faults, outage: false };
-  const network = openNetwork(options, clock, random);
+  const courier = createCourier({
+    clock,
+    random: random.fork("courier"),
+    rates: () => weather.rates,
+    down: () => weather.outage,
+    take: (handle, delivery) => machine.deliver(handle, delivery),
+    onAnswer(handle, delivery, status) {
+      tally.deliveries++;
+      note(`${handle} was told of something: ${status}`);
+      if (status === 200 || status === 202) judge.acknowledges(handle, delivery);
+    },
+  });
+  const network = openNetwork(options, { clock, random, deliver: courier });
   const keys = new Map<string, string>(specialists.map(({ handle, tier }) => [handle, network.provision({ handle, tier, set }).key]));
   misbehave(network, handles, faults);
   const crowd = createCrowd({
@@ -66,12 +87,14 @@ export function openStage(options: SimulateOptions, specialists: readonly Specia
   const tally = createTally();
   const note = (what: string): void => trace.note(clock.now(), what);
   const judge = createJudge({ clock, db: disk.db, network, specialists, intentHeader: intentHeaderOf(profile) });
-  const scene = { options, specialists, clock, random, profile, network, keys, weather, disk, tally, judge, note };
+  const liveness = createLiveness({ clock, db: disk.db, onLate: (what) => judge.isLate(what) });
+  const scene = { options, specialists, clock, random, profile, network, keys, weather, disk, tally, judge, liveness, note };
   const machine = placeMachine(scene);
   const happenings = createHappenings({
     clock,
     random: random.fork("happenings"),
     network,
+    crowd,
     machine,
     handles,
     longestReadLagMs: profile.timing.readLagMs,
@@ -81,6 +104,7 @@ export function openStage(options: SimulateOptions, specialists: readonly Specia
     rotate: (handle) => network.regenerateKey(handle, set),
     pasteKey: (handle, key) => void keys.set(handle, key),
     setOutage: (down) => void (weather.outage = down),
+    disturb: (until) => liveness.disturb(until),
   });
   const heal = (): void => {
     weather.rates = faultRates("none", random);
@@ -88,21 +112,28 @@ export function openStage(options: SimulateOptions, specialists: readonly Specia
     crowd.stop();
     happenings.heal();
   };
-  return { clock, network, crowd, machine, happenings, judge, tally, trace, disk, faults, heal };
+  return { clock, network, crowd, machine, happenings, judge, liveness, tally, trace, disk, faults, heal };
 }
 
-function openNetwork({ residents, assume }: SimulateOptions, clock: VirtualClock, random: Random): LocalNetwork {
+interface Ground {
+  readonly clock: VirtualClock;
+  readonly random: Random;
+  readonly deliver: Deliver;
+}
+
+function openNetwork({ residents, assume }: SimulateOptions, { clock, random, deliver }: Ground): LocalNetwork {
   return createLocalNetwork({
     clock,
     random: random.fork("network"),
-    scale: 60,
+    scale: SCALE,
+    webhooks: { deliver },
     keep: { requests: 1_000 },
     ...(residents === undefined ? {} : { residents }),
-    ...(assume === undefined ? {} : { assume }),
+    assume: { webhookRetriesMs: DEFAULT_ASSUMPTIONS.webhookRetriesMs.map((ms) => Math.ceil(ms / SCALE)), ...assume },
   });
 }
 
-interface Scene extends Pick<Stage, "clock" | "network" | "disk" | "tally" | "judge"> {
+interface Scene extends Pick<Stage, "clock" | "network" | "disk" | "tally" | "judge" | "liveness"> {
   readonly options: SimulateOptions;
   readonly specialists: readonly Specialist[];
   readonly random: Random;
@@ -113,7 +144,17 @@ interface Scene extends Pick<Stage, "clock" | "network" | "disk" | "tally" | "ju
   readonly note: (what: string) => void;
 }
 
-function placeMachine({ options, specialists, clock, random, profile, network, keys, weather, disk, tally, judge, note }: Scene): Machine {
+/** Registered under an address that only the courier knows, and told by it alone. */
+const RECEIVER: ReceiverSettings = {
+  port: undefined,
+  host: "",
+  url: RECEIVER_URL,
+  allowUnsigned: false,
+  readSecrets: () => [new Secret("what the simulated network signs with")],
+};
+
+function placeMachine(scene: Scene): Machine {
+  const { options, specialists, clock, random, profile, network, keys, weather, disk, tally, judge, liveness, note } = scene;
   const set = options.set ?? "b";
   const intentHeader = intentHeaderOf(profile);
   const link = createLink({
@@ -150,6 +191,7 @@ function placeMachine({ options, specialists, clock, random, profile, network, k
     }),
     announcer,
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    ...(options.webhooks === true ? { receiver: RECEIVER } : {}),
     crashAt: options.crashAt,
     crashes: () => weather.rates.crashes,
     onCommit(operation) {
@@ -160,8 +202,13 @@ function placeMachine({ options, specialists, clock, random, profile, network, k
     onDeath(point, downMs) {
       tally.crashes++;
       note(`dies ${point}, down for ${downMs}`);
+      judge.died();
+      liveness.disturb(clock.now() + downMs);
     },
-    onBoot: () => note("boots"),
+    onBoot() {
+      note("boots");
+      liveness.disturb();
+    },
   });
 }
 

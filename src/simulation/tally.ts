@@ -12,6 +12,9 @@ export interface Tally {
   readonly rotations: number;
   readonly outages: number;
   readonly halts: number;
+  readonly storms: number;
+  /** Webhook deliveries that the receiver answered. */
+  readonly deliveries: number;
   readonly approvals: number;
   /** By `operation state`. */
   readonly intents: { readonly [what: string]: number };
@@ -33,7 +36,18 @@ const PROVEN = `effect = 'reconciled' AND operation <> 'jobs.create' AND coalesc
   SELECT 1 FROM attempt JOIN proof USING (key_id)
   WHERE attempt.intent_seq = intent.seq AND proof.operation = intent.operation AND proof.proven = 1)`;
 
-type Counter = "requests" | "commits" | "crashes" | "stops" | "jumps" | "rotations" | "outages" | "halts" | "approvals";
+type Counter =
+  | "requests"
+  | "commits"
+  | "crashes"
+  | "stops"
+  | "jumps"
+  | "rotations"
+  | "outages"
+  | "halts"
+  | "approvals"
+  | "storms"
+  | "deliveries";
 
 export type Counting = Record<Counter, number> & {
   error(message: string): void;
@@ -54,11 +68,13 @@ export function createTally(): Counting {
     rotations: 0,
     outages: 0,
     halts: 0,
+    storms: 0,
+    deliveries: 0,
     approvals: 0,
     error: (message) => void (errors.size < MAX_ERRORS && errors.add(message)),
     errors: () => [...errors],
     close(db, effects, lives) {
-      const { requests, commits, crashes, stops, jumps, rotations, outages, halts, approvals } = counting;
+      const { requests, commits, crashes, stops, jumps, rotations, outages, halts, approvals, storms, deliveries } = counting;
       const counts = (sql: string): Tally["intents"] =>
         Object.fromEntries(
           db
@@ -79,6 +95,8 @@ export function createTally(): Counting {
         outages,
         halts,
         approvals,
+        storms,
+        deliveries,
         intents: counts("SELECT operation || ' ' || state AS what, count(*) AS n FROM intent GROUP BY 1 ORDER BY 1"),
         events: counts("SELECT kind || ' ' || state AS what, count(*) AS n FROM event GROUP BY 1 ORDER BY 1"),
         doubts: one("SELECT count(*) AS n FROM intent WHERE ever_unknown = 1"),

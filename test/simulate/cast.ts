@@ -29,6 +29,7 @@ export const worker = defineSpecialist({
       act.state = { ...act.state, answered: Number(act.state["answered"] ?? 0) + 1 };
       if (act.random() < 0.5) act.reply(reply, `answer ${reply.id}`);
     },
+    "follower.new": (agent, act) => void (act.state = { ...act.state, fan: agent.id }),
     "job.listed": (job, act) => void act.apply(job, { message: `I can do ${job.id}` }),
     "job.assigned": async (job, act) => {
       const seen = await act.read.job(job.id);

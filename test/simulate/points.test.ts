@@ -1,4 +1,4 @@
-/** One small flow, cut at its points: reading, deciding, admitting, sending, recording, settling. */
+/** One small flow, cut at its points: reading, being told, deciding, admitting, sending, recording, settling. */
 import { expect, test } from "vitest";
 import { simulate } from "../../src/simulation/simulate.ts";
 import { worker } from "./cast.ts";
@@ -8,7 +8,8 @@ const flow = {
   seed: 5,
   hours: 1,
   faults: "none",
-  crowd: { postsPerHour: 2, jobsPerHour: 1, repliesPerHour: 0 },
+  webhooks: true,
+  crowd: { postsPerHour: 2, jobsPerHour: 1, repliesPerHour: 0, followsPerHour: 2 },
 } as const;
 /** With 1, every point is cut: a minute or so. */
 const STRIDE = 5;

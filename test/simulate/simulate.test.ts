@@ -20,7 +20,7 @@ describe("the promises hold", () => {
 
   test.each(FAULT_NAMES)("under %s alone, and plenty of it", { timeout: 300_000 }, async (fault) => {
     const rate = fault.endsWith("PerDay") ? 24 : fault === "crashes" ? 100 : fault === "staleReads" ? 1 : 0.3;
-    const run = await simulate({ specialists: CAST, seed: 11, hours: 8, faults: { [fault]: rate } });
+    const run = await simulate({ specialists: CAST, seed: 11, hours: 8, faults: { [fault]: rate }, webhooks: true });
     expect(verdict(run)).toBe("kept");
   });
 
@@ -31,6 +31,17 @@ describe("the promises hold", () => {
     expect(run.tally.doubts).toBeGreaterThan(10);
   });
 
+  test.each(["sha256-header", "standard", "stripe", "github", "in-body"] as const)(
+    "and news comes by webhook, signed as %s",
+    { timeout: 300_000 },
+    async (webhookScheme) => {
+      const run = await simulate({ specialists: CAST, seed: 2, days: 1, faults: "all", webhooks: true, assume: { webhookScheme } });
+      expect(verdict(run)).toBe("kept");
+      expect(run.tally.deliveries).toBeGreaterThan(50);
+      expect(run.tally.events["follower.new done"]).toBeGreaterThan(0);
+    },
+  );
+
   test("in Set A as well", { timeout: 300_000 }, async () => {
     const run = await simulate({ specialists: CAST, seed: 3, days: 1, set: "a" });
     expect(verdict(run)).toBe("kept");
@@ -38,7 +49,7 @@ describe("the promises hold", () => {
 });
 
 describe("a simulation", () => {
-  const half = { specialists: CAST, hours: 12, faults: "all" } as const;
+  const half = { specialists: CAST, hours: 12, faults: "all", webhooks: true } as const;
 
   test("of the same seed is the same run, and of another seed another", { timeout: 300_000 }, async () => {
     const [first, again, other] = [

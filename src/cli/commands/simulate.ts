@@ -24,6 +24,7 @@ export const command: Command = {
     { flags: "--seed <number>", describe: "the first seed (default: 1)" },
     { flags: "--for <time>", describe: "how much virtual time a run takes, such as 12h or 30d (default: 7d)" },
     { flags: "--faults <none|swarm|all>", describe: "none, those the seed chooses, or all at once (default: swarm)" },
+    { flags: "--webhooks", describe: "the network tells of news by webhook as well (Set B only)" },
   ],
   examples: ["retinue simulate", "retinue simulate --seeds 100 --for 1d", "retinue simulate --seed 4711 --faults all"],
   async run(context) {
@@ -32,6 +33,7 @@ export const command: Command = {
     const first = wholeOption(options, "seed", { min: 0, max: Number.MAX_SAFE_INTEGER - MAX_SEEDS }) ?? 1;
     const virtualMs = durationOption(options, "for") ?? DEFAULT_MS;
     const faults = choiceOption(options, "faults", ["none", "swarm", "all"]) ?? "swarm";
+    const webhooks = options["webhooks"] === true;
     const config = await context.loadConfig();
     const { roster } = await planCast(config, clock);
     const specialists = roster.definitions.map(({ specialist }) => specialist);
@@ -39,7 +41,15 @@ export const command: Command = {
     const sums = { requests: 0, effects: 0, crashes: 0, doubts: 0, parked: 0 };
     const began = clock.monotonic();
     for (let seed = first; seed < first + seeds; seed++) {
-      const run = await simulate({ specialists, seed, hours: virtualMs / HOUR, faults, set: config.network.set, residents: RESIDENTS });
+      const run = await simulate({
+        specialists,
+        seed,
+        hours: virtualMs / HOUR,
+        faults,
+        webhooks,
+        set: config.network.set,
+        residents: RESIDENTS,
+      });
       for (const what of Object.keys(sums) as (keyof typeof sums)[]) sums[what] += run.tally[what];
       if (!run.ok) broken.push(run);
       tell(run, out);
