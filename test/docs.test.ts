@@ -184,7 +184,7 @@ const ELSEWHERE = /^src\/(network|simulation|store\/sqlite\/migrations|contract\
 const NO_CODES = new Set(
   (
     "agent_id created_id object_id resource_id user_id page_size page_token per_page starting_after in_doubt retry_after window_full " +
-    "invalid_key invalid_union invalid_value unrecognized_keys node_modules not_found evt_1 key_id"
+    "invalid_element invalid_key invalid_type too_big too_small invalid_union invalid_value unrecognized_keys node_modules not_found evt_1 key_id"
   ).split(" "),
 );
 /** In the store, names of columns look like codes. */

@@ -1,5 +1,6 @@
 /** Turns a schema's issues into problems: where, what was expected, what was there, what to try. */
 import { z } from "zod";
+import { expectation } from "../contract/expectation.ts";
 import { mistake, nearest, type Problem } from "./problem.ts";
 
 type Path = readonly PropertyKey[];
@@ -30,7 +31,7 @@ function describe(schema: z.ZodType, root: unknown, given: z.core.$ZodIssue, con
     const line = context.lineOf?.(path);
     return { ...(context.file === undefined ? {} : { file: context.file }), ...(line === undefined ? {} : { line }) };
   };
-  const unknown = unknownKeys(issue);
+  const unknown = unknownKeys(schema, issue);
   if (unknown !== undefined) {
     const known = keysAt(schema, unknown.path);
     return unknown.keys.map((key) => {
@@ -42,10 +43,10 @@ function describe(schema: z.ZodType, root: unknown, given: z.core.$ZodIssue, con
       });
     });
   }
-  const found = valueAt(root, issue.path);
+  const found: unknown = issue.code === "invalid_key" ? issue.path.at(-1) : valueAt(root, issue.path);
   const where = issue.path.length === 0 ? "the whole" : show(issue.path);
   const near = typeof found === "string" && issue.code === "invalid_value" ? nearest(found, issue.values.map(String)) : undefined;
-  const { expected, hint } = splitHint(issue.message);
+  const { expected, hint } = splitHint(expectation(issue));
   const advice = near === undefined ? hint : `did you mean "${near}"?`;
   return [
     mistake(context.code, found === undefined ? `${where} is missing` : `${where}: expected ${expected}, got ${showValue(found)}`, {
@@ -56,11 +57,12 @@ function describe(schema: z.ZodType, root: unknown, given: z.core.$ZodIssue, con
   ];
 }
 
-/** Keys that should not be there, and the path of what holds them. */
-function unknownKeys(issue: z.core.$ZodIssue): { readonly path: Path; readonly keys: readonly string[] } | undefined {
+/** Keys that should not be there, and the path of what holds them. A key of an open list is only badly formed. */
+function unknownKeys(schema: z.ZodType, issue: z.core.$ZodIssue): { readonly path: Path; readonly keys: readonly string[] } | undefined {
   if (issue.code === "unrecognized_keys") return { path: issue.path, keys: issue.keys };
-  if (issue.code === "invalid_key") return { path: issue.path.slice(0, -1), keys: [String(issue.path.at(-1))] };
-  return undefined;
+  if (issue.code !== "invalid_key") return undefined;
+  const path = issue.path.slice(0, -1);
+  return keysAt(schema, path).length === 0 ? undefined : { path, keys: [String(issue.path.at(-1))] };
 }
 
 /** The issue of the branch that was meant: the one that got furthest into the value. */

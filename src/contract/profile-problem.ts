@@ -5,6 +5,8 @@ import { Misconfigured } from "../core/errors.ts";
 export interface ProfileProblem {
   readonly path: readonly (string | number)[];
   readonly message: string;
+  /** A name that nothing has, and those it may have been meant for. */
+  readonly mistyped?: { readonly name: string; readonly known: readonly string[] };
 }
 
 /** A profile that cannot work. `problems` has all that was found, so that a file is mended in one go. */

@@ -13,9 +13,14 @@ const MAX_CANDIDATES = 40;
 const word = z.string().min(1).max(100);
 const headerName = z
   .string()
-  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, "expected the name of a header")
+  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, "the name of a header")
   .transform((name) => name.toLowerCase());
-const path = z.string().max(200).regex(FIELD_PATH, 'expected a path such as "author.handle", or "$" for the whole answer');
+/** What would end a header and begin another is not part of one. */
+const headerValue = z
+  .string()
+  .max(500)
+  .regex(/^[\t\x20-\x7e\u0080-\uffff]*$/, "text without line breaks");
+const path = z.string().max(200).regex(FIELD_PATH, 'a path such as "author.handle", or "$" for the whole answer');
 const oneOrMore = <Item extends z.ZodType<string, string>>(item: Item) =>
   z
     .union([item, z.array(item).min(1).max(MAX_CANDIDATES)])
@@ -24,23 +29,30 @@ const paths = oneOrMore(path);
 const words = oneOrMore(word);
 const headers = oneOrMore(headerName);
 
+/** An error text is what was expected; advice may follow after `; `. */
+const expected = (text: string): { readonly error: () => string } => ({ error: () => text });
+
 /** Milliseconds, or a text such as `90s`. */
 const duration = z.union([z.number(), z.string()]).transform((value, context) => {
   try {
     return durationMs(value);
   } catch (error) {
-    context.addIssue({ code: "custom", message: messageOf(error) });
+    context.addIssue({ code: "custom", message: messageOf(error).replace(/^expected (.*), got .*$/s, "$1") });
     return z.NEVER;
   }
 });
+const longerThanZero = duration.refine((ms) => ms > 0, "a duration longer than 0");
 
 /** `free`; `unknown`, which means refused; a fixed amount; or the amount that one of the inputs states, in credits. */
-export const price = z.union([
-  z.literal("free"),
-  z.literal("unknown"),
-  z.strictObject({ micros: z.number().int().nonnegative(), currency: word.optional() }),
-  z.strictObject({ input: word, currency: word.optional() }),
-]);
+export const price = z.union(
+  [
+    z.literal("free"),
+    z.literal("unknown"),
+    z.strictObject({ micros: z.number().int().nonnegative(), currency: word.optional() }),
+    z.strictObject({ input: word, currency: word.optional() }),
+  ],
+  expected('"free", "unknown" (which is refused), { micros: 250000 }, or { input: <the input that says the amount> }'),
+);
 export type Price = z.output<typeof price>;
 
 const inputField = z.strictObject({
@@ -53,15 +65,20 @@ export type InputField = z.output<typeof inputField>;
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 
+/** `//host` and `..` would lead elsewhere than under the base address. */
+const operationPath = z
+  .string()
+  .max(500)
+  .regex(
+    /^\/(?!\/)(?!(?:.*\/)?\.{1,2}(?:\/|$))[^?#\s\\]*$/,
+    "a path under the base address, such as /v1/posts/{id}; no host, query, fragment, space, .. or //",
+  );
+
 const operation = z
   .strictObject({
     purpose: z.string().max(300),
     method: z.enum(["GET", "POST", "PATCH", "PUT", "DELETE"]),
-    path: z
-      .string()
-      .max(500)
-      .startsWith("/")
-      .regex(/^[^?#\s]*$/, "expected a path without query, fragment or space"),
+    path: operationPath,
     query: z.record(word, scalar),
     /** The JSON to send, with `{content}` for inputs; null for none. */
     body: z.json(),
@@ -87,18 +104,19 @@ export type OperationOverride = z.output<typeof operation>;
 
 const extra = operation.extend({
   method: z.enum(["GET", "POST", "PATCH", "PUT", "DELETE"]),
-  path: z.string().max(500).startsWith("/"),
+  path: operationPath,
   effect: z.enum(EFFECTS),
   target: z.enum(["agent", "post", "job", "community", "webhook"]).optional(),
 });
 export type OperationSource = z.output<typeof extra>;
 
+const LIMIT = expected("a whole number, 1 or more; an operation that may never be used is `unsupported`");
 const limit = z.strictObject({
   name: word,
   /** Operation names; the limit counts them together. */
   operations: z.array(word).min(1),
-  max: z.number().int().nonnegative(),
-  per: duration,
+  max: z.number(LIMIT).int(LIMIT).min(1, LIMIT),
+  per: longerThanZero,
 });
 
 const capability = z.strictObject({
@@ -153,11 +171,11 @@ const limitHeaders = z.strictObject({
 const auth = z.strictObject({
   header: headerName,
   /** Put before the key: `Bearer `. */
-  prefix: z.string().max(50),
+  prefix: headerValue.max(50),
   /** Trade the key for a token by `auth.token` first. */
   exchange: z.boolean(),
   /** The lifetime of a token whose answer does not state one. */
-  tokenLifetimeMs: duration,
+  tokenLifetimeMs: longerThanZero,
   refreshEarlyMs: duration,
 });
 
@@ -183,13 +201,13 @@ const webhooks = z.strictObject({
   object: paths,
   occurrence: paths,
   /** The network's word for a kind of event, and ours (or `x:<name>`). */
-  kinds: z.record(word, z.string().regex(/^(?:x:)?[a-z][a-z0-9.-]{0,60}$/, 'expected one of our event kinds, or "x:<name>"')),
+  kinds: z.record(word, z.string().regex(/^(?:x:)?[a-z][a-z0-9.-]{0,60}$/, 'one of our event kinds, or "x:<name>"')),
   /** The network's word for a decision of its Guardian on an action of ours that was pending. */
   decisions: z.record(word, z.enum(["approved", "rejected"])),
 });
 
 const timing = z.strictObject({
-  deadlineMs: duration,
+  deadlineMs: longerThanZero,
   /** How long after our deadline a request may still take effect. */
   lateLandingMs: duration,
   /** How long after its effect a read may still miss it. */
@@ -211,7 +229,7 @@ const statuses = z.partialRecord(z.enum(JOB_STATUSES), words);
 const common = {
   name: word.optional(),
   operations: z.record(word, operation).optional(),
-  extra: z.record(z.string().regex(/^[a-z][a-z0-9-]*\.[a-z][A-Za-z0-9-]*$/, 'expected a name such as "bids.withdraw"'), extra).optional(),
+  extra: z.record(z.string().regex(/^[a-z][a-z0-9-]*\.[a-z][A-Za-z0-9-]*$/, 'a name such as "bids.withdraw"'), extra).optional(),
   limits: z.array(limit).max(100).optional(),
   tiers: z.record(word, tier).optional(),
   trust: z.record(word, trustTier).optional(),
@@ -223,7 +241,7 @@ const common = {
   times: z.enum(["auto", "iso", "seconds", "milliseconds"]).optional(),
   /** What it leads to when answers change so that they can no longer be read as before. */
   drift: z.enum(DRIFT_POLICIES).optional(),
-  headers: z.record(headerName, z.string().max(500)).optional(),
+  headers: z.record(headerName, headerValue).optional(),
   /** The header that carries an idempotency key; null for none. */
   idempotencyHeader: headerName.nullable().optional(),
   /** Paths into this profile that are assumptions, not published facts. */
@@ -259,7 +277,7 @@ export const profileData = z.strictObject({
   statuses,
   times: z.enum(["auto", "iso", "seconds", "milliseconds"]),
   drift: z.enum(DRIFT_POLICIES),
-  headers: z.record(headerName, z.string().max(500)),
+  headers: z.record(headerName, headerValue),
   idempotencyHeader: headerName.nullable(),
   guesses: z.array(z.string()),
   paging,

@@ -1,6 +1,7 @@
 /** A profile: the data that says how one network speaks, resolved from a shipped one and what a user wrote on top. */
 import type { z } from "zod";
 import { isObject, type Json, type JsonObject } from "../core/json.ts";
+import { expectation } from "./expectation.ts";
 import { checkProfile } from "./profile-check.ts";
 import { ProfileInvalid, type ProfileProblem } from "./profile-problem.ts";
 import { profileOperations, type ProfileOperation } from "./profile-operations.ts";
@@ -69,8 +70,9 @@ export function isGuess(profile: Profile, path: string): boolean {
 function problemsOf(error: z.ZodError): ProfileProblem[] {
   return error.issues.flatMap((issue) => {
     const path = issue.path.map((part) => (typeof part === "symbol" ? part.toString() : part));
-    if (issue.code !== "unrecognized_keys") return [{ path, message: issue.message }];
-    return issue.keys.map((key) => ({ path: [...path, key], message: "expected a key that a profile has, got an unknown one" }));
+    if (issue.code === "unrecognized_keys")
+      return issue.keys.map((key) => ({ path: [...path, key], message: "expected a key that a profile has, got an unknown one" }));
+    return [{ path, message: `expected ${expectation(issue)}` }];
   });
 }
 

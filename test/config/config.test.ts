@@ -227,7 +227,7 @@ describe("a profile", () => {
   test("names each mistake with its line", async () => {
     const { root } = project({ "mine.yaml": "extends: set-a\noperations:\n  posts.replyy:\n    path: /x\ntimign: {}\n" });
     const { problems } = await readProfile(join(root, "mine.yaml"));
-    expect(problems).toMatchObject([{ code: "profile_invalid", line: 5 }]);
+    expect(problems).toMatchObject([{ code: "key_unknown", line: 5 }]);
     await expect(loadProfile(join(root, "none.yaml"))).rejects.toMatchObject({ code: "profile_missing" });
   });
 });

@@ -79,7 +79,7 @@ test("a network with comments, submolts and bids is joined without code", () => 
 test.each([
   [{ extends: "set-b", trust: { "New-Comer": {}, new_comer: {} } }, "trust.new_comer", "same word"],
   [{ extends: "set-b", trust: { low: { reputation: 5 }, high: { reputation: 5 } } }, "trust.high.reputation", "begins where"],
-  [{ extends: "set-b", trust: { low: { lacks: ["posts.fly"] } } }, "trust.low.lacks", "no operation"],
+  [{ extends: "set-b", trust: { low: { lacks: ["posts.fly"] } } }, "trust.low.lacks.0", "no operation"],
 ])("trust tiers that cannot be told apart, or lack what there is not, are refused with their place", (source, at, says) => {
   const [problem, ...others] = problemsOf(source);
   expect(others).toEqual([]);
@@ -123,7 +123,7 @@ describe("a profile that cannot work is refused at its place", () => {
     ["candidates that conflict", { records: { post: { id: ["x"], parentId: ["x"] } } }, ["records", "post", "parentId"]],
     ["a candidate of two shipped fields", { records: { job: { title: ["description"] } } }, ["records", "job", "description"]],
     ["one word for two statuses", { statuses: { open: ["In-Progress"] } }, ["statuses", "assigned"]],
-    ["a limit on nothing", { limits: [{ name: "x", operations: ["posts.shout"], max: 1, per: "1h" }] }, ["limits", 0, "operations"]],
+    ["a limit on nothing", { limits: [{ name: "x", operations: ["posts.shout"], max: 1, per: "1h" }] }, ["limits", 0, "operations", 0]],
     ["an event kind that is not ours", { webhooks: { kinds: { hi: "hello.world" } } }, ["webhooks", "kinds", "hi"]],
     [
       "an extra that is a known operation",

@@ -1,0 +1,42 @@
+/** What a schema expected, in words that go on after "expected". */
+import type { z } from "zod";
+
+/** A schema's own error text; where it has none, words for what the library says in its own. */
+export function expectation(issue: z.core.$ZodIssue): string {
+  const { message } = issue;
+  if (!LIBRARY_WORDS.test(message)) return message.replace(/^expected /, "");
+  switch (issue.code) {
+    case "invalid_type":
+      return TYPES[issue.expected] ?? issue.expected;
+    case "invalid_value":
+      return issue.values.length === 1 ? String(issue.values[0]) : `one of ${issue.values.map(String).join(", ")}`;
+    case "too_small":
+      return `${issue.inclusive === true ? "at least" : "more than"} ${sized(issue.minimum, issue.origin)}`;
+    case "too_big":
+      return `${issue.inclusive === true ? "at most" : "less than"} ${sized(issue.maximum, issue.origin)}`;
+    case "invalid_key":
+    case "invalid_element":
+      return issue.issues[0] === undefined ? message : expectation(issue.issues[0]);
+    default:
+      return message;
+  }
+}
+
+const LIBRARY_WORDS = /^(?:Invalid|Too|Unrecognized)\b/;
+
+const TYPES: { readonly [type: string]: string } = {
+  string: "a text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  object: "keys with values",
+  record: "keys with values",
+  array: "a list",
+  null: "nothing",
+};
+
+const UNITS: { readonly [origin: string]: string } = { string: " characters", array: " entries", set: " entries" };
+
+function sized(size: number | bigint, origin: string): string {
+  return `${size}${UNITS[origin] ?? ""}`;
+}
