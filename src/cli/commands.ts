@@ -29,6 +29,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: "pause", describe: "begin nothing new", load: () => import("./commands/pause.ts") },
   { name: "resume", describe: "end a pause", load: () => import("./commands/resume.ts") },
   { name: "halt", describe: "the kill switch for writes", load: () => import("./commands/halt.ts") },
+  { name: "thaw", describe: "let a frozen account spend again", load: () => import("./commands/thaw.ts") },
   { name: "retry", describe: "try a parked event or action again", load: () => import("./commands/retry.ts") },
   { name: "settle", describe: "decide an action in doubt", load: () => import("./commands/settle.ts") },
   { name: "simulate", describe: "virtual weeks of the cast in seconds, with seeded faults", load: () => import("./commands/simulate.ts") },

@@ -1,14 +1,17 @@
 /** From an answer on the wire to the class of what became of the attempt: the one place that decides "it happened". */
 import type { Answered, Call, Outcome } from "../contract/call.ts";
 import { parseExactJson } from "../contract/exact-json.ts";
+import { fieldPath, firstAt, type FieldPath } from "../contract/field-path.ts";
 import { NEEDS_ID } from "../contract/fields.ts";
 import { errorReader, type ErrorReader } from "../contract/network-error.ts";
 import { createPins, type Observation, type Pins } from "../contract/pins.ts";
 import type { Profile } from "../contract/profile.ts";
 import type { ProfileOperation } from "../contract/profile-operations.ts";
 import { MAY_HOLD_SECRETS, readList, readRecord, withoutSecrets } from "../contract/read.ts";
+import { readNumber } from "../contract/values.ts";
 import type { Clock } from "../core/clock.ts";
 import { isObject, type Json } from "../core/json.ts";
+import { microsOf, type Micros } from "../core/units.ts";
 import { limitReader, type LimitReader } from "./limit-hints.ts";
 import { nextPageReader, type NextPageReader } from "./next-page.ts";
 import type { WireAnswer, WireHeaders } from "./transport.ts";
@@ -30,6 +33,7 @@ interface Context {
   readonly errors: ErrorReader;
   readonly limits: LimitReader;
   readonly nextPage: NextPageReader;
+  readonly charged: readonly FieldPath[];
 }
 
 /** A complete answer, with its body parsed: undefined where it is empty or no JSON. */
@@ -56,6 +60,7 @@ export function outcomeReader(profile: Profile, operation: ProfileOperation, clo
     errors: errorReader(profile),
     limits: limitReader(profile.limitHeaders),
     nextPage: nextPageReader(profile.paging),
+    charged: (operation.charged ?? []).map(fieldPath),
   };
   return (wire, call) => {
     if (wire.kind === "never-left") return plain({ class: "never-left", reason: wire.reason });
@@ -139,11 +144,19 @@ function succeeded(context: Context, received: Received, call: Call): OutcomeRea
       return plain({ class: "pending", ...answered, ...(reference === undefined ? {} : { reference }) });
     }
   }
-  if (operation.record === "none") return plain({ class: "confirmed", ...answered, body });
+  if (operation.record === "none") return plain({ class: "confirmed", ...answered, ...chargedBy(context, body), body });
   return operation.list ? readListed(context, received, call) : readSingle(context, received);
 }
 
-function readSingle({ profile, operation, pins }: Context, received: Received): OutcomeReading {
+/** What the action cost, where the profile says where to look. What cannot be read there is left to the worst that was held. */
+function chargedBy({ charged }: Context, body: Json | undefined): { readonly chargedMicros?: Micros } {
+  const amount = firstAt(body, charged, readNumber);
+  const micros = amount === undefined ? undefined : microsOf(amount);
+  return micros === undefined ? {} : { chargedMicros: micros };
+}
+
+function readSingle(context: Context, received: Received): OutcomeReading {
+  const { profile, operation, pins } = context;
   const { answered, body, isEmpty } = received;
   const { record, secrets, drift } = readRecord(profile, operation.record, body, pins);
   const isPlainYes = operation.answer === "any" && (isEmpty || isObject(body));
@@ -161,6 +174,7 @@ function readSingle({ profile, operation, pins }: Context, received: Received): 
       ...answered,
       ...(record === undefined ? {} : { record }),
       ...(secrets === undefined ? {} : { secrets }),
+      ...chargedBy(context, body),
       body: MAY_HOLD_SECRETS.has(operation.record) ? withoutSecrets(body, secrets) : body,
     },
     drift,

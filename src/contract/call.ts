@@ -1,6 +1,7 @@
 /** What travels through the one door: a call by our names, and the class of what became of it. */
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Secret } from "../core/secret.ts";
+import type { Micros } from "../core/units.ts";
 import type { NetworkRecord } from "./records.ts";
 
 /** One request, before the profile turns it into method, path and body. */
@@ -70,6 +71,8 @@ export type Outcome =
       readonly skipped?: number;
       /** Keys and tokens the answer handed out; they are taken out of `body` and of every `raw`. */
       readonly secrets?: Secrets;
+      /** What the action cost, where the profile says where the answer tells. */
+      readonly chargedMicros?: Micros;
       readonly body: Json | undefined;
     })
   | (Answered & { readonly class: "refused"; readonly code: string; readonly message: string })

@@ -33,6 +33,8 @@ export interface ProfileOperation {
   readonly effect: Effect;
   readonly lane: Lane;
   readonly price: Price;
+  /** Where an answer says what it really cost. */
+  readonly charged?: readonly string[];
   /** Requests of quota that one call costs. */
   readonly weight: number;
   readonly record: RecordName;
@@ -106,13 +108,14 @@ function targetOf(target: ProfileOperation["target"], path: string | undefined):
 function shared(
   over: OperationOverride,
   input: z.ZodObject,
-): Pick<ProfileOperation, "query" | "body" | "values" | "input" | "price" | "weight" | "answer"> {
+): Pick<ProfileOperation, "query" | "body" | "values" | "input" | "price" | "charged" | "weight" | "answer"> {
   return {
     ...(over.query === undefined ? {} : { query: over.query }),
     ...(over.body === undefined ? {} : { body: over.body }),
     values: over.values ?? {},
     input: over.input === undefined ? input : input.extend(inputShape(over.input)),
     price: over.price ?? "free",
+    ...(over.charged === undefined ? {} : { charged: over.charged }),
     weight: over.weight ?? 1,
     answer: over.answer ?? "record",
   };

@@ -89,6 +89,8 @@ const operation = z
     effect: z.enum(EFFECTS),
     lane: z.enum(LANES),
     price,
+    /** Where the answer says what it really cost, in units of the price's currency. Only what is stated here is believed. */
+    charged: paths,
     /** Requests of quota that one call costs. */
     weight: z.number().int().min(1).max(1_000),
     record: z.enum(RECORDS),

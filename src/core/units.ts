@@ -64,6 +64,13 @@ function wholeUnits(amount: number, currency: string, shown: string): Money {
   return { currency, micros: amount * MICROS_PER_UNIT };
 }
 
+/** An amount as a network or an input states it, in whole millionths, the next one up; undefined for what is no amount. */
+export function microsOf(amount: number): Micros | undefined {
+  // 1.1 times a million is 1100000.0000000002, and that is not a millionth more.
+  const micros = Math.ceil(Number((amount * MICROS_PER_UNIT).toPrecision(15)));
+  return Number.isSafeInteger(micros) && micros >= 0 ? micros : undefined;
+}
+
 /** `12.5 credits`, for people. */
 export function showMoney(money: Money): string {
   return `${money.micros / MICROS_PER_UNIT} ${money.currency}`;

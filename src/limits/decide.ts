@@ -4,7 +4,7 @@ import { showDuration } from "../core/units.ts";
 import { approved } from "./approvals.ts";
 import type { AdmissionView, Verdict, WaitRule } from "./port.ts";
 import { takeable } from "./quota.ts";
-import { holdable } from "./spending.ts";
+import { holdable, ownerOf } from "./spending.ts";
 
 type Wait = Extract<Verdict, { readonly kind: "wait" }>;
 
@@ -85,10 +85,10 @@ function affordable(view: AdmissionView): Verdict {
     return { kind: "refuse", code: "spend_no_cap", message: "no account pays for this", lane: request.lane, since: now };
   const held = holdable(accounts, view.caps ?? [], worst, now);
   if (held.ok) return { kind: "admit", charge, hold: { scopes: accounts.map(({ scope }) => scope), money: worst } };
-  const message = `${held.scope}: ${held.message}`;
+  if (held.code === "spend_frozen") return wait(view, "spend_frozen", held.message, { since: held.since ?? now });
+  const message = `${ownerOf(held.scope)}: ${held.message}`;
   if (held.code === "spend_cap")
     return wait(view, "spend_cap", message, { since: request.readyAt ?? now, until: held.until, window: held.window });
-  if (held.code === "spend_frozen") return wait(view, "spend_frozen", message, { since: held.since ?? now });
   return { kind: "refuse", code: held.code, message, lane: request.lane, since: request.readyAt ?? now };
 }
 

@@ -18,6 +18,11 @@ export function scopeOf(handle: Handle): Scope {
   return `specialist:${handle}`;
 }
 
+/** Whose account it is, for people: a handle, or `everyone` for the one that all share. */
+export function ownerOf(scope: Scope): string {
+  return scope === GUARDIAN ? "everyone" : scope.slice("specialist:".length);
+}
+
 /** Calendar windows follow the Guardian's time zone; rolling ones trail the present, so nobody spends twice around midnight. */
 export const SPEND_WINDOWS = ["hour", "day", "month", "total", "rolling-hour", "rolling-day", "rolling-month"] as const;
 export type SpendWindow = (typeof SPEND_WINDOWS)[number];
@@ -132,7 +137,10 @@ export function holdable(accounts: readonly Account[], caps: readonly Cap[], amo
     );
   for (const account of accounts)
     if (account.frozen !== undefined)
-      return { ...refusal("spend_frozen", account.scope, undefined, `frozen: ${account.frozen.reason}`), since: account.frozen.since };
+      return {
+        ...refusal("spend_frozen", account.scope, undefined, frozenBecause(account.scope, amount.currency, account.frozen.reason)),
+        since: account.frozen.since,
+      };
   let wait: Holdable = { ok: true };
   for (const cap of mine) {
     const account = accounts.find(({ scope }) => scope === cap.scope);
@@ -143,6 +151,11 @@ export function holdable(accounts: readonly Account[], caps: readonly Cap[], amo
     if (wait.ok || (checked.until ?? Infinity) > (wait.until ?? Infinity)) wait = checked;
   }
   return wait;
+}
+
+/** Why nothing is spent, for people. */
+export function frozenBecause(scope: Scope, currency: string, reason: string): string {
+  return `${ownerOf(scope)} may spend no ${currency} until you have looked: ${reason}`;
 }
 
 function underCap(account: Account, cap: Cap, amount: Money, now: number): Holdable {

@@ -1,35 +1,29 @@
-/** A verdict in words: which rule, which window, which lane, since when, until when. What `retinue why` prints. */
-import { showDuration } from "../core/units.ts";
-import type { Verdict } from "./port.ts";
+/** What a person can do about a rule that makes something wait: the last line of `retinue why`. */
+import { GUARDIAN, ownerOf, type Scope } from "./spending.ts";
 
-const LIFTED_BY: { readonly [rule: string]: string } = {
-  halted: "retinue halt --lift",
-  paused: "retinue resume",
-  approval_wanted: "retinue approve or retinue reject",
-  key_unusable: "a working key",
-  spend_frozen: "the Guardian, who has to look at the account",
-  conflict: "the outcome of that intent",
-  obligations_full: "a job that is delivered or given up",
-};
-
-/** One line a fact, the reason first. Times are relative to `now` and absolute in UTC. */
-export function explain(verdict: Verdict, now: number): string[] {
-  if (verdict.kind === "admit") return ["nothing stands in the way: it may be sent now"];
-  if (verdict.kind === "refuse")
-    return [`refused: ${verdict.message}`, `rule ${verdict.code}, lane ${verdict.lane}, since ${moment(verdict.since, now)}`];
-  const { rule, window, lane, since, until, message } = verdict;
-  return [
-    `waits: ${message}`,
-    `rule ${rule}${window === undefined ? "" : `, window ${window}`}, lane ${lane}`,
-    `since ${moment(since, now)}`,
-    until === undefined
-      ? `until lifted by ${LIFTED_BY[rule] ?? "a change elsewhere"}`
-      : `until ${moment(until, now)}, if nothing else is taken before`,
-  ];
+/** What ends a wait that no time ends, or ends it sooner. */
+export function remedyFor(rule: string, { handle, id }: { readonly handle: string; readonly id: string }): string | undefined {
+  switch (rule) {
+    case "halted":
+      return `retinue halt --lift, or retinue halt ${handle} --lift`;
+    case "paused":
+      return `retinue resume, or retinue resume ${handle}`;
+    case "approval_wanted":
+      return `retinue approve ${id}, or retinue reject ${id}`;
+    case "key_unusable":
+      return "put a working key into the environment or its file: it is read anew by itself";
+    case "spend_cap":
+      return "wait, or raise the cap under spend";
+    case "obligations_full":
+      return "nothing: a job has to be delivered or given up first";
+    case "drift":
+      return "retinue doctor --diff says what changed";
+    default:
+      return undefined;
+  }
 }
 
-function moment(at: number, now: number): string {
-  const distance = showDuration(Math.abs(at - now));
-  const relative = at === now ? "now" : at < now ? `${distance} ago` : `in ${distance}`;
-  return `${new Date(at).toISOString().slice(0, 19)}Z (${relative})`;
+/** The Guardian's word that an account may spend again. */
+export function thawCommand(scope: Scope): string {
+  return `retinue thaw ${scope === GUARDIAN ? "" : `${ownerOf(scope)} `}--reason '<what you found>'`;
 }

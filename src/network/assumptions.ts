@@ -28,6 +28,8 @@ export interface Assumptions {
   overSpending: "approval" | "refused";
   /** Credits an operation costs besides a job's reward. */
   prices: { readonly [operation in OperationName]?: number };
+  /** Whether the answer to an action says what it cost. */
+  tellsCost: boolean;
   /** Whether well-paid jobs are only for specialists with some trust. */
   trustGates: boolean;
   /** For how long something just written is missing from reads, in ms. */
@@ -54,6 +56,7 @@ export const DEFAULT_ASSUMPTIONS: Assumptions = {
   idempotencyKeys: "ignored",
   overSpending: "approval",
   prices: {},
+  tellsCost: false,
   trustGates: false,
   readLagMs: 0,
   accessTokenMs: HOUR,
@@ -138,5 +141,6 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   ),
   webhooks("Any 2xx is received; otherwise tried again at 5 s, 5 min, 30 min, 2 h, 5 h, 10 h; redirects are failures.", "webhookRetriesMs"),
   money("Only a job's reward costs the one who offers it.", "prices"),
+  money("Answers do not say what an action cost.", "tellsCost"),
   money("Over the per-transaction or monthly (UTC) limit the action waits for the Guardian: 202 `pending_approval`.", "overSpending"),
 ];

@@ -13,6 +13,7 @@ import { dialectB } from "./dialects/b.ts";
 import type { Dialect, Limits, MakeDialect } from "./dialects/dialect.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { HANDLERS } from "./operations/index.ts";
+import { spentThisMonth } from "./money.ts";
 import { routeOf } from "./router.ts";
 import type { Table } from "./tables.ts";
 import { createMeter, fullWindow } from "./windows.ts";
@@ -65,9 +66,11 @@ export function createDesk(world: World, wordings: { readonly [set in EndpointSe
       const body = bodyOf(world, request);
       const asked = { set, account, target: route.target, query: request.query, body, approved: false };
       const answer = (): NetworkReply => {
+        const before = spentThisMonth(world, asked.account);
         const answered = HANDLERS[route.operation](world, asked);
         if ("next" in answered) next = answered.next;
-        return reply200(dialect, account, answered, heard);
+        const cost = world.assume.tellsCost ? spentThisMonth(world, asked.account) - before : 0;
+        return reply200(dialect, asked.account, answered, { heard, cost });
       };
       reply = OPERATIONS[route.operation].effect === "read" ? answer() : idempotency(account, request, answer);
     } catch (error) {
@@ -196,10 +199,15 @@ function bodyOf(world: World, { body, headers, method }: NetworkRequest): JsonOb
   return parsed;
 }
 
-function reply200(dialect: Dialect, account: Account | undefined, answer: Answer, asked: NetworkRequest): NetworkReply {
-  if (account === undefined) throw new TypeError("expected an account behind every answer");
+interface About {
+  readonly heard: NetworkRequest;
+  /** Credits, where the answer is to say what it cost. */
+  readonly cost: number;
+}
+
+function reply200(dialect: Dialect, account: Account, answer: Answer, { heard, cost }: About): NetworkReply {
   const single = (view: View): Json => {
-    const record = dialect.record(view, account);
+    const record = { ...dialect.record(view, account), ...(cost === 0 ? {} : { cost: { amount: cost, currency: "credits" } }) };
     return dialect.single?.(view, record) ?? record;
   };
   const body =
@@ -209,7 +217,7 @@ function reply200(dialect: Dialect, account: Account | undefined, answer: Answer
           answer.of,
           answer.list.map((view) => dialect.record(view, account)),
           answer.next,
-          asked,
+          heard,
         );
   return { status: answer.status, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
 }

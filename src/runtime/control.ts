@@ -162,6 +162,7 @@ const REQUESTS = [
   "resume",
   "halt",
   "lift",
+  "thaw",
   "retry",
   "settle",
   "call",

@@ -16,14 +16,14 @@ import type { AdmissionRequest, AttemptEnd, Verdict } from "../limits/port.ts";
 import type { Cap } from "../limits/spending.ts";
 import type { LedgerTime } from "../limits/time.ts";
 import type { Attempt, Intent } from "../outbox/port.ts";
-import type { Admission, Admit, Store } from "../store/store.ts";
+import type { Admission, Admit, Paid, Store } from "../store/store.ts";
 import { announceIntent } from "./announcing.ts";
 import type { Conclusion } from "./concluding.ts";
 import { createCredentials, type Credentials } from "./credentials.ts";
 import { KEY_LOOK_MS, type KeyWatch } from "./keys.ts";
 import type { Member } from "./member.ts";
 import { createPlaces, type Places } from "./places.ts";
-import { priceOf } from "./prices.ts";
+import { currencyOf, priceOf } from "./prices.ts";
 import { lackedBy, operationOf, ownLimitsOf, payloadHash } from "./rules.ts";
 import type { Standing } from "./standing.ts";
 
@@ -300,6 +300,7 @@ async function record(
       : options.conclude(member, { ...intent, attempt: intent.attempt + 1, sentAt: admitted.startedAt }, outcome);
   const note = "reason" in outcome ? outcome.reason : "message" in outcome ? outcome.message : undefined;
   const status = "status" in outcome && outcome.status !== undefined ? { status: outcome.status } : {};
+  const paid = intent === undefined ? undefined : paidFor(options, member, call, outcome);
   await store.settle({
     attempt: admitted,
     end: endOf(admitted, outcome),
@@ -308,6 +309,7 @@ async function record(
     ...(note === undefined ? {} : { note }),
     now,
     ...(intent === undefined || follows === undefined ? {} : { intent: { seq: intent.seq, id: intent.id, change: follows.change } }),
+    ...(paid === undefined ? {} : { paid }),
     events: follows?.events ?? [],
     watches: follows?.watches ?? [],
   });
@@ -320,6 +322,13 @@ async function record(
     tookMs,
   });
   if (intent !== undefined && follows !== undefined) announceIntent(announcer, member, intent, follows.change, clock.now());
+}
+
+/** What the network says an action cost. */
+function paidFor({ client, caps }: DoorOptions, member: Member, { operation }: Call, outcome: Outcome): Paid | undefined {
+  if (outcome.class !== "confirmed" || outcome.chargedMicros === undefined) return undefined;
+  const currency = currencyOf(operationOf(client.profile, operation).price);
+  return { money: { currency, micros: outcome.chargedMicros }, caps: caps(member) };
 }
 
 export function callOf(intent: Intent): Call {

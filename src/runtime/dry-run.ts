@@ -18,6 +18,8 @@ export function dryStore(real: Store, options: Omit<SqliteStoreOptions, "path">)
     stops: () => real.stops(),
     stop: (kind, scope, reason, now) => real.stop(kind, scope, reason, now),
     lift: (kind, scope) => real.lift(kind, scope),
+    frozen: () => real.frozen(),
+    thaw: (scope, word, now) => real.thaw(scope, word, now),
     backup: (file) => real.backup(file),
     openAttempts: () => real.openAttempts(),
     async recover(now, firstCheckMs) {

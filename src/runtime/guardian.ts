@@ -1,18 +1,18 @@
 /** The Guardian's hand: what a person may ask and order, over a running runtime or over its store alone. */
-import { isOperationName, OPERATIONS } from "../contract/operations.ts";
 import type { Clock } from "../core/clock.ts";
 import { Misconfigured, Refused } from "../core/errors.ts";
 import { asHandle, asIntentId } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Intent, IntentChange, IntentState } from "../outbox/port.ts";
-import type { OpenAttempt, Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { announceIntent } from "./announcing.ts";
 import { callOperation, type CallResult } from "./calling.ts";
 import { follow } from "./concluding.ts";
-import { endWaits, type Member } from "./member.ts";
-import type { Parts } from "./parts.ts";
+import { wakeAll, type Hand, type Ordered } from "./hand.ts";
+import type { Member } from "./member.ts";
 import type { Runtime } from "./runtime.ts";
 import { showAll, type Snapshot } from "./snapshot.ts";
+import { known, stops, type Stops } from "./stops.ts";
 import { rememberedStanding } from "./standing.ts";
 import { explain, type Explanation } from "./why.ts";
 
@@ -49,33 +49,16 @@ export interface LogPage {
   readonly next?: number;
 }
 
-export interface WriteInFlight {
-  /** Of the action; absent for what the runtime does for itself, such as registering a webhook. */
-  readonly id?: string;
-  readonly handle: string;
-  readonly operation: string;
-  readonly target?: string;
-  readonly startedAt: number;
-  /** An answer that has not come by then never will. */
-  readonly deadlineAt: number;
-}
-
 export type Verdict = "happened" | "did-not" | "give-up";
 
 /** Every order answers once it is on disk. */
-export interface Guardian {
+export interface Guardian extends Stops {
   status(query: Empty): Promise<Snapshot>;
   log(query: LogQuery): Promise<LogPage>;
   /** Throws `Refused` (`nothing_found`). */
   why(query: { readonly id: string }): Promise<Explanation>;
   approve(query: { readonly id: string; readonly reason?: string }): Promise<Ordered>;
   reject(query: { readonly id: string; readonly reason?: string }): Promise<Ordered>;
-  /** Without a handle: everyone. Throws `Misconfigured` (`specialist_unknown`). */
-  pause(query: Scope & { readonly reason?: string }): Promise<Ordered>;
-  resume(query: Scope): Promise<Ordered>;
-  /** No write is admitted any more once this answers; those already on their way are listed. */
-  halt(query: Scope & { readonly reason?: string }): Promise<Ordered & { readonly inFlight: readonly WriteInFlight[] }>;
-  lift(query: Scope): Promise<Ordered>;
   /** A parked event or intent again; or, by its name, an operation or a specialist that the network made us stop. Throws `Refused` (`nothing_parked`, `may_have_happened`). */
   retry(query: { readonly id: string; readonly handle?: string }): Promise<Ordered>;
   /** What a person says of an action nobody could settle. Throws `Refused` (`not_in_doubt`). */
@@ -88,20 +71,11 @@ export interface Guardian {
 
 export type Empty = { readonly [name: string]: never };
 
-export interface Scope {
-  readonly handle?: string;
-}
-
 export interface CallQuery {
   readonly handle: string;
   readonly operation: string;
   readonly target?: string;
   readonly input: JsonObject;
-}
-
-export interface Ordered {
-  /** What has come of it, in one sentence. */
-  readonly said: string;
 }
 
 export interface GuardianOptions {
@@ -113,7 +87,6 @@ export interface GuardianOptions {
   readonly members?: () => Promise<readonly Member[]>;
 }
 
-const EVERYONE = "*";
 const MAX_LISTED = 1_000;
 /** Rules by which the door makes what the network stopped wait. */
 const STANDING_RULES: readonly string[] = ["drift", "capability"];
@@ -147,76 +120,6 @@ export function createGuardian(options: GuardianOptions): Guardian {
     },
     ...stops(hand),
     ...decisions(hand),
-  };
-}
-
-/** What every order needs. */
-interface Hand {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly parts: Parts | undefined;
-  readonly running: () => readonly Member[];
-  readonly memberOf: (handle: string) => Promise<Member | undefined>;
-}
-
-/** The scope of a stop. Throws `Misconfigured` (`specialist_unknown`) for a handle that never ran here: a typing error must not pass for a stop. */
-async function known({ store, running }: Hand, handle: string | undefined): Promise<string> {
-  if (handle === undefined) return EVERYONE;
-  const handles = new Set([...(await store.handles()), ...running().map(({ specialist }) => specialist.handle)]);
-  if (handles.has(asHandle(handle))) return handle;
-  throw new Misconfigured("specialist_unknown", `there is no specialist "${handle}"`, {
-    expected: handles.size === 0 ? "a handle that has run here" : `one of ${[...handles].join(", ")}`,
-  });
-}
-
-/** What waited for the Guardian goes on at once. */
-function wakeAll({ running, parts }: Hand, rules: readonly string[] = []): void {
-  for (const member of running()) wake(parts, member, rules);
-}
-
-function stops(hand: Hand): Pick<Guardian, "pause" | "resume" | "halt" | "lift"> {
-  const { store, clock } = hand;
-  const name = (handle: string | undefined): string => handle ?? "everyone";
-  return {
-    async pause({ handle, reason }) {
-      await store.stop("pause", await known(hand, handle), reason ?? "the Guardian paused it", clock.now());
-      return { said: `${name(handle)} is paused: jobs already taken are still delivered, nothing new is begun` };
-    },
-    async resume({ handle }) {
-      const was = await store.lift("pause", await known(hand, handle));
-      wakeAll(hand, ["paused"]);
-      return { said: was ? `${name(handle)} goes on` : `${name(handle)} was not paused${await others(store, "pauses")}` };
-    },
-    async halt({ handle, reason }) {
-      const scope = await known(hand, handle);
-      await store.stop("halt", scope, reason ?? "the Guardian said so", clock.now());
-      const inFlight = (await store.openAttempts())
-        .filter(({ specialist }) => scope === EVERYONE || scope === specialist)
-        .filter(({ intent, operation }) => intent !== undefined || writes(operation))
-        .map(onItsWay);
-      return { said: handle === undefined ? "halted: nobody writes any more" : `halted: ${handle} does not write any more`, inFlight };
-    },
-    async lift({ handle }) {
-      const was = await store.lift("halt", await known(hand, handle));
-      wakeAll(hand, ["halted"]);
-      return { said: was ? `${name(handle)} may write again` : `${name(handle)} was not halted${await others(store, "halts")}` };
-    },
-  };
-}
-
-/** Of the 29: what a profile adds is only ever sent for an action. A key's trade for a token changes nothing on the network. */
-function writes(operation: string): boolean {
-  return isOperationName(operation) && OPERATIONS[operation].effect !== "read" && !operation.startsWith("auth.");
-}
-
-function onItsWay({ intent, specialist, operation, target, startedAt, deadlineAt }: OpenAttempt): WriteInFlight {
-  return {
-    ...(intent === undefined ? {} : { id: intent }),
-    handle: specialist,
-    operation,
-    ...(target === undefined ? {} : { target }),
-    startedAt,
-    deadlineAt,
   };
 }
 
@@ -324,19 +227,6 @@ async function retryEvent(hand: Hand, id: string, handle: string | undefined): P
   await store.unparkEvent(event.specialist, id, clock.now());
   wakeAll(hand);
   return { said: `${event.kind} of ${event.specialist} is handled again` };
-}
-
-/** What holds a lane in memory for one of these rules is forgotten, and everything looked at again. */
-function wake(parts: Parts | undefined, member: Member, rules: readonly string[]): void {
-  if (parts === undefined) return;
-  member.freed++;
-  endWaits(member, ({ rule }) => rules.includes(rule));
-  for (const part of ["events", "intents", "doubts", "sources", "watches"] as const) parts.wake(member, part);
-}
-
-async function others(store: Store, which: "halts" | "pauses"): Promise<string> {
-  const stops = (await store.stops())[which];
-  return stops.length === 0 ? "" : `; still in force for ${stops.map(({ scope }) => (scope === EVERYONE ? "everyone" : scope)).join(", ")}`;
 }
 
 async function readLog(store: Store, { handle, kind, since, before, limit }: LogQuery): Promise<LogPage> {

@@ -3,7 +3,7 @@ import type { Profile } from "../contract/profile.ts";
 import type { Price as Stated } from "../contract/profile-source.ts";
 import type { ProfileOperation } from "../contract/profile-operations.ts";
 import type { JsonObject } from "../core/json.ts";
-import { CREDITS, MICROS_PER_UNIT } from "../core/units.ts";
+import { CREDITS, microsOf } from "../core/units.ts";
 import type { Price } from "../limits/spending.ts";
 
 /** What prices depend on beside the operation. */
@@ -28,14 +28,18 @@ function dearer(one: Price, other: Price): Price {
   return one.worst.micros >= other.worst.micros ? one : other;
 }
 
+/** The currency of a price; credits where it states none. */
+export function currencyOf(price: Stated): string {
+  return typeof price === "object" ? (price.currency ?? CREDITS) : CREDITS;
+}
+
 function worstOf(price: Stated, input: JsonObject): Price {
   if (price === "free") return { kind: "free" };
   if (price === "unknown") return { kind: "unknown" };
-  const currency = price.currency ?? CREDITS;
+  const currency = currencyOf(price);
   if ("micros" in price) return { kind: "priced", worst: { currency, micros: price.micros } };
   const amount = input[price.input];
   if (amount === undefined || amount === 0) return { kind: "free" };
-  // A fraction of a millionth is rounded up: never spend more than was held.
-  const micros = typeof amount === "number" && amount >= 0 ? Math.ceil(amount * MICROS_PER_UNIT) : Number.NaN;
-  return Number.isSafeInteger(micros) ? { kind: "priced", worst: { currency, micros } } : { kind: "unknown" };
+  const micros = typeof amount === "number" ? microsOf(amount) : undefined;
+  return micros === undefined ? { kind: "unknown" } : { kind: "priced", worst: { currency, micros } };
 }

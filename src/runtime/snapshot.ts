@@ -7,7 +7,7 @@ import { asHandle } from "../core/ids.ts";
 import type { Micros } from "../core/units.ts";
 import type { Intent } from "../outbox/port.ts";
 import type { Stop } from "../limits/port.ts";
-import type { Store } from "../store/store.ts";
+import type { Frozen, Store } from "../store/store.ts";
 import type { Member } from "./member.ts";
 import type { StandingStop } from "./lessons.ts";
 import { rememberedStanding } from "./standing.ts";
@@ -79,6 +79,8 @@ export interface Snapshot {
   readonly running: { readonly pid: number; readonly since: number; readonly baseUrl: string; readonly set: "a" | "b" } | undefined;
   readonly halts: readonly Stop[];
   readonly pauses: readonly Stop[];
+  /** Accounts that spend nothing until a person has looked. */
+  readonly frozen: readonly Frozen[];
   readonly approvals: readonly (WaitingForPerson & { readonly expiresAt: number })[];
   readonly parked: readonly WaitingForPerson[];
   readonly doubts: readonly WaitingForPerson[];
@@ -107,8 +109,9 @@ export async function showAll({
   const running = new Map(members.map((member) => [String(member.specialist.handle), member]));
   const handles = new Set([...running.keys(), ...(await store.handles())]);
   const standing = live?.runtime.parts.standing ?? (await rememberedStanding(store, clock));
-  const [stops, approvals, events, intents, doubts] = await Promise.all([
+  const [stops, frozen, approvals, events, intents, doubts] = await Promise.all([
     store.stops(),
+    store.frozen(),
     store.openApprovals(MAX_LISTED),
     store.parkedEvents(undefined, MAX_LISTED),
     store.intents({ states: ["parked"], limit: MAX_LISTED }),
@@ -124,6 +127,7 @@ export async function showAll({
         ? undefined
         : { pid: process.pid, since: live.startedAt, baseUrl: live.baseUrl, set: live.runtime.parts.profile.set },
     ...stops,
+    frozen,
     approvals: asked.map(({ approval, specialist, intent }) => ({
       id: approval.intent,
       handle: specialist,

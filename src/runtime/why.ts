@@ -1,10 +1,12 @@
 /** Why something waits, was refused or is parked: which rule, since when, until when, and what can be done. */
-import { isOperationName } from "../contract/operations.ts";
+import { isOperationName, type Lane } from "../contract/operations.ts";
 import type { Clock } from "../core/clock.ts";
 import { Refused } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
 import type { Intent } from "../outbox/port.ts";
-import type { EventRow, Store } from "../store/store.ts";
+import { frozenBecause, GUARDIAN, scopeOf } from "../limits/spending.ts";
+import { remedyFor, thawCommand } from "../limits/why.ts";
+import type { EventRow, Frozen, Store } from "../store/store.ts";
 import type { Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
 import { showSpecialist } from "./snapshot.ts";
@@ -14,7 +16,12 @@ import { rememberedStanding, type Standing } from "./standing.ts";
 export interface Reason {
   readonly rule: string;
   readonly message: string;
+  /** What the request is for, where the rule is about one. */
+  readonly lane?: Lane;
+  /** Which of several windows is full: `hour`, `day`, a spending window, or `park` after a 429. */
+  readonly window?: string;
   readonly since?: number;
+  /** Absent where no time ends it, but a person or what becomes of something else. */
   readonly until?: number;
 }
 
@@ -57,7 +64,7 @@ export async function explain(asking: Asking, id: string): Promise<Explanation> 
 
 async function explainIntent(asking: Asking, intent: Intent): Promise<Explanation> {
   const reasons = await reasonsOf(asking, intent);
-  const hint = hintFor(intent, asking.parts !== undefined);
+  const hint = (await remedyOf(asking.store, reasons, intent.specialist, intent.id)) ?? hintFor(intent, asking.parts !== undefined);
   return {
     id: intent.id,
     about: "intent",
@@ -80,32 +87,45 @@ async function reasonsOf(asking: Asking, intent: Intent): Promise<Reason[]> {
           {
             rule: intent.code ?? intent.state,
             message: intent.message ?? "",
+            lane: intent.lane,
             ...(intent.nextAt > clock.now() ? { until: intent.nextAt } : {}),
           },
         ];
   switch (intent.state) {
     case "ready":
     case "proposed": {
+      const first = await goesFirst(store, intent);
       const member = await memberOf(intent.specialist);
       if (parts === undefined || member === undefined)
-        return [...(await stopsFor(store, intent.specialist)), ...(await standingFor(asking, intent.specialist, intent.operation)), ...own];
-      const verdict = await parts.door.explain(member, intent);
-      if (verdict.kind === "wait")
         return [
-          {
-            rule: verdict.rule,
-            message: verdict.message,
-            since: verdict.since,
-            ...(verdict.until === undefined ? {} : { until: verdict.until }),
-          },
+          ...first,
+          ...(await stopsFor(store, intent.specialist)),
+          ...(await standingFor(asking, intent.specialist, intent.operation)),
+          ...own,
         ];
-      if (verdict.kind === "refuse") return [{ rule: verdict.code, message: verdict.message, since: verdict.since }];
-      return own.length > 0 ? own : [{ rule: "next", message: "nothing stands in its way: it goes out next" }];
+      const held = await heldBy(asking, parts, member, intent);
+      if (first.length > 0 || held.length > 0) return [...first, ...held];
+      return own.length > 0 ? own : [{ rule: "next", message: "nothing stands in its way: it goes out next", lane: intent.lane }];
     }
     case "in_doubt":
-      return [{ rule: intent.code ?? "outcome_unknown", message: intent.message ?? "no complete answer came back", until: intent.nextAt }];
+      return [
+        {
+          rule: intent.code ?? "outcome_unknown",
+          message: `${intent.message ?? "no complete answer came back"}; it is looked for on the network, and what else is about the same waits`,
+          lane: intent.lane,
+          ...(intent.sentAt === undefined ? {} : { since: intent.sentAt }),
+          until: intent.nextAt,
+        },
+      ];
     case "sending":
-      return [{ rule: "sending", message: "it is on its way, and its answer is waited for" }];
+      return [
+        {
+          rule: "sending",
+          message: "it is on its way, and its answer is waited for",
+          lane: intent.lane,
+          ...(intent.sentAt === undefined ? {} : { since: intent.sentAt }),
+        },
+      ];
     case "confirmed":
     case "refused":
     case "cancelled":
@@ -113,6 +133,51 @@ async function reasonsOf(asking: Asking, intent: Intent): Promise<Reason[]> {
     case "parked":
       return own;
   }
+}
+
+/** What the door says of it now. */
+async function heldBy({ store }: Asking, { door }: Parts, member: Member, intent: Intent): Promise<Reason[]> {
+  const verdict = await door.explain(member, intent);
+  if (verdict.kind === "refuse") return [{ rule: verdict.code, message: verdict.message, lane: verdict.lane, since: verdict.since }];
+  const lined = member.waits?.get(intent.lane);
+  if (verdict.kind === "admit") return lined === undefined ? [] : [{ ...lined, lane: intent.lane }];
+  const { rule, message, lane, window, since } = verdict;
+  const until = verdict.until ?? (rule === "approval_wanted" ? await answerableUntil(store, intent.id) : undefined);
+  return [{ rule, message, lane, since, ...(window === undefined ? {} : { window }), ...(until === undefined ? {} : { until }) }];
+}
+
+/** A question that nobody answers in time is answered by no. */
+async function answerableUntil(store: Store, id: string): Promise<number | undefined> {
+  return (await store.openApprovals(MAX_LOOKED_AT)).find(({ approval }) => approval.intent === id)?.approval.expiresAt;
+}
+
+const MAX_LOOKED_AT = 1_000;
+
+/** What goes out before it: the action whose object it is about, and the earlier ones of the same handling. */
+async function goesFirst(store: Store, intent: Intent): Promise<Reason[]> {
+  const { specialist, eventSeq, seq, target, targetIntent, createdAt: since, lane } = intent;
+  if (targetIntent !== undefined && target === undefined) {
+    const about = await store.findIntent(targetIntent);
+    const state = about === undefined ? "" : `, which is ${about.state}`;
+    return [{ rule: "depends_on", message: `it is about what ${targetIntent} creates${state}`, lane, since }];
+  }
+  const open = await store.intents({ specialist, states: ["ready", "sending"], limit: MAX_LOOKED_AT });
+  const before = open.findLast((other) => other.eventSeq === eventSeq && other.seq < seq);
+  if (before === undefined) return [];
+  const message = `${before.id} (${before.operation}) was decided before it in the same handling and goes first; it is ${before.state}`;
+  return [{ rule: "order", message, lane, since }];
+}
+
+/** What a person can do about the first rule, where there is something. */
+async function remedyOf(store: Store, [first]: readonly Reason[], handle: string, id: string): Promise<string | undefined> {
+  if (first === undefined) return undefined;
+  if (first.rule !== "spend_frozen") return remedyFor(first.rule, { handle, id });
+  const [mine] = await frozenFor(store, handle);
+  return mine === undefined ? undefined : thawCommand(mine.scope);
+}
+
+async function frozenFor(store: Store, handle: string): Promise<readonly Frozen[]> {
+  return (await store.frozen()).filter(({ scope }) => scope === GUARDIAN || scope === scopeOf(asHandle(handle)));
 }
 
 async function stopsFor(store: Store, handle: string): Promise<Reason[]> {
@@ -127,7 +192,7 @@ async function stopsFor(store: Store, handle: string): Promise<Reason[]> {
 function hintFor({ state, id, everUnknown, effect }: Intent, running: boolean): string | undefined {
   switch (state) {
     case "proposed":
-      return `retinue approve ${id}, or retinue reject ${id}`;
+      return remedyFor("approval_wanted", { handle: "", id });
     case "parked":
       return everUnknown && effect === "at-most-once"
         ? `look on the network, then: retinue settle ${id} --happened, --did-not or --give-up`
@@ -223,9 +288,14 @@ async function explainSpecialist(asking: Asking, handle: string): Promise<Explan
     shown.toldToWait === undefined
       ? []
       : [{ rule: "key_parked", message: `the network asked to wait: ${shown.toldToWait.reason}`, until: shown.toldToWait.until }];
-  const waits = shown.waits.map(({ rule, message, since, until }) => ({ rule, message, since, until }));
   const stops = await standingFor(asking, handle);
-  const reasons = [...(await stopsFor(store, handle)), ...stops, ...parked, ...told, ...waits];
+  const frozen = (await frozenFor(store, handle)).map(({ scope, currency, reason, since }) => ({
+    rule: "spend_frozen",
+    message: frozenBecause(scope, currency, reason),
+    since,
+  }));
+  const reasons: readonly Reason[] = [...(await stopsFor(store, handle)), ...frozen, ...stops, ...parked, ...told, ...shown.waits];
+  const hint = await remedyOf(store, reasons, handle, handle);
   return {
     id: handle,
     about: "specialist",
@@ -234,5 +304,6 @@ async function explainSpecialist(asking: Asking, handle: string): Promise<Explan
     state: reasons.length === 0 ? "working" : "waiting",
     since: clock.now(),
     reasons,
+    ...(hint === undefined ? {} : { hint }),
   };
 }

@@ -3,10 +3,11 @@ import type { NewEvent, WatchWrite } from "../contract/happening.ts";
 import type { OutcomeClass } from "../contract/call.ts";
 import type { Handle, IntentId, KeyId } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
-import type { Micros } from "../core/units.ts";
+import type { Micros, Money } from "../core/units.ts";
 import type { DeliveryStore, InboxStore } from "../inbox/port.ts";
 import type { AdmissionRequest, AdmissionView, AttemptEnd, Stop, Verdict } from "../limits/port.ts";
 import type { Approval } from "../limits/approvals.ts";
+import type { Cap, Scope } from "../limits/spending.ts";
 import type { LaneFloors } from "../limits/lanes.ts";
 import type { QuotaUse } from "../limits/quota.ts";
 import type { Lane } from "../contract/operations.ts";
@@ -37,6 +38,12 @@ export type Admission =
   /** The intent is not ready any more: somebody else has it, or it was cancelled. */
   | { readonly kind: "gone" };
 
+/** What an action really cost, and the caps that may have been passed by it. */
+export interface Paid {
+  readonly money: Money;
+  readonly caps: readonly Cap[];
+}
+
 /** How an attempt ended, and everything that follows from it in the same transaction. */
 export interface Settlement {
   readonly attempt: Attempt;
@@ -50,6 +57,8 @@ export interface Settlement {
     readonly id: IntentId;
     readonly change: IntentChange;
   };
+  /** What the network says the action cost; without it, all that was held counts. */
+  readonly paid?: Paid;
   /** Receipts and other events of the runtime's own. */
   readonly events: readonly NewEvent[];
   readonly watches: readonly WatchWrite[];
@@ -88,6 +97,14 @@ export interface SpentRow {
   readonly dayMicros: Micros;
 }
 
+/** An account that something cost more than was set aside for it. */
+export interface Frozen {
+  readonly scope: Scope;
+  readonly currency: string;
+  readonly since: number;
+  readonly reason: string;
+}
+
 export interface GuardianStore {
   /** Makes a specialist's key known with its limits; a key that replaces another one starts with that one's charges. */
   registerKey(handle: Handle, key: KeyId, quota: { readonly limits: TierLimits; readonly floors: LaneFloors }, now: number): Promise<void>;
@@ -105,6 +122,10 @@ export interface GuardianStore {
   /** Answers false when there was none. */
   lift(kind: "halt" | "pause", scope: string): Promise<boolean>;
   stops(): Promise<{ readonly halts: readonly Stop[]; readonly pauses: readonly Stop[] }>;
+  /** Accounts that spend nothing until a person has looked. */
+  frozen(): Promise<readonly Frozen[]>;
+  /** The Guardian's word that an account may spend again, on the books with who said it and why. Answers the currencies it was frozen in. */
+  thaw(scope: Scope, word: { readonly by: string; readonly reason: string }, now: number): Promise<readonly string[]>;
   openApprovals(limit: number): Promise<readonly OpenApproval[]>;
   /** Answers false when nothing of that name waits. */
   decideApproval(intent: IntentId, verdict: "approved" | "rejected", reason: string | undefined, now: number): Promise<boolean>;

@@ -23,6 +23,33 @@ function answer(status: number, body: unknown, headers: WireHeaders = {}): WireA
 const HTML = "<html><body>403 Forbidden</body></html>";
 const OWN = { error: { code: "no_such_post", message: "there is no such post" } };
 
+describe("what an action cost", () => {
+  const profile = resolveProfile({
+    extends: "set-b",
+    operations: { "posts.create": { charged: ["fee.amount", "cost"] }, "posts.delete": { charged: "cost" } },
+  });
+  const charged = (operation: string, body: object, spoken = profile): number | undefined => {
+    const outcome = read(operation, answer(200, body), spoken);
+    return outcome.class === "confirmed" ? outcome.chargedMicros : undefined;
+  };
+
+  test.each([
+    [{ id: "p1", fee: { amount: 2 } }, 2_000_000],
+    [{ id: "p1", fee: { amount: "0.25" }, cost: 9 }, 250_000],
+    [{ id: "p1", cost: 1.1 }, 1_100_000],
+    [{ id: "p1", cost: 0.000_000_1 }, 1],
+    [{ id: "p1", cost: 0 }, 0],
+    [{ id: "p1", cost: -1 }, undefined],
+    [{ id: "p1", cost: "a lot" }, undefined],
+    [{ id: "p1", cost: 1e300 }, undefined],
+    [{ id: "p1" }, undefined],
+  ])("%j is %s millionths", (body, micros) => expect(charged("posts.create", body)).toBe(micros));
+
+  test("is believed only where the profile says where it stands", () => {
+    expect(charged("posts.create", { id: "p1", cost: 5 }, profileB)).toBeUndefined();
+  });
+});
+
 describe("a write", () => {
   test.each([
     [200, { id: "p1", content: "x" }, "confirmed"],

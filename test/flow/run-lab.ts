@@ -4,6 +4,8 @@ import { join } from "node:path";
 import type { TestContext } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { seededRandom } from "../../src/core/random.ts";
+import type { ProfileSource } from "../../src/contract/profile-source.ts";
+import type { Assumptions } from "../../src/network/assumptions.ts";
 import type { LocalNetwork } from "../../src/network/local-network.ts";
 import { createLocalNetwork } from "../../src/network/network.ts";
 import type { Effect } from "../../src/network/truth.ts";
@@ -21,13 +23,20 @@ export interface RunLab {
   effects(operation: string): readonly Effect[];
 }
 
+export interface RunLabOptions {
+  /** What the network is to do otherwise than by default. */
+  readonly assume?: Partial<Assumptions>;
+  /** What the profile says beside its timing. */
+  readonly profile?: Omit<ProfileSource, "extends" | "timing">;
+}
+
 /** `source` is the definition of a specialist called `scout`. */
-export async function runLab(context: TestContext, source: string): Promise<RunLab> {
+export async function runLab(context: TestContext, source: string, { assume = {}, profile = {} }: RunLabOptions = {}): Promise<RunLab> {
   const root = folder(context);
   mkdirSync(join(root, "agents"));
   writeFileSync(join(root, "agents/scout.ts"), source);
-  writeFileSync(join(root, "quick.json"), JSON.stringify({ extends: "set-b", timing: { quietMs: 200 } }));
-  const network = createLocalNetwork({ clock: systemClock(), random: seededRandom(7), residents: false, scale: 0.05 });
+  writeFileSync(join(root, "quick.json"), JSON.stringify({ ...profile, extends: "set-b", timing: { quietMs: 200 } }));
+  const network = createLocalNetwork({ clock: systemClock(), random: seededRandom(7), residents: false, scale: 0.05, assume });
   const listening = await network.listen({ set: "b" });
   const { key } = network.provision({ handle: "scout", tier: "pro", set: "b" });
   const other = asking(network, "b", network.provision({ handle: "quill", tier: "pro", set: "b" }).key);

@@ -1,12 +1,11 @@
 /** The admission check: what stops a request, in which order, and what it says about it. */
 import { describe, expect, test } from "vitest";
 import { asHandle, asIntentId, asKeyId } from "../../src/core/ids.ts";
-import { credits, DAY, HOUR, SECOND } from "../../src/core/units.ts";
+import { credits, DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
 import { approved, type Approval } from "../../src/limits/approvals.ts";
 import { decide } from "../../src/limits/decide.ts";
 import type { AdmissionView, Verdict } from "../../src/limits/port.ts";
 import { charge, newQuota } from "../../src/limits/quota.ts";
-import { explain } from "../../src/limits/why.ts";
 import { GUARDIAN, newAccount, scopeOf } from "../../src/limits/spending.ts";
 import { openTables } from "./tables.ts";
 
@@ -122,25 +121,19 @@ describe("what stops a request", () => {
   });
 });
 
-describe("why", () => {
-  test("a wait is told with its rule, window, lane, since and until", () => {
+describe("a verdict", () => {
+  test("that makes wait tells its rule, window, lane, since and until", () => {
     const quota = newQuota({ perHour: 2, perDay: 500 });
     for (let i = 0; i < 2; i++) charge(quota, T0 - 5 * SECOND, "reply", 1);
-    expect(explain(decide(view({ quota, request: { readyAt: T0 - SECOND } })), T0)).toEqual([
-      "waits: all 2 requests of this hour are used",
-      "rule quota_window, window hour, lane reply",
-      "since 2026-02-28T23:59:59Z (1s ago)",
-      "until 2026-03-01T00:01:00Z (in 1m), if nothing else is taken before",
-    ]);
-  });
-
-  test("what only a person ends says who and how; a refusal says its rule", () => {
-    expect(explain(decide(view({ halt: stop })), T0).at(-1)).toBe("until lifted by retinue halt --lift");
-    expect(explain(decide(view({ may: [] })), T0)).toEqual([
-      "refused: posts.reply is not among the operations the definition may do",
-      "rule not_allowed, lane reply, since 2026-03-01T00:00:00Z (now)",
-    ]);
-    expect(explain(decide(view()), T0)).toEqual(["nothing stands in the way: it may be sent now"]);
+    expect(decide(view({ quota, request: { readyAt: T0 - SECOND } }))).toEqual({
+      kind: "wait",
+      rule: "quota_window",
+      message: "all 2 requests of this hour are used",
+      window: "hour",
+      lane: "reply",
+      since: T0 - SECOND,
+      until: T0 + MINUTE,
+    });
   });
 });
 

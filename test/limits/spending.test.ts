@@ -128,8 +128,40 @@ describe("settling", () => {
     const after = limitTables(tables.db);
     expect(after.spending.account(MINE, "credits", T0).frozen).toBeDefined();
     expect(after.spending.account(GUARDIAN, "credits", T0).frozen).toBeUndefined();
-    expect(tables.spending.thaw(MINE, "credits")).toBe(true);
+    expect(tables.spending.frozen()).toEqual([
+      { scope: MINE, currency: "credits", since: T0, reason: "a cost 9 credits, with 4 credits set aside for it" },
+    ]);
+    expect(tables.spending.thaw(MINE, { by: "ann", reason: "a new fee" }, T0 + 1)).toEqual(["credits"]);
+    expect(tables.spending.thaw(MINE, { by: "ann", reason: "again" }, T0 + 2)).toEqual([]);
     expect(why(tables, credits(1), T0, caps).ok).toBe(true);
+    const said = tables.db
+      .prepare("SELECT kind, at, said_by, reason, held, posted FROM spend_entry WHERE said_by IS NOT NULL ORDER BY seq")
+      .all();
+    expect(said.map((row) => ({ ...row }))).toEqual([
+      { kind: "freeze", at: T0, said_by: "retinue", reason: "a cost 9 credits, with 4 credits set aside for it", held: 0, posted: 0 },
+      { kind: "thaw", at: T0 + 1, said_by: "ann", reason: "a new fee", held: 0, posted: 0 },
+    ]);
+    expect(tables.spending.audit()).toEqual([]);
+  });
+
+  test("what cost something though nothing was set aside for it is posted, and freezes the specialist", () => {
+    const tables = openTables();
+    const paid = { money: credits(2), caps: [cap(MINE, "day", 20)] };
+    tables.spending.pay("a", SCOUT, paid, T0);
+    expect(tables.spending.balances()).toMatchObject([
+      { scope: GUARDIAN, held: 0, posted: credits(2).micros },
+      { scope: MINE, held: 0, posted: credits(2).micros },
+    ]);
+    expect(tables.spending.frozen()).toMatchObject([{ scope: MINE, reason: "a cost 2 credits, with 0 credits set aside for it" }]);
+    expect(tables.spending.audit()).toEqual([]);
+  });
+
+  test("what cost less than was held gives the rest back", () => {
+    const tables = openTables();
+    hold(tables, "a", credits(4), T0, [cap(MINE, "day", 9)]);
+    tables.spending.pay("a", SCOUT, { money: credits(3), caps: [] }, T0);
+    expect(tables.spending.find("a")).toMatchObject({ state: "posted", posted: credits(3).micros });
+    expect(tables.spending.frozen()).toEqual([]);
     expect(tables.spending.audit()).toEqual([]);
   });
 

@@ -1,5 +1,7 @@
 /** `retinue status`: what runs, what it has used, what waits and for whom. */
 import { MICROS_PER_UNIT, showDuration } from "../../core/units.ts";
+import { frozenBecause } from "../../limits/spending.ts";
+import { thawCommand } from "../../limits/why.ts";
 import type { Snapshot, SpecialistShown, WaitingForPerson } from "../../runtime/snapshot.ts";
 import type { SpecialistWebhooks, WebhooksShown } from "../../runtime/webhooks.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
@@ -22,7 +24,7 @@ export const command: Command = {
 };
 
 function show(snapshot: Snapshot, out: Output): void {
-  const { running, at, halts, pauses } = snapshot;
+  const { running, at, halts, pauses, frozen } = snapshot;
   const { paint } = out;
   out.line(
     running === undefined
@@ -33,6 +35,10 @@ function show(snapshot: Snapshot, out: Output): void {
     out.line(paint.red(`Halted: ${scope === "*" ? "nobody writes" : `${scope} does not write`} since ${moment(since, at)}: ${reason}`));
   for (const { scope, reason, since } of pauses)
     out.line(paint.yellow(`Paused: ${scope === "*" ? "everyone" : scope} since ${moment(since, at)}: ${reason}`));
+  for (const { scope, currency, reason, since } of frozen) {
+    out.line(paint.red(`Frozen since ${moment(since, at)}: ${frozenBecause(scope, currency, reason)}`));
+    out.line(`  once you have looked: ${thawCommand(scope)}`);
+  }
   out.line();
   out.table(snapshot.specialists, [
     { title: "specialist", value: (row) => row.handle },

@@ -17,8 +17,9 @@ export const command: Command = {
     const now = clock.now();
     const isNow = why.about === "specialist" || why.state === "open";
     out.line(`${out.paint.bold(nameOf(why))} is ${why.state}${isNow ? "" : ` since ${moment(why.since, now)}`}`);
-    for (const { rule, message, since, until } of why.reasons) {
+    for (const { rule, message, lane, window, since, until } of why.reasons) {
       out.line(`  ${message === "" ? rule : message} ${out.paint.dim(`(${rule})`)}`);
+      if (lane !== undefined) out.line(out.paint.dim(`    lane ${lane}${window === undefined ? "" : `, window ${window}`}`));
       if (since !== undefined) out.line(out.paint.dim(`    since ${moment(since, now)}`));
       if (until !== undefined) out.line(out.paint.dim(`    until ${moment(until, now)}`));
     }

@@ -35,6 +35,7 @@ export function createGuardian(
   const open = db.prepare(`
     SELECT a.seq, a.specialist, key_id, intent_seq, a.operation, a.target, a.lane, weight, started_at, deadline_at, i.id AS intent
     FROM attempt AS a LEFT JOIN intent AS i ON i.seq = a.intent_seq WHERE a.ended_at IS NULL ORDER BY a.seq`);
+  const payable = db.prepare("UPDATE intent SET next_at = min(next_at, ?) WHERE state = 'ready' AND code = 'spend_frozen'");
 
   const register = (
     handle: Handle,
@@ -76,6 +77,13 @@ export function createGuardian(
     stop: (kind, scope, reason, now) => commits.hard(() => guardian.stop(kind, scope, reason, now)),
     lift: (kind, scope) => commits.hard(() => guardian.lift(kind, scope)),
     stops: async () => ({ halts: guardian.stops("halt"), pauses: guardian.stops("pause") }),
+    frozen: async () => spending.frozen(),
+    thaw: (scope, word, now) =>
+      commits.hard(() => {
+        const currencies = spending.thaw(scope, word, now);
+        if (currencies.length > 0) payable.run(now);
+        return currencies;
+      }),
     ...createApprovals(db, commits, { guardian, applyChange }),
     openAttempts: async () => open.all().map(readAttempt),
   };

@@ -4,6 +4,7 @@ import { LANES, type Effect, type Lane } from "../../contract/operations.ts";
 import { Fatal } from "../../core/errors.ts";
 import { asHandle, asIntentId } from "../../core/ids.ts";
 import type { Intent, IntentMove, IntentState, OutboxStore } from "../../outbox/port.ts";
+import type { Paid } from "../store.ts";
 import type { Commits } from "./commits.ts";
 import type { InsertEvent } from "./inbox.ts";
 import type { SpendingTable } from "./limits/spending.ts";
@@ -48,7 +49,7 @@ export const INTENT_ROW = `json_array(${COLUMNS.join(", ")}) AS intent`;
 const SETTLED: readonly IntentState[] = ["confirmed", "refused", "cancelled", "parked"];
 
 /** Changes an intent's row and what hangs on it, inside a transaction the caller owns. Answers whether it was in one of `from`. */
-export type ApplyChange = (move: IntentMove) => boolean;
+export type ApplyChange = (move: IntentMove & { readonly paid?: Paid }) => boolean;
 
 export interface ChangeTables {
   readonly spending: SpendingTable;
@@ -62,14 +63,14 @@ export function createApplyChange(db: DatabaseSync, { spending, insertEvent, wri
     UPDATE intent SET state = CASE WHEN ?1 = 'ready' AND state = 'proposed' AND code = '${RESTORED_CODE}' THEN 'in_doubt' ELSE ?1 END,
       next_at = coalesce(?, next_at), code = ?, message = ?, created_ref = coalesce(?, created_ref),
       checks = checks + ?, ever_unknown = coalesce(?, ever_unknown), settled_at = ?
-    WHERE seq = ? AND state IN (SELECT value FROM json_each(?)) RETURNING id, ever_unknown`);
+    WHERE seq = ? AND state IN (SELECT value FROM json_each(?)) RETURNING id, specialist, ever_unknown`);
   const fill = db.prepare(`
     UPDATE intent SET target = ?, state = CASE WHEN state = 'ready' AND code = '${RESTORED_CODE}' THEN 'in_doubt' ELSE state END
     WHERE target_intent = ? AND state IN ('proposed', 'ready')`);
   const payable = db.prepare("UPDATE intent SET next_at = min(next_at, ?) WHERE state = 'ready' AND code = 'spend_cap'");
   const dependants = db.prepare("SELECT seq FROM intent WHERE target_intent = ? AND state IN ('proposed', 'ready')");
 
-  const apply: ApplyChange = ({ seq, from, change, now, events = [], watches = [] }) => {
+  const apply: ApplyChange = ({ seq, from, change, now, events = [], watches = [], paid }) => {
     const row = update.get(
       change.state,
       change.nextAt ?? null,
@@ -85,7 +86,7 @@ export function createApplyChange(db: DatabaseSync, { spending, insertEvent, wri
     if (row === undefined) return false;
     const id = textOf(row, "id");
     if (change.state === "confirmed") {
-      spending.settle(id, undefined, now);
+      spending.pay(id, asHandle(textOf(row, "specialist")), paid, now);
       if (change.createdRef !== undefined) fill.run(change.createdRef, id);
     }
     if (change.state === "refused" || change.state === "cancelled") {

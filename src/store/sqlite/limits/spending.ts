@@ -1,15 +1,16 @@
 /** Accounts, holds and entries in SQLite. The caller owns the transaction. */
 import type { DatabaseSync } from "node:sqlite";
 import { Refused } from "../../../core/errors.ts";
-import { asHandle } from "../../../core/ids.ts";
+import { asHandle, type Handle } from "../../../core/ids.ts";
 import { isObject, parseJson, type Json } from "../../../core/json.ts";
-import type { Micros } from "../../../core/units.ts";
+import { showMoney, type Micros } from "../../../core/units.ts";
 import { MONEY_KEPT_MS, PRUNE_BATCH } from "../../../limits/retention.ts";
 import type { Hold, HoldRequest } from "../../../limits/port.ts";
 import {
   GUARDIAN,
   newAccount,
   openRow,
+  scopeOf,
   settlementOf,
   spentIn,
   SPEND_WINDOWS,
@@ -19,6 +20,7 @@ import {
   type Settlement,
   type SpendWindow,
 } from "../../../limits/spending.ts";
+import type { Frozen, Paid } from "../../store.ts";
 
 /** Accounts kept in memory; each has at most about 280 rows. */
 const MAX_CACHED_ACCOUNTS = 4_000;
@@ -105,6 +107,19 @@ export class SpendingTable {
     return this.#finish(id, actual, now, { expired: false, caps });
   }
 
+  /**
+   * An action that happened: its hold is settled to what it cost, or to all of it where nobody says. What cost something
+   * though nothing was set aside for it is an overrun like any other.
+   */
+  pay(id: string, specialist: Handle, paid: Paid | undefined, now: number): void {
+    if (this.settle(id, paid?.money.micros, now, paid?.caps) !== undefined || paid === undefined || paid.money.micros === 0) return;
+    if (this.#sql.find.get(id) !== undefined) return; // it expired, and counts in full
+    const { money, caps } = paid;
+    const scopes = [scopeOf(specialist), GUARDIAN];
+    this.correct(scopes, money, id, now);
+    for (const scope of scopes) this.#overrun(this.account(scope, money.currency, now), id, { held: 0, posted: money.micros }, caps, now);
+  }
+
   /** Holds nobody settled count as spent once they expire. Returns how many did, at most 1,000. */
   expire(now: number): number {
     const due = this.#sql.due.all(now, PRUNE_BATCH);
@@ -126,11 +141,25 @@ export class SpendingTable {
     }
   }
 
-  /** The Guardian lets a frozen account spend again. */
-  thaw(scope: Scope, currency: string): boolean {
-    const mine = this.#cache.get(`${scope}\n${currency}`);
-    if (mine !== undefined) mine.frozen = undefined;
-    return Number(this.#sql.thaw.run(scope, currency).changes) > 0;
+  frozen(): Frozen[] {
+    return this.#sql.allFrozen.all().map((row) => ({
+      scope: scopeFrom(row["scope"]),
+      currency: String(row["currency"]),
+      since: Number(row["since"]),
+      reason: String(row["reason"]),
+    }));
+  }
+
+  /** The Guardian lets a frozen account spend again; who and why is on the books. Answers the currencies it was frozen in. */
+  thaw(scope: Scope, { by, reason }: { readonly by: string; readonly reason: string }, now: number): string[] {
+    const currencies = this.frozen().flatMap((frozen) => (frozen.scope === scope ? [frozen.currency] : []));
+    for (const currency of currencies) {
+      const mine = this.#cache.get(`${scope}\n${currency}`);
+      if (mine !== undefined) mine.frozen = undefined;
+      this.#sql.thaw.run(scope, currency);
+      this.#sql.note.run(scope, currency, "thaw", "", now, by, reason);
+    }
+    return currencies;
   }
 
   balances(): Balance[] {
@@ -190,8 +219,7 @@ export class SpendingTable {
       const account = this.account(scope, currency, now);
       this.#move(account, starts, result);
       this.#sql.entry.run(scope, currency, kind, id, 0 - result.released, result.posted, now);
-      if (result.overrun > 0 && (scope !== GUARDIAN || overCap(account, how.caps, now)))
-        this.#freeze(account, now, `${id} cost more than was set aside for it`);
+      if (result.overrun > 0) this.#overrun(account, id, { held: result.released, posted: result.posted }, how.caps, now);
     }
     this.#sql.settled.run(how.expired ? "expired" : result.posted === 0 ? "released" : "posted", result.posted, now, id);
     return result;
@@ -210,10 +238,21 @@ export class SpendingTable {
     });
   }
 
-  #freeze(account: Account, since: number, reason: string): void {
-    if (account.frozen !== undefined) return;
-    account.frozen = { since, reason };
-    this.#sql.freeze.run(account.scope, account.currency, since, reason);
+  /** The specialist's account is frozen; the Guardian's, which all share, only where a cap of its own is passed. */
+  #overrun(
+    account: Account,
+    id: string,
+    { held, posted }: { readonly held: Micros; readonly posted: Micros },
+    caps: readonly Cap[],
+    now: number,
+  ): void {
+    const { scope, currency } = account;
+    if (account.frozen !== undefined || (scope === GUARDIAN && !overCap(account, caps, now))) return;
+    const [cost, aside] = [posted, held].map((micros) => showMoney({ currency, micros }));
+    const reason = `${id} cost ${cost}, with ${aside} set aside for it`;
+    account.frozen = { since: now, reason };
+    this.#sql.freeze.run(scope, currency, now, reason);
+    this.#sql.note.run(scope, currency, "freeze", id, now, "retinue", reason);
   }
 
   /** Old entries become one sum per account, so that the books still balance without them. */
@@ -284,6 +323,7 @@ function statements(db: DatabaseSync) {
       "UPDATE spend_row SET held = held - ?, posted = posted + ? WHERE scope = ? AND currency = ? AND span = ? AND start = ?",
     ),
     freeze: db.prepare("INSERT INTO spend_frozen (scope, currency, since, reason) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"),
+    allFrozen: db.prepare("SELECT scope, currency, since, reason FROM spend_frozen ORDER BY scope, currency"),
     thaw: db.prepare("DELETE FROM spend_frozen WHERE scope = ? AND currency = ?"),
     hold: db.prepare(
       "INSERT INTO hold (id, specialist, currency, amount, starts, state, held_at, expires_at) VALUES (?, ?, ?, ?, ?, 'open', ?, ?)",
@@ -293,6 +333,9 @@ function statements(db: DatabaseSync) {
     settled: db.prepare("UPDATE hold SET state = ?, posted = ?, settled_at = ? WHERE id = ? AND state = 'open'"),
     due: db.prepare("SELECT id FROM hold WHERE state = 'open' AND expires_at <= ? ORDER BY expires_at LIMIT 0 + ?"),
     entry: db.prepare("INSERT INTO spend_entry (scope, currency, kind, hold_id, held, posted, at) VALUES (?, ?, ?, ?, ?, ?, ?)"),
+    note: db.prepare(
+      "INSERT INTO spend_entry (scope, currency, kind, hold_id, held, posted, at, said_by, reason) VALUES (?, ?, ?, ?, 0, 0, ?, ?, ?)",
+    ),
     balances: db.prepare("SELECT scope, currency, held, posted FROM spend_row WHERE span = 'total' ORDER BY scope, currency"),
     audit: db.prepare(`
       SELECT b.scope, b.currency, coalesce(e.sums, '0/0') AS entries, b.held || '/' || b.posted AS balance
