@@ -32,6 +32,8 @@ export type Samples = Map<ReadableRecord, readonly Sample[]>;
 
 /** One finding for each list, and where needed what the profile should say. */
 export async function* examineLists(profile: Profile, ask: Ask, samples: Samples): AsyncGenerator<Finding> {
+  const missing: string[] = [];
+  let isAnyThere = false;
   for (const name of LISTS) {
     const operation = profile.operations.get(name);
     if (operation === undefined || operation.unsupported !== undefined || !isReadableRecord(operation.record)) continue;
@@ -39,11 +41,21 @@ export async function* examineLists(profile: Profile, ask: Ask, samples: Samples
     if (answer === undefined) return;
     if (!succeeded(answer)) {
       const isMissing = "status" in answer.outcome && (answer.outcome.status === 404 || answer.outcome.status === 405);
-      yield finding("shapes", "warning", `${name} answers ${shown(answer.outcome)}`, isMissing ? [unsupported(name)] : []);
+      if (isMissing) missing.push(name);
+      yield finding("shapes", "warning", `${name} answers ${shown(answer.outcome)}`);
       continue;
     }
+    isAnyThere = true;
     yield examineList(profile, name, operation.record, bodyOf(answer), samples);
   }
+  // Where nothing is there, it is the address that is wrong.
+  if (isAnyThere && missing.length > 0)
+    yield finding(
+      "shapes",
+      "warning",
+      `${missing.join(", ")}: nothing at that address; the network lacks it, or the profile has to say its path`,
+      missing.map(unsupported),
+    );
 }
 
 function unsupported(name: string): Proposal {
@@ -112,7 +124,7 @@ function guessRecord(
     const candidates: readonly string[] = profile.records[record]?.[field] ?? [];
     if (paths.length > 0) propose(field, [...paths, ...candidates], true);
   }
-  return { proposals, unseen };
+  return { proposals, unseen: unseen.filter((field) => !proposals.some(({ path }) => path[2] === field)) };
 }
 
 /** Where each field that the profile reads was found. */

@@ -3,11 +3,12 @@ import type { Call } from "../contract/call.ts";
 import { resolveProfile, shippedProfile, type Profile } from "../contract/profile.ts";
 import type { EndpointSet } from "../contract/operations.ts";
 import type { Exchange } from "./client.ts";
+import type { WireAnswer } from "./transport.ts";
 import { examineOrder, examinePaging } from "./doctor-paging.ts";
 import { examineErrors, examineLists, type Samples } from "./doctor-shapes.ts";
 import { examineSingles } from "./doctor-singles.ts";
 import { draftProfile } from "./draft.ts";
-import { finding, shown, type Ask, type Finding } from "./finding.ts";
+import { bodyOf, finding, shown, succeeded, type Ask, type Finding } from "./finding.ts";
 
 /** Charged reads of one examination. */
 export const MAX_DOCTOR_CALLS = 60;
@@ -25,16 +26,21 @@ export interface DoctorOptions {
   readonly maxCalls?: number;
 }
 
+const NOTHING_READ =
+  "no list could be read, so that there is nothing to draft from: check the base address, what the key may do, and the paths in the profile";
+
 interface Vitals {
   readonly elapsedMs: number[];
   readonly skewsMs: number[];
   readonly limitHeaders: Set<string>;
   areLimitsRead: boolean;
+  /** Reads that came back as asked for. */
+  successes: number;
 }
 
 /** One finding after another, as each step ends. What `connect` throws (such as a spent quota) ends it. */
 export async function* examine(options: DoctorOptions): AsyncGenerator<Finding, void, void> {
-  const vitals: Vitals = { elapsedMs: [], skewsMs: [], limitHeaders: new Set(), areLimitsRead: false };
+  const vitals: Vitals = { elapsedMs: [], skewsMs: [], limitHeaders: new Set(), areLimitsRead: false, successes: 0 };
   const findings: Finding[] = [];
   let { profile } = options;
   const ask = askWithin(options, vitals, () => profile);
@@ -50,6 +56,10 @@ export async function* examine(options: DoctorOptions): AsyncGenerator<Finding, 
   for await (const found of examineSet(options, ask)) yield keep(found);
   const samples: Samples = new Map();
   for await (const found of examineLists(profile, ask, samples)) yield keep(found);
+  if (vitals.successes === 0) {
+    yield keep(finding("shapes", "problem", NOTHING_READ));
+    return;
+  }
   for await (const found of examineSingles(profile, ask, samples)) yield keep(found);
   for await (const found of examineErrors(profile, ask)) yield keep(found);
   for await (const found of examinePaging(profile, ask)) yield keep(found);
@@ -61,11 +71,12 @@ function askWithin({ connect, maxCalls = MAX_DOCTOR_CALLS }: DoctorOptions, vita
   let left = Math.min(maxCalls, MAX_DOCTOR_CALLS);
   const doors = new Map<Profile, (call: Call) => Promise<Exchange>>();
   return async (call, profile = current()) => {
-    if (left-- <= 0) return undefined;
+    if (profile.operations.get(call.operation)?.unsupported !== undefined || left-- <= 0) return undefined;
     const door = doors.get(profile) ?? connect(profile);
     doors.set(profile, door);
     const answer = await door(call);
     const { wire, outcome } = answer;
+    if (succeeded(answer)) vitals.successes++;
     if (wire.kind === "answer") {
       vitals.elapsedMs.push(wire.elapsedMs);
       for (const name of Object.keys(wire.headers)) if (LIMIT_HEADER.test(name)) vitals.limitHeaders.add(name);
@@ -79,7 +90,7 @@ function askWithin({ connect, maxCalls = MAX_DOCTOR_CALLS }: DoctorOptions, vita
 async function reachable(ask: Ask): Promise<{ readonly findings: readonly Finding[]; readonly goOn: boolean }> {
   const answer = await ask({ operation: "posts.list", input: {} });
   if (answer === undefined) return { findings: [], goOn: false };
-  const { outcome } = answer;
+  const { outcome, wire } = answer;
   const stop = (step: "reach" | "key", message: string): { findings: readonly Finding[]; goOn: false } => ({
     findings: [finding(step, "problem", message)],
     goOn: false,
@@ -89,10 +100,25 @@ async function reachable(ask: Ask): Promise<{ readonly findings: readonly Findin
   if (outcome.class === "limited") return stop("reach", "the key's quota is spent (429); try again later");
   if (outcome.class === "refused" && outcome.code === "redirected") return stop("reach", outcome.message);
   if (outcome.class === "unknown" && outcome.unreadable !== true) return stop("reach", `no usable answer: ${outcome.reason}`);
-  return {
-    findings: [finding("reach", "ok", `the network answers: ${shown(outcome)}`), finding("key", "ok", "the key is taken")],
-    goOn: true,
-  };
+  const status = wire.kind === "answer" ? wire.status : 0;
+  const type = typeOf(wire);
+  // A page for people is what stands before a network, or at another address than its own.
+  if (bodyOf(answer) === undefined)
+    return stop("reach", `what answers (${status}, ${type}) is no JSON: check the base address, and what stands before the network`);
+  return { findings: [finding("reach", "ok", `the network answers (${status}, ${type})`), keyFinding(answer, status)], goOn: true };
+}
+
+const MAX_TYPE = 60;
+
+function typeOf(wire: WireAnswer): string {
+  const stated = wire.kind === "answer" ? wire.headers["content-type"] : undefined;
+  return typeof stated === "string" ? stated.slice(0, MAX_TYPE) : "no type";
+}
+
+function keyFinding(answer: Exchange, status: number): Finding {
+  if (succeeded(answer)) return finding("key", "ok", "the key is taken");
+  if (status === 403) return finding("key", "warning", "the key is known, but it may not read the feed (403)");
+  return finding("key", "note", `whether the key is taken cannot be told from this answer (${status})`);
 }
 
 /** Each set has reads that the other lacks; where they are missing, the other set's are tried. */
@@ -111,7 +137,8 @@ async function* examineSet({ profile, keySet }: DoctorOptions, ask: Ask): AsyncG
   if (answer === undefined) return;
   const { outcome } = answer;
   const isMissing = "status" in outcome && (outcome.status === 404 || outcome.status === 405);
-  if (!isMissing) return void (yield finding("set", "ok", `Set ${set.toUpperCase()}: ${own.operation} answers`));
+  if (succeeded(answer)) return void (yield finding("set", "ok", `Set ${set.toUpperCase()}: ${own.operation} answers`));
+  if (!isMissing) return void (yield finding("set", "note", `which set it is cannot be told: ${own.operation} answers ${shown(outcome)}`));
   const other = set === "b" ? "a" : "b";
   const theirs: Call = other === "b" ? { operation: "webhooks.list", input: {} } : { operation: "search.jobs", input: { query: "data" } };
   const second = await ask(theirs, shippedProfile(other));
@@ -132,16 +159,24 @@ function vitalFindings({ elapsedMs, skewsMs, limitHeaders, areLimitsRead }: Vita
   return [
     skew === undefined
       ? finding("clock", "note", "the network sends no date")
-      : finding("clock", Math.abs(skew) > MAX_SKEW_MS ? "warning" : "ok", `the network's clock is ${Math.round(skew / 1_000)} s from ours`),
+      : finding("clock", Math.abs(skew) > MAX_SKEW_MS ? "warning" : "ok", clockText(skew)),
     ...(latency === undefined ? [] : [finding("latency", "ok", `${Math.round(latency)} ms in the middle of ${elapsedMs.length} answers`)]),
     limitHeaders.size === 0
       ? finding("limits", "note", "no answer carries limit headers")
       : finding(
           "limits",
           areLimitsRead ? "ok" : "warning",
-          `limit headers seen: ${names}${areLimitsRead ? "" : "; the profile reads none of them"}`,
+          `limit headers seen: ${names}${areLimitsRead ? "" : "; the profile reads none of them: say under limitHeaders what they mean"}`,
         ),
   ];
+}
+
+/** Dates in answers are in whole seconds, so that two of them are no difference. */
+function clockText(skewMs: number): string {
+  const seconds = Math.round(Math.abs(skewMs) / 1_000);
+  return seconds < 2
+    ? "the network's clock agrees with ours"
+    : `the network's clock is ${seconds} s ${skewMs > 0 ? "ahead of" : "behind"} ours`;
 }
 
 function median(values: readonly number[]): number | undefined {

@@ -27,12 +27,21 @@ export function addDraft(written: ProfileSource, draft: ProfileSource): ProfileS
   return { ...(isObject(merged) ? merged : {}), extends: draft.extends, ...(guesses.length === 0 ? {} : { guesses }) };
 }
 
-/** Places in two sources that say different things, as `paging.style`. Names of what is drafted do not count. */
-export function differences(one: ProfileSource, other: ProfileSource): readonly string[] {
+/** A place in two sources that says different things, as JSON; undefined where one of them says nothing. */
+export interface Difference {
+  /** As `paging.style`. */
+  readonly path: string;
+  readonly was: string | undefined;
+  readonly is: string | undefined;
+}
+
+/** Names of what is drafted, and which of it is a guess, do not count. */
+export function differences(one: ProfileSource, other: ProfileSource): readonly Difference[] {
   const [before, after] = [leaves(asJson(one)), leaves(asJson(other))];
   return [...new Set([...before.keys(), ...after.keys()])]
-    .filter((path) => path !== "name" && before.get(path) !== after.get(path))
-    .sort((a, b) => a.localeCompare(b));
+    .filter((path) => path !== "name" && path !== "guesses" && before.get(path) !== after.get(path))
+    .sort((a, b) => a.localeCompare(b))
+    .map((path) => ({ path, was: before.get(path), is: after.get(path) }));
 }
 
 function asJson(source: ProfileSource): Json {

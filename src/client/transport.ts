@@ -4,6 +4,7 @@ import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import { Agent, type Dispatcher } from "undici";
 import type { Clock } from "../core/clock.ts";
 import { messageOf } from "../core/errors.ts";
+import { showDuration } from "../core/units.ts";
 
 export interface WireRequest {
   readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
@@ -117,7 +118,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   start(agent: Agent): void {
     const { origin, path, method, headers, body, signal, deadlineMs } = this.#request;
-    this.#deadline = this.#clock.after(deadlineMs, () => this.fail(`no complete answer within ${deadlineMs} ms`));
+    this.#deadline = this.#clock.after(deadlineMs, () => this.fail(`no complete answer within ${showDuration(deadlineMs)}`));
     signal?.addEventListener("abort", this.#onAbort, { once: true });
     try {
       agent.dispatch({ origin, path, method, headers, body: body ?? null }, this);

@@ -3,7 +3,7 @@ import type { WireAnswer, WireRequest } from "../client/transport.ts";
 import type { Clock } from "../core/clock.ts";
 import type { EndpointSet } from "../contract/operations.ts";
 import type { Random } from "../core/random.ts";
-import { MINUTE, SECOND } from "../core/units.ts";
+import { MINUTE, SECOND, showDuration } from "../core/units.ts";
 import { ConnectionLost, type NetworkReply, type NetworkRequest } from "../network/answer.ts";
 import type { LocalNetwork } from "../network/local-network.ts";
 import type { FaultRates } from "./faults.ts";
@@ -65,7 +65,7 @@ export function createLink(options: LinkOptions): (request: WireRequest) => Prom
       };
       const abort = (): void => settle({ kind: "unknown", reason: "aborted" });
       const deadline = clock.after(request.deadlineMs, () =>
-        settle({ kind: "unknown", reason: `no complete answer within ${request.deadlineMs} ms` }),
+        settle({ kind: "unknown", reason: `no complete answer within ${showDuration(request.deadlineMs)}` }),
       );
       if (request.signal?.aborted === true) return settle({ kind: "never-left", reason: "aborted" });
       request.signal?.addEventListener("abort", abort, { once: true });

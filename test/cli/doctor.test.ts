@@ -1,5 +1,5 @@
 /** `retinue doctor`: reads only, charged, and what it writes lets the network be joined. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
@@ -57,7 +57,8 @@ test("drafts a profile by charged reads, which then fits, and tells what changed
   expect(file).toMatch(/^# Drafted by retinue doctor/);
   expect(file).toContain("# a guess: look at it");
 
-  const second = await doctor("--profile", "profile.yaml", "--diff", "profile.yaml");
+  // Alone, it reads by what was drafted, so that only what changed since is told.
+  const second = await doctor("--diff", "profile.yaml");
   expect(second.stderr).toBe("");
   expect(second.stdout).not.toMatch(/^problem/m);
   expect(second.stdout).toMatch(/nothing changed since then/);
@@ -66,9 +67,34 @@ test("drafts a profile by charged reads, which then fits, and tells what changed
   expect(JSON.parse(third.stdout)).toMatchObject({
     ok: true,
     command: "doctor",
-    changed: expect.arrayContaining(["records.post.replyCount"]) as string[],
+    changed: expect.arrayContaining([{ path: "records.post.replyCount", is: expect.any(String) as string }]) as unknown[],
   });
   for (const line of third.stderr.trim().split("\n")) expect(JSON.parse(line)).toHaveProperty("type");
+});
+
+test("says of each thing that changed what it was and is", async () => {
+  const { cwd, doctor } = await town();
+  const before = { ...marksOf(accent(SEED), "b"), lists: { post: ["entries"] } };
+  writeFileSync(join(cwd, "before.yaml"), JSON.stringify(before));
+  const { stdout } = await doctor("--diff", "before.yaml");
+  expect(stdout).toMatch(/changed since then:\n/);
+  expect(stdout).toMatch(/^ {2}lists\.post: \["entries"\] -> \["[\w.]+"\]$/m);
+  expect(stdout).toMatch(/^ {2}records\.post\.content: \(not said\) -> /m);
+  expect(stdout).not.toMatch(/^ {2}(operations|statuses|guesses)/m);
+});
+
+test("writes over nobody's file, and writes nothing where nothing could be read", async () => {
+  const { cwd, network, doctor } = await town();
+  writeFileSync(join(cwd, "mine.yaml"), "extends: set-b # mine\n");
+  const kept = await doctor("--write", "mine.yaml");
+  expect(kept.code).toBe(2);
+  expect(kept.stderr).toContain("add --profile with the same file");
+  expect(readFileSync(join(cwd, "mine.yaml"), "utf8")).toContain("# mine");
+  network.regenerateKey("scout");
+  const refused = await doctor("--profile", "start.yaml", "--write", "new.yaml");
+  expect(refused.code).toBe(1);
+  expect(refused.stdout).toContain("nothing is written");
+  expect(existsSync(join(cwd, "new.yaml"))).toBe(false);
 });
 
 test.each([

@@ -91,10 +91,30 @@ describe("a network that cannot be examined is told in one finding", () => {
     ["the quota is spent", { kind: "answer", status: 429, headers: {}, text: "", elapsedMs: 1 }, "reach", "429"],
     ["it points elsewhere", { kind: "answer", status: 301, headers: {}, text: "", elapsedMs: 1 }, "reach", "redirects"],
     ["something else lives there", html, "reach", "no usable answer"],
+    [
+      "a page for people comes back",
+      { ...html, status: 200, headers: { "content-type": "text/html" } },
+      "reach",
+      "(200, text/html) is no JSON",
+    ],
+    ["it fails", { kind: "answer", status: 500, headers: {}, text: "{}", elapsedMs: 1 }, "reach", "500"],
+    ["it hangs", { kind: "unknown", reason: "no complete answer within 30s" }, "reach", "no complete answer within 30s"],
   ])("%s", async (_, wire, step, says) => {
     const findings = await findingsOf(always(wire));
     expect(findings).toMatchObject([{ step, severity: "problem", message: expect.stringContaining(says) as string }]);
   });
+});
+
+test.each([
+  [403, "key", "warning", "may not read the feed"],
+  [404, "key", "note", "cannot be told"],
+])("where every list answers %i, nothing is drafted, and a problem says what to look at", async (status, step, severity, says) => {
+  const text = JSON.stringify({ error: { code: "no", message: "not here" } });
+  const findings = await findingsOf(() => Promise.resolve({ kind: "answer", status, headers: {}, text, elapsedMs: 1 }));
+  expect(findings.find((one) => one.step === step)).toMatchObject({ severity, message: expect.stringContaining(says) as string });
+  expect(findings.filter((one) => one.severity === "ok").map((one) => one.step)).toEqual(["reach"]);
+  expect(findings.at(-1)).toMatchObject({ severity: "problem", message: expect.stringContaining("check the base address") as string });
+  expect(findings.flatMap(({ proposals }) => proposals)).toEqual([]);
 });
 
 test("a network of the other set, and a key of the other set, are noticed", async () => {
@@ -114,7 +134,7 @@ test("a network of the other set, and a key of the other set, are noticed", asyn
   expect(findings.find(({ step }) => step === "set")?.message).toContain("use --set a");
   expect(findings.find(({ step }) => step === "clock")).toMatchObject({
     severity: "warning",
-    message: "the network's clock is 90 s from ours",
+    message: "the network's clock is 90 s ahead of ours",
   });
   expect(findings.find(({ step }) => step === "latency")?.message).toMatch(/^7 ms/);
 });

@@ -183,7 +183,7 @@ describe("unknown", () => {
     const started = performance.now();
     const answer = await transport().send(request(origin, { deadlineMs: 200 }));
     for (const timer of timers) clearInterval(timer);
-    expect(answer).toMatchObject({ kind: "unknown", status: 200, reason: "no complete answer within 200 ms" });
+    expect(answer).toMatchObject({ kind: "unknown", status: 200, reason: "no complete answer within 200ms" });
     expect(performance.now() - started).toBeLessThan(1_500);
   });
 

@@ -1,15 +1,18 @@
 /** `retinue doctor`: what a network is like, by reads (or its deliveries) only, and a profile drafted from it. */
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { extname, isAbsolute, join } from "node:path";
+import { MAX_DOCTOR_CALLS } from "../../client/doctor.ts";
 import { addDraft, differences, draftProfile } from "../../client/draft.ts";
 import type { Finding } from "../../client/finding.ts";
 import { checkReachable } from "../../client/reach.ts";
+import type { Config } from "../../config/config.ts";
 import { throwMistakes } from "../../config/problem.ts";
 import { profileYaml } from "../../config/profile-write.ts";
 import { checkRosterKeys } from "../../config/roster.ts";
 import { resolveProfile } from "../../contract/profile.ts";
 import type { ProfileSource } from "../../contract/profile-source.ts";
 import { Misconfigured } from "../../core/errors.ts";
+import { showDuration } from "../../core/units.ts";
 import { examineNetwork } from "../../runtime/examining.ts";
 import { planCast, requireBaseUrl } from "../../runtime/launch.ts";
 import { durationOption, flagOption, textOption } from "../args.ts";
@@ -25,7 +28,10 @@ export const command: Command = {
   options: [
     { flags: "--as <handle>", describe: "with whose key (default: the first specialist's)" },
     { flags: "--write <file>", describe: "draft a profile from what was found, with its doubts marked" },
-    { flags: "--diff <file>", describe: "say what differs from a profile drafted earlier" },
+    {
+      flags: "--diff <file>",
+      describe: "say what differs from a profile drafted earlier, which is also what it reads by without --profile",
+    },
     { flags: "--webhooks", describe: "instead, record webhook deliveries, act on none, and say how they are signed" },
     { flags: "--for <time>", describe: "with --webhooks: stop after this long, such as 10m (default: when asked to)" },
     OPTIONS.config,
@@ -52,8 +58,13 @@ export const command: Command = {
     const forMs = durationOption(options, "for");
     if (flagOption(options, "webhooks")) return learnWebhooks(context, { forMs, writeTo });
     if (forMs !== undefined) throw new Misconfigured("option_invalid", "--for goes with --webhooks: reads end by themselves");
-    const config = await context.loadConfig();
+    const config = comparing(await context.loadConfig(), compareWith);
     const baseUrl = requireBaseUrl(config);
+    if (writeTo !== undefined && existsSync(writeTo) && writeTo !== config.network.profile)
+      throw new Misconfigured("profile_exists", "there is a file of this name, and what a person wrote in it would be lost", {
+        file: writeTo,
+        hint: "add --profile with the same file to go on from it, or write to another",
+      });
     const written = await writtenProfile(config.network.profile);
     const earlier = compareWith === undefined ? undefined : await writtenProfile(compareWith);
     const cast = await planCast(config, clock);
@@ -71,11 +82,17 @@ export const command: Command = {
       const launched = await launchOn(stage, { ...cast, config, baseUrl, roster, warnings: [] }, { passive: true });
       try {
         await launched.start();
+        context.out.progress(
+          { type: "started", at: clock.now(), baseUrl, handle, reads: MAX_DOCTOR_CALLS },
+          `Looks at ${baseUrl} as ${handle}: at most ${MAX_DOCTOR_CALLS} reads of its quota, each answered within ${showDuration(cast.profile.timing.deadlineMs)}`,
+        );
         const findings = await findingsOf(stage, launched.runtime, handle, cast.profile);
         const draft = addDraft(written, draftProfile(cast.profile, findings));
         resolveProfile(draft); // what is written can be read again, or nothing is written
-        if (writeTo !== undefined) write(context, writeTo, draft, baseUrl, findings);
-        return report(context, findings, draft, earlier, writeTo);
+        const isDrafted = findings.some(({ step, severity }) => step === "shapes" && severity !== "problem");
+        if (writeTo !== undefined && isDrafted) write(context, writeTo, draft, baseUrl, findings);
+        else if (writeTo !== undefined) context.out.line("\nnothing is written, since nothing could be read");
+        return report(context, findings, draft, earlier, isDrafted ? writeTo : undefined);
       } finally {
         await launched.stop();
       }
@@ -84,6 +101,13 @@ export const command: Command = {
     }
   },
 };
+
+/** What was drafted earlier is read by, so that only what changed since differs from it. */
+function comparing(config: Config, compareWith: string | undefined): Config {
+  const { network } = config;
+  if (compareWith === undefined || (network.profile !== "set-a" && network.profile !== "set-b")) return config;
+  return { ...config, network: { ...network, profile: compareWith } };
+}
 
 const TONES = { ok: "green", note: "dim", warning: "yellow", problem: "red" } as const;
 
@@ -130,10 +154,10 @@ function report(
 ): ExitCode {
   const problems = findings.filter(({ severity }) => severity === "problem");
   const changed = earlier === undefined ? [] : differences(earlier, draft);
-  if (earlier !== undefined)
-    out.line(changed.length === 0 ? "\nnothing changed since then" : `\nchanged since then: ${changed.join(", ")}`);
+  if (earlier !== undefined) out.line(changed.length === 0 ? "\nnothing changed since then" : "\nchanged since then:");
+  for (const { path, was, is } of changed) out.line(`  ${path}: ${short(was)} -> ${short(is)}`);
   const doubts = draft.guesses ?? [];
-  if (doubts.length > 0) out.line(`${doubts.length} doubts to look at: ${doubts.join(", ")}`);
+  if (doubts.length > 0) out.line(`${doubts.length === 1 ? "1 doubt" : `${doubts.length} doubts`} to look at: ${doubts.join(", ")}`);
   const ok = problems.length === 0;
   out.result({
     version,
@@ -145,4 +169,12 @@ function report(
     ...(written === undefined ? {} : { written }),
   });
   return ok ? EXIT.done : EXIT.failed;
+}
+
+const MAX_SHOWN = 60;
+
+/** Paths, names and words of a profile: nothing of anybody's. */
+function short(text: string | undefined): string {
+  if (text === undefined) return "(not said)";
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
