@@ -77,7 +77,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...createRoster(db, commits),
     ...createHistory(db),
     ...createStandingTable(db, commits),
-    ...createUpkeep(db, commits, () => clock.now()),
+    ...createUpkeep(db, commits, kept ? options.path : undefined, () => clock.now()),
     async recover(now, firstCheckMs) {
       const recovered = await commits.hard(() => recover(now, firstCheckMs));
       restored.noteBeat();

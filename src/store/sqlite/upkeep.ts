@@ -1,13 +1,14 @@
 /** What a store keeps for its runtime beside the flow: the salt of its fingerprints, and copies of itself. */
 import { chmodSync, existsSync, rmSync } from "node:fs";
-import { backup, type DatabaseSync } from "node:sqlite";
+import { backup, DatabaseSync } from "node:sqlite";
 import { messageOf, Misconfigured } from "../../core/errors.ts";
 import type { UpkeepStore } from "../store.ts";
 import type { Commits } from "./commits.ts";
 import { markCopy } from "./restored.ts";
 import { textOf } from "./rows.ts";
 
-export function createUpkeep(db: DatabaseSync, commits: Commits, now: () => number): UpkeepStore {
+/** `path` is undefined where no file is behind it. */
+export function createUpkeep(db: DatabaseSync, commits: Commits, path: string | undefined, now: () => number): UpkeepStore {
   const read = db.prepare("SELECT value FROM meta WHERE name = 'salt'");
   const write = db.prepare("INSERT INTO meta (name, value) VALUES ('salt', ?)");
   return {
@@ -24,7 +25,8 @@ export function createUpkeep(db: DatabaseSync, commits: Commits, now: () => numb
         throw new Misconfigured("backup_exists", "there is a file of that name already", { file, hint: "name another file" });
       const copiedAt = now(); // what is written while it is copied may be missing
       try {
-        await backup(db, file);
+        if (path === undefined) await backup(db, file);
+        else await copyCommitted(path, file);
         markCopy(file, copiedAt);
         chmodSync(file, 0o600);
       } catch (error) {
@@ -37,4 +39,14 @@ export function createUpkeep(db: DatabaseSync, commits: Commits, now: () => numb
       }
     },
   };
+}
+
+/** Over a connection of its own: the store's has a transaction open most of the time, which is not to be in the copy by half. */
+async function copyCommitted(path: string, file: string): Promise<void> {
+  const reader = new DatabaseSync(path, { readOnly: true });
+  try {
+    await backup(reader, file);
+  } finally {
+    reader.close();
+  }
 }
