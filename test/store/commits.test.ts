@@ -59,28 +59,61 @@ describe("a turn's writes", () => {
     await Promise.resolve();
     expect([said, db.isTransaction]).toEqual([["soft"], true]);
     await turn();
-    expect([said, db.isTransaction]).toEqual([["soft", "counted"], false]);
+    expect([said, db.isTransaction, disk.length]).toEqual([["soft", "counted"], false, 0]);
+    await turn();
     expect(disk.map(({ held }) => held)).toEqual([[1, 2, 3]]);
     disk[0]?.answer();
     await turn();
     expect(said).toEqual(["soft", "counted", "hard"]);
   });
 
-  test("that come while the disk works share the next fsync, which no commit waits for", async () => {
-    const { disk, said, hard, turn, rows } = lab();
+  test("that come while the disk works share the next commit and its fsync", async () => {
+    const { db, disk, said, hard, turn, rows } = lab();
     hard(1, "first");
     await turn();
     hard(2, "second");
     await turn();
     hard(3, "third");
     await turn();
-    expect([said, rows(), disk.length]).toEqual([[], [1, 2, 3], 1]);
+    expect([said, rows(), disk.length, db.isTransaction]).toEqual([[], [1, 2, 3], 1, true]);
     disk[0]?.answer();
     await turn();
-    expect([said, disk.length]).toEqual([["first"], 2]);
+    expect([said, disk.length, db.isTransaction]).toEqual([["first"], 2, false]);
+    expect(disk[1]?.held).toEqual([1, 2, 3]);
     disk[1]?.answer();
     await turn();
     expect([said, disk.length]).toEqual([["first", "second", "third"], 2]);
+  });
+
+  test("that wait for no disk are committed while it works", async () => {
+    const { db, commits, disk, said, say, hard, turn, put } = lab();
+    hard(1, "hard");
+    await turn();
+    say(
+      commits.counted(() => put(2)),
+      "counted",
+    );
+    await turn();
+    expect([said, disk.length, db.isTransaction]).toEqual([["counted"], 1, false]);
+  });
+
+  test("that follow from a commit share the fsync that was due, which waits for them one turn and no longer", async () => {
+    const { commits, disk, said, say, hard, turn, put } = lab();
+    const counted = (x: number): void =>
+      say(
+        commits.counted(() => put(x)).then(() => hard(x * 10, `after ${x}`)),
+        `counted ${x}`,
+      );
+    hard(1, "hard");
+    counted(2);
+    await turn();
+    expect(disk.length).toBe(0);
+    counted(3);
+    await turn();
+    expect(disk.map(({ held }) => held)).toEqual([[1, 2, 3, 20]]);
+    disk[0]?.answer();
+    await turn();
+    expect(said).toEqual(["counted 2", "counted 3", "hard", "after 2"]);
   });
 
   test("fail one by one: what threw is undone, the others stay", async () => {

@@ -12,7 +12,8 @@
  *   delivery that is answered.
  *
  * The fsync is ours and not SQLite's (`synchronous = NORMAL`), and runs beside the event loop: a disk takes from 0.1 to
- * 10 ms for one, in which the next transactions are made. They share the next fsync.
+ * 10 ms for one, in which the next transactions are made. They share the next fsync. While one runs, only who waits for no
+ * disk is worth a commit: a commit costs by the pages it writes, and events that share one share pages.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { Fatal, messageOf } from "../../core/errors.ts";
@@ -44,6 +45,10 @@ export class Commits {
   #unsynced: Waiting[] = [];
   #syncing = false;
   #open = false;
+  /** The end of this turn is waited for. */
+  #ending = false;
+  /** The fsync that is due was put off by a turn. */
+  #putOff = false;
   #lost: Fatal | undefined;
 
   constructor(db: DatabaseSync, options: CommitsOptions) {
@@ -63,9 +68,13 @@ export class Commits {
     return this.#lost !== undefined;
   }
 
-  /** Resolves with what `run` returned, once it is on disk. `run` is synchronous and atomic. */
-  async hard<Result>(run: () => Result): Promise<Result> {
+  /**
+   * Resolves with what `run` returned, once it is on disk. `run` is synchronous and atomic. `onWritten` is told before it is
+   * on disk: what is written from then on comes to disk after it.
+   */
+  async hard<Result>(run: () => Result, onWritten?: (result: Result) => void): Promise<Result> {
     const result = this.#now(run);
+    onWritten?.(result);
     await new Promise<void>((resolve, reject) => this.#hard.push({ resolve, reject }));
     return result;
   }
@@ -82,13 +91,33 @@ export class Commits {
     return result;
   }
 
+  #atEndOfTurn(): void {
+    if (this.#ending) return;
+    this.#ending = true;
+    this.#options.soon(() => {
+      this.#ending = false;
+      this.#endTurn();
+    });
+  }
+
+  #endTurn(): void {
+    const freed = this.#counted.length > 0;
+    if (this.#syncing && !freed) return; // the end of the fsync commits
+    this.#commit();
+    if (this.#syncing || this.#unsynced.length === 0 || this.#options.sync === undefined) return;
+    // What those do next shares this fsync: for most it is the request that their event asks for.
+    this.#putOff = freed && !this.#putOff;
+    if (this.#putOff) this.#atEndOfTurn();
+    else void this.#sync(this.#options.sync);
+  }
+
   /** Commits what is open. */
   #commit(): void {
     const counted = this.#counted;
     const hard = this.#hard;
     this.#counted = [];
     this.#hard = [];
-    if (this.#lost === undefined) {
+    if (this.#open) {
       this.#open = false;
       try {
         this.#sql.commit.run();
@@ -101,7 +130,6 @@ export class Commits {
     for (const { resolve } of counted) resolve();
     if (this.#options.sync === undefined) return hard.forEach(({ resolve }) => resolve());
     for (const waiting of hard) this.#unsynced.push(waiting);
-    if (this.#unsynced.length > 0 && !this.#syncing) void this.#sync(this.#options.sync);
   }
 
   /** One fsync after the other while anything waits for one: each serves all that was committed before it began. */
@@ -119,6 +147,7 @@ export class Commits {
       for (const { resolve, reject } of group)
         if (lost === undefined) resolve();
         else reject(lost);
+      this.#commit();
     }
     this.#syncing = false;
   }
@@ -128,7 +157,7 @@ export class Commits {
     if (!this.#open) {
       this.#sql.begin.run();
       this.#open = true;
-      this.#options.soon(() => this.#commit());
+      this.#atEndOfTurn();
     }
     this.#sql.save.run();
     try {

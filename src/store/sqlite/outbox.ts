@@ -59,11 +59,18 @@ export interface ChangeTables {
 
 export function createApplyChange(db: DatabaseSync, { spending, insertEvent, writer }: ChangeTables): ApplyChange {
   // After a copy was put back, what waited for a person's word or another's object may have been sent when that comes.
-  const update = db.prepare(`
+  const updateFrom = (states: number): StatementSync =>
+    db.prepare(`
     UPDATE intent SET state = CASE WHEN ?1 = 'ready' AND state = 'proposed' AND code = '${RESTORED_CODE}' THEN 'in_doubt' ELSE ?1 END,
       next_at = coalesce(?, next_at), code = ?, message = ?, created_ref = coalesce(?, created_ref),
       checks = checks + ?, ever_unknown = coalesce(?, ever_unknown), settled_at = ?
-    WHERE seq = ? AND state IN (SELECT value FROM json_each(?)) RETURNING id, specialist, ever_unknown`);
+    WHERE seq = ? AND state IN (${Array.from({ length: states }, () => "?").join(", ")}) RETURNING id, specialist, ever_unknown`);
+  const updates = new Map<number, StatementSync>();
+  const update = (states: number): StatementSync => {
+    const made = updates.get(states) ?? updateFrom(states);
+    updates.set(states, made);
+    return made;
+  };
   const fill = db.prepare(`
     UPDATE intent SET target = ?, state = CASE WHEN state = 'ready' AND code = '${RESTORED_CODE}' THEN 'in_doubt' ELSE state END
     WHERE target_intent = ? AND state IN ('proposed', 'ready')`);
@@ -71,7 +78,7 @@ export function createApplyChange(db: DatabaseSync, { spending, insertEvent, wri
   const dependants = db.prepare("SELECT seq FROM intent WHERE target_intent = ? AND state IN ('proposed', 'ready')");
 
   const apply: ApplyChange = ({ seq, from, change, now, events = [], watches = [], paid }) => {
-    const row = update.get(
+    const row = update(from.length).get(
       change.state,
       change.nextAt ?? null,
       change.code ?? null,
@@ -81,7 +88,7 @@ export function createApplyChange(db: DatabaseSync, { spending, insertEvent, wri
       change.everUnknown === undefined ? null : Number(change.everUnknown),
       SETTLED.includes(change.state) ? now : null,
       seq,
-      JSON.stringify(from),
+      ...from,
     );
     if (row === undefined) return false;
     const id = textOf(row, "id");
