@@ -14,7 +14,7 @@ import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { ready, settings } from "./subject.ts";
 import { SECRET } from "./webhook.ts";
 
-const { sink, folder, specialists = 64, timing = {}, spacing = "none" } = settings;
+const { sink, folder, specialists = 64, timing = {}, spacing = "none", replies = true } = settings;
 const unlimited = Number.POSITIVE_INFINITY;
 const clock = systemClock();
 const random = systemRandom();
@@ -33,10 +33,10 @@ const runtime = createRuntime({
       handle: `s${i}`,
       id: `id${i}`,
       tier: "pro",
-      watch: { feed: true, threads: false, mentions: false },
+      watch: { feed: replies === true, threads: false, mentions: false },
       may: ["posts.reply"],
       brakes: { repliesPerThread: unlimited, repliesPerAuthorPerHour: unlimited, repliesPerHour: unlimited, sameTextWithin: 0 },
-      on: { "post.created": (post, act) => void act.reply(post, `thanks ${post.id}`) },
+      on: replies === true ? { "post.created": (post, act) => void act.reply(post, `thanks ${post.id}`) } : {},
     }),
   ),
   profile,
@@ -57,6 +57,7 @@ if (url === undefined) throw new Error("the receiver does not listen");
 ready({
   port: Number(new URL(url).port),
   answers: {
+    kept: async () => ({ kept: (await runtime.webhooks?.shown())?.counts.stored }),
     /** What did not come to be, and why. */
     open: async () => {
       const left = await store.intents({

@@ -21,10 +21,10 @@ interface Contender {
 }
 
 const VERIFY = "fastify route that only verifies";
-const RETINUE = "Retinue: receiver and store";
+const RETINUE = "Retinue, handling nothing";
 const CONTENDERS: readonly Contender[] = [
   { name: VERIFY, file: "verify.js", keeps: "nothing" },
-  { name: RETINUE, file: "receiver.ts", keeps: "delivery, and what became of it" },
+  { name: RETINUE, file: "retinue.ts", settings: { replies: false }, requestOf: unhandled, keeps: "delivery, as it came" },
   { name: "Probot 14.3.2", file: "receivers.js", settings: { peer: "probot" }, keeps: "nothing" },
   { name: "Bolt 5.1.0", file: "receivers.js", settings: { peer: "bolt" }, requestOf: slackRequest, keeps: "nothing" },
   { name: "BullMQ 6.7.0", file: "receivers.js", settings: { peer: "bullmq" }, needs: "redis", keeps: "job" },
@@ -204,8 +204,13 @@ async function toTheWire(run: number, context: BenchContext): Promise<number> {
   }
 }
 
-function githubRequest(n: number): Buffer {
-  const body = JSON.stringify(delivered(n));
+/** Of a kind that nobody handles: it is read, kept and shown, and nothing follows from it. */
+function unhandled(n: number): Buffer {
+  return githubRequest(n, "bench.seen");
+}
+
+function githubRequest(n: number, type = "post.created"): Buffer {
+  const body = JSON.stringify({ ...delivered(n), type });
   const head =
     `POST /webhooks/s${n % SPECIALISTS} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nuser-agent: GitHub-Hookshot/bench\r\n` +
     `x-github-event: issues\r\nx-github-delivery: delivery-${n}\r\nx-hub-signature-256: ${signatureOf(body)}\r\n`;
@@ -270,7 +275,7 @@ function report(
     rows,
     conditions: [
       `The sender is one process over bare sockets, each contender another; a payload of ${JSON.stringify(delivered(1)).length} bytes, every one another; databases on the same disk, with fsync on.`,
-      "Retinue ends each stored delivery in a second transaction besides; the others only take it: no worker runs, handlers do nothing. pg-boss: the delivery's id is the job's primary key, 20 connections. BullMQ: it is the job's id, appendfsync always. Probot and Bolt keep nothing.",
+      "Retinue runs whole, and its deliveries are of a kind nobody handles, which it reads and keeps as they came; of the others no worker runs, and handlers do nothing. pg-boss: the delivery's id is the job's primary key, 20 connections. BullMQ: it is the job's id, appendfsync always. Probot and Bolt keep nothing.",
       `To the wire: the whole runtime with everything on and requests spaced as shipped, ${SPECIALISTS} specialists, ${WIRE_PER_SECOND} deliveries a second, from the first byte sent to the request that arrived.`,
       ...missing,
     ],

@@ -131,9 +131,23 @@ export interface KeptHealth {
   readonly kinds: readonly string[];
 }
 
+/** Where a delivery is stored. */
+export interface DeliveryArrival {
+  readonly delivery: NewDelivery;
+  /** What it comes to, where its bytes alone say so: then it is worked on in the transaction that stores it. */
+  readonly plain: Omit<DeliveryEnd, "seq" | "specialist"> | undefined;
+  /**
+   * Called once it is stored, with the identities that were new, and before it is on disk: what is written from then on comes
+   * to disk after it. `waits` says that it is still to be worked on.
+   */
+  readonly onStored: (fresh: readonly NewEvent[], waits: boolean) => void;
+}
+
 export interface DeliveryStore {
-  /** Answers `known` for an id that was stored before, and `full` where too many wait already. */
-  putDelivery(delivery: NewDelivery, now: number): Promise<"stored" | "known" | "full">;
+  /** Resolves once it is on disk. Answers `known` for an id that was stored before, and `full` where too many wait already. */
+  putDelivery(arrival: DeliveryArrival, now: number): Promise<"stored" | "known" | "full">;
+  /** Whether so few of a specialist's events wait that deliveries may become more. */
+  hasRoomForEvents(specialist: Handle): Promise<boolean>;
   dueDeliveries(specialist: Handle, now: number, limit: number): Promise<readonly StoredDelivery[]>;
   /** Answers which identities were new. */
   endDelivery(end: DeliveryEnd, now: number): Promise<{ readonly fresh: readonly NewEvent[] }>;

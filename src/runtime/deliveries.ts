@@ -3,7 +3,7 @@ import type { NewEvent } from "../contract/happening.ts";
 import type { Outcome } from "../contract/call.ts";
 import { messageOf } from "../core/errors.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
-import type { DeliveryEnd, Nudge, StoredDelivery } from "../inbox/port.ts";
+import type { DeliveryEnd, NewDelivery, Nudge, StoredDelivery } from "../inbox/port.ts";
 import { meaningOf, postEvents, type Look, type Meaning, type Meant } from "../intake/webhook/mapping.ts";
 import { decidePending } from "./decisions.ts";
 import { isBusy, type Member, type Part } from "./member.ts";
@@ -25,11 +25,34 @@ type Fetch = Extract<Meaning, { readonly kind: "fetch" }>;
 /** What is left of an end once its delivery is known. */
 type End = Omit<DeliveryEnd, "seq" | "specialist" | "kind"> & { readonly told?: readonly string[] };
 
-/** Works on what was delivered for one specialist. Answers whether there may be more. */
+/**
+ * Stores a delivery, and works on it in the same transaction where its bytes alone say what it means. Resolves once it is on
+ * disk; the work that it means begins before, since what that writes comes to disk after it.
+ */
+export function receiveDelivery(parts: Parts, member: Member, delivery: NewDelivery): Promise<"stored" | "known" | "full"> {
+  const now = parts.clock.now();
+  const meant = meantFor(parts, member, now);
+  const meaning = meaningOf(delivery, meant);
+  const end = plainEnd(meaning, meant);
+  const onStored = (fresh: readonly NewEvent[], waits: boolean): void => {
+    if (waits || end === undefined) parts.wake(member, "deliveries");
+    else announceEnd(parts, member, meaning, end, fresh);
+  };
+  const plain = end === undefined ? undefined : { ...stored(end), kind: wordOf(meaning) };
+  return parts.store.putDelivery({ delivery, plain, onStored }, now);
+}
+
+/** Works on what was delivered for one specialist and waits. Answers whether there may be more. */
 export async function takeDeliveries(parts: Parts, member: Member): Promise<boolean> {
   const now = parts.clock.now();
-  const deliveries = await parts.store.dueDeliveries(member.specialist.handle, now, BATCH);
+  const { handle } = member.specialist;
+  const deliveries = await parts.store.dueDeliveries(handle, now, BATCH);
   if (deliveries.length === 0) return false;
+  // What has to wait waits here, where there is a bound on it that senders are told of.
+  if (!(await parts.store.hasRoomForEvents(handle))) {
+    member.heldBack = true;
+    return false;
+  }
   const meant = meantFor(parts, member, now);
   // One read serves all deliveries of a batch that are about one post.
   const reads = new Map<string, Promise<FetchedPost>>();
@@ -47,6 +70,27 @@ async function take(parts: Parts, member: Member, delivery: StoredDelivery, mean
   }
 }
 
+/** What a delivery comes to by its bytes alone; undefined where more has to be asked, or a person has to look. */
+function plainEnd(meaning: Meaning, meant: Meant): End | undefined {
+  switch (meaning.kind) {
+    case "events":
+      return {
+        state: "done",
+        events: meaning.events,
+        nudges: nudgesFor(meaning.looks, meant.now),
+        told: meaning.events.map(({ id }) => id),
+      };
+    case "hint":
+      return { state: "done", events: [], nudges: nudgesFor(meaning.looks, meant.now), told: jobsIn(meaning.looks) };
+    case "unhandled":
+      return { state: "unhandled", events: [], nudges: [] };
+    case "fetch":
+    case "decision":
+    case "unreadable":
+      return undefined;
+  }
+}
+
 /** What a delivery comes to; undefined where it has to wait. */
 async function endOf(
   parts: Parts,
@@ -58,33 +102,38 @@ async function endOf(
 ): Promise<End | undefined> {
   const none = { events: [], nudges: [] };
   switch (meaning.kind) {
-    case "events":
-      return {
-        state: "done",
-        events: meaning.events,
-        nudges: nudgesFor(meaning.looks, meant.now),
-        told: meaning.events.map(({ id }) => id),
-      };
-    case "hint":
-      return { state: "done", events: [], nudges: nudgesFor(meaning.looks, meant.now), told: jobsIn(meaning.looks) };
     case "fetch":
       return fetched(parts, member, delivery, meaning, meant, reads);
     case "decision":
       return { ...none, ...(await decidePending(parts, member, meaning)) };
-    case "unhandled":
-      return { ...none, state: "unhandled" };
     case "unreadable":
       return { ...none, state: "parked", note: meaning.why };
+    default:
+      return plainEnd(meaning, meant);
   }
 }
 
-async function finish(parts: Parts, member: Member, delivery: StoredDelivery, meaning: Meaning, { told, ...end }: End): Promise<void> {
-  const { store, clock, announcer, profile, health } = parts;
+async function finish(parts: Parts, member: Member, delivery: StoredDelivery, meaning: Meaning, end: End): Promise<void> {
   const { handle } = member.specialist;
-  const word = "word" in meaning ? meaning.word : undefined;
-  const { fresh } = await store.endDelivery({ seq: delivery.seq, specialist: handle, kind: word, ...end }, clock.now());
+  const ended = { ...stored(end), seq: delivery.seq, specialist: handle, kind: wordOf(meaning) };
+  const { fresh } = await parts.store.endDelivery(ended, parts.clock.now());
+  announceEnd(parts, member, meaning, end, fresh);
+}
+
+function wordOf(meaning: Meaning): string | undefined {
+  return "word" in meaning ? meaning.word : undefined;
+}
+
+function stored({ state, events, nudges, note }: End): Omit<End, "told"> {
+  return { state, events, nudges, ...(note === undefined ? {} : { note }) };
+}
+
+function announceEnd(parts: Parts, member: Member, meaning: Meaning, end: End, fresh: readonly NewEvent[]): void {
+  const { clock, announcer, profile, health } = parts;
+  const { handle } = member.specialist;
+  const word = wordOf(meaning);
   const kind = word === undefined ? undefined : profile.webhooks.kinds[word];
-  if (kind !== undefined && told !== undefined) health.told(handle, kind, told);
+  if (kind !== undefined && end.told !== undefined) health.told(handle, kind, end.told);
   announcer.emit("delivery", {
     at: clock.now(),
     handle,

@@ -25,6 +25,10 @@ export async function handleEvents(
 ): Promise<boolean> {
   const { store, clock, handlers, stopping } = parts;
   const events = await store.claimEvents(member.specialist.handle, clock.now(), CLAIM);
+  if (events.length === 0 && member.heldBack) {
+    member.heldBack = false;
+    parts.wake(member, "deliveries");
+  }
   let finished = false;
   for (const event of events) {
     if (stopping.aborted) await store.retryEvent(event.seq, { notBefore: 0, failed: false, note: "the runtime stopped" });

@@ -42,6 +42,8 @@ export interface Member {
   again: number;
   /** Looks asked for by deliveries while a pass that makes them was reading: they are made again after it. */
   missedNudges: readonly Nudge[];
+  /** Deliveries wait until its events have been handled. */
+  heldBack: boolean;
   /** Set once its first passes were begun. */
   begun: boolean;
   /** How often the Guardian's word has freed what waited: a wait that was found before the last word no longer counts. */
@@ -82,6 +84,7 @@ export function createMember(specialist: Specialist, rules: OperationRules, limi
     busy: 0,
     again: 0,
     missedNudges: NO_NUDGES,
+    heldBack: false,
     begun: false,
     freed: 0,
     lookedAt: 0,

@@ -1,15 +1,15 @@
 /** Webhooks as a part of the runtime: the receiver, who it lets in, our registrations, and how they are doing. */
 import { sleep } from "../core/clock.ts";
-import { messageOf } from "../core/errors.ts";
+import { messageOf, Refused } from "../core/errors.ts";
 import type { Handle } from "../core/ids.ts";
 import type { Secret } from "../core/secret.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { DeliveryCount } from "../inbox/port.ts";
-import { createGate, type Gate, type GateCounts } from "../intake/webhook/gate.ts";
+import { createGate, type Gate, type GateCounts, type VerifiedDelivery } from "../intake/webhook/gate.ts";
 import { hintedLooks } from "../intake/webhook/mapping.ts";
 import type { Listening, Receiver, ReceiverCounts } from "../intake/webhook/receiver.ts";
 import type { RawDelivery } from "../intake/webhook/schemes.ts";
-import { nudgesFor, wakeFor } from "./deliveries.ts";
+import { nudgesFor, receiveDelivery, wakeFor } from "./deliveries.ts";
 import type { Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
 import { checkReceiver, deliveryUrl, keptSecrets, type ReceiverSettings } from "./receiver-settings.ts";
@@ -88,7 +88,7 @@ class Reception implements Webhooks {
   #listening: Listening | undefined;
 
   constructor({ settings, parts, members }: WebhooksOptions) {
-    const { clock, log, profile, store } = parts;
+    const { clock, log, profile } = parts;
     this.#settings = settings;
     this.#parts = parts;
     this.#members = members;
@@ -99,8 +99,7 @@ class Reception implements Webhooks {
       rules: profile.webhooks,
       allowUnsigned: settings.allowUnsigned,
       secretsOf: (handle) => this.#secretsOf(handle),
-      put: (delivery, now) => store.putDelivery(delivery, now),
-      onStored: (handle) => this.#wake(handle),
+      put: (delivery) => this.#put(delivery),
       onHint: (handle, hint) =>
         void this.#hint(handle, hint).catch((error: unknown) =>
           log.error("a hint could not be noted", { handle, message: messageOf(error) }),
@@ -201,9 +200,10 @@ class Reception implements Webhooks {
     return foreign === undefined ? secrets : [...secrets, foreign];
   }
 
-  #wake(handle: Handle): void {
-    const member = this.#members.get(handle);
-    if (member !== undefined) this.#parts.wake(member, "deliveries");
+  async #put(delivery: VerifiedDelivery): ReturnType<typeof receiveDelivery> {
+    const member = this.#members.get(delivery.specialist);
+    if (member === undefined) throw new Refused("specialist_unknown", `${delivery.specialist} is nobody here any more`);
+    return receiveDelivery(this.#parts, member, delivery);
   }
 
   async #hint(handle: Handle, hint: Parameters<typeof hintedLooks>[0]): Promise<void> {
@@ -216,7 +216,7 @@ class Reception implements Webhooks {
     const nudges = nudgesFor(hintedLooks(hint, profile.webhooks), clock.now());
     await store.nudge(handle, nudges, clock.now());
     wakeFor(this.#parts, member, nudges);
-    this.#wake(handle); // a pass arms the timer for what was nudged
+    this.#parts.wake(member, "deliveries"); // a pass arms the timer for what was nudged
   }
 
   /** Looks at the registration, again and again. */

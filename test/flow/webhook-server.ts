@@ -17,8 +17,7 @@ const gate = createGate({
   rules: resolveProfile({ extends: "set-b" }).webhooks,
   secretsOf: () => [new Secret(secret)],
   allowUnsigned: false,
-  put: (delivery, now) => store.putDelivery(delivery, now),
-  onStored: () => undefined,
+  put: (delivery) => store.putDelivery({ delivery, plain: undefined, onStored: () => undefined }, clock.now()),
   onHint: () => undefined,
 });
 const { port } = await createReceiver({ gate, clock: systemClock() }).listen({ port: 0, host: "127.0.0.1" });

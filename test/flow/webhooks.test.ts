@@ -9,6 +9,7 @@ import { credits } from "../../src/core/units.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { signDelivery } from "../../src/intake/webhook/sign.ts";
 import { checkReceiver } from "../../src/runtime/receiver-settings.ts";
+import { MAX_EVENTS_WAITING } from "../../src/store/sqlite/deliveries.ts";
 import { textAt } from "../network/visitor.ts";
 import { envelope, post, SECRET, webhookLab, type WebhookLab } from "./webhook-lab.ts";
 
@@ -30,6 +31,39 @@ const registered = async ({ runtime }: WebhookLab): Promise<void> => {
 };
 
 describe("a delivery", () => {
+  it("waits while a thousand events of its specialist do, and is worked on after them", async () => {
+    const handled = new Set<string>();
+    const first = Promise.withResolvers<void>();
+    const one = await lab({
+      register: false,
+      definition: {
+        deadline: "1m",
+        on: {
+          "post.created": async (seen) => {
+            await first.promise;
+            handled.add(seen.id);
+          },
+        },
+      },
+    });
+    const count = MAX_EVENTS_WAITING + 50;
+    const ids = Array.from({ length: count }, (_, n) => `p${n}`);
+    const deliver = (id: string): Promise<unknown> => {
+      const data = { id, content: "hello", author: { id: "a1", handle: "bob" } };
+      const payload = envelope("post.created", data, `e-${id}`);
+      return post(
+        `${one.receiverUrl()}scout`,
+        signDelivery({ scheme: "standard", secret: SECRET, payload, id: `d-${id}`, at: Date.now() }),
+      );
+    };
+    for (let n = 0; n < count; n += 50) await Promise.all(ids.slice(n, n + 50).map(deliver));
+    expect(await one.store.hasRoomForEvents(SCOUT)).toBe(false);
+    expect((await one.store.dueDeliveries(SCOUT, Date.now(), 100)).length).toBeGreaterThan(0);
+    first.resolve();
+    await expect.poll(() => handled.size, { timeout: 20_000 }).toBe(count);
+    expect(await one.store.dueDeliveries(SCOUT, Date.now(), 100)).toEqual([]);
+  });
+
   it.each(["sha256-header", "standard", "github", "stripe", "in-body"] as const)(
     "signed as %s is acted on at once, without a poll",
     async (scheme) => {

@@ -26,10 +26,8 @@ export interface GateOptions {
   /** Takes unsigned deliveries where there is no secret: as hints, never as facts. */
   readonly allowUnsigned: boolean;
   readonly tolerance?: Tolerance;
-  /** Resolves once the delivery is on disk. */
-  readonly put: (delivery: VerifiedDelivery, now: number) => Promise<"stored" | "known" | "full">;
-  /** Something new is stored for the specialist. */
-  readonly onStored: (specialist: Handle) => void;
+  /** Stores a delivery and begins to work on it. Resolves once it is on disk. */
+  readonly put: (delivery: VerifiedDelivery) => Promise<"stored" | "known" | "full">;
   /** Somebody says that something happened. */
   readonly onHint: (specialist: Handle, hint: { readonly kind: string | undefined; readonly body: Uint8Array }) => void;
 }
@@ -96,7 +94,7 @@ export function createGate(options: GateOptions): Gate {
   const store = async (delivery: VerifiedDelivery): Promise<GateAnswer> => {
     let outcome: Awaited<ReturnType<GateOptions["put"]>>;
     try {
-      outcome = await options.put(delivery, clock.now());
+      outcome = await options.put(delivery);
     } catch (error) {
       counts.failed += 1;
       log.error("a webhook delivery could not be stored", { handle: delivery.specialist, message: messageOf(error) });
@@ -107,9 +105,7 @@ export function createGate(options: GateOptions): Gate {
       return { status: 503, retryAfterS: COME_BACK_S };
     }
     counts[outcome] += 1;
-    if (outcome === "known") return { status: 200 };
-    options.onStored(delivery.specialist);
-    return { status: 202 };
+    return { status: outcome === "known" ? 200 : 202 };
   };
 
   return {

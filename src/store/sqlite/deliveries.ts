@@ -1,7 +1,8 @@
 /** Webhook deliveries in SQLite: durable before they are answered, known for as long as a sender may repeat them. */
 import type { DatabaseSync } from "node:sqlite";
+import type { NewEvent } from "../../contract/happening.ts";
 import { DAY } from "../../core/units.ts";
-import type { DeliveryEnd, DeliveryStore, KeptHealth, NewDelivery, Nudge, StoredDelivery } from "../../inbox/port.ts";
+import type { DeliveryArrival, DeliveryEnd, DeliveryStore, KeptHealth, Nudge, StoredDelivery } from "../../inbox/port.ts";
 import { asHandle, type Handle } from "../../core/ids.ts";
 import { Fatal } from "../../core/errors.ts";
 import { parseJson } from "../../core/json.ts";
@@ -14,7 +15,10 @@ export const DELIVERIES_KEPT_MS = 40 * DAY;
 /** Waiting deliveries of all specialists; past either bound the network is asked to come again. */
 export const MAX_WAITING = 20_000;
 export const MAX_WAITING_BYTES = 256 * 1_024 * 1_024;
+/** Events of one specialist that wait to be handled: past this its deliveries wait. */
+export const MAX_EVENTS_WAITING = 1_000;
 const PRUNE_BATCH = 1_000;
+const MAX_NOTE_LENGTH = 500;
 /** Followed objects looked at when a delivery does not say which one it is about. */
 const NEWEST = 5;
 
@@ -26,10 +30,6 @@ export interface Deliveries extends DeliveryStore {
 }
 
 export function createDeliveries(db: DatabaseSync, commits: Commits, insertEvent: InsertEvent): Deliveries {
-  const insert = db.prepare(`
-    INSERT INTO delivery (specialist, id, kind, scheme, body, received_at) VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT (specialist, id) DO NOTHING`);
-  const known = db.prepare("SELECT 1 FROM delivery WHERE specialist = ? AND id = ?");
   const due = db.prepare(`
     SELECT seq, id, kind, body, received_at, attempts FROM delivery
     WHERE specialist = ? AND state = 'ready' AND due_at <= ? ORDER BY due_at, seq LIMIT 0 + ?`);
@@ -38,38 +38,40 @@ export function createDeliveries(db: DatabaseSync, commits: Commits, insertEvent
     WHERE seq = ?5 AND state = 'ready'`);
   const size = db.prepare("SELECT coalesce(length(body), 0) AS size FROM delivery WHERE seq = ? AND state = 'ready'");
   const delay = db.prepare("UPDATE delivery SET due_at = ?, attempts = attempts + ?, note = ? WHERE seq = ? AND state = 'ready'");
-  const count = db.prepare(`
-    INSERT INTO delivery_count (specialist, kind, state, n) VALUES (?, ?, ?, 1) ON CONFLICT (specialist, kind, state) DO UPDATE SET n = n + 1`);
   const counts = db.prepare("SELECT kind, state, n FROM delivery_count WHERE specialist = ?");
   const drop = db.prepare(
     `DELETE FROM delivery WHERE seq IN (SELECT seq FROM delivery WHERE done_at IS NOT NULL AND done_at < ? LIMIT ${PRUNE_BATCH})`,
   );
   const backlog = createBacklog(db);
   const nudge = createNudge(db);
+  const workOn = createWorkOn(db, insertEvent, nudge);
+  const arrivals = createArrivals(db, backlog, workOn);
 
-  const put = ({ specialist, id, kind, scheme, body }: NewDelivery, now: number): "stored" | "known" | "full" => {
-    if (!backlog.hasRoom(body.byteLength)) return known.get(specialist, id) === undefined ? "full" : "known";
-    if (insert.run(specialist, id, kind ?? null, scheme, body, now).changes !== 1) return "known";
-    backlog.add(body.byteLength);
-    return "stored";
-  };
-
-  const finish = ({ seq, specialist, state, kind, note, events, nudges }: DeliveryEnd, now: number) => {
+  const finish = (ended: DeliveryEnd, now: number) => {
+    const { seq, specialist, state, kind, note } = ended;
     const row = size.get(seq);
     // Whoever ended it first also stored what it meant.
     if (row === undefined) return { fresh: [] };
     backlog.remove(numberOf(row, "size"));
-    end.run(state, kind ?? null, note?.slice(0, 500) ?? null, now, seq);
-    count.run(specialist, kind ?? "", state);
-    for (const one of nudges) nudge(specialist, one, now);
-    return { fresh: events.filter((event) => insertEvent(event, now)) };
+    end.run(state, kind ?? null, note?.slice(0, MAX_NOTE_LENGTH) ?? null, now, seq);
+    return { fresh: workOn(specialist, ended, now) };
   };
 
   return {
-    putDelivery: (delivery, now) => commits.hard(() => put(delivery, now)),
+    async putDelivery(arrival, now) {
+      const { kind } = await commits.hard(
+        () => arrivals.put(arrival, now),
+        (done) => {
+          if (done.kind === "stored") arrival.onStored(done.fresh, done.waits);
+        },
+      );
+      return kind;
+    },
+    hasRoomForEvents: async (specialist) => arrivals.hasRoomForEvents(specialist),
     dueDeliveries: async (specialist, now, limit) => due.all(specialist, now, limit).map(readDelivery),
     endDelivery: (ended, now) => commits.soft(() => finish(ended, now)),
-    delayDelivery: (seq, { dueAt, failed, note }) => commits.soft(() => void delay.run(dueAt, failed ? 1 : 0, note.slice(0, 500), seq)),
+    delayDelivery: (seq, { dueAt, failed, note }) =>
+      commits.soft(() => void delay.run(dueAt, failed ? 1 : 0, note.slice(0, MAX_NOTE_LENGTH), seq)),
     nudge: (specialist, nudges, now) => commits.soft(() => nudges.forEach((one) => nudge(specialist, one, now))),
     deliveryCounts: async (specialist) =>
       counts.all(specialist).map((row) => ({ kind: textOf(row, "kind"), state: textOf(row, "state"), count: numberOf(row, "n") })),
@@ -79,6 +81,49 @@ export function createDeliveries(db: DatabaseSync, commits: Commits, insertEvent
     forgetDeliveries: () => backlog.forget(),
   };
 }
+
+type Put = { readonly kind: "known" | "full" } | { readonly kind: "stored"; readonly fresh: readonly NewEvent[]; readonly waits: boolean };
+type WorkOn = (specialist: Handle, end: Omit<DeliveryEnd, "seq" | "specialist">, now: number) => readonly NewEvent[];
+
+/** Stores what arrives, inside a transaction the caller owns. */
+function createArrivals(db: DatabaseSync, backlog: Backlog, workOn: WorkOn) {
+  const insert = db.prepare(`
+    INSERT INTO delivery (specialist, id, kind, scheme, body, received_at, state, note, done_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (specialist, id) DO NOTHING`);
+  const known = db.prepare("SELECT 1 FROM delivery WHERE specialist = ? AND id = ?");
+  const crowded = db.prepare(
+    `SELECT 1 FROM event INDEXED BY event_due WHERE specialist = ? AND state = 'ready' LIMIT 0 + 1 OFFSET ${MAX_EVENTS_WAITING - 1}`,
+  );
+  const hasRoomForEvents = (specialist: Handle): boolean => crowded.get(specialist) === undefined;
+  const put = ({ delivery, plain }: DeliveryArrival, now: number): Put => {
+    const { specialist, id, scheme, body } = delivery;
+    const end = plain === undefined || !hasRoomForEvents(specialist) ? undefined : plain;
+    if (end === undefined && !backlog.hasRoom(body.byteLength)) return { kind: known.get(specialist, id) === undefined ? "full" : "known" };
+    const kind = end?.kind ?? delivery.kind ?? null;
+    const kept = end?.state === "done" ? null : body;
+    const note = end?.note?.slice(0, MAX_NOTE_LENGTH) ?? null;
+    const state = end?.state ?? "ready";
+    const inserted = insert.run(specialist, id, kind, scheme, kept, now, state, note, end === undefined ? null : now).changes === 1;
+    if (!inserted) return { kind: "known" };
+    if (end !== undefined) return { kind: "stored", fresh: workOn(specialist, end, now), waits: false };
+    backlog.add(body.byteLength);
+    return { kind: "stored", fresh: [], waits: true };
+  };
+  return { put, hasRoomForEvents };
+}
+
+/** What follows from a delivery, inside a transaction the caller owns. Answers which identities were new. */
+function createWorkOn(db: DatabaseSync, insertEvent: InsertEvent, nudge: ReturnType<typeof createNudge>): WorkOn {
+  const count = db.prepare(`
+    INSERT INTO delivery_count (specialist, kind, state, n) VALUES (?, ?, ?, 1) ON CONFLICT (specialist, kind, state) DO UPDATE SET n = n + 1`);
+  return (specialist, { state, kind, events, nudges }, now) => {
+    count.run(specialist, kind ?? "", state);
+    for (const one of nudges) nudge(specialist, one, now);
+    return events.filter((event) => insertEvent(event, now));
+  };
+}
+
+type Backlog = ReturnType<typeof createBacklog>;
 
 /** How much waits, counted once and then kept: asking the table for it at each delivery would cost more than storing it. */
 function createBacklog(db: DatabaseSync) {

@@ -8,6 +8,7 @@ import { asHandle } from "../../../src/core/ids.ts";
 import { silentLogger } from "../../../src/core/log.ts";
 import { systemRandom } from "../../../src/core/random.ts";
 import { Secret } from "../../../src/core/secret.ts";
+import type { NewDelivery } from "../../../src/inbox/port.ts";
 import { createGate } from "../../../src/intake/webhook/gate.ts";
 import { meaningOf } from "../../../src/intake/webhook/mapping.ts";
 import { createReceiver } from "../../../src/intake/webhook/receiver.ts";
@@ -60,13 +61,17 @@ async function drain(): Promise<void> {
   draining = false;
 }
 
+function put(delivery: NewDelivery, onStored: () => void): ReturnType<typeof store.putDelivery> {
+  return store.putDelivery({ delivery, plain: undefined, onStored }, clock.now());
+}
+
 /** The database keeps up to 32 MiB of pages in memory, which is no leak: they are filled before anything is measured. */
 async function fillCache(): Promise<void> {
   const body = Buffer.alloc(2_000, "x");
   for (let i = 0; i < 18_000; i += 500)
     await Promise.all(
       Array.from({ length: 500 }, (_, j) =>
-        store.putDelivery({ specialist: scout, id: `fill_${i + j}`, kind: undefined, scheme: "none", body }, clock.now()),
+        put({ specialist: scout, id: `fill_${i + j}`, kind: undefined, scheme: "none", body }, () => undefined),
       ),
     );
   await drain();
@@ -79,8 +84,7 @@ const gate = createGate({
   rules: profile.webhooks,
   secretsOf: (handle) => (handle === scout ? secrets : undefined),
   allowUnsigned: false,
-  put: (delivery, now) => store.putDelivery(delivery, now),
-  onStored: () => void drain().catch(note),
+  put: (delivery) => put(delivery, () => void drain().catch(note)),
   onHint: () => undefined,
 });
 const receiver = createReceiver({ gate, clock: systemClock(), onError: note });

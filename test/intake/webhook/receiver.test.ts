@@ -32,7 +32,6 @@ async function receiving(options: Partial<GateOptions> = {}) {
       if (!known) stored.push(delivery);
       return known ? "known" : "stored";
     },
-    onStored: () => undefined,
     onHint: (handle) => void hints.push(handle),
     ...options,
   });

@@ -1,0 +1,75 @@
+/** Deliveries in the store: what their bytes alone say is worked on with them, and what has to wait waits where it is bounded. */
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { NewEvent } from "../../src/contract/happening.ts";
+import { eventId } from "../../src/contract/identity.ts";
+import { systemClock } from "../../src/core/clock.ts";
+import { asHandle } from "../../src/core/ids.ts";
+import { seededRandom } from "../../src/core/random.ts";
+import type { DeliveryArrival } from "../../src/inbox/port.ts";
+import { MAX_EVENTS_WAITING } from "../../src/store/sqlite/deliveries.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+
+const scout = asHandle("scout");
+const body = Buffer.from(`{"type":"post.created"}`);
+const event = (n: number): NewEvent => ({
+  specialist: scout,
+  id: eventId("post.created", `p${n}`),
+  kind: "post.created",
+  payload: { id: `p${n}` },
+  via: "webhook",
+  hops: 0,
+});
+
+function lab() {
+  const clock = systemClock();
+  const store = openSqliteStore({ path: ":memory:", clock, random: seededRandom(1) });
+  onTestFinished(() => store.close());
+  const told: { readonly fresh: readonly string[]; readonly waits: boolean }[] = [];
+  const put = (n: number, plain: DeliveryArrival["plain"]) =>
+    store.putDelivery(
+      {
+        delivery: { specialist: scout, id: `d${n}`, kind: "from a header", scheme: "header", body },
+        plain,
+        onStored: (fresh, waits) => void told.push({ fresh: fresh.map(({ id }) => id), waits }),
+      },
+      clock.now(),
+    );
+  const plain = (n: number) => ({ state: "done", kind: "post.created", events: [event(n)], nudges: [] }) as const;
+  return { clock, store, put, plain, told };
+}
+
+describe("a delivery", () => {
+  test("that says all is worked on with its storing, once", async () => {
+    const { clock, store, put, plain, told } = lab();
+    const answers = [await put(1, plain(1)), await put(1, plain(1)), await put(2, plain(1))];
+    expect(answers).toEqual(["stored", "known", "stored"]);
+    expect(told).toEqual([
+      { fresh: [event(1).id], waits: false },
+      { fresh: [], waits: false }, // the same happening, delivered under another id
+    ]);
+    expect(await store.dueDeliveries(scout, clock.now(), 10)).toEqual([]);
+    expect(await store.deliveryCounts(scout)).toEqual([{ kind: "post.created", state: "done", count: 2 }]);
+    const claimed = await store.claimEvents(scout, clock.now(), 10);
+    expect(claimed.map(({ id }) => id)).toEqual([event(1).id]);
+  });
+
+  test("that says too little waits as it came", async () => {
+    const { clock, store, put, told } = lab();
+    await put(1, undefined);
+    expect(told).toEqual([{ fresh: [], waits: true }]);
+    const [waiting] = await store.dueDeliveries(scout, clock.now(), 10);
+    expect(waiting).toMatchObject({ id: "d1", kind: "from a header", attempts: 0 });
+    expect(Buffer.from(waiting?.body ?? []).equals(body)).toBe(true);
+  });
+
+  test("waits where too many events of its specialist do", async () => {
+    const { clock, store, put, plain, told } = lab();
+    const all = Array.from({ length: MAX_EVENTS_WAITING + 1 }, (_, n) => n);
+    await Promise.all(all.map((n) => put(n, plain(n))));
+    expect(told.map(({ waits }) => waits)).toEqual(all.map((n) => n === MAX_EVENTS_WAITING));
+    expect(await store.hasRoomForEvents(scout)).toBe(false);
+    expect(await store.hasRoomForEvents(asHandle("other"))).toBe(true);
+    await store.claimEvents(scout, clock.now(), 1);
+    expect(await store.hasRoomForEvents(scout)).toBe(true);
+  });
+});
