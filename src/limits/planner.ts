@@ -120,14 +120,14 @@ function warningsOf(
   const others = sharers.filter(({ handle }) => handle !== one.handle).map(({ handle }) => handle);
   if (others.length > 0) warnings.push(`shares its key with ${others.join(", ")}: they share ${perDay} calls a day`);
   const fixed = wanted.reduce((sum, calls) => sum + calls, 0);
-  if (fixed > perDay) warnings.push(`wants ${round(fixed)} calls a day of ${perDay}: what is over will wait`);
+  const wants = others.length === 0 ? "wants" : `wants, together with ${others.join(", ")},`;
+  if (fixed > perDay) warnings.push(`${wants} ${round(fixed)} calls a day of ${perDay}: what is over will wait`);
   else if (fixed + polls > perDay * 1.001)
-    warnings.push(`wants ${round(fixed + polls)} calls a day of ${perDay} with its polls at their floor`);
+    warnings.push(`${wants} ${round(fixed + polls)} calls a day of ${perDay} with its polls at their floor`);
   for (const lane of LANES) {
-    const wants = wanted[slotIndex(lane)] ?? 0;
-    const floor = floorOf(day, lane);
-    if (fixed <= perDay && wants > floor && wants > 0 && floor === 0)
-      warnings.push(`has no guaranteed calls for ${lane}, but wants ${round(wants)} a day`);
+    const calls = wanted[slotIndex(lane)] ?? 0;
+    if (fixed <= perDay && calls > 0 && floorOf(day, lane) === 0)
+      warnings.push(`has no guaranteed calls for ${lane}, but wants ${round(calls)} a day`);
   }
   if (one.sources.length > 0 && floorOf(day, "poll") === 0 && fixed > perDay * 0.9)
     warnings.push("will hardly look at its sources: polls have no floor and the rest is wanted elsewhere");

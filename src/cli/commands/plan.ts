@@ -1,6 +1,7 @@
 /** `retinue plan`: what the definitions will cost in requests, and how soon they see what happens, without a call. */
 import { keyReference, keyVariable } from "../../config/keys.ts";
 import type { Config } from "../../config/config.ts";
+import { LANES } from "../../contract/operations.ts";
 import type { Profile } from "../../contract/profile.ts";
 import { sha256 } from "../../core/json.ts";
 import { DAY, showDuration } from "../../core/units.ts";
@@ -89,25 +90,50 @@ function show(rows: readonly PlanRow[], out: Output): void {
       { title: "at worst", value: ({ source }) => showDuration(source.discoveryMs.worst), align: "right" },
     ],
   );
+  if (rows.some(({ sources }) => sources.some(({ watchers }) => watchers > 1)))
+    out.line(out.paint.dim("Specialists with keys of their own look at public lists for each other."));
   out.line();
-  const lane = (row: PlanRow, name: string): string => {
-    const found = row.lanes.find((one) => one.lane === name);
-    return found === undefined ? "-" : `${Math.round(found.perDay)} (${found.floorPerDay})`;
-  };
+  calls(rows, "day", out);
+  out.line();
+  calls(rows, "hour", out);
+  out.line(
+    out.paint.dim(
+      "In brackets what is guaranteed. What handlers will decide to do is not known beforehand: it comes on top, and polls give way to it.",
+    ),
+  );
+  for (const { handle, warnings } of rows) for (const warning of warnings) out.line(out.paint.yellow(`\n${handle} ${warning}`));
+}
+
+/** Calls by what they are for, in one of the windows, and when it would be used up. */
+function calls(rows: readonly PlanRow[], window: "hour" | "day", out: Output): void {
+  const [perWindow, floor] = window === "day" ? (["perDay", "floorPerDay"] as const) : (["perHour", "floorPerHour"] as const);
   out.table(rows, [
-    { title: "calls a day (guaranteed)", value: ({ handle }) => handle },
-    ...(["obligation", "reply", "act", "watch", "poll", "explore"] as const).map((name) => ({
+    { title: `calls ${window === "day" ? "a day" : "an hour"}`, value: ({ handle }) => handle },
+    ...LANES.map((name) => ({
       title: name,
-      value: (row: PlanRow) => lane(row, name),
+      value: ({ lanes }: PlanRow) => {
+        const found = lanes.find(({ lane }) => lane === name);
+        return found === undefined ? "-" : `${figure(found[perWindow])} (${Math.floor(found[floor])})`;
+      },
       align: "right" as const,
     })),
-    { title: "in all", value: ({ perDay, limits }) => `${Math.round(perDay)} of ${limits.perDay}`, align: "right" },
     {
-      title: "an hour's full after",
-      value: ({ runsOutMs }) => (runsOutMs.hour === undefined ? "never" : showDuration(runsOutMs.hour)),
+      title: "in all",
+      value: ({ lanes, limits }) => `${figure(lanes.reduce((sum, lane) => sum + lane[perWindow], 0))} of ${limits[perWindow]}`,
       align: "right",
     },
-    { title: "jobs at a time", value: ({ maxObligations }) => maxObligations, align: "right" },
+    {
+      title: "used up after",
+      value: ({ runsOutMs }) => (runsOutMs[window] === undefined ? "never" : showDuration(runsOutMs[window])),
+      align: "right",
+    },
+    ...(window === "day"
+      ? [{ title: "jobs at a time", value: ({ maxObligations }: PlanRow) => maxObligations, align: "right" as const }]
+      : []),
   ]);
-  for (const { handle, warnings } of rows) for (const warning of warnings) out.line(out.paint.yellow(`\n${handle} ${warning}`));
+}
+
+/** Whole calls where there are many, one decimal where there are few. */
+function figure(calls: number): string {
+  return String(calls >= 10 ? Math.round(calls) : Math.round(calls * 10) / 10);
 }
