@@ -1,5 +1,6 @@
-/** Admissions in a process of their own, as fast as they go: `harness/ledger.ts`, or a limiter that keeps nothing. */
+/** Admissions in a process of their own, as fast as they go: `harness/ledger.ts`, or a limiter that keeps nothing. Or what idle keys weigh. */
 import { DatabaseSync } from "node:sqlite";
+import { idleKeys } from "../harness/idle-keys.ts";
 import { admissions, type AdmissionLoad } from "../harness/ledger.ts";
 import { ready, settings } from "./subject.ts";
 
@@ -40,6 +41,7 @@ ready({
   port: 0,
   answers: {
     go: () => {
+      if (settings["idle"] !== undefined) return idleKeys(Number(settings["idle"]));
       if (settings["load"] !== undefined) return admissions(settings["load"] as AdmissionLoad);
       const single = settings["single"];
       if (typeof single === "string") return singleCommits(single, Number(settings["count"]));
