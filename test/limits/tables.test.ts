@@ -144,6 +144,21 @@ describe("quota rows", () => {
     expect(seen).toBeLessThanOrEqual(T0);
   });
 
+  test("what was counted while a clock that was behind made time stand still counts from when the clock is right", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+    tables.end(tables.admit({ now: T0 }).attempt ?? 0, { now: T0 });
+    tables.forget(); // a restart, with the clock thirteen hours behind
+    const behind = T0 - 13 * HOUR;
+    for (let i = 0; i < 59; i++) tables.end(tables.admit({ now: behind + i * MINUTE }).attempt ?? 0, { now: behind + i * MINUTE });
+    expect(tables.admit({ now: behind + HOUR }).verdict.kind).toBe("wait");
+    // The last of them was made a minute ago, as far as anybody knows.
+    expect(tables.admit({ now: T0 + 2 * HOUR }).verdict.kind).toBe("wait");
+    tables.forget();
+    expect(tables.admit({ now: T0 + 2 * HOUR + MINUTE }).verdict.kind).toBe("wait");
+    expect(tables.admit({ now: T0 + 3 * HOUR + 2 * MINUTE }).verdict.kind).toBe("admit");
+  });
+
   test("a regenerated key inherits once, also what is in flight", () => {
     const tables = openTables();
     const heir = asKeyId("key-2");

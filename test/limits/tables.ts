@@ -123,7 +123,8 @@ export function openTables(zone = "UTC", file = MEMORY): TestTables {
 }
 
 function viewOf(tables: LimitTables, wanted: Wanted): AdmissionView {
-  const { now, key = KEY, specialist = SCOUT, lane = "obligation", price = { kind: "free" }, caps = [] } = wanted;
+  const { key = KEY, specialist = SCOUT, lane = "obligation", price = { kind: "free" }, caps = [] } = wanted;
+  const now = tables.quota.passTime(wanted.now);
   const worst = price.kind === "priced" ? price.worst : undefined;
   return {
     now,

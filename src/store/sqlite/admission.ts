@@ -96,7 +96,7 @@ function createView(db: DatabaseSync, { quota, spending, guardian }: AdmissionTa
   const owed = createOwed(db);
   const uses = createOwnUses(db);
   return ({ request, intent, now: asked, known }) => {
-    const now = Math.max(asked, quota.seenAt());
+    const now = quota.passTime(asked);
     const { specialist, price } = request;
     const clash = intent === undefined ? undefined : conflict.get(intent.conflictKey, intent.seq);
     const priced = price.kind === "priced" ? price.worst.currency : undefined;

@@ -57,6 +57,8 @@ export class QuotaTable {
   readonly #options: QuotaTableOptions;
   readonly #cache = new Map<KeyId, Cached>();
   #seenAt: number | undefined;
+  /** Whether requests may have been counted while time stood still: an earlier process does not say. */
+  #mayHaveStood = true;
   #pruneFrom = "";
 
   constructor(db: DatabaseSync, options: QuotaTableOptions) {
@@ -81,13 +83,13 @@ export class QuotaTable {
    * is what keeps the charge over a crash.
    */
   charge(key: KeyId, lane: Lane, cost: number, now: number): void {
-    this.#passTime(now);
+    this.passTime(now);
     charge(this.#cached(key).state, now, lane, cost);
   }
 
   /** When the attempt ended, in the transaction that closes its row, before this key is loaded again in it. */
   end(end: AttemptEnd, now: number): Ended {
-    this.#passTime(now);
+    this.passTime(now);
     // Read without this attempt where it was not in memory: whether its row is closed yet must not matter.
     const known = this.#cache.has(end.key);
     const entry = this.#cached(end.key, end.attempt);
@@ -156,8 +158,36 @@ export class QuotaTable {
     return this.#seenAt;
   }
 
+  /**
+   * The ledger's time, never before what it has seen. To be called in a transaction, before a key is loaded in it.
+   *
+   * A wall clock that is behind when a process starts makes this time stand still, and what is asked meanwhile is counted
+   * at that one moment. When the clock is right again, how long ago it was is not known: so it counts from then on.
+   */
+  passTime(asked: number): number {
+    const seenAt = this.seenAt();
+    if (asked < seenAt) this.#mayHaveStood = true;
+    if (asked - seenAt < TIME_STEP_MS) return Math.max(asked, seenAt);
+    if (this.#mayHaveStood) this.#countFrom(seenAt, asked);
+    this.#sql.saveTime.run(asked);
+    this.#seenAt = asked;
+    return asked;
+  }
+
+  /** What was counted at the moment the ledger had last seen, or after it, counts at `now`. */
+  #countFrom(seenAt: number, now: number): void {
+    for (const name of WINDOWS) {
+      const place = { span: SPAN[name], from: cellAt(WINDOW_SHAPES[name], seenAt), to: cellAt(WINDOW_SHAPES[name], now) };
+      this.#sql.gather.run(place);
+      this.#sql.gathered.run(place);
+    }
+    this.#cache.clear();
+    this.#mayHaveStood = false;
+  }
+
   /** Forgets what is in memory: after a rollback, or to free memory. Rows are the truth. */
   forget(): void {
+    this.#mayHaveStood = true;
     this.#cache.clear();
     this.#seenAt = undefined;
   }
@@ -210,12 +240,6 @@ export class QuotaTable {
       addToCell(cell["span"] === SPAN.hour ? state.hour : state.day, Number(cell["cell"]), Number(cell["slot"]), Number(cell["used"]));
     for (const open of this.#sql.open.iterate(key, exceptAttempt)) charge(state, 0, laneOf(open["lane"]), Number(open["cost"]));
     return state;
-  }
-
-  #passTime(now: number): void {
-    if (now - this.seenAt() < TIME_STEP_MS) return;
-    this.#sql.saveTime.run(now);
-    this.#seenAt = now;
   }
 
   #save(key: KeyId, { hourCell, dayCell, slot, count }: CellDelta): void {
@@ -272,6 +296,11 @@ function statements(db: DatabaseSync) {
     addOne: db.prepare(
       "INSERT INTO quota_cell (key_id, span, cell, slot, used) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET used = used + excluded.used",
     ),
+    gather: db.prepare(`
+      INSERT INTO quota_cell (key_id, span, cell, slot, used)
+      SELECT key_id, span, :to, slot, sum(used) FROM quota_cell WHERE span = :span AND cell >= :from AND cell < :to GROUP BY key_id, slot
+      ON CONFLICT DO UPDATE SET used = used + excluded.used`),
+    gathered: db.prepare("DELETE FROM quota_cell WHERE span = :span AND cell >= :from AND cell < :to"),
     clear: db.prepare("DELETE FROM quota_cell WHERE key_id = ?"),
     prune: db.prepare("DELETE FROM quota_cell WHERE key_id = ? AND span = ? AND cell < ?"),
     park: db.prepare("UPDATE quota_key SET parked_at = ?, parked_until = ?, park_reason = ?, strikes = ? WHERE key_id = ?"),
