@@ -101,7 +101,7 @@ const WORST: FaultRates = {
   crashes: 40,
   stopsPerDay: 6,
   clockJumpsPerDay: 3,
-  keyRotationsPerDay: 1,
+  keyRotationsPerDay: 3,
   outagesPerDay: 1,
   haltsPerDay: 2,
 };
@@ -177,9 +177,9 @@ export function downtimeMs(random: Random): number {
   return Math.ceil(random.next() * 8 * HOUR) + 1;
 }
 
-/** By how much a wall clock jumps: minutes to a day, either way. */
+/** By how much a wall clock jumps: seconds to a day, either way. */
 export function jumpMs(random: Random): number {
-  const size = random.pick([MINUTE, 10 * MINUTE, HOUR, DAY]) * (0.5 + random.next());
+  const size = random.pick([20 * SECOND, MINUTE, 10 * MINUTE, HOUR, DAY]) * (0.5 + random.next());
   return Math.round(random.next() < 0.5 ? -size : size);
 }
 

@@ -13,8 +13,9 @@ const EVERY_MS = 10 * MINUTE;
 /** In a storm, followers come this far apart: closer than anything the runtime waits for. */
 const STORM_GAP_MS = { least: 500, most: 4 * SECOND };
 const LONGEST_STORM_MS = HOUR;
-/** Somebody pastes a new key within this. */
+/** Somebody pastes a new key within this, half of the time at once. */
 const PASTED_MS = HOUR;
+const PASTED_AT_ONCE_MS = MINUTE;
 /** Longer than any run. */
 const FOR_EVER_MS = 36_600 * DAY;
 /** Of ten questions, the Guardian says yes to so many. */
@@ -94,7 +95,7 @@ export function createHappenings(options: HappeningOptions): Happenings {
     note(`the key of ${handle} is regenerated`);
     shown.set(handle, options.rotate(handle));
     options.disturb(clock.now() + PASTED_MS);
-    later(PASTED_MS, () => options.pasteKey(handle, shown.get(handle) ?? ""));
+    later(random.next() < 0.5 ? PASTED_AT_ONCE_MS : PASTED_MS, () => options.pasteKey(handle, shown.get(handle) ?? ""));
   };
   return {
     start() {

@@ -2,12 +2,12 @@
 import type { WireRequest } from "../client/transport.ts";
 import type { RawDelivery } from "../intake/webhook/schemes.ts";
 import type { Clock } from "../core/clock.ts";
-import { DAY, HOUR } from "../core/units.ts";
 import type { NetworkReply } from "../network/answer.ts";
 import type { LocalNetwork } from "../network/local-network.ts";
 import type { Effect } from "../network/truth.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import type { OpenDatabase } from "../store/sqlite/database.ts";
+import { createOveruse } from "./overuse.ts";
 import { createTold } from "./told.ts";
 import { creditsCounted, layTripwires, type Breach, type Promised } from "./tripwires.ts";
 
@@ -40,6 +40,8 @@ export interface Judge {
   acknowledges(handle: string, delivery: RawDelivery): void;
   /** The process has died, and what was half written is gone. */
   died(): void;
+  /** A wall clock that was behind when the process started is set right. */
+  clockLeaps(): void;
   /** What is due is not done, though nothing is in its way. */
   isLate(what: string): void;
   /** The runtime said that a list of this specialist's has a gap. */
@@ -59,7 +61,6 @@ const MAX_VIOLATIONS = 50;
 const REPEATABLE = new Set(["communities.join", "communities.leave", "agents.update"]);
 /** Acts that change nothing where it is so already. */
 const MAY_CHANGE_NOTHING = new Set([...REPEATABLE, "posts.vote"]);
-const SPAN = { hour: HOUR, day: DAY } as const;
 
 export function createJudge(options: JudgeOptions): Judge {
   const { clock, db, network, specialists, intentHeader } = options;
@@ -70,12 +71,10 @@ export function createJudge(options: JudgeOptions): Judge {
   /** Who told of a gap in a list: what was missed is known to be missing. */
   const gaps = new Set<string>();
   const leftWithoutLeave = createGate(db, intentHeader);
+  const overuse = createOveruse(network, clock);
   const told = createTold(db, network, specialists);
   let seenEffects = 0;
-  let seenOverLimit = 0;
   let effects = 0;
-  /** Until then the network counts something that landed later than it states, which nothing of ours can know. */
-  const unjudged = { hour: -Infinity, day: -Infinity };
 
   const violate = (promise: Promised, what: string): void => {
     if (violations.length < MAX_VIOLATIONS) violations.push({ promise, at: clock.now(), what });
@@ -94,10 +93,7 @@ export function createJudge(options: JudgeOptions): Judge {
       seenEffects = effect.seq;
       if (handles.has(effect.agent) && !effect.operation.startsWith("webhooks.")) takeEffect(intent, effect);
     }
-    const over = network.truth.overLimit();
-    for (const { agent, window, count, limit } of over.slice(seenOverLimit))
-      if (clock.now() > unjudged[window]) violate("P1", `${agent}: request ${count} of ${limit} within one ${window}`);
-    seenOverLimit = over.length;
+    for (const what of overuse.read()) violate("P1", what);
   };
 
   return {
@@ -106,6 +102,7 @@ export function createJudge(options: JudgeOptions): Judge {
     died() {
       for (const what of told.lost()) violate("P3", what);
     },
+    clockLeaps: () => overuse.leaps(),
     isLate: (what) => violate("P3", what),
     tellsGap: (handle) => void gaps.add(handle),
     get effects() {
@@ -119,8 +116,8 @@ export function createJudge(options: JudgeOptions): Judge {
       if (broken !== undefined) violate(broken.promise, broken.what);
     },
     async arrives(request, arrive, beyondBound) {
-      if (beyondBound) for (const window of ["hour", "day"] as const) unjudged[window] = clock.now() + SPAN[window];
       const reply = arrive(); // it takes effect before anything else can happen
+      if (beyondBound) overuse.strays();
       readTruth(request.headers[intentHeader]);
       return reply;
     },

@@ -43,6 +43,8 @@ export interface MachineOptions {
   readonly onCommit: (operation: string) => void;
   readonly onDeath: (point: string, downMs: number) => void;
   readonly onBoot: () => void;
+  /** The clock was behind when a process started, and is set right now. */
+  readonly onLeap: () => void;
 }
 
 export interface Machine {
@@ -86,17 +88,12 @@ export function createMachine(options: MachineOptions): Machine {
   let stopped = false;
   let fuse = Infinity;
   let boundaries = 0;
+  /** Since the clock was last right. */
+  let startedBehind = false;
 
   const dies = (): boolean => {
     boundaries++;
     return fuse-- <= 0;
-  };
-  const nextFuse = (): number => {
-    if (lives === 1 && options.crashAt !== undefined) return options.crashAt;
-    const rate = options.crashes();
-    if (rate <= 0) return Infinity;
-    if (lives > 1 && random.next() < SECOND_CRASH_SHARE) return random.int(FIRST_STEPS);
-    return Math.ceil((-Math.log(1 - random.next()) * BOUNDARIES) / rate);
   };
   const onDeath = (point: string): void => {
     running = undefined;
@@ -112,7 +109,8 @@ export function createMachine(options: MachineOptions): Machine {
     lives++;
     // A clock that is ahead when a process starts is believed: nothing on the machine could know better. One that is behind is not.
     skewMs = Math.min(0, skewMs);
-    fuse = nextFuse();
+    startedBehind ||= skewMs < 0;
+    fuse = fuseOf(options, lives);
     running = startProcess(options, { clock, skewMs: () => skewMs, dies, onDeath }, random.fork(`life ${lives}`));
     options.onBoot();
     running.runtime.start().catch((error: unknown) => options.log.error("the runtime could not start", { message: messageOf(error) }));
@@ -126,8 +124,15 @@ export function createMachine(options: MachineOptions): Machine {
       life?.freeze();
       clock.after(ms, () => life?.resume());
     },
-    jump: (ms) => void (skewMs += ms),
-    setClockRight: () => void (skewMs = 0),
+    jump(ms) {
+      skewMs += ms;
+      if (startedBehind && ms > 0) options.onLeap();
+    },
+    setClockRight() {
+      skewMs = 0;
+      if (startedBehind) options.onLeap();
+      startedBehind = false;
+    },
     deliver: (handle, delivery) => deliverTo(running, handle, delivery),
     store: () => running?.store,
     async stop() {
@@ -147,6 +152,15 @@ export function createMachine(options: MachineOptions): Machine {
       return skewMs;
     },
   };
+}
+
+/** How many boundaries the next process lives for. */
+function fuseOf({ random, crashAt, crashes }: MachineOptions, lives: number): number {
+  if (lives === 1 && crashAt !== undefined) return crashAt;
+  const rate = crashes();
+  if (rate <= 0) return Infinity;
+  if (lives > 1 && random.next() < SECOND_CRASH_SHARE) return random.int(FIRST_STEPS);
+  return Math.ceil((-Math.log(1 - random.next()) * BOUNDARIES) / rate);
 }
 
 /** One life of the runtime on this machine. Its chance differs from life to life, as ids must. */

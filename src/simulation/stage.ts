@@ -205,6 +205,7 @@ function placeMachine(scene: Scene): Machine {
       judge.died();
       liveness.disturb(clock.now() + downMs);
     },
+    onLeap: () => judge.clockLeaps(),
     onBoot() {
       note("boots");
       liveness.disturb();

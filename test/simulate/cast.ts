@@ -40,7 +40,7 @@ export const worker = defineSpecialist({
   },
 });
 
-/** Reads more than its quota allows, all day, and does what may be done twice. Each handling of its visits is suspended at times. */
+/** Reads more than its quota of an hour allows, and nearly that of a day, and does what may be done twice. Each handling of its visits is suspended at times. */
 export const regular = defineSpecialist({
   handle: "regular",
   may: ["posts.create", "posts.reply", "communities.join", "communities.leave", "agents.update"],
@@ -75,6 +75,24 @@ export const regular = defineSpecialist({
         const boast = act.post("I ".repeat(act.random() < 0.5 ? 10_000 : 10) + String(act.now));
         const also = act.reply(boast, `as I said at ${act.now}`);
         act.reply(also, "and so on");
+      },
+    },
+  },
+});
+
+/** Nothing but reads, and none of its quota kept for anything else: for hours on end it takes each request as soon as there is room. */
+export const glutton = defineSpecialist({
+  handle: "glutton",
+  lanes: { watch: 100 },
+  watch: { feed: false },
+  schedules: {
+    binge: {
+      every: "6h",
+      onMissed: "skip",
+      run: async (act) => {
+        const posts = await act.read.posts({ limit: 20 });
+        for (let round = 0; round < 5; round++) for (const { id } of posts) await act.read.post(id);
+        act.state = { binged: act.now };
       },
     },
   },

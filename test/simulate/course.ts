@@ -1,13 +1,13 @@
 /** What a campaign runs for a seed: the whole cast, in each set, with all faults or some, against networks of different habits. */
 import type { SimulateOptions } from "../../src/simulation/options.ts";
 import type { WebhookScheme } from "../../src/network/assumptions.ts";
-import { patron, regular, worker } from "./cast.ts";
+import { glutton, patron, regular, worker } from "./cast.ts";
 
-export const CAST = [worker, patron, regular];
+export const CAST = [worker, patron, regular, glutton];
 
 const SCHEMES: readonly WebhookScheme[] = ["sha256-header", "standard", "stripe", "github", "in-body"];
 
-/** Odd seeds get every fault at once, even ones those they choose; every third a network where a second vote takes the first back; three of four are told of news by webhook. */
+/** Odd seeds get every fault at once, even ones those they choose; every third a network where a second vote takes the first back; half are told of news by webhook. */
 export function course(seed: number, hours: number): SimulateOptions {
   return {
     specialists: CAST,
@@ -15,7 +15,7 @@ export function course(seed: number, hours: number): SimulateOptions {
     hours,
     faults: seed % 2 === 1 ? "all" : "swarm",
     set: seed % 5 === 0 ? "a" : "b",
-    webhooks: seed % 4 !== 0,
+    webhooks: seed % 4 >= 2,
     assume: { repeatedVote: seed % 3 === 0 ? "toggles" : "ignored", webhookScheme: SCHEMES[(seed % 7) % SCHEMES.length] ?? "standard" },
   };
 }

@@ -7,7 +7,7 @@ import { BUGS } from "./bugs.ts";
 import { edited, hunt, plant } from "./plant.ts";
 
 /** One of each kind that the first seed or two catch, so that the hunt is short. */
-const QUICK = ["quota refunded on unknown", "no quiet period", "money freed in doubt"];
+const QUICK = ["quota refunded on unknown", "unknown is sent again at once", "money freed in doubt"];
 const FEW_SEEDS = 3;
 
 describe("each planted bug", () => {
