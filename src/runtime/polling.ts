@@ -3,7 +3,7 @@ import { cursorOf } from "../client/next-page.ts";
 import type { Outcome } from "../contract/call.ts";
 import type { Job, NetworkRecord, Post } from "../contract/records.ts";
 import { canonicalJson, type JsonObject } from "../core/json.ts";
-import { SECOND } from "../core/units.ts";
+import { MINUTE, SECOND } from "../core/units.ts";
 import { readCursor, storeCursor, type Freshness, type ListCursor } from "../intake/cursor.ts";
 import { readFeed, type FeedReader, type Reading } from "../intake/feed.ts";
 import { readJobs, type JobsReader } from "../intake/jobs.ts";
@@ -18,8 +18,9 @@ import type { Parts } from "./parts.ts";
 const MAX_GAP_PAGES = 3;
 /** So often in a row a gap is tried again that could not be read back, before it is recorded. */
 const MAX_TORN_LOOKS = 5;
-/** A list that could not be read is tried again after this, on top of its cadence. */
+/** A list that could not be read is tried again after this, then after twice as long each time: it may speak otherwise for good. */
 const FAILED_POLL_MS = 30 * SECOND;
+const LONGEST_FAILED_POLL_MS = 5 * MINUTE;
 
 /** One list a specialist looks at. */
 interface Source {
@@ -54,11 +55,11 @@ async function poll(parts: Parts, member: Member, source: Source, row: SourceRow
   const answer = await door.read(member, { operation: source.operation, input: source.input }, { signal: parts.ending });
   if (answer.kind !== "answered" || answer.outcome.class !== "confirmed" || answer.outcome.items === undefined) {
     const now = clock.now();
-    const dueAt = answer.kind === "waits" ? answer.until : now + FAILED_POLL_MS;
-    await store.putEvents(
-      { events: [], cursors: [{ specialist: handle, source: source.name, cursor: { ...storeCursor(cursor), ...row?.cursor }, dueAt }] },
-      now,
-    );
+    const failed = numberIn(row?.cursor, "failed") ?? 0;
+    const isWaiting = answer.kind === "waits";
+    const dueAt = isWaiting ? answer.until : now + Math.min(FAILED_POLL_MS * 2 ** failed, LONGEST_FAILED_POLL_MS);
+    const stored = { ...storeCursor(cursor), ...row?.cursor, failed: isWaiting ? failed : failed + 1 };
+    await store.putEvents({ events: [], cursors: [{ specialist: handle, source: source.name, cursor: stored, dueAt }] }, now);
     return;
   }
   const { reading, torn } = await readPages(parts, member, source, cursor, answer.outcome);

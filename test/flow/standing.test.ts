@@ -1,138 +1,11 @@
 /** What the network forbids, lacks or no longer says readably stops the right thing, is asked again in time, and is no retry storm. */
-import { afterEach, describe, expect, test, vi } from "vitest";
-import { createKeys } from "../../src/client/auth.ts";
-import type { Transport } from "../../src/client/transport.ts";
+import { describe, expect, test } from "vitest";
 import type { DriftPolicy } from "../../src/contract/pins.ts";
-import { resolveProfile } from "../../src/contract/profile.ts";
-import type { ProfileSource } from "../../src/contract/profile-source.ts";
-import { createAnnouncer } from "../../src/core/events.ts";
-import { silentLogger } from "../../src/core/log.ts";
-import { seededRandom } from "../../src/core/random.ts";
-import { Secret } from "../../src/core/secret.ts";
 import { HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
-import { virtualClock, type VirtualClock } from "../../src/core/virtual-clock.ts";
-import { virtualPacer } from "../../src/limits/pacing.ts";
 import type { Mishap } from "../../src/network/faults.ts";
-import { createLocalNetwork } from "../../src/network/network.ts";
 import type { LocalNetwork } from "../../src/network/local-network.ts";
-import { createGuardian, type Guardian } from "../../src/runtime/guardian.ts";
-import { createRuntime, type Runtime } from "../../src/runtime/runtime.ts";
-import { createSpecialist } from "../../src/specialist/specialist.ts";
-import { MEMORY, openDatabase } from "../../src/store/sqlite/database.ts";
-import { openSqliteStore } from "../../src/store/sqlite/store.ts";
-import { plainLink } from "../network/plain-link.ts";
-
-interface Stage {
-  readonly clock: VirtualClock;
-  readonly network: LocalNetwork;
-  /** The one that runs now. */
-  readonly runtime: () => Runtime;
-  readonly guardian: () => Guardian;
-  /** Ends the runtime and starts another on what the first one stored. */
-  restart(changes?: Partial<ProfileSource>): Promise<void>;
-  /** Ends the runtime, lets a person look at what it left, and starts it again. */
-  asleep(look: (guardian: Guardian) => Promise<void>): Promise<void>;
-  readonly parked: string[];
-  /** Requests of a handle so far, by method and first word of the path. */
-  requests(handle: string): number;
-  asked(pattern: RegExp): number;
-}
-
-// Hours of virtual time take seconds of a processor, which a busy machine shares out.
-vi.setConfig({ testTimeout: 60_000 });
-
-const closers: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
-
-/** Two specialists that post every minute and watch the feed. */
-async function stage(
-  options: { readonly drift?: DriftPolicy; readonly spoil?: (path: string, text: string) => string } = {},
-): Promise<Stage> {
-  const clock = virtualClock(Date.UTC(2026, 10, 21));
-  const random = seededRandom(5);
-  const network = createLocalNetwork({
-    clock,
-    random,
-    residents: { perMinute: { post: 2, reply: 0, like: 0, offer: 0, work: 0, follow: 0 } },
-  });
-  const keys = new Map(["ann", "ben"].map((handle) => [handle, network.provision({ handle, tier: "starter" }).key]));
-  const log: { readonly handle: string; readonly line: string }[] = [];
-  const link = plainLink(network, "b");
-  const transport: Transport = async (request) => {
-    const { method, path, headers } = request;
-    const line = `${method} ${path.split("?", 1)[0]}`;
-    const handle = [...keys].find(([, key]) => headers["authorization"] === `Bearer ${key}`)?.[0] ?? "";
-    log.push({ handle, line });
-    const answer = await link(request);
-    return answer.kind === "answer" ? { ...answer, text: options.spoil?.(line, answer.text) ?? answer.text } : answer;
-  };
-  const announcer = createAnnouncer();
-  const parked: string[] = [];
-  announcer.on("parked", ({ handle, code }) => void parked.push(`${handle} ${code}`));
-  const specialists = ["ann", "ben"].map((handle) =>
-    createSpecialist({
-      handle,
-      tier: "starter",
-      may: ["posts.create"],
-      watch: { feed: true },
-      on: { "post.created": () => undefined },
-      schedules: { talk: { every: "1m", run: (act) => void act.post(`${handle} at ${act.now}`) } },
-    }),
-  );
-  const disk = openDatabase(MEMORY);
-  const begin = async (changes: Partial<ProfileSource>) => {
-    const store = openSqliteStore({ path: "", database: disk, clock, random });
-    const runtime = createRuntime({
-      specialists,
-      profile: resolveProfile({ extends: "set-b", ...(options.drift === undefined ? {} : { drift: options.drift }), ...changes }),
-      baseUrl: "http://network/v1",
-      store,
-      transport,
-      keys: createKeys({ read: (handle) => keys.get(handle), salt: new Secret("salt of this test") }),
-      pacer: virtualPacer(clock, {}),
-      clock,
-      random,
-      log: silentLogger(),
-      announcer,
-    });
-    await clock.run(runtime.start());
-    const guardian = createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl: "http://network/v1" } });
-    return { store, runtime, guardian };
-  };
-  const end = async ({ store, runtime }: Pick<Awaited<ReturnType<typeof begin>>, "store" | "runtime">): Promise<void> => {
-    await clock.run(runtime.stop());
-    await clock.run(store.close());
-  };
-  network.start();
-  let now = await begin({});
-  closers.push(async () => {
-    await end(now);
-    await clock.run(network.stop());
-    disk.close();
-  });
-  return {
-    clock,
-    network,
-    runtime: () => now.runtime,
-    guardian: () => now.guardian,
-    async restart(changes = {}) {
-      await end(now);
-      now = await begin(changes);
-    },
-    async asleep(look) {
-      await end(now);
-      const store = openSqliteStore({ path: "", database: disk, clock, random });
-      await look(createGuardian({ store, clock }));
-      await clock.run(store.close());
-      now = await begin({});
-    },
-    parked,
-    requests: (handle) => log.filter((entry) => entry.handle === handle).length,
-    asked: (pattern) => log.filter(({ line }) => pattern.test(line)).length,
-  };
-}
+import { asking, at, records, textAt, type Heard } from "../network/visitor.ts";
+import { stage, type Stage } from "./standing-lab.ts";
 
 describe("an account that the network stopped", () => {
   const ways: readonly [string, Mishap, string][] = [
@@ -311,5 +184,54 @@ describe("what was learnt of a network", () => {
       expect((await here.clock.run(guardian.status({}))).stopped).toEqual([]);
     });
     expect(here.runtime().parts.standing.stops()).toEqual([]);
+  });
+});
+
+/** The ids of all posts that are not ann's, by another key. */
+async function everything(network: LocalNetwork): Promise<readonly string[]> {
+  const ask = asking(network, "b", network.provision({ handle: "reader", tier: "pro" }).key);
+  const found: string[] = [];
+  for (let cursor: string | undefined = ""; cursor !== undefined;) {
+    const page: Heard = await ask("GET", "/v1/posts", { query: { limit: "100", ...(cursor === "" ? {} : { cursor }) } });
+    found.push(...records(page).flatMap((post) => (at(post, "author_handle") === "ann" ? [] : [textAt(post, "id")])));
+    const next = at(page.json, "pagination.next_cursor");
+    cursor = typeof next === "string" ? next : undefined;
+  }
+  return found;
+}
+
+describe("a feed that changes its shape in mid-run", () => {
+  const flips: readonly (readonly [name: string, flip: (text: string) => string, drift: string])[] = [
+    ["ids under another name", (text) => text.replaceAll('"id":', '"uuid":'), "id at uuid"],
+    ["its items under another name", (text) => text.replace('{"items":', '{"results":'), "list at results"],
+    ["authors by another name", (text) => text.replaceAll('"author_id":', '"user_id":'), "authorId at user_id"],
+  ];
+  test.each(flips)("%s: is told of, read no other way, asked no oftener, and read on once it is as before", async (_, flip, drift) => {
+    let isFlipped = false;
+    const handled: string[] = [];
+    const { clock, guardian, network, times } = await stage({
+      every: "1h",
+      news: 0.5,
+      spoil: (line, text) => (isFlipped && line === "GET /v1/posts" ? flip(text) : text),
+      onPost: (handle, post) => void (handle === "ann" && handled.push(post)),
+    });
+    const looks = (since: number): number => times("ann", /^GET \/v1\/posts$/, since).length;
+    const start = clock.now();
+    await clock.advance(2 * HOUR);
+    const before = looks(start);
+    expect(handled.length).toBeGreaterThan(20);
+    isFlipped = true;
+    const since = clock.now();
+    await clock.advance(2 * HOUR);
+    expect((await clock.run(guardian().status({}))).drift[0]).toMatchObject({ operation: "posts.list", severity: "breaking", path: drift });
+    expect(looks(since)).toBeLessThanOrEqual(before * 1.5);
+    isFlipped = false;
+    await clock.advance(2 * HOUR);
+    const posts = await everything(network);
+    expect(handled.filter((post, i) => handled.indexOf(post) !== i)).toEqual([]);
+    // Nothing of the time between is lost either, save what was still to come when this ended.
+    expect(handled.filter((post) => !posts.includes(post))).toEqual([]);
+    expect(posts.filter((post) => !handled.includes(post)).length).toBeLessThanOrEqual(3);
+    expect(posts.length).toBeGreaterThan(100);
   });
 });

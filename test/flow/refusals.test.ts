@@ -1,0 +1,99 @@
+/** Every way a network says no for longer, over a day: what stops, why, when it is asked again, and how seldom. */
+import { describe, expect, test } from "vitest";
+import { DAY, HOUR, MINUTE } from "../../src/core/units.ts";
+import type { Mishap } from "../../src/network/faults.ts";
+import { stage } from "./standing-lab.ts";
+
+const POST = { operation: "posts.create", agent: "ann" };
+
+interface Way {
+  readonly name: string;
+  readonly mishap: Mishap;
+  readonly match: { readonly agent: string; readonly operation?: string };
+  /** What stops, and for whom: an undefined operation is all of them. */
+  readonly stops: { readonly code: string; readonly operation: string | undefined; readonly handle: string | undefined };
+}
+
+const posting = (code: string): Way["stops"] => ({ code, operation: "posts.create", handle: "ann" });
+const all = (code: string): Way["stops"] => ({ code, operation: undefined, handle: "ann" });
+const status = (code: number): Mishap => ({ do: "status", status: code, when: "before" });
+
+const WAYS: readonly Way[] = [
+  { name: "403", mishap: status(403), match: POST, stops: posting("forbidden") },
+  { name: "404 at an address without an object", mishap: status(404), match: POST, stops: posting("operation_missing") },
+  { name: "405", mishap: status(405), match: POST, stops: posting("operation_missing") },
+  { name: "402", mishap: { do: "account", answer: "payment" }, match: POST, stops: posting("payment_required") },
+  { name: "a suspended account", mishap: { do: "account", answer: "suspended" }, match: { agent: "ann" }, stops: all("account_stopped") },
+  { name: "a page for people", mishap: { do: "account", answer: "challenge" }, match: { agent: "ann" }, stops: all("challenge") },
+  {
+    name: "404 to the feed",
+    mishap: status(404),
+    match: { agent: "ann", operation: "posts.list" },
+    stops: { ...posting("operation_missing"), operation: "posts.list" },
+  },
+];
+
+/** Requests that belong to what is stopped. */
+const LINES: { readonly [operation: string]: RegExp } = { "posts.create": /^POST \/v1\/posts$/, "posts.list": /^GET \/v1\/posts$/ };
+const MAX_ASKED = 12;
+
+function gapsOf(times: readonly number[]): readonly number[] {
+  return times.slice(1).map((at, i) => at - (times[i] ?? 0));
+}
+
+describe.each(WAYS)("$name", ({ mishap, match, stops }) => {
+  test("is asked a handful of times in a day, at growing distances, and is over once the network says so", async () => {
+    const { clock, network, parked, runtime, times } = await stage({ every: "10m", news: 0.1 });
+    const what = LINES[stops.operation ?? ""] ?? /./;
+    await clock.advance(10 * MINUTE);
+    const fault = network.faults.add({ mishap, match });
+    const from = clock.now();
+    await clock.advance(DAY);
+    const asked = times("ann", what, from);
+    const probes = gapsOf(asked).filter((gap) => gap > MINUTE);
+    expect(parked).toEqual([`ann ${stops.code}`]);
+    const [stop, ...others] = runtime().parts.standing.stops();
+    expect(others).toEqual([]);
+    expect(stop).toMatchObject({ rule: "capability", ...stops });
+    expect(stop?.probeAt).toBeGreaterThan(clock.now());
+    expect(stop?.probeAt).toBeLessThanOrEqual(clock.now() + 6 * HOUR);
+    // Those under way as it began, then after 15 minutes, twice as long each time, and every 6 hours in the end.
+    expect(asked.length).toBeLessThanOrEqual(MAX_ASKED);
+    expect(probes.length).toBeGreaterThanOrEqual(6);
+    expect(probes.slice(1).every((gap, i) => gap >= 0.9 * (probes[i] ?? 0))).toBe(true);
+    expect(Math.max(...probes)).toBeLessThanOrEqual(6.5 * HOUR);
+    // Nobody else is held up by it.
+    expect(times("ben", LINES["posts.create"] ?? /./, from).length).toBeGreaterThanOrEqual(140);
+
+    fault.remove();
+    await clock.advance(6.5 * HOUR);
+    expect(runtime().parts.standing.stops()).toEqual([]);
+    expect(times("ann", what, from + DAY).length).toBeGreaterThan(50);
+  });
+});
+
+test("a key that is refused is not used again, by anybody who has it, until there is another", async () => {
+  const { clock, network, parked, times } = await stage({ every: "10m", news: 0.1 });
+  await clock.advance(10 * MINUTE);
+  network.faults.add({ mishap: status(401), match: { agent: "ann" } });
+  const from = clock.now();
+  await clock.advance(DAY);
+  expect(parked).toEqual(["ann key_refused"]);
+  // At most as many as were under way at once.
+  expect(times("ann", /./, from).length).toBeLessThanOrEqual(4);
+});
+
+test("what waits for the network's own Guardian is asked once each, and is not sent again", async () => {
+  const { clock, network, runtime, times, guardian } = await stage({ every: "1h", news: 0.1 });
+  network.assume({ prices: { "posts.create": 2 } });
+  network.setSpending("ann", { perTransaction: 1 });
+  const from = clock.now();
+  await clock.advance(DAY);
+  const written = times("ann", LINES["posts.create"] ?? /./, from).length;
+  expect(written).toBeGreaterThanOrEqual(23);
+  expect(written).toBeLessThanOrEqual(25);
+  expect(network.truth.effects(POST)).toEqual([]);
+  expect(runtime().parts.standing.stops()).toEqual([]);
+  const { specialists } = await clock.run(guardian().status({}));
+  expect(specialists.find(({ handle }) => handle === "ann")?.open["pending"]).toBe(written);
+});
