@@ -4,18 +4,18 @@ import { join } from "node:path";
 import { Agent, request } from "undici";
 import { seededRandom } from "../../src/core/random.ts";
 import { delivered, signatureOf } from "../subjects/webhook.ts";
-import { startPostgres, type Postgres } from "../harness/postgres.ts";
+import { openBackends, type Backends, type Needing } from "../harness/backends.ts";
 import { openSink } from "../harness/sink.ts";
 import { figure } from "../harness/stats.ts";
 import { startSubject, type Subject } from "../harness/subject.ts";
 import type { BenchContext, Goal, Suite } from "../harness/suite.ts";
 
-const CONTENDERS: readonly {
-  readonly name: string;
+interface Contender extends Needing {
   readonly file: string;
-  readonly postgres?: boolean;
   readonly settings?: Readonly<Record<string, unknown>>;
-}[] = [
+}
+
+const CONTENDERS: readonly Contender[] = [
   {
     name: "Retinue",
     file: "retinue.ts",
@@ -23,8 +23,9 @@ const CONTENDERS: readonly {
   },
   { name: "floor: node:http + undici", file: "floor.js" },
   { name: "Probot 14.3.2, reply by undici", file: "probot.js", settings: { by: "undici" } },
-  { name: "DBOS 5.3.0", file: "dbos.js", postgres: true },
-  { name: "pg-boss 12.35.0", file: "pg-boss.js", postgres: true, settings: { expireInSeconds: 5 } },
+  { name: "DBOS 5.3.0", file: "dbos.js", needs: "postgres" },
+  { name: "pg-boss 12.35.0", file: "pg-boss.js", needs: "postgres", settings: { expireInSeconds: 5 } },
+  { name: "BullMQ 6.7.0", file: "bullmq.js", needs: "redis" },
 ];
 
 const SPECIALISTS = 64;
@@ -51,13 +52,12 @@ export const suite: Suite = {
   name: "duplicates",
   title: "Duplicates and losses after kill -9 under load",
   async run(context) {
-    const contenders = CONTENDERS.filter(({ name }) => context.only === undefined || name.includes(context.only));
-    const postgres = contenders.some((one) => one.postgres === true) ? await startPostgres(context.folder) : undefined;
+    const backends = await openBackends(CONTENDERS, context);
     const rows: string[][] = [];
     const goals: Goal[] = [];
     try {
-      for (const contender of contenders) {
-        const { events, kills, lost, doubled, settledMs, open } = await ordeal(contender, postgres, context);
+      for (const contender of backends.able) {
+        const { events, kills, lost, doubled, settledMs, open } = await ordeal(contender, backends, context);
         rows.push([
           contender.name,
           String(events),
@@ -75,7 +75,7 @@ export const suite: Suite = {
         goals.push({ name: "doubled", stated: "0", seen: String(doubled), met: doubled === 0 });
       }
     } finally {
-      await postgres?.stop();
+      await backends.stop();
     }
     return {
       columns: ["", "events", "kills", "lost", "doubled", "doubled per kill", "last effect after the last event, s"],
@@ -83,7 +83,8 @@ export const suite: Suite = {
       conditions: [
         `${PER_SECOND} deliveries a second; the network answers after ${NETWORK_MS} ms, and has done what it was asked before that. The process is killed at seeded moments and started again at once on what it left; the sender repeats what was not answered, with the same delivery id.`,
         `Counted by the network: an event whose effect never came within ${RECOVERY_MS / 1_000} s is lost, one with two effects is doubled.`,
-        "Retinue reads the post back after a quiet period of 1.5 s before it replies again; the network lists a post's replies. Tier, brakes and spacing are lifted as in the effect suite. pg-boss: jobs expire after 5 s.",
+        "Retinue reads the post back after a quiet period of 1.5 s before it replies again; the network lists a post's replies. Tier, brakes and spacing are lifted as in the effect suite. pg-boss: jobs expire after 5 s. BullMQ: appendfsync always; its server is not killed.",
+        ...backends.missing,
       ],
       goals,
       ratios: {},
@@ -91,12 +92,8 @@ export const suite: Suite = {
   },
 };
 
-async function ordeal(
-  { name, file, postgres: needs, settings }: (typeof CONTENDERS)[number],
-  postgres: Postgres | undefined,
-  context: BenchContext,
-): Promise<Toll> {
-  const events = context.quick ? 600 : 6_000;
+async function ordeal({ name, file, needs, settings }: Contender, { postgres, redis }: Backends, context: BenchContext): Promise<Toll> {
+  const events = context.quick ? 600 : 10_000;
   const kills = context.quick ? 2 : KILLS;
   const random = seededRandom(3);
   const folder = join(context.folder, `ordeal-${name.replaceAll(/\W/g, "")}`);
@@ -113,7 +110,8 @@ async function ordeal(
     },
     onRead: (path) => postOf(path, effects),
   });
-  const database = needs === true ? await postgres?.database(`o${file.replaceAll(/\W/g, "")}`) : undefined;
+  const database = needs === "postgres" ? await postgres?.database(`o${file.replaceAll(/\W/g, "")}`) : undefined;
+  const jobs = needs === "redis" ? await redis?.fresh() : undefined;
   const start = (): Promise<Subject> =>
     startSubject(file, {
       ...settings,
@@ -121,6 +119,7 @@ async function ordeal(
       folder,
       specialists: SPECIALISTS,
       ...(database === undefined ? {} : { postgres: database }),
+      ...(jobs === undefined ? {} : { redis: jobs }),
     });
   let subject = await start();
   const dispatcher = new Agent({ connections: 64 });
