@@ -1,10 +1,12 @@
 /** The intent state machine: from one attempt's outcome to where the intent goes next. Pure. */
 import type { Outcome } from "../contract/call.ts";
-import { MINUTE, SECOND } from "../core/units.ts";
+import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { Intent, IntentChange } from "./port.ts";
 
-/** An idempotent action is sent again this often before a person is asked. */
-export const MAX_IDEMPOTENT_ATTEMPTS = 8;
+/** An idempotent action is sent again this often before a person is asked: an outage of most of a day is sat out. */
+export const MAX_IDEMPOTENT_ATTEMPTS = 30;
+/** Without an answer it is tried again after 1 s, 2 s, 4 s… up to this, since each try is charged. */
+const MAX_UNKNOWN_BACKOFF_MS = HOUR;
 /** A request that never left is tried again after 1 s, 2 s, 4 s… up to this. */
 const MAX_NEVER_LEFT_BACKOFF_MS = 5 * MINUTE;
 /** A key the network refused is tried again only after it has been read anew; this is how soon an intent asks. */
@@ -43,7 +45,12 @@ export function conclude(intent: Intent, outcome: Outcome, timing: DoubtTiming, 
     case "unauthorized":
       return { state: "ready", nextAt: now + UNAUTHORIZED_BACKOFF_MS, code: "unauthorized", message: "the network refused the key" };
     case "never-left":
-      return { state: "ready", nextAt: now + neverLeftDelay(intent.attempt), code: "never_left", message: outcome.reason };
+      return {
+        state: "ready",
+        nextAt: now + backoff(intent.attempt, MAX_NEVER_LEFT_BACKOFF_MS),
+        code: "never_left",
+        message: outcome.reason,
+      };
     case "unknown":
       if (intent.effect !== "idempotent") return doubt(now + timing.firstCheckMs, "outcome_unknown", outcome.reason);
       return intent.attempt >= MAX_IDEMPOTENT_ATTEMPTS
@@ -56,7 +63,7 @@ export function conclude(intent: Intent, outcome: Outcome, timing: DoubtTiming, 
         : {
             state: "ready",
             everUnknown: true,
-            nextAt: now + neverLeftDelay(intent.attempt),
+            nextAt: now + backoff(intent.attempt, MAX_UNKNOWN_BACKOFF_MS),
             code: "outcome_unknown",
             message: outcome.reason,
           };
@@ -75,8 +82,8 @@ function doubt(nextAt: number, code: string, message: string): IntentChange {
   return { state: "in_doubt", everUnknown: true, nextAt, code, message };
 }
 
-function neverLeftDelay(attempt: number): number {
-  return Math.min(MAX_NEVER_LEFT_BACKOFF_MS, SECOND * 2 ** Math.min(Math.max(0, attempt - 1), 16));
+function backoff(attempt: number, longestMs: number): number {
+  return Math.min(longestMs, SECOND * 2 ** Math.min(Math.max(0, attempt - 1), 16));
 }
 
 /** The id of what came to be, where the answer names one. */

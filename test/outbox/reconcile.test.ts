@@ -149,15 +149,22 @@ describe("an outcome", () => {
     expect(conclude(intent({ everUnknown: true, effect: "idempotent" }), refused, timing, SENT).state).toBe("refused");
   });
 
-  test("that is unknown leaves a write in doubt, and sends an idempotent one again a bounded number of times", () => {
+  test("that is unknown leaves a write in doubt", () => {
     expect(conclude(intent(), unknown, timing, SENT)).toMatchObject({ state: "in_doubt", everUnknown: true, nextAt: SENT + 2_000 });
     expect(conclude(intent({ effect: "at-most-once" }), unknown, timing, SENT).state).toBe("in_doubt");
-    const again = Array.from(
-      { length: 20 },
-      (_, i) => conclude(intent({ effect: "idempotent", attempt: i + 1 }), unknown, timing, SENT).state,
-    );
-    expect(again.indexOf("parked")).toBe(7);
-    expect(again.slice(0, 7)).toEqual(Array(7).fill("ready"));
+  });
+
+  test("that is unknown sends an idempotent write again, through an outage of most of a day and no longer", () => {
+    let at = SENT;
+    let attempts = 0;
+    for (let state = "ready"; state === "ready";) {
+      const change = conclude(intent({ effect: "idempotent", attempt: ++attempts }), unknown, timing, at);
+      state = change.state;
+      if (state === "ready") expect((at = change.nextAt ?? 0) - SENT).toBeLessThan(24 * HOUR);
+      else expect(change).toMatchObject({ state: "parked", code: "attempts_spent", everUnknown: true });
+    }
+    expect(at - SENT).toBeGreaterThan(12 * HOUR);
+    expect(attempts).toBeLessThan(50); // each is charged
   });
 
   test("that provably did not happen makes it ready again, later and later", () => {
