@@ -125,7 +125,8 @@ async function live(): Promise<unknown> {
     sent,
     refused: enforced ? refusing.refused : undefined,
     verdicts: server.judge(),
-    capacity: (Math.min(limits.perDay, 24 * limits.perHour) * hours) / 24,
+    // Both windows start empty, so that a part of a day has room for a whole one.
+    capacity: Math.min(limits.perDay * Math.ceil(hours / 24), limits.perHour * Math.ceil(hours)),
   };
 }
 

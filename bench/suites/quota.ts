@@ -22,6 +22,8 @@ const TIERS = ["free", "starter"] as const;
 const LARGE_TIERS = ["growth"] as const;
 const HOURS = 48;
 const RESTART_EVERY_HOURS = 7;
+/** Enough for a restart within an hour's budget. */
+const QUICK = { hours: 3, restartEveryHours: 0.7 };
 
 interface Lived {
   readonly sent: number;
@@ -44,7 +46,7 @@ export const suite: Suite = {
           const { sliding, fixed, anchored } = lived.verdicts;
           const { refused } = lived;
           const use = (lived.sent - (refused ?? 0)) / lived.capacity;
-          const how = restarts ? `every ${RESTART_EVERY_HOURS} h` : "none";
+          const how = restarts ? `every ${restartHours(context)} h` : "none";
           rows.push([
             limiter,
             tier,
@@ -60,17 +62,17 @@ export const suite: Suite = {
           const over = sliding + fixed + anchored;
           goals.push({ name: `${tier}, restarts ${how}: over any window`, stated: "0", seen: String(over), met: over === 0 });
           if (!restarts)
-            goals.push({ name: `${tier}: of the day used`, stated: "≥ 98 %", seen: `${(100 * use).toFixed(2)} %`, met: use >= 0.98 });
+            goals.push({ name: `${tier}: of what may be used`, stated: "≥ 98 %", seen: `${(100 * use).toFixed(2)} %`, met: use >= 0.98 });
         }
     return {
-      columns: ["limiter", "tier", "restarts", "sent", "over, sliding", "over, fixed", "over, anchored", "of the day used"],
+      columns: ["limiter", "tier", "restarts", "sent", "over, sliding", "over, fixed", "over, anchored", "of what may be used"],
       rows,
       conditions: [
         "Six callers that always want one more. Each request takes 50 to 800 ms and is counted by the server at some moment in between; the server refuses nothing and counts what was over, by sliding windows, by fixed ones at 24 alignments (summed), and by windows anchored at their first request.",
         "A restart ends the process at a moment it does not choose and begins anew at once, with what is on disk.",
-        "Retinue is its admission and settlement on SQLite; 2 s late landing, default lane floors, all six lanes with demand. Its day is used to the last cell of a minute.",
+        "Retinue is its admission and settlement on SQLite; 2 s late landing, default lane floors, all six lanes with demand. Its day is used to the last cell of a minute. Of what may be used: two days of the day's budget, since both windows start empty.",
         "The peers use their default stores, in memory, configured as their docs show for two windows.",
-        "@octokit/plugin-throttling and @discordjs/rest take no budgets and react to answers: their server refuses what is over the sliding windows with 429, Retry-After and X-RateLimit headers of the window with least left, and does not count what it refused. Each 429 is a request over the limit; of the day used is what was accepted.",
+        "@octokit/plugin-throttling and @discordjs/rest take no budgets and react to answers: their server refuses what is over the sliding windows with 429, Retry-After and X-RateLimit headers of the window with least left, and does not count what it refused. Each 429 is a request over the limit; used is what was accepted.",
         "Growth is Retinue's alone; Pro, and 100 days of Free and Starter, are judged by the same server in `npm run limits`.",
         "DBOS queue limits have no row: a queue takes one window, not two, and counts it by PostgreSQL's own now(), so that neither can a day pass in less than a day nor a clock be turned.",
       ],
@@ -80,6 +82,8 @@ export const suite: Suite = {
   },
 };
 
+const restartHours = ({ quick }: BenchContext): number => (quick ? QUICK.restartEveryHours : RESTART_EVERY_HOURS);
+
 async function live(limiter: string, tier: keyof typeof TIER_LIMITS, restarts: boolean, context: BenchContext): Promise<Lived> {
   const folder = join(context.folder, `${limiter}-${tier}-${restarts}`.replaceAll(/[^a-zA-Z0-9-]/g, ""));
   mkdirSync(folder);
@@ -88,8 +92,8 @@ async function live(limiter: string, tier: keyof typeof TIER_LIMITS, restarts: b
     limiter,
     enforced: REACTING.includes(limiter),
     limits: { perHour, perDay },
-    hours: context.quick ? 3 : HOURS,
-    ...(restarts ? { restartEveryHours: RESTART_EVERY_HOURS } : {}),
+    hours: context.quick ? QUICK.hours : HOURS,
+    ...(restarts ? { restartEveryHours: restartHours(context) } : {}),
     folder,
   });
   try {
