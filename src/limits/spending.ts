@@ -158,15 +158,26 @@ export function frozenBecause(scope: Scope, currency: string, reason: string): s
   return `${ownerOf(scope)} may spend no ${currency} until you have looked: ${reason}`;
 }
 
+const WORDS: { readonly [window in Cap["window"]]: string } = {
+  action: "for one action",
+  hour: "in this hour",
+  day: "on this day",
+  month: "in this month",
+  total: "in all",
+  "rolling-hour": "in any hour",
+  "rolling-day": "in any 24 hours",
+  "rolling-month": "in any 30 days",
+};
+
 function underCap(account: Account, cap: Cap, amount: Money, now: number): Holdable {
   const { window, money, scope } = cap;
   if (amount.micros > money.micros)
-    return refusal("spend_over_cap", scope, window, `${showMoney(amount)} is more than the cap of ${showMoney(money)} per ${window}`);
+    return refusal("spend_over_cap", scope, window, `${showMoney(amount)} is more than the ${showMoney(money)} allowed ${WORDS[window]}`);
   if (window === "action") return { ok: true };
   const { micros, rows } = spentIn(account, window, now);
   const room = money.micros - micros;
   if (amount.micros <= room) return { ok: true };
-  const message = `${showMoney({ ...money, micros })} of ${showMoney(money)} per ${window} spent or held`;
+  const message = `${showMoney({ ...money, micros })} of the ${showMoney(money)} allowed ${WORDS[window]} are spent or held`;
   if (window !== "total") return { ...refusal("spend_cap", scope, window, message), until: freeAt(rows, amount.micros - room) };
   // What is spent in total never comes back; what is only held may.
   const held = rows.reduce((sum, row) => sum + row.held, 0);

@@ -1,13 +1,20 @@
 /** What a person can do about a rule that makes something wait: the last line of `retinue why`. */
 import { GUARDIAN, ownerOf, type Scope } from "./spending.ts";
 
-/** What ends a wait that no time ends, or ends it sooner. */
-export function remedyFor(rule: string, { handle, id }: { readonly handle: string; readonly id: string }): string | undefined {
+export interface Held {
+  /** Undefined where a stop is everyone's. */
+  readonly handle: string | undefined;
+  readonly id: string;
+}
+
+/** What ends a wait that no time ends, or ends it sooner; undefined where there is nothing to do but wait. */
+export function remedyFor(rule: string, { handle, id }: Held): string | undefined {
+  const whose = handle === undefined ? "" : ` ${handle}`;
   switch (rule) {
     case "halted":
-      return `retinue halt --lift, or retinue halt ${handle} --lift`;
+      return `retinue halt${whose} --lift`;
     case "paused":
-      return `retinue resume, or retinue resume ${handle}`;
+      return `retinue resume${whose}`;
     case "approval_wanted":
       return `retinue approve ${id}, or retinue reject ${id}`;
     case "key_unusable":
@@ -15,9 +22,11 @@ export function remedyFor(rule: string, { handle, id }: { readonly handle: strin
     case "spend_cap":
       return "wait, or raise the cap under spend";
     case "obligations_full":
-      return "nothing: a job has to be delivered or given up first";
+      return "wait until a job is delivered or given up";
     case "drift":
       return "retinue doctor --diff says what changed";
+    case "not_running":
+      return "retinue run";
     default:
       return undefined;
   }

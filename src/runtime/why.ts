@@ -1,5 +1,6 @@
 /** Why something waits, was refused or is parked: which rule, since when, until when, and what can be done. */
 import { isOperationName, type Lane } from "../contract/operations.ts";
+import type { Observation } from "../contract/pins.ts";
 import type { Clock } from "../core/clock.ts";
 import { Refused } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
@@ -9,7 +10,7 @@ import { remedyFor, thawCommand } from "../limits/why.ts";
 import type { EventRow, Frozen, Store } from "../store/store.ts";
 import type { Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
-import { showSpecialist } from "./snapshot.ts";
+import { showSpecialist, type WaitShown } from "./snapshot.ts";
 import type { StandingStop } from "./lessons.ts";
 import { rememberedStanding, type Standing } from "./standing.ts";
 
@@ -54,7 +55,9 @@ export async function explain(asking: Asking, id: string): Promise<Explanation> 
   if (intent !== undefined) return explainIntent(asking, intent);
   const [event] = await asking.store.findEvents(id, 1);
   if (event !== undefined) return explainEvent(event);
-  if ((await asking.store.handles()).includes(asHandle(id))) return explainSpecialist(asking, id);
+  // One that has sent nothing yet has no row of its own.
+  if ((await asking.store.handles()).includes(asHandle(id)) || (asking.parts !== undefined && (await asking.memberOf(id)) !== undefined))
+    return explainSpecialist(asking, id);
   const operation = await explainOperation(asking, id);
   if (operation !== undefined) return operation;
   throw new Refused("nothing_found", `there is nothing called "${id}"`, {
@@ -64,7 +67,7 @@ export async function explain(asking: Asking, id: string): Promise<Explanation> 
 
 async function explainIntent(asking: Asking, intent: Intent): Promise<Explanation> {
   const reasons = await reasonsOf(asking, intent);
-  const hint = (await remedyOf(asking.store, reasons, intent.specialist, intent.id)) ?? hintFor(intent, asking.parts !== undefined);
+  const hint = (await remedyOf(asking.store, reasons, intent.specialist, intent.id)) ?? hintFor(intent);
   return {
     id: intent.id,
     about: "intent",
@@ -102,6 +105,7 @@ async function reasonsOf(asking: Asking, intent: Intent): Promise<Reason[]> {
           ...(await stopsFor(store, intent.specialist)),
           ...(await standingFor(asking, intent.specialist, intent.operation)),
           ...own,
+          notRunning(parts),
         ];
       const held = await heldBy(asking, parts, member, intent);
       if (first.length > 0 || held.length > 0) return [...first, ...held];
@@ -133,6 +137,12 @@ async function reasonsOf(asking: Asking, intent: Intent): Promise<Reason[]> {
     case "parked":
       return own;
   }
+}
+
+/** Nobody sends: the process is not there, or the specialist is none of its any more. */
+function notRunning(parts: Parts | undefined): Reason {
+  const message = parts === undefined ? "nothing runs on this store now" : "the specialist does not run any more";
+  return { rule: "not_running", message };
 }
 
 /** What the door says of it now. */
@@ -171,9 +181,13 @@ async function goesFirst(store: Store, intent: Intent): Promise<Reason[]> {
 /** What a person can do about the first rule, where there is something. */
 async function remedyOf(store: Store, [first]: readonly Reason[], handle: string, id: string): Promise<string | undefined> {
   if (first === undefined) return undefined;
-  if (first.rule !== "spend_frozen") return remedyFor(first.rule, { handle, id });
-  const [mine] = await frozenFor(store, handle);
-  return mine === undefined ? undefined : thawCommand(mine.scope);
+  if (first.rule === "spend_frozen") {
+    const [mine] = await frozenFor(store, handle);
+    return mine === undefined ? undefined : thawCommand(mine.scope);
+  }
+  const { halts, pauses } = await store.stops();
+  const isEveryones = (first.rule === "halted" ? halts : pauses).some(({ scope }) => scope === "*");
+  return remedyFor(first.rule, { handle: isEveryones ? undefined : handle, id });
 }
 
 async function frozenFor(store: Store, handle: string): Promise<readonly Frozen[]> {
@@ -189,10 +203,10 @@ async function stopsFor(store: Store, handle: string): Promise<Reason[]> {
   ];
 }
 
-function hintFor({ state, id, everUnknown, effect }: Intent, running: boolean): string | undefined {
+function hintFor({ state, id, everUnknown, effect }: Intent): string | undefined {
   switch (state) {
     case "proposed":
-      return remedyFor("approval_wanted", { handle: "", id });
+      return remedyFor("approval_wanted", { handle: undefined, id });
     case "parked":
       return everUnknown && effect === "at-most-once"
         ? `look on the network, then: retinue settle ${id} --happened, --did-not or --give-up`
@@ -201,8 +215,6 @@ function hintFor({ state, id, everUnknown, effect }: Intent, running: boolean): 
       return `the network is read back by itself; if you know better: retinue settle ${id} --happened or --did-not`;
     case "pending":
       return "the network waits for its own Guardian: decide there";
-    case "ready":
-      return running ? undefined : "nothing runs here now: it goes out once the runtime is started";
     default:
       return undefined;
   }
@@ -223,7 +235,7 @@ function explainEvent(event: EventRow): Explanation {
         ? [
             {
               rule: state === "parked" ? "handler_failed" : "suspended",
-              message: `${note ?? ""}${attempts > 0 ? ` (failed ${attempts} times)` : ""}`,
+              message: `${note ?? ""}${attempts > 0 ? ` (failed ${times(attempts)})` : ""}`,
               ...(waits ? { until: notBefore } : {}),
             },
           ]
@@ -264,7 +276,7 @@ async function explainOperation(asking: Asking, name: string): Promise<Explanati
   if (!isKnown && drift.length === 0 && stops.length === 0) return undefined;
   const changes = drift.map(({ severity, kind, path, type, firstSeenMs, count }) => ({
     rule: `drift_${severity}`,
-    message: `${kind} of ${path} (${type}), seen ${count} times`,
+    message: `${changed(kind, path, type)}, seen ${times(count)}`,
     since: firstSeenMs,
   }));
   const reasons = [...stops, ...changes];
@@ -276,13 +288,45 @@ async function explainOperation(asking: Asking, name: string): Promise<Explanati
     state: stops.length > 0 ? "stopped" : drift.length > 0 ? "changed" : "open",
     since: Math.min(asking.clock.now(), ...reasons.map(({ since = Infinity }) => since)),
     reasons,
-    ...(reasons.length === 0 ? {} : { hint: `retinue doctor --diff says what changed; once it is mended: retinue retry ${name}` }),
+    ...(reasons.length === 0
+      ? {}
+      : { hint: `retinue doctor --diff says what changed${stops.length === 0 ? "" : `; once it is mended: retinue retry ${name}`}` }),
   };
+}
+
+/** Told already, since its stop is; and what only asks again after a while has no time at which it ends. */
+const STOPPED: readonly string[] = ["halted", "paused"];
+const WITHOUT_END: readonly string[] = ["key_unusable", "token_unavailable"];
+
+function waitsOf(waits: readonly WaitShown[]): readonly Reason[] {
+  return waits
+    .filter(({ rule }) => !STOPPED.includes(rule))
+    .map(({ lane, rule, message, since, until }) => ({ rule, message, lane, since, ...(WITHOUT_END.includes(rule) ? {} : { until }) }));
+}
+
+function changed(kind: Observation["kind"], path: string, type: string): string {
+  switch (kind) {
+    case "new-field":
+      return `${path} (${type}) is new`;
+    case "missing-field":
+      return `${path} is not there any more`;
+    case "type-change":
+      return `${path} comes as a different type now (${type})`;
+    case "winner-change":
+      return `${path} (${type}) is where it is found now`;
+    case "new-status":
+      return `${path} says something unknown`;
+  }
+}
+
+function times(count: number): string {
+  return count === 1 ? "once" : `${count} times`;
 }
 
 async function explainSpecialist(asking: Asking, handle: string): Promise<Explanation> {
   const { store, clock, memberOf } = asking;
-  const shown = await showSpecialist(store, clock, handle, await memberOf(handle));
+  const member = await memberOf(handle);
+  const shown = await showSpecialist(store, clock, handle, member);
   const parked = shown.parked === undefined ? [] : [{ rule: shown.parked.code, message: shown.parked.message, since: shown.parked.since }];
   const told =
     shown.toldToWait === undefined
@@ -294,7 +338,16 @@ async function explainSpecialist(asking: Asking, handle: string): Promise<Explan
     message: frozenBecause(scope, currency, reason),
     since,
   }));
-  const reasons: readonly Reason[] = [...(await stopsFor(store, handle)), ...frozen, ...stops, ...parked, ...told, ...shown.waits];
+  const absent = asking.parts === undefined || member === undefined ? [notRunning(asking.parts)] : [];
+  const reasons: readonly Reason[] = [
+    ...(await stopsFor(store, handle)),
+    ...frozen,
+    ...stops,
+    ...parked,
+    ...told,
+    ...waitsOf(shown.waits),
+    ...absent,
+  ];
   const hint = await remedyOf(store, reasons, handle, handle);
   return {
     id: handle,

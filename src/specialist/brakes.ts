@@ -8,9 +8,9 @@ export function brake(draft: Pick<DraftIntent, "operation" | "hops">, words: Rec
   if (words.sameText > 0) return { code: "brake_same_text", message: "the same words were said a short while ago" };
   if (draft.operation !== "posts.reply") return undefined;
   if (words.inThread >= caps.repliesPerThread)
-    return { code: "brake_thread", message: `${caps.repliesPerThread} replies in one thread are the most` };
+    return { code: "brake_thread", message: `replies in one thread: at most ${caps.repliesPerThread}` };
   if (words.toAuthorInHour >= caps.repliesPerAuthorPerHour)
-    return { code: "brake_author", message: `${caps.repliesPerAuthorPerHour} replies an hour to one author are the most` };
-  if (words.inHour >= caps.repliesPerHour) return { code: "brake_hour", message: `${caps.repliesPerHour} replies an hour are the most` };
+    return { code: "brake_author", message: `replies to one author in an hour: at most ${caps.repliesPerAuthorPerHour}` };
+  if (words.inHour >= caps.repliesPerHour) return { code: "brake_hour", message: `replies in an hour: at most ${caps.repliesPerHour}` };
   return undefined;
 }

@@ -59,7 +59,8 @@ function show(snapshot: Snapshot, out: Output): void {
     if (parked !== undefined) out.line(paint.red(`\n${handle} is parked: ${parked.message}`));
     if (toldToWait !== undefined)
       out.line(paint.yellow(`\n${handle}: the network asked to wait until ${moment(toldToWait.until, at)} (${toldToWait.reason})`));
-    for (const { lane, message, until } of waits)
+    // Halts and pauses are told above, and their lanes only ask again at a time.
+    for (const { lane, message, until } of waits.filter(({ rule }) => rule !== "halted" && rule !== "paused"))
       out.line(paint.yellow(`\n${handle} waits to ${LANE[lane]} until ${moment(until, at)}: ${message}`));
   }
   showStanding(snapshot, out);

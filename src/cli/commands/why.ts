@@ -23,12 +23,15 @@ export const command: Command = {
       if (since !== undefined) out.line(out.paint.dim(`    since ${moment(since, now)}`));
       if (until !== undefined) out.line(out.paint.dim(`    until ${moment(until, now)}`));
     }
-    if (why.reasons.length === 0) out.line("  nothing stands in its way");
+    if (why.reasons.length === 0) out.line(`  ${OVER[why.state] ?? "nothing stands in its way"}`);
     if (why.hint !== undefined) out.line(`  ${out.paint.dim("try")} ${why.hint}`);
     out.result({ ok: true, ...why });
     return EXIT.done;
   },
 };
+
+/** States in which nothing is to be explained. */
+const OVER: { readonly [state: string]: string | undefined } = { confirmed: "it happened", done: "it was handled" };
 
 function nameOf({ about, handle, what, target }: Explanation): string {
   if (about === "specialist") return handle;

@@ -17,7 +17,7 @@ export function createHistory(db: DatabaseSync): HistoryStore {
   const counts = db.prepare("SELECT operation, state, count(*) AS n FROM intent WHERE specialist = ? GROUP BY operation, state");
   const handles = db.prepare("SELECT handle FROM specialist ORDER BY handle");
   const events = db.prepare(
-    "SELECT specialist, id, kind, state, note, attempts, not_before, created_at, done_at FROM event WHERE specialist IN (SELECT handle FROM specialist) AND id = ? ORDER BY seq DESC LIMIT 0 + ?",
+    "SELECT specialist, id, kind, state, note, attempts, not_before, created_at, done_at FROM event WHERE specialist IN (SELECT handle FROM specialist UNION SELECT specialist FROM event WHERE state = 'parked') AND id = ? ORDER BY seq DESC LIMIT 0 + ?",
   );
   const jobs = db.prepare("SELECT state, count(*) AS n FROM watch WHERE specialist = ? AND kind = 'job' GROUP BY state");
   return {
