@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { delivered, signatureOf } from "../subjects/webhook.ts";
 import { openBackends, type Backends } from "../harness/backends.ts";
+import { diskFloor, floorSaid, type DiskFloor } from "../harness/disk.ts";
 import { drive } from "../harness/load.ts";
 import { openSink } from "../harness/sink.ts";
 import { figure, percentile, spread, summarise } from "../harness/stats.ts";
@@ -59,10 +60,13 @@ export const suite: Suite = {
     try {
       const { able, missing } = backends;
       const seen = new Map<string, Measured[]>();
-      for (let run = 0; run < context.runs; run++)
+      const floors: DiskFloor[] = [];
+      for (let run = 0; run < context.runs; run++) {
+        floors.push(await diskFloor(context.folder, PACED_PER_SECOND));
         for (const contender of able)
           for (const inFlight of [...IN_FLIGHT, 0]) await once(contender, inFlight, run, seen, backends, context);
-      return report(able, seen, missing);
+      }
+      return report(able, seen, [floorSaid(floors, PACED_PER_SECOND), ...missing]);
     } finally {
       await backends.stop();
     }
@@ -194,7 +198,7 @@ function requestOf(n: number): Buffer {
   );
 }
 
-function report(contenders: readonly Contender[], seen: ReadonlyMap<string, readonly Measured[]>, missing: readonly string[]): SuiteResult {
+function report(contenders: readonly Contender[], seen: ReadonlyMap<string, readonly Measured[]>, remarks: readonly string[]): SuiteResult {
   const of = (contender: Contender, inFlight: number, what: keyof Measured) =>
     summarise((seen.get(keyOf(contender, inFlight)) ?? []).map((one) => one[what]));
   const retinue = contenders.find(({ file }) => file === "retinue.ts");
@@ -232,7 +236,7 @@ function report(contenders: readonly Contender[], seen: ReadonlyMap<string, read
       `Lifted for Retinue: the tier (10⁹ requests an hour and a day), the brakes on replies, and spacing; ${SPECIALISTS} specialists. Not lifted: signature check, deduplication, one fsynced admission for each request, its settlement, halts, spending, approvals.`,
       "Probot: retry and throttling off, since with them on it replies once a second. pg-boss: 8 workers, batches of 16, told of each job (notifyWorker). DBOS: the workflow's id is the delivery's. BullMQ: 64 at once, appendfsync always.",
       "In flight means sent and not answered. Whoever answers before working may lag behind its answers; effects/s counts until the last effect.",
-      ...missing,
+      ...remarks,
     ],
     goals,
     ratios,

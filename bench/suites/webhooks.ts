@@ -3,6 +3,7 @@ import { createHmac } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openBackends, type Backends } from "../harness/backends.ts";
+import { diskFloor, floorSaid, type DiskFloor } from "../harness/disk.ts";
 import { drive } from "../harness/load.ts";
 import { openSink } from "../harness/sink.ts";
 import { figure, percentile, spread, summarise, type Summary } from "../harness/stats.ts";
@@ -40,6 +41,7 @@ const PACED_SOCKETS = 256;
 /** Deliveries sent once more at the end, of which nothing may be kept. */
 const REPEATED = 200;
 const WIRE_PER_SECOND = 20;
+const SYNCS_PER_SECOND = 300;
 
 interface Measured {
   readonly perSecond: number;
@@ -62,7 +64,9 @@ export const suite: Suite = {
       const { able, missing } = backends;
       const seen = new Map<string, Measured[]>();
       const wire: number[] = [];
+      const floors: DiskFloor[] = [];
       for (let run = 0; run < context.runs; run++) {
+        floors.push(await diskFloor(context.folder, SYNCS_PER_SECOND));
         for (const contender of able) {
           const measured = await measure(contender, run, seen.get(contender.name)?.[0], backends, context);
           seen.set(contender.name, [...(seen.get(contender.name) ?? []), measured]);
@@ -73,7 +77,7 @@ export const suite: Suite = {
         if (able.some(({ name }) => name === RETINUE)) wire.push(await toTheWire(run, context));
         context.progress(`to the wire, p50: ${figure(wire.at(-1) ?? NaN)} ms`);
       }
-      return report(able, seen, wire, missing);
+      return report(able, seen, wire, [floorSaid(floors, SYNCS_PER_SECOND), ...missing]);
     } finally {
       await backends.stop();
     }
@@ -234,7 +238,7 @@ function report(
   contenders: readonly Contender[],
   seen: ReadonlyMap<string, readonly Measured[]>,
   wire: readonly number[],
-  missing: readonly string[],
+  remarks: readonly string[],
 ): SuiteResult {
   const of = ({ name }: Contender, what: keyof Measured): Summary => summarise((seen.get(name) ?? []).map((one) => one[what] ?? NaN));
   const byName = (name: string): Contender | undefined => contenders.find((one) => one.name === name);
@@ -277,7 +281,7 @@ function report(
       `The sender is one process over bare sockets, each contender another; a payload of ${JSON.stringify(delivered(1)).length} bytes, every one another; databases on the same disk, with fsync on.`,
       "Retinue runs whole, and its deliveries are of a kind nobody handles, which it reads and keeps as they came; of the others no worker runs, and handlers do nothing. pg-boss: the delivery's id is the job's primary key, 20 connections. BullMQ: it is the job's id, appendfsync always. Probot and Bolt keep nothing.",
       `To the wire: the whole runtime with everything on and requests spaced as shipped, ${SPECIALISTS} specialists, ${WIRE_PER_SECOND} deliveries a second, from the first byte sent to the request that arrived.`,
-      ...missing,
+      ...remarks,
     ],
     goals,
     ratios,
