@@ -1,7 +1,7 @@
 /** A network as one function: a call by our names in, what became of it out. No retries, no limits: those wrap it. */
 import { parseBaseAddress } from "../contract/base-address.ts";
 import type { Call, Outcome } from "../contract/call.ts";
-import type { Observation } from "../contract/pins.ts";
+import type { Observation, Pins } from "../contract/pins.ts";
 import type { Profile } from "../contract/profile.ts";
 import type { ProfileOperation } from "../contract/profile-operations.ts";
 import type { Clock } from "../core/clock.ts";
@@ -19,6 +19,8 @@ export interface ClientOptions {
   readonly clock: Clock;
   /** For one request, from call to last byte. Default: the profile's, 30 s. */
   readonly deadlineMs?: number;
+  /** What earlier answers to an operation settled. Default: nothing. */
+  readonly pins?: (operation: string) => Pins;
   /** Told of every answer that departs from what was seen before. */
   readonly onDrift?: (operation: string, observations: readonly Observation[]) => void;
 }
@@ -68,7 +70,11 @@ export function createClient(options: ClientOptions): Client {
     const known = prepared.get(name);
     if (known !== undefined) return known;
     const operation = supported(profile, name);
-    const fresh = { operation, build: requestBuilder(profile, operation, base), read: outcomeReader(profile, operation, clock) };
+    const fresh = {
+      operation,
+      build: requestBuilder(profile, operation, base),
+      read: outcomeReader(profile, operation, clock, options.pins?.(name)),
+    };
     prepared.set(name, fresh);
     return fresh;
   };

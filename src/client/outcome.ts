@@ -48,15 +48,16 @@ const NO_DRIFT: readonly Observation[] = [];
 
 /**
  * Reads one operation's answers. Only a complete 2xx whose JSON reads as the operation's record is `confirmed`, and only
- * a complete 4xx in the network's own error shape is `refused`; what is neither is `unknown`.
+ * a complete 4xx in the network's own error shape is `refused`; what is neither is `unknown`. `pins` are what earlier
+ * answers settled, and learn from these.
  */
-export function outcomeReader(profile: Profile, operation: ProfileOperation, clock: Clock): OutcomeReader {
+export function outcomeReader(profile: Profile, operation: ProfileOperation, clock: Clock, pins = createPins()): OutcomeReader {
   const context: Context = {
     profile,
     operation,
     isRead: operation.effect === "read",
     clock,
-    pins: createPins(),
+    pins,
     errors: errorReader(profile),
     limits: limitReader(profile.limitHeaders),
     nextPage: nextPageReader(profile.paging),

@@ -1,4 +1,5 @@
 /** What reading has settled on for one operation, so that a network that changes its shapes is noticed and not obeyed. */
+import { isObject, type JsonObject } from "../core/json.ts";
 import type { RecordName } from "./operations.ts";
 
 export const DRIFT_KINDS = ["new-field", "missing-field", "type-change", "new-status", "winner-change"] as const;
@@ -54,4 +55,43 @@ export const MAX_KNOWN_KEYS = 300;
 
 export function createPins(): Pins {
   return { fields: new Map(), known: new Set(), misfits: new Set() };
+}
+
+/** How much is settled: it grows with every place that is, and never otherwise changes. */
+export function settledPins({ place, fields, nested }: Pins): number {
+  let settled = (place === undefined ? 0 : 1) + fields.size + (nested === undefined ? 0 : settledPins(nested));
+  for (const { by } of fields.values()) if (by !== undefined) settled++;
+  return settled;
+}
+
+/** What is settled, to be kept: places and types. Counts, and which keys are no news, begin anew. */
+export function pinsAsData({ place, fields, nested }: Pins): JsonObject {
+  return {
+    ...(place === undefined ? {} : { place }),
+    fields: Object.fromEntries(
+      [...fields].map(([field, { path, type, by }]) => [field, { path, type, ...(by === undefined ? {} : { by }) }]),
+    ),
+    ...(nested === undefined ? {} : { nested: pinsAsData(nested) }),
+  };
+}
+
+/** Takes up what was kept; what makes no sense is left out. */
+export function restorePins(pins: Pins, { place, fields, nested }: JsonObject): void {
+  if (typeof place === "string") pins.place = place;
+  for (const [field, pin] of Object.entries(isObject(fields) ? fields : {})) {
+    if (!isObject(pin)) continue;
+    const { path, type, by } = pin;
+    if (typeof path === "string" && typeof type === "string")
+      pins.fields.set(field, { path, type, seen: 0, missed: 0, ...(typeof by === "string" ? { by } : {}) });
+  }
+  if (isObject(nested)) restorePins((pins.nested ??= createPins()), nested);
+}
+
+/** A person has looked: what comes next settles it anew. */
+export function clearPins(pins: Pins): void {
+  delete pins.place;
+  delete pins.nested;
+  pins.fields.clear();
+  pins.known.clear();
+  pins.misfits.clear();
 }

@@ -45,6 +45,7 @@ export function openDoor(options: ConnectionOptions, { announcer, standing, keys
   const client = createClient({
     ...connection,
     profile,
+    pins: (operation) => standing.pins(operation),
     onDrift: (operation, observations) => standing.drifted(operation, observations),
   });
   return createDoor({

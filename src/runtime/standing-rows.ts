@@ -11,6 +11,8 @@ export const STOP = "stop";
 export const DRIFT = "drift";
 /** When a write of an operation that is slowed last left. */
 export const SLOWED = "slowed";
+/** Where an operation's answers have been read. */
+export const PINS = "pins";
 const PROFILE = "profile";
 /** What the network last said of its trust in a specialist. */
 const TRUST = "trust";
@@ -97,7 +99,11 @@ export function underProfile(
   const hash = sha256(plain(speechOf(profile)));
   const known = rows.find(({ kind }) => kind === PROFILE)?.data["hash"];
   const cured = ({ kind, data }: StandingRow): boolean =>
-    kind === DRIFT || kind === SLOWED || kind === TRUST || (kind === STOP && CURED_BY_A_PROFILE.includes(text(data, "code")));
+    kind === DRIFT ||
+    kind === SLOWED ||
+    kind === TRUST ||
+    kind === PINS ||
+    (kind === STOP && CURED_BY_A_PROFILE.includes(text(data, "code")));
   return { row: { kind: PROFILE, name: "", data: { hash } }, void: known === undefined || known === hash ? [] : rows.filter(cured) };
 }
 

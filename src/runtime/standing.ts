@@ -1,7 +1,7 @@
 /** Where we stand with the network: what it lacks, forbids or no longer says readably, and when each is asked again. */
 import type { Call, Outcome } from "../contract/call.ts";
 import type { DriftEntry } from "../client/drift.ts";
-import type { DriftPolicy, Observation } from "../contract/pins.ts";
+import type { DriftPolicy, Observation, Pins } from "../contract/pins.ts";
 import type { Profile } from "../contract/profile.ts";
 import type { TrustTiers } from "../contract/trust.ts";
 import type { Clock } from "../core/clock.ts";
@@ -10,6 +10,7 @@ import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { StandingChange, StandingRow, StandingStore } from "../store/store.ts";
 import { createLessons, type HeldStop, type Lesson, type StandingStop } from "./lessons.ts";
 import { createDriftWatch, type DriftWatch } from "./drift-watch.ts";
+import { createPinBook } from "./pin-book.ts";
 import { createTrustWatch, type TrustWatch } from "./trust.ts";
 import { readRows, STOP, stopName, stopRow, underProfile } from "./standing-rows.ts";
 
@@ -22,6 +23,8 @@ export interface Standing {
   leaving(handle: string, operation: string, isWrite: boolean): void;
   /** What an answer says of where we stand. */
   heard(handle: string, call: Call, isWrite: boolean, outcome: Outcome): void;
+  /** What the answers to an operation have settled so far. */
+  pins(operation: string): Pins;
   /** What a client reports of answers that changed their shape. */
   drifted(operation: string, observations: readonly Observation[]): void;
   /** Everything that holds now, with what drift stops. */
@@ -66,6 +69,7 @@ export function createStanding(options: StandingOptions): Standing {
   const claimed = new Set<string>();
   const lessons = createLessons();
   const hold = (lesson: Lesson): void => holdFor(lesson, held, options);
+  const book = createPinBook(keep);
   const trust = createTrustWatch({ clock, tiers: options.trust, keep });
   const watch = watchDrift(options, (operation) => hold(unreadable(operation)));
   const standingIn = (handle: string, operation: string, isWrite: boolean): StandingStop | undefined =>
@@ -79,12 +83,7 @@ export function createStanding(options: StandingOptions): Standing {
   return {
     stop(handle, operation, isWrite) {
       // Its end is read from the account, so that nothing is let through to try.
-      const early = trust.stop(handle, operation);
-      if (early !== undefined) return early;
-      const stop = standingIn(handle, operation, isWrite);
-      const now = clock.now();
-      if (stop?.probeAt === undefined || stop.probeAt > now) return stop;
-      return claimed.has(stopName(stop)) ? { ...stop, probeAt: now + CLAIMED_LOOK_MS } : undefined;
+      return trust.stop(handle, operation) ?? unlessDue(standingIn(handle, operation, isWrite), claimed, clock.now());
     },
     claim(handle, operation, isWrite) {
       const stop = standingIn(handle, operation, isWrite);
@@ -102,9 +101,10 @@ export function createStanding(options: StandingOptions): Standing {
       const { operation } = call;
       const everyones = stopName({ handle: undefined, operation });
       if (isWrite) watch.wrote(operation, outcome);
+      book.noticed(operation);
       if (outcome.class === "confirmed" || outcome.class === "pending") {
         lessons.forget(handle, operation);
-        const ours = [stopName({ handle, operation }), stopName({ handle, operation: undefined })].filter((name) => held.has(name));
+        const ours = [operation, undefined].map((one) => stopName({ handle, operation: one })).filter((name) => held.has(name));
         if (held.has(everyones)) keep(forget([everyones, ...ours], operation));
         else if (ours.length > 0) keep(forget(ours, undefined));
         return;
@@ -113,6 +113,7 @@ export function createStanding(options: StandingOptions): Standing {
       const lesson = lessons.learn(handle, call, outcome) ?? (isUnreadable ? unreadable(operation) : undefined);
       if (lesson !== undefined) hold(lesson);
     },
+    pins: (operation) => book.of(operation),
     drifted: (operation, observations) => watch.note(operation, observations),
     stops: () => [...held.values(), ...trust.stops(), ...changedStops(watch, writes)],
     trust,
@@ -122,14 +123,24 @@ export function createStanding(options: StandingOptions): Standing {
       for (const stop of known.stops) held.set(stopName(stop), stop);
       watch.restore(known);
       trust.restore(rows);
+      book.restore(rows);
     },
     lift(name, handle) {
       const stops = [...held.values()].filter((stop) => concerns(stop, name, handle));
       for (const stop of stops) if (stop.handle !== undefined) lessons.forget(stop.handle, name);
-      const change = { ...forget(stops.map(stopName), name), put: trust.lookNow(name, handle) };
-      return change.drop.length + change.put.length === 0 ? undefined : change;
+      const forgotten = forget(stops.map(stopName), name);
+      const put = trust.lookNow(name, handle);
+      if (forgotten.drop.length + put.length === 0) return undefined;
+      // Whoever has looked at what changed takes it as it is now.
+      return { put, drop: [...forgotten.drop, ...book.forget(name)] };
     },
   };
+}
+
+/** A stop that is due for a look lets one through, and holds those that come beside it. */
+function unlessDue(stop: StandingStop | undefined, claimed: ReadonlySet<string>, now: number): StandingStop | undefined {
+  if (stop?.probeAt === undefined || stop.probeAt > now) return stop;
+  return claimed.has(stopName(stop)) ? { ...stop, probeAt: now + CLAIMED_LOOK_MS } : undefined;
 }
 
 /** Stops what a lesson says, or puts off the next look where the last one taught the same. */

@@ -5,10 +5,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseExactJson } from "../../src/contract/exact-json.ts";
-import { createPins, type Pins } from "../../src/contract/pins.ts";
+import { createPins, pinsAsData, restorePins, type Pins } from "../../src/contract/pins.ts";
 import { shippedProfile } from "../../src/contract/profile.ts";
 import { readList, readRecord } from "../../src/contract/read.ts";
 import type { NetworkRecord } from "../../src/contract/records.ts";
+import type { JsonObject } from "../../src/core/json.ts";
 
 /** A shape without values: leaves say only of what kind they are. */
 type Shape = "text" | "whole" | "huge" | "fraction" | "flag" | "nothing" | readonly Shape[] | { readonly [key: string]: Shape };
@@ -243,6 +244,13 @@ const asked = fc.record({
   as: fc.constantFrom("record" as const, "list" as const),
 });
 
+/** What a restart leaves of pins, through a row's text. */
+function restarted(pins: Pins): Pins {
+  const restored = createPins();
+  restorePins(restored, JSON.parse(JSON.stringify(pinsAsData(pins))) as JsonObject);
+  return restored;
+}
+
 describe("an id is taken as it stands, from a place it can stand at, within its own object", () => {
   test("in whatever answer: bare, wrapped, nested, with 64-bit numbers", () => {
     let ids = 0;
@@ -264,12 +272,12 @@ describe("an id is taken as it stands, from a place it can stand at, within its 
     expect(huge).toBeGreaterThan(RUNS / 10);
   });
 
-  test("and, once settled, from no other place, however the answers change", () => {
+  test("and, once settled, from no other place, however the answers change, also over a restart", () => {
     let ids = 0;
     let turns = 0;
     fc.assert(
       fc.property(answer, fc.array(change, { minLength: 1, maxLength: 4 }), asked, (first, changes, { set, kind, as }) => {
-        const pins = createPins();
+        let pins = createPins();
         const seen = new Map<string, string>();
         let shape = first;
         for (const [turn, alter] of [(same: Shape) => same, ...changes].entries()) {
@@ -277,6 +285,7 @@ describe("an id is taken as it stands, from a place it can stand at, within its 
           const { text, places } = spell(shape, 1_000 + 10_000 * turn);
           const taken = read(set, kind, as, text, pins).flatMap((record) => traced(record, places));
           settleOn(seen, taken);
+          pins = restarted(pins);
           ids += taken.length;
           if (turn > 0 && taken.length > 0) turns++;
         }

@@ -234,4 +234,31 @@ describe("a feed that changes its shape in mid-run", () => {
     expect(posts.filter((post) => !handled.includes(post)).length).toBeLessThanOrEqual(3);
     expect(posts.length).toBeGreaterThan(100);
   });
+
+  test("and does so while nothing runs, is told of all the same, until a person takes it as it is", async () => {
+    let isFlipped = false;
+    const handled: string[] = [];
+    const { clock, guardian, network, restart } = await stage({
+      every: "1h",
+      news: 0.5,
+      spoil: (line, text) => (isFlipped && line === "GET /v1/posts" ? text.replaceAll('"id":', '"uuid":') : text),
+      onPost: (handle, post) => void (handle === "ann" && handled.push(post)),
+    });
+    await clock.advance(HOUR);
+    isFlipped = true;
+    await restart();
+    const before = handled.length;
+    await clock.advance(HOUR);
+    expect((await clock.run(guardian().status({}))).drift[0]).toMatchObject({
+      operation: "posts.list",
+      severity: "breaking",
+      path: "id at uuid",
+    });
+    expect(handled.length).toBeLessThanOrEqual(before + 1);
+    await clock.run(guardian().retry({ id: "posts.list" }));
+    await clock.advance(HOUR);
+    expect((await clock.run(guardian().status({}))).drift).toEqual([]);
+    expect(handled.filter((post, i) => handled.indexOf(post) !== i)).toEqual([]);
+    expect((await everything(network)).filter((post) => !handled.includes(post)).length).toBeLessThanOrEqual(3);
+  });
 });
