@@ -31,15 +31,23 @@ type End = Omit<DeliveryEnd, "seq" | "specialist" | "kind"> & { readonly told?: 
  */
 export function receiveDelivery(parts: Parts, member: Member, delivery: NewDelivery): Promise<"stored" | "known" | "full"> {
   const now = parts.clock.now();
-  const meant = meantFor(parts, member, now);
-  const meaning = meaningOf(delivery, meant);
-  const end = plainEnd(meaning, meant);
+  const read = readPlainly(delivery, meantFor(parts, member, now));
   const onStored = (fresh: readonly NewEvent[], waits: boolean): void => {
-    if (waits || end === undefined) parts.wake(member, "deliveries");
-    else announceEnd(parts, member, meaning, end, fresh);
+    if (waits || read === undefined) parts.wake(member, "deliveries");
+    else announceEnd(parts, member, read.meaning, read.end, fresh);
   };
-  const plain = end === undefined ? undefined : { ...stored(end), kind: wordOf(meaning) };
+  const plain = read === undefined ? undefined : { ...stored(read.end), kind: wordOf(read.meaning) };
   return parts.store.putDelivery({ delivery, plain, onStored }, now);
+}
+
+function readPlainly(delivery: NewDelivery, meant: Meant): { readonly meaning: Meaning; readonly end: End } | undefined {
+  try {
+    const meaning = meaningOf(delivery, meant);
+    const end = plainEnd(meaning, meant);
+    return end === undefined ? undefined : { meaning, end };
+  } catch {
+    return undefined; // the pass over what waits meets the same error, says it, and parks the delivery in the end
+  }
 }
 
 /** Works on what was delivered for one specialist and waits. Answers whether there may be more. */
