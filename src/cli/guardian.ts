@@ -2,14 +2,9 @@
 import { existsSync } from "node:fs";
 import { readConfig, type Config } from "../config/config.ts";
 import { throwMistakes } from "../config/problem.ts";
-import { systemRandom } from "../core/random.ts";
 import { Misconfigured } from "../core/errors.ts";
 import { connectControl, type ControlClient } from "../runtime/control.ts";
-import { createGuardian, type Guardian } from "../runtime/guardian.ts";
-import { planCast } from "../runtime/launch.ts";
-import { createMember, type Member } from "../runtime/member.ts";
-import { limitsOf, operationRules } from "../runtime/rules.ts";
-import { openSqliteStore } from "../store/sqlite/store.ts";
+import type { Guardian } from "../runtime/guardian.ts";
 import type { Context } from "./command.ts";
 
 /** Runs `work` over the runtime that is live on the configured store, or over the store itself where none is. */
@@ -19,20 +14,16 @@ export async function withGuardian<Result>(
 ): Promise<Result> {
   const config = await storeConfig(context);
   const client = await connectControl(config.store.path, context.clock);
-  if (client !== undefined) {
-    try {
-      return await work(client.guardian, client);
-    } finally {
-      client.close();
-    }
+  if (client === undefined) {
+    requireStore(config);
+    // Loaded only now: it takes as long as all the rest, and whoever orders a halt waits for it.
+    const { overStore } = await import("./store-hand.ts");
+    return overStore(config, context, (guardian) => work(guardian, undefined));
   }
-  const { clock } = context;
-  requireStore(config);
-  const store = openSqliteStore({ path: config.store.path, clock, random: systemRandom(), zone: () => config.guardian.zone });
   try {
-    return await work(createGuardian({ store, clock, members: () => membersOf(config, context) }), undefined);
+    return await work(client.guardian, client);
   } finally {
-    await store.close();
+    client.close();
   }
 }
 
@@ -50,12 +41,4 @@ export function requireStore({ store: { path } }: Config): void {
       file: path,
       hint: "start one with retinue run, or name another with --store sqlite:<path> (a demo prints its own)",
     });
-}
-
-/** The specialists of the definitions, to know what follows from a decision while nothing runs. */
-async function membersOf(config: Config, { clock }: Context): Promise<readonly Member[]> {
-  const { profile, roster } = await planCast(config, clock);
-  return roster.definitions.map(({ specialist }) =>
-    createMember(specialist, operationRules(specialist, profile, clock), limitsOf(specialist.tier, profile), clock.now()),
-  );
 }
