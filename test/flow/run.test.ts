@@ -1,12 +1,14 @@
 /** `retinue run` against `retinue network`, as two processes: a rehearsal, the real thing, and a network that goes away. */
-import { copyFileSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { isObject } from "../../src/core/json.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { SECOND } from "../../src/core/units.ts";
+import { accent } from "../../src/network/accents/accent.ts";
 import { createLocalNetwork } from "../../src/network/network.ts";
+import { marksOf } from "../network/accent-marks.ts";
 import { became, folder, resultOf, start, textIn } from "./process.ts";
 
 const CODE = `
@@ -66,5 +68,29 @@ test(
     } finally {
       await kept.stop();
     }
+  },
+);
+
+test(
+  "a network that speaks in an accent is joined with its documentation, the doctor and nothing else",
+  { timeout: 60 * SECOND },
+  async (context) => {
+    const root = folder(context);
+    mkdirSync(join(root, "agents"));
+    writeFileSync(join(root, "agents/talker.ts"), CODE);
+    const network = start(context, ["network", "--set", "b", "--accent", "138", "--data", join(root, "network.sqlite")], { cwd: root });
+    const said = await network.saying(({ type }) => type === "started");
+    const url = isObject(said["baseUrls"]) ? textIn(said["baseUrls"], "b") : "";
+    copyFileSync(textIn(said, "keyFile"), join(root, ".env"));
+    const documented: unknown = JSON.parse(readFileSync(textIn(said, "accentFile"), "utf8"));
+    expect(documented).toEqual(JSON.parse(JSON.stringify(accent("138").documented.b)));
+    // What a person copies out of it.
+    writeFileSync(join(root, "profile.yaml"), JSON.stringify(marksOf(accent("138"), "b")));
+    const run = (...args: readonly string[]) => start(context, [...args, "--base-url", url, "--profile", "profile.yaml"], { cwd: root });
+    expect((await run("doctor", "--write", "profile.yaml").ended).code).toBe(0);
+    const running = run("run");
+    await running.saying(became("confirmed", "posts.reply"));
+    running.kill("SIGTERM");
+    expect((await running.ended).code).toBe(0);
   },
 );
