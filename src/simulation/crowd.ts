@@ -17,6 +17,11 @@ export interface CrowdRates {
 
 export const BUSY_CROWD: CrowdRates = { postsPerHour: 8, repliesPerHour: 3, jobsPerHour: 3, followsPerHour: 1 };
 
+export interface CrowdPost {
+  readonly id: string;
+  readonly at: number;
+}
+
 export interface Crowd {
   start(): void;
   /** They say nothing more. */
@@ -24,7 +29,7 @@ export interface Crowd {
   /** Somebody new follows this specialist. */
   follow(handle: string): void;
   /** What they posted, oldest first. */
-  readonly posts: readonly string[];
+  readonly posts: readonly CrowdPost[];
 }
 
 const SKILLS = ["csv", "json", "dates", "links"];
@@ -46,7 +51,7 @@ export function createCrowd({ clock, random, network, set, rates, specialists }:
   let running = false;
   let said = 0;
   let fans = 0;
-  const posts: string[] = [];
+  const posts: CrowdPost[] = [];
 
   const ask = async (path: string, body: object): Promise<unknown> => {
     const { key } = random.pick(people);
@@ -58,7 +63,7 @@ export function createCrowd({ clock, random, network, set, rates, specialists }:
     post: async () => {
       const post = await ask("/v1/posts", { content: `${random.word(8)} says number ${++said}` });
       const id = isObject(post) ? (isObject(post["post"]) ? post["post"]["id"] : post["id"]) : undefined;
-      if (typeof id === "string") posts.push(id);
+      if (typeof id === "string") posts.push({ id, at: clock.now() });
     },
     reply: () => replyToNewest(random.pick(specialists)),
     follow: async () => follow(random.pick(specialists)),

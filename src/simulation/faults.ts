@@ -37,7 +37,7 @@ export interface FaultRates {
   readonly doubledDeliveries: number;
   readonly reorderedDeliveries: number;
   readonly lateDeliveries: number;
-  /** A specialist gets a follower every few seconds for up to an hour: by webhook, a stream of deliveries. */
+  /** A specialist gets a follower every few seconds for up to two hours: by webhook, a stream of deliveries. */
   readonly followStormsPerDay: number;
   /** Per 10,000 boundaries (calls to store and network, turns of the event loop). */
   readonly crashes: number;

@@ -12,7 +12,7 @@ import type { Counting } from "./tally.ts";
 const EVERY_MS = 10 * MINUTE;
 /** In a storm, followers come this far apart: closer than anything the runtime waits for. */
 const STORM_GAP_MS = { least: 500, most: 4 * SECOND };
-const LONGEST_STORM_MS = HOUR;
+const LONGEST_STORM_MS = 2 * HOUR;
 /** Somebody pastes a new key within this, half of the time at once. */
 const PASTED_MS = HOUR;
 const PASTED_AT_ONCE_MS = MINUTE;

@@ -1,6 +1,8 @@
 /** Judges a simulated run by the network's own record and by the rows on disk, never by what the runtime says of itself. */
 import type { WireRequest } from "../client/transport.ts";
 import type { RawDelivery } from "../intake/webhook/schemes.ts";
+import { parseJson } from "../core/json.ts";
+import type { CrowdPost } from "./crowd.ts";
 import type { Clock } from "../core/clock.ts";
 import type { NetworkReply } from "../network/answer.ts";
 import type { LocalNetwork } from "../network/local-network.ts";
@@ -49,7 +51,7 @@ export interface Judge {
   /** What was decided before `since` and is neither done nor given to a person, once everything works again. */
   unfinished(since: number): readonly string[];
   /** The last word, once everything is quiet. `posts` are those of others, oldest first. */
-  close(since: number, posts: readonly string[]): void;
+  close(since: number, posts: readonly CrowdPost[]): void;
   readonly violations: readonly Violation[];
   /** Writes of the specialists that took effect. */
   readonly effects: number;
@@ -184,24 +186,26 @@ function twins(db: OpenDatabase["db"]): readonly string[] {
     .map((row) => `event ${String(row["id"])} of ${String(row["specialist"])} is there ${String(row["n"])} times`);
 }
 
-/**
- * Posts that were never seen although the feed was watched from before them until after them.
- */
+/** Posts that were never seen, of those from the beginning of the watch until the last one that a look at the feed has shown. */
 function unseen(
   db: OpenDatabase["db"],
   { handle, watch, on }: Specialist,
-  posts: readonly string[],
+  posts: readonly CrowdPost[],
 ): readonly { readonly handle: string; readonly post: string }[] {
   if (watch.feed === undefined || on["post.created"] === undefined) return [];
-  const seen = new Set(
-    db
-      .prepare("SELECT id FROM event WHERE specialist = ? AND kind = 'post.created'")
-      .all(handle)
-      .map(({ id }) => String(id)),
+  const events = db.prepare("SELECT id FROM event WHERE specialist = ? AND kind = 'post.created'").all(handle);
+  const known = new Set(events.map(({ id }) => String(id)));
+  const feed = db.prepare(
+    "SELECT cursor ->> '$.startedAt' AS began, cursor -> '$.seen' AS seen FROM source WHERE specialist = ? AND name = 'feed'",
   );
-  const known = (post: string): boolean => seen.has(`post.created:${post}`);
-  const between = posts.slice(posts.findIndex(known), posts.findLastIndex(known));
-  return between.filter((post) => !known(post)).map((post) => ({ handle, post }));
+  const { began = null, seen = null } = feed.get(handle) ?? {};
+  const listed = parseJson(typeof seen === "string" ? seen : "[]");
+  const looked = new Set(Array.isArray(listed) ? listed : []);
+  const { from } = watch.feed;
+  const begin = from === "now" ? Number(began ?? Infinity) : from === "start" ? 0 : from;
+  // A webhook may tell of later ones before the next look at the list, which brings what came between.
+  const last = posts.findLastIndex(({ id }) => looked.has(id));
+  return posts.slice(0, last + 1).flatMap(({ id, at }) => (at >= begin && !known.has(`post.created:${id}`) ? [{ handle, post: id }] : []));
 }
 
 /** Who spent more on the network than their ledgers say. */

@@ -19,9 +19,9 @@ export interface LivenessOptions {
 
 const LOOK_MS = 5 * MINUTE;
 /** What was in the way leaves a mess for so long. */
-const SETTLING_MS = 10 * MINUTE;
+const SETTLING_MS = 5 * MINUTE;
 /** A pass over the lists of a specialist may take minutes, if each answer comes at its deadline. */
-const LATE_MS = 15 * MINUTE;
+const LATE_MS = 10 * MINUTE;
 
 export function createLiveness({ clock, db, onLate }: LivenessOptions): Liveness {
   const late = db.prepare(`

@@ -129,6 +129,7 @@ export const patron = defineSpecialist({
     },
   },
   on: {
+    "follower.new": (agent, act) => void (act.state = { fan: agent.id }),
     "post.created": (post, act) => {
       if (act.random() < 0.1) act.reply(post, `patron on ${post.id}`);
       if (act.random() < 0.05) act.vote(post); // it may not: refused before it is ever ready

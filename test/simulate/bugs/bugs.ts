@@ -136,25 +136,20 @@ export const BUGS: readonly PlantedBug[] = [
   bug(
     "acknowledged before it is stored",
     "src/intake/webhook/gate.ts",
-    "outcome = await options.put(delivery, clock.now());",
-    'outcome = "stored";\n      void options.put(delivery, clock.now()).then(() => options.onStored(delivery.specialist));',
+    "outcome = await options.put(delivery);",
+    'outcome = "stored";\n      void options.put(delivery);',
   ),
   bug(
     "told of by two ways is two events",
     "src/runtime/deliveries.ts",
-    "        events: meaning.events,\n",
-    "        events: meaning.events.map((event) => ({ ...event, id: asEventId(`${event.id} by ${delivery.id}`) })),\n",
-    {
-      file: "src/runtime/deliveries.ts",
-      find: 'import { messageOf } from "../core/errors.ts";',
-      replace: 'import { messageOf } from "../core/errors.ts";\nimport { asEventId } from "../core/ids.ts";',
-    },
+    "{ ...stored(end), kind: wordOf(meaning) }",
+    "{ ...stored(end), kind: wordOf(meaning), events: end.events.map((event) => ({ ...event, id: `${event.id} by ${delivery.id}` })) }",
   ),
   bug(
     "a delivery ends before its events are stored",
     "src/store/sqlite/deliveries.ts",
-    "return { fresh: events.filter((event) => insertEvent(event, now)) };",
-    "void commits.hard(() => 0).then(() => commits.hard(() => events.forEach((event) => insertEvent(event, now))));\n    return { fresh: events };",
+    "const workOn = createWorkOn(db, insertEvent, nudge);",
+    "const later = createWorkOn(db, insertEvent, nudge);\n  const workOn = (...work) => (void commits.hard(() => 0).then(() => commits.hard(() => later(...work))), []);",
   ),
   bug(
     "stored deliveries are forgotten at a restart",
