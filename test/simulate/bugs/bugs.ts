@@ -141,9 +141,9 @@ export const BUGS: readonly PlantedBug[] = [
   ),
   bug(
     "told of by two ways is two events",
-    "src/runtime/deliveries.ts",
-    "{ ...stored(end), kind: wordOf(meaning) }",
-    "{ ...stored(end), kind: wordOf(meaning), events: end.events.map((event) => ({ ...event, id: `${event.id} by ${delivery.id}` })) }",
+    "src/store/sqlite/deliveries.ts",
+    "fresh: workOn(specialist, end, now), waits: false",
+    "fresh: workOn(specialist, { ...end, events: end.events.map((event) => ({ ...event, id: `${event.id} by ${id}` })) }, now), waits: false",
   ),
   bug(
     "a delivery ends before its events are stored",
