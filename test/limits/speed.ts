@@ -1,14 +1,11 @@
-/** How fast admissions are, and how small an idle key: `node test/limits/speed.ts [folder for the database]`. Pure, then with SQLite on disk in grouped commits. */
+/** How fast admissions are: `node test/limits/speed.ts [folder for the database]`. Pure, then with SQLite on disk in grouped commits. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { TIER_LIMITS } from "../../src/contract/tiers.ts";
 import { asKeyId } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import { DAY, MINUTE } from "../../src/core/units.ts";
-import { charge, newQuota, observe, settle, takeable } from "../../src/limits/quota.ts";
+import { charge, newQuota, settle, takeable } from "../../src/limits/quota.ts";
 import { GUARDIAN } from "../../src/limits/spending.ts";
 import { cap, KEY, openTables, priced } from "./tables.ts";
 
@@ -82,30 +79,7 @@ function fill(db: ReturnType<typeof openTables>["db"], attempts: number): void {
     SELECT 'scout', 'key-' || (i % 100), 'posts.reply', 'reply', 1, i, i, i, 'confirmed' FROM n`);
 }
 
-/** Bytes of heap an idle key takes: registered, used a day ago, all its requests long gone. */
-function memory(): void {
-  setFlagsFromString("--expose-gc");
-  const collect: unknown = runInNewContext("gc");
-  const heap = (): number => {
-    if (typeof collect === "function") collect();
-    return process.memoryUsage().heapUsed;
-  };
-  const before = heap();
-  const states = Array.from({ length: 10_000 }, () => {
-    const state = newQuota(TIER_LIMITS.free);
-    for (let i = 0; i < 60; i++) {
-      charge(state, T0 + i * MINUTE, "poll", 1);
-      settle(state, T0 + i * MINUTE, "poll", 1, { answered: true });
-    }
-    observe(state, T0 + 2 * DAY);
-    return state;
-  });
-  const bytes = Math.round((heap() - before) / states.length);
-  process.stdout.write(`${"memory of an idle key".padEnd(58)} ${String(bytes).padStart(10)} bytes\n`);
-}
-
 pure();
-memory();
 sqlite("sqlite, fsync, groups of 64: admit, commit, settle, commit", false, 100, 0);
 sqlite("the same on one key", false, 1, 0);
 sqlite("the same with 1,000,000 attempts in the store", false, 100, 1_000_000);
