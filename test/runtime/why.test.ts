@@ -1,9 +1,11 @@
 /** P8, explain: whatever waits, was refused or is parked says by which rule, in plain words, since when and until when. */
 import { describe, expect, test } from "vitest";
+import { asHandle } from "../../src/core/ids.ts";
 import { credits, DAY, HOUR, MINUTE } from "../../src/core/units.ts";
 import type { Reason } from "../../src/runtime/why.ts";
 import { whyLab, type WhyLab } from "./why-lab.ts";
 
+const SCOUT = asHandle("scout");
 const A_TIME = expect.any(Number);
 const reply = (lab: WhyLab, n: number): Promise<string | undefined> => lab.decided().then((intents) => intents.at(n)?.id);
 const reasonsOf = async (lab: WhyLab, n = -1): Promise<readonly Reason[]> => (await lab.why(await reply(lab, n))).reasons;
@@ -141,6 +143,27 @@ describe("what waits", () => {
       ],
       hint: "wait, or raise the cap under spend",
     });
+  });
+
+  test("for room under a cap goes on as soon as something cost less than was set aside for it", async () => {
+    const job = { title: "a job", description: "Do it", reward: 4, skills: [] };
+    const lab = await whyLab(
+      (act) => void act.createJob(job),
+      { may: ["jobs.create"], spend: { perDay: credits(6) } },
+      {
+        network: { assume: { prices: { "jobs.create": -2 }, tellsCost: true } }, // a rebate
+        profile: { operations: { "jobs.create": { charged: "cost.amount" } } },
+        before: async ({ network }) =>
+          void network.faults.add({ mishap: { do: "delay-reply", ms: 3 * MINUTE }, match: { operation: "jobs.create" }, times: 1 }),
+      },
+    );
+    await lab.clock.run(lab.guardian.call({ handle: "scout", operation: "jobs.create", input: { ...job, title: "another" } }));
+    expect((await lab.decided()).map(({ state, code }) => code ?? state)).toEqual(["sending", "spend_cap"]);
+    await lab.clock.advance(5 * MINUTE);
+    expect((await lab.decided()).map(({ state }) => state)).toEqual(["confirmed", "confirmed"]);
+    expect(await lab.clock.run(lab.store.spent(SCOUT, lab.clock.now()))).toMatchObject([
+      { postedMicros: credits(4).micros, heldMicros: 0 },
+    ]);
   });
 
   test("for an account that is frozen says why, and names the command", async () => {

@@ -4,6 +4,7 @@ import { LANES, type Effect, type Lane } from "../../contract/operations.ts";
 import { Fatal } from "../../core/errors.ts";
 import { asHandle, asIntentId } from "../../core/ids.ts";
 import type { Intent, IntentMove, IntentState, OutboxStore } from "../../outbox/port.ts";
+import type { Settlement } from "../../limits/spending.ts";
 import type { Paid } from "../store.ts";
 import type { Commits } from "./commits.ts";
 import type { InsertEvent } from "./inbox.ts";
@@ -76,6 +77,10 @@ export function createApplyChange(db: DatabaseSync, { spending, insertEvent, wri
     WHERE target_intent = ? AND state IN ('proposed', 'ready')`);
   const payable = db.prepare("UPDATE intent SET next_at = min(next_at, ?) WHERE state = 'ready' AND code = 'spend_cap'");
   const dependants = db.prepare("SELECT seq FROM intent WHERE target_intent = ? AND state IN ('proposed', 'ready')");
+  /** What waits for room under a cap looks again. */
+  const freed = (settled: Settlement | undefined, now: number): void => {
+    if (settled !== undefined && settled.posted < settled.released) payable.run(now);
+  };
 
   const apply: ApplyChange = ({ seq, from, change, now, events = [], watches = [], paid }) => {
     const row = update(from.length).get(
@@ -93,13 +98,12 @@ export function createApplyChange(db: DatabaseSync, { spending, insertEvent, wri
     if (row === undefined) return false;
     const id = textOf(row, "id");
     if (change.state === "confirmed") {
-      spending.pay(id, asHandle(textOf(row, "specialist")), paid, now);
+      freed(spending.pay(id, asHandle(textOf(row, "specialist")), paid, now), now);
       if (change.createdRef !== undefined) fill.run(change.createdRef, id);
     }
     if (change.state === "refused" || change.state === "cancelled") {
       // What may have happened counts as spent: giving up looking for it is no proof that it did not.
-      const settled = spending.settle(id, row["ever_unknown"] === 1 ? undefined : 0, now);
-      if (settled !== undefined && settled.posted < settled.released) payable.run(now);
+      freed(spending.settle(id, row["ever_unknown"] === 1 ? undefined : 0, now), now);
       const hanging = { state: "cancelled", code: "depends_on_refused", message: "what it was about did not come to be" } as const;
       for (const dependant of dependants.all(id))
         apply({ seq: numberOf(dependant, "seq"), from: ["proposed", "ready"], change: hanging, now });

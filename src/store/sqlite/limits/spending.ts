@@ -109,15 +109,17 @@ export class SpendingTable {
 
   /**
    * An action that happened: its hold is settled to what it cost, or to all of it where nobody says. What cost something
-   * though nothing was set aside for it is an overrun like any other.
+   * though nothing was set aside for it is an overrun like any other. Answers what became of the hold, where there was one.
    */
-  pay(id: string, specialist: Handle, paid: Paid | undefined, now: number): void {
-    if (this.settle(id, paid?.money.micros, now, paid?.caps) !== undefined || paid === undefined || paid.money.micros === 0) return;
-    if (this.#sql.find.get(id) !== undefined) return; // it expired, and counts in full
+  pay(id: string, specialist: Handle, paid: Paid | undefined, now: number): Settlement | undefined {
+    const settled = this.settle(id, paid?.money.micros, now, paid?.caps);
+    if (settled !== undefined || paid === undefined || paid.money.micros === 0) return settled;
+    if (this.#sql.find.get(id) !== undefined) return undefined; // it expired, and counts in full
     const { money, caps } = paid;
     const scopes = [scopeOf(specialist), GUARDIAN];
     this.correct(scopes, money, id, now);
     for (const scope of scopes) this.#overrun(this.account(scope, money.currency, now), id, { held: 0, posted: money.micros }, caps, now);
+    return undefined;
   }
 
   /** Holds nobody settled count as spent once they expire. Returns how many did, at most 1,000. */
