@@ -73,6 +73,8 @@ export function addToCell(cells: Cells, cell: number, slot: number, count: numbe
   const entry = cells.entries[at];
   if (entry !== undefined && Math.floor(entry / COUNT_LIMIT) === mark && (entry % COUNT_LIMIT) + part < COUNT_LIMIT)
     cells.entries[at] = entry + part;
+  // An array that is pushed to makes room for 17: keys that are idle would weigh a tenth more.
+  else if (cells.entries.length === 0) cells.entries = [mark * COUNT_LIMIT + part];
   else if (at === cells.entries.length) cells.entries.push(mark * COUNT_LIMIT + part);
   else cells.entries.splice(at, 0, mark * COUNT_LIMIT + part);
   if (count > part) addToCell(cells, cell, slot, count - part);

@@ -119,7 +119,7 @@ export function createSpecialist(definition: SpecialistDefinition, file?: string
     schedules: Object.entries(definition.schedules ?? {}).map(([name, schedule]) => toSchedule(name, schedule)),
     deadlineMs: definition.deadline === undefined ? DEFAULT_DEADLINE_MS : durationMs(definition.deadline),
     isolate: definition.isolate ?? "none",
-    initialState: firstState(definition.initialState),
+    initialState: definition.initialState === undefined ? NO_STATE : firstState(definition.initialState),
     on: { ...definition.on },
     instructions: definition.instructions,
     file,
@@ -158,6 +158,7 @@ export function withOverride(specialist: Specialist, override: SpecialistOverrid
 /** What most specialists leave out is shared: thousands of empty lists would be a tenth of what they weigh. */
 const NOTHING: readonly never[] = Object.freeze([]);
 const NO_LANES: Specialist["lanes"] = Object.freeze({});
+const NO_STATE: JsonObject = Object.freeze({});
 const NO_CAPS: Caps = Object.freeze({ perAction: NOTHING, perHour: NOTHING, perDay: NOTHING, perMonth: NOTHING, total: NOTHING });
 
 function listOf(given: readonly string[] = NOTHING): readonly string[] {
@@ -253,7 +254,7 @@ export function quietHours(text: string): QuietHours {
 }
 
 /** A copy of what a store can hold and give back unchanged: plain JSON. Throws `Misconfigured` (`state_invalid`). */
-function firstState(value: unknown = {}): JsonObject {
+function firstState(value: unknown): JsonObject {
   try {
     const text = JSON.stringify(value); // throws on a circle, before anything walks round it
     if (isObject(value) && isJson(value)) return JSON.parse(text) as JsonObject;
