@@ -25,12 +25,13 @@ const SUITES: Readonly<Record<string, () => Promise<{ readonly suite: Suite }>>>
 const HELP = `npm run bench -- [suite…] [options]
 
 Suites: ${Object.keys(SUITES).join(", ")}; all of them where none is named.
-  guard             runs the suites the baseline was taken of, compares ratios with bench/baseline.json, fails past 15 %
+  guard [suite…]    runs the suites the baseline was taken of, or those named, compares ratios with bench/baseline.json,
+                    fails where one fell by more than 15 %
   --quick           small counts, to see that it works: the figures are worth nothing and are not kept
   --runs <n>        interleaved repetitions, default 3
   --only <text>     contenders whose name holds this; the figures are not kept
   --folder <path>   where databases go, default the system's temporary folder
-  --baseline        keeps the ratios as the guard's baseline
+  --baseline        also keeps the ratios in bench/baseline.json, for the guard
 
 The peers are installed once: npm ci --prefix bench`;
 
@@ -47,7 +48,10 @@ async function main(): Promise<number> {
     },
   });
   const guarding = positionals[0] === "guard";
-  const names = guarding ? guard.suites() : positionals.length > 0 ? positionals : Object.keys(SUITES);
+  const names = guarding ? guard.suites(positionals.slice(1)) : positionals.length > 0 ? positionals : Object.keys(SUITES);
+  const partial = values.quick || values.only !== undefined;
+  if (partial && (guarding || values.baseline)) throw new Error("--quick and --only give no ratios to guard or to keep: leave them out");
+  if (guarding && values.baseline) throw new Error("guard compares with the baseline, --baseline replaces it: one at a time");
   const unknown = names.find((name) => SUITES[name] === undefined);
   if (values.help || unknown !== undefined) {
     console.log(unknown === undefined ? HELP : `there is no suite "${unknown}"\n\n${HELP}`);
@@ -55,14 +59,14 @@ async function main(): Promise<number> {
   }
   const runs = Number(values.runs);
   if (!Number.isSafeInteger(runs) || runs < 1 || runs > 100) throw new Error(`--runs: expected 1 to 100, got ${values.runs}`);
-  const kept = !values.quick && values.only === undefined && !guarding;
+  const kept = !partial && !guarding;
   let failed = false;
   for (const name of names) {
     const taken = await take(name, { ...values, runs });
     printResult(taken);
     if (kept) saveResult(taken);
     if (kept) updatePage(taken);
-    if (values.baseline && kept) keepBaseline(name, taken.result.ratios);
+    if (values.baseline) keepBaseline(name, taken.result.ratios);
     if (guarding) failed = !guard.holds(name, taken.result.ratios) || failed;
   }
   return failed ? 1 : 0;
