@@ -1,12 +1,14 @@
-/** Where figures go: a table in the terminal, JSON beside the others of its suite, and the suite's section of docs/benchmarks.md. */
+/** Where figures go: a table in the terminal, JSON beside the others of its suite, bars and the suite's section of docs/benchmarks.md. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { machineLine, type Machine } from "./machine.ts";
+import { drawPlots } from "./plot.ts";
 import type { Suite, SuiteResult } from "./suite.ts";
 
 const root = join(import.meta.dirname, "../..");
 const results = join(import.meta.dirname, "../results");
 const page = join(root, "docs/benchmarks.md");
+const plots = join(root, "docs/benchmarks");
 
 export interface Taken {
   readonly suite: Suite;
@@ -32,21 +34,23 @@ export function saveResult({ suite, result, machine, at, runs }: Taken): void {
   writeFileSync(join(results, `${suite.name}-${at.replaceAll(":", "")}.json`), text);
 }
 
-/** Replaces the suite's section, between its marks. */
+/** Replaces the suite's section, between its marks, and the bars it shows. */
 export function updatePage(taken: Taken): void {
+  mkdirSync(plots, { recursive: true });
+  const bars = drawPlots(taken.result);
+  if (bars !== undefined) writeFileSync(join(plots, `${taken.suite.name}.svg`), bars);
   const before = existsSync(page) ? readFileSync(page, "utf8") : "# Benchmarks\n";
   const begin = `<!-- bench:${taken.suite.name} -->`;
   const end = `<!-- /bench:${taken.suite.name} -->`;
-  const section = `${begin}\n\n${markdown(taken)}\n${end}`;
+  const section = `${begin}\n\n${markdown(taken, bars !== undefined)}\n${end}`;
   const from = before.indexOf(begin);
   const to = before.indexOf(end);
   const after =
     from >= 0 && to > from ? before.slice(0, from) + section + before.slice(to + end.length) : `${before.trimEnd()}\n\n${section}\n`;
-  mkdirSync(join(root, "docs"), { recursive: true });
   writeFileSync(page, after);
 }
 
-function markdown({ suite, result, machine, at, runs }: Taken): string {
+function markdown({ suite, result, machine, at, runs }: Taken, hasBars: boolean): string {
   const lines = [
     `## ${suite.title}`,
     "",
@@ -54,6 +58,7 @@ function markdown({ suite, result, machine, at, runs }: Taken): string {
     "",
     alignedTable(result.columns, result.rows),
     "",
+    ...(hasBars ? [`![${suite.title}, as bars](benchmarks/${suite.name}.svg)`, ""] : []),
   ];
   if (result.goals.length > 0) {
     const rows = result.goals.map(({ name, stated, seen, met }) => [name, stated, seen, met ? "met" : "**missed**"]);

@@ -8,6 +8,18 @@ export interface Goal {
   readonly met: boolean;
 }
 
+/** A column of the table drawn as bars, one for each row that has a figure there. */
+export interface Plot {
+  readonly title: string;
+  readonly column: string;
+  /** Which of the figures of a cell such as `1 / 2 / 3`, from 0. Default 0. */
+  readonly part?: number;
+  /** How many leading columns name a row. Default 1. */
+  readonly labels?: number;
+  /** Only cells in this unit, where a column holds several. */
+  readonly unit?: string;
+}
+
 export interface SuiteResult {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -16,6 +28,7 @@ export interface SuiteResult {
   readonly goals: readonly Goal[];
   /** Figures of one run over figures of the same run: comparable between machines, so the guard watches them. Higher is better. */
   readonly ratios: Readonly<Record<string, number>>;
+  readonly plots: readonly Plot[];
 }
 
 export interface BenchContext {

@@ -91,6 +91,10 @@ export const suite: Suite = {
             ]),
         "The libraries keep their counts in memory and lose them with the process.",
       ],
+      plots: [
+        { title: "Admitted a second", column: "admitted/s" },
+        { title: "Wait, p99, ms", column: "wait p50 / p99 ms", part: 1 },
+      ],
       goals: [
         ...(seen.has(durable)
           ? [goal("admissions on SQLite with fsync, 64 at a time", { least: 12_000 }, perSecond(durable).median, "/s")]

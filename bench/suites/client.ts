@@ -83,6 +83,10 @@ export const suite: Suite = {
         "Retinue reads the answer into a record by the profile, writes an attempt before it and settles it after it; undici and fetch parse the JSON and keep nothing.",
         ...missing,
       ],
+      plots: [
+        { title: "Requests a second", column: "requests/s" },
+        { title: "p99, ms", column: "p99 ms" },
+      ],
       goals: judged
         ? [
             goal("limits in memory, beside @discordjs/rest", { least: 1 }, beside("retinue memory", "@discordjs/rest"), " ×"),

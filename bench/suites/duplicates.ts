@@ -86,6 +86,10 @@ export const suite: Suite = {
         "Retinue reads the post back after a quiet period of 1.5 s before it replies again; the network lists a post's replies. Tier, brakes and spacing are lifted as in the effect suite. pg-boss: jobs expire after 5 s. BullMQ: appendfsync always; its server is not killed.",
         ...backends.missing,
       ],
+      plots: [
+        { title: "Doubled", column: "doubled" },
+        { title: "Lost", column: "lost" },
+      ],
       goals,
       ratios: {},
     };

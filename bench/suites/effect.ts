@@ -238,6 +238,10 @@ function report(contenders: readonly Contender[], seen: ReadonlyMap<string, read
       "In flight means sent and not answered. Whoever answers before working may lag behind its answers; effects/s counts until the last effect.",
       ...remarks,
     ],
+    plots: [
+      { title: "Effects a second, 16 in flight", column: "effects/s at 1 / 16 / 64", part: 1 },
+      { title: `Paced at ${PACED_PER_SECOND}/s: p99, ms`, column: `paced ${PACED_PER_SECOND}/s p50 / p99 ms`, part: 1 },
+    ],
     goals,
     ratios,
   };

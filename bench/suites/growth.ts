@@ -68,6 +68,10 @@ export const suite: Suite = {
         "64 at a time, in turn over all specialists; each admission is settled. An event is put, claimed and ended without an intent.",
         "Old rows: done events and ended attempts of the same specialists, in the file before it is opened; the file is then read from a warm page cache.",
       ],
+      plots: [
+        { title: "Processor for an admission, µs", column: "CPU µs/admission" },
+        { title: "Processor for an event, µs", column: "CPU µs/event" },
+      ],
       goals,
       ratios,
     };

@@ -76,6 +76,10 @@ export const suite: Suite = {
         "Growth is Retinue's alone; Pro, and 100 days of Free and Starter, are judged by the same server in `npm run limits`.",
         "DBOS queue limits have no row: a queue takes one window, not two, and counts it by PostgreSQL's own now(), so that neither can a day pass in less than a day nor a clock be turned.",
       ],
+      plots: [
+        { title: "Requests over a sliding window", column: "over, sliding", labels: 3 },
+        { title: "Of the day used, %", column: "of the day used", labels: 3 },
+      ],
       goals,
       ratios: {},
     };

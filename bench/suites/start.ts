@@ -48,6 +48,10 @@ export const suite: Suite = {
         "RSS is the kernel's highest (VmHWM) of the demo's process, which holds the local network, the residents and the cast.",
         "Sizes of peers are what npm installs for that package alone, with everything it depends on, read from the bench's own lock.",
       ],
+      plots: [
+        { title: "Start, ms", column: "median", unit: "ms" },
+        { title: "Size, MB", column: "median", unit: "MB" },
+      ],
       goals: [
         goal("retinue --version", { most: 80 }, version.median, " ms"),
         goal("run to first request", { most: 400 }, first.median, " ms"),

@@ -283,6 +283,10 @@ function report(
       `To the wire: the whole runtime with everything on and requests spaced as shipped, ${SPECIALISTS} specialists, ${WIRE_PER_SECOND} deliveries a second, from the first byte sent to the request that arrived.`,
       ...remarks,
     ],
+    plots: [
+      { title: `Deliveries taken a second, ${IN_FLIGHT} in flight`, column: `acks/s at ${IN_FLIGHT}` },
+      { title: "At half its rate: p99, ms", column: "at half its rate: p50 / p99 ms", part: 1 },
+    ],
     goals,
     ratios,
   };
