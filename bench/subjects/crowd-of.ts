@@ -1,22 +1,44 @@
-/** Makes many of something and weighs them. */
+/** Makes many of something and weighs them; watches many schedules of one minute and says how late they ran. */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { percentile } from "../harness/stats.ts";
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-function weigh(): { readonly heapMb: number; readonly rssMb: number } {
+export function weigh(): { readonly heapMb: number; readonly rssMb: number } {
   for (let i = 0; i < 4; i++) collect();
   const { rss, heapUsed } = process.memoryUsage();
   return { heapMb: heapUsed / 1_048_576, rssMb: rss / 1_048_576 };
 }
 
 export async function crowd(count: number, make: (i: number) => unknown): Promise<{ weigh(): unknown }> {
-  const kept: unknown[] = [make(-1)]; // what the first one loads belongs to the process
+  const kept: unknown[] = [await make(-1)]; // what the first one loads belongs to the process
   await new Promise((resolve) => setTimeout(resolve, 500));
   const empty = weigh();
   const began = performance.now();
-  for (let i = 0; i < count; i++) kept.push(make(i));
+  for (let i = 0; i < count; i++) kept.push(await make(i));
   const startMs = performance.now() - began;
   return { weigh: () => ({ empty, now: weigh(), startMs, known: kept.length - 1 }) };
+}
+
+const MINUTE_MS = 60_000;
+
+/** Notes how long after the first whole minute each of many schedules ran first. */
+export function everyMinute(): { begin(): void; fired(name: string): void; late(): unknown } {
+  const lateMs = new Map<string, number>();
+  let due = Number.POSITIVE_INFINITY;
+  return {
+    begin: () => void (due = Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS),
+    fired(name) {
+      const now = Date.now();
+      if (now >= due && !lateMs.has(name)) lateMs.set(name, now - due);
+    },
+    late: () => lateness([...lateMs.values()]),
+  };
+}
+
+export function lateness(lateMs: readonly number[]): unknown {
+  const looks = lateMs.length;
+  return looks === 0 ? { looks } : { looks, p50: percentile(lateMs, 50), p99: percentile(lateMs, 99), most: percentile(lateMs, 100) };
 }

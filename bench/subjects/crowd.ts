@@ -1,7 +1,5 @@
 /** Many specialists with nothing to do but look now and then: what they weigh, what they cost, how late they are. */
 import { join } from "node:path";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { createKeys } from "../../src/client/auth.ts";
 import { createTransport } from "../../src/client/transport.ts";
 import { resolveProfile } from "../../src/contract/profile.ts";
@@ -14,21 +12,16 @@ import { createRuntime } from "../../src/runtime/runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { percentile } from "../harness/stats.ts";
+import { everyMinute, lateness, weigh } from "./crowd-of.ts";
 import { ready, settings } from "./subject.ts";
 
-setFlagsFromString("--expose-gc");
-const collect = runInNewContext("gc") as () => void;
 const count = Number(settings["count"]);
+/** Weekday mornings, unless its schedules are what is watched. */
+const cron = settings["everyMinute"] === true ? "* * * * *" : "0 9 * * 1-5";
+const minute = everyMinute();
 const clock = systemClock();
 const random = systemRandom();
 const profile = resolveProfile({ extends: "set-b" });
-
-function weigh(): { readonly heapMb: number; readonly rssMb: number } {
-  for (let i = 0; i < 4; i++) collect();
-  const { rss, heapUsed } = process.memoryUsage();
-  return { heapMb: heapUsed / 1_048_576, rssMb: rss / 1_048_576 };
-}
 
 /** When each specialist's next look at the feed is to be, as the runtime wrote it down. */
 const dueAt = new Map<string, number>();
@@ -58,7 +51,7 @@ const runtime = createRuntime({
       tier: settings["tier"] === "starter" ? "starter" : "free",
       watch: { feed: true },
       may: ["posts.reply"],
-      schedules: { digest: { cron: "0 9 * * 1-5", zone: "Europe/London", run: () => undefined } },
+      schedules: { digest: { cron, zone: "Europe/London", run: () => minute.fired(`s${i}`) } },
       on: { "post.created": () => undefined },
     }),
   ),
@@ -82,6 +75,7 @@ runtime.announcer.on("request", ({ handle, at, tookMs }) => {
 });
 await runtime.start();
 const startMs = performance.now() - began;
+minute.begin();
 
 ready({
   port: 0,
@@ -92,10 +86,8 @@ ready({
       measuring = true;
       return {};
     },
-    late: () => ({
-      looks: lateMs.length,
-      ...(lateMs.length === 0 ? {} : { p50: percentile(lateMs, 50), p99: percentile(lateMs, 99), most: percentile(lateMs, 100) }),
-    }),
+    late: () => lateness(lateMs),
+    schedules: () => minute.late(),
   },
   async stop() {
     await runtime.stop();

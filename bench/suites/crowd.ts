@@ -2,8 +2,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openSink } from "../harness/sink.ts";
-import { figure } from "../harness/stats.ts";
-import { startSubject } from "../harness/subject.ts";
+import { figure, summarise } from "../harness/stats.ts";
+import { startSubject, type Subject } from "../harness/subject.ts";
 import { goal, type BenchContext, type Goal, type Suite } from "../harness/suite.ts";
 
 interface Weighed {
@@ -20,26 +20,38 @@ interface Late {
   readonly most?: number;
 }
 
-interface Idle {
-  readonly weighed: Weighed;
-  readonly late: Late;
-  readonly settledMs: number;
-  readonly cpuPercent: number;
-  readonly requestsPerSecond: number;
+/** What was seen of one contender, by name: NaN where it has no such figure. */
+type Seen = Readonly<Record<(typeof FIGURES)[number], number>>;
+const FIGURES = [
+  "heapKb",
+  "rssMb",
+  "startMs",
+  "settledMs",
+  "cpuPercent",
+  "requestsPerSecond",
+  "looks",
+  "lateP50",
+  "lateP99",
+  "lateMost",
+] as const;
+const NOTHING = Object.fromEntries(FIGURES.map((name) => [name, Number.NaN])) as Seen;
+
+interface Contender {
+  readonly name: string;
+  readonly count: number;
+  /** Retinue alone: what the goals are for. */
+  readonly goals?: "idle" | "busy" | "schedules";
+  measure(context: BenchContext): Promise<Seen>;
 }
 
-/** Free looks every few minutes, so that nothing is due while the crowd is watched; Starter looks every minute or two. */
-const CROWDS = [
-  { count: 1_000, tier: "free" },
-  { count: 10_000, tier: "free" },
-  { count: 10_000, tier: "starter" },
-] as const;
-type Crowd = { readonly count: number; readonly tier: (typeof CROWDS)[number]["tier"] };
 /** First looks are over by then. */
 const SETTLE_MS = 60_000;
 /** From then on a Starter's looks are spread over its period. */
 const SPREAD_MS = 60_000;
 const WATCH_MS = 60_000;
+/** A whole minute begins within, and 18 seconds of it pass. */
+const SCHEDULES_MS = 78_000;
+const SCHEDULES = 100;
 /** What bin/retinue.js runs with. */
 const SHIPPED_FLAGS = ["--max-semi-space-size=4"];
 
@@ -47,60 +59,24 @@ export const suite: Suite = {
   name: "crowd",
   title: "Idle crowd: specialists in one process that only look",
   async run(context) {
-    const rows: string[][] = [];
-    const goals: Goal[] = [];
-    const crowds: readonly Crowd[] = context.quick ? [{ count: 200, tier: "starter" }] : CROWDS;
-    const { weighed: alone } = await retinue({ count: 1, tier: "free" }, context);
-    for (const { count, tier } of crowds) {
-      const { weighed, late, settledMs, cpuPercent, requestsPerSecond } = await retinue({ count, tier }, context);
-      const heapKb = ((weighed.now.heapMb - alone.now.heapMb) * 1_024) / count;
-      const rssMb = weighed.now.rssMb - alone.now.rssMb;
-      const lateness =
-        late.p99 === undefined ? "–" : `${figure(late.p50 ?? 0)} / ${figure(late.p99)} / ${figure(late.most ?? 0)} (${late.looks})`;
-      rows.push([
-        `Retinue, all armed, ${tier}`,
-        count.toLocaleString("en"),
-        figure(heapKb),
-        figure(rssMb),
-        `${figure(weighed.startMs / 1_000)} / ${figure(settledMs / 1_000)}`,
-        `${figure(cpuPercent)} %`,
-        figure(requestsPerSecond),
-        lateness,
-      ]);
-      context.progress(
-        `Retinue, ${count} ${tier}: ${figure(heapKb)} KB heap each, ${figure(rssMb)} MB RSS, start ${figure(weighed.startMs)} ms, late p99 ${figure(late.p99 ?? Number.NaN)} ms`,
-      );
-      const who = `${count.toLocaleString("en")} ${tier}`;
-      if (late.p99 !== undefined) goals.push(goal(`${who}: lateness of looks, p99`, { most: 10 }, late.p99, " ms"));
-      if (tier === "starter") continue; // busy: what it weighs and costs is shown, the goals are for idle ones
-      goals.push(goal(`${who}: heap each`, { most: 4 }, heapKb, " KB"));
-      if (count === 10_000) goals.push(goal(`${who}: RSS above the same process with none`, { most: 60 }, rssMb, " MB"));
-      goals.push(goal(`${who}: start`, { most: 2 }, weighed.startMs / 1_000, " s"));
-      goals.push(goal(`${who}: processor while idle`, { most: 1 }, cpuPercent, " %"));
-    }
-    const missing: string[] = [];
-    for (const [name, file] of [
-      ["Mastra 1.71.0, nothing armed", "crowd-mastra.js"],
-      ["VoltAgent 2.10.0, nothing armed", "crowd-voltagent.js"],
-    ] as const)
-      for (const count of context.quick ? [200] : [1_000])
-        try {
-          const subject = await startSubject(file, { count });
-          const { empty, now, startMs } = (await subject.ask("weigh")) as Weighed;
-          await subject.kill();
-          rows.push([
-            name,
-            count.toLocaleString("en"),
-            figure(((now.heapMb - empty.heapMb) * 1_024) / count),
-            figure(now.rssMb - empty.rssMb),
-            figure(startMs / 1_000),
-            "–",
-            "–",
-            "–",
-          ]);
-        } catch (error) {
-          missing.push(`${name} could not run: ${error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)}`);
-        }
+    const contenders = contendersOf(context).filter(({ name }) => context.only === undefined || name.includes(context.only));
+    const seen = new Map<Contender, Seen[]>(contenders.map((contender) => [contender, []]));
+    const missing = new Map<string, string>();
+    for (let run = 0; run < context.runs; run++)
+      for (const contender of contenders) {
+        if (missing.has(contender.name)) continue;
+        const one = await contender.measure(context).catch((error: unknown) => {
+          if (contender.goals !== undefined) throw error;
+          return firstLine(error);
+        });
+        if (typeof one === "string") missing.set(contender.name, `${contender.name} could not run: ${one}`);
+        else seen.get(contender)?.push(one);
+        context.progress(`${contender.name}, ${contender.count}: ${typeof one === "string" ? one : told(one)}`);
+      }
+    const measured = contenders.flatMap((contender) => {
+      const all = seen.get(contender) ?? [];
+      return all.length === 0 ? [] : [{ contender, figures: medians(all) }];
+    });
     return {
       columns: [
         "",
@@ -110,26 +86,92 @@ export const suite: Suite = {
         "start / all have looked, s",
         "processor",
         "requests/s",
-        "looks late ms p50 / p99 / most (looks)",
+        "late ms p50 / p99 / most",
+        "looks or runs",
       ],
-      rows,
+      rows: [
+        ...measured.map(({ contender, figures }) => row(contender, figures)),
+        ...contenders
+          .filter(({ name }) => missing.has(name))
+          .map(({ name, count }) => [name, count.toLocaleString("en"), "could not run", "", "", "", "", "", ""]),
+      ],
       conditions: [
-        `Each specialist watches the feed at the cadence its tier derives, with a cron schedule, a key of its own, rows on disk and shipped pacing, under Node as the command runs it (${SHIPPED_FLAGS.join(" ")}). Heap after garbage collection and RSS as it stands, both above the same process with one specialist.`,
+        `Each specialist watches the feed at the cadence its tier derives, with a cron schedule, a key of its own, rows on disk and shipped pacing, under Node as the command runs it (${SHIPPED_FLAGS.join(" ")}). Heap after garbage collection and RSS as it stands, both above the same process with one.`,
         `After the first looks (Starter: ${SPREAD_MS / 1_000} s later, when looks are spread over their period) the crowd is watched for ${WATCH_MS / 1_000} s: processor time and requests include the looks that fall into them. Lateness is from the time written down to the moment the request was sent.`,
-        ...missing,
+        "Peers with nothing armed: agents made (elizaOS: and initialised, on one PGlite in memory, without plugins) and kept.",
+        `Schedules: ${SCHEDULES} that are due every minute and do nothing, watched for ${SCHEDULES_MS / 1_000} s from the start, so for at least 18 s of a whole minute. Lateness is from that minute's begin to the first run; of how many the last column says. Retinue keeps them on disk; Mastra as its guide shows, ticking at its default of 10 s, with its store in memory or in a libsql file.`,
+        "elizaOS has nothing like a schedule without @elizaos/plugin-bootstrap, which needs Bun: its lateness is not measured.",
+        ...missing.values(),
       ],
-      goals,
-      ratios: {},
+      plots: [
+        { title: "Heap each, KB", column: "heap KB each", labels: 2 },
+        { title: "Lateness, p99, ms", column: "late ms p50 / p99 / most", part: 1, labels: 2 },
+      ],
+      goals: measured.flatMap(({ contender, figures }) => goalsOf(contender, figures)),
+      ratios: ratiosOf(measured),
     };
   },
 };
 
-async function retinue({ count, tier }: Crowd, context: BenchContext): Promise<Idle> {
-  const folder = join(context.folder, `crowd-${count}-${tier}`);
-  mkdirSync(folder);
-  const sink = await openSink({ onEffect: () => undefined });
-  const subject = await startSubject("crowd.ts", { count, tier, sink: sink.port, folder }, SHIPPED_FLAGS);
-  try {
+function contendersOf(context: BenchContext): readonly Contender[] {
+  const { quick } = context;
+  const crowd = (count: number, tier: Tier): Contender => ({
+    name: `Retinue, all armed, ${tier}`,
+    count,
+    goals: tier === "free" ? "idle" : "busy", // busy: what it weighs and costs is shown, the goals are for idle ones
+    measure: (one) => retinue({ count, tier }, one),
+  });
+  const agents = (name: string, file: string): Contender => ({
+    name: `${name}, nothing armed`,
+    count: quick ? 20 : 1_000,
+    measure: () => weighAgents(file, quick ? 20 : 1_000),
+  });
+  const schedules = (name: string, file: string, settings: Readonly<Record<string, unknown>>): Contender => ({
+    name: `${name}, schedules of a minute`,
+    count: SCHEDULES,
+    ...(file === "crowd.ts" ? { goals: "schedules" as const } : {}),
+    measure: (one) => watchSchedules(file, settings, one),
+  });
+  return [
+    ...(quick
+      ? [crowd(200, "starter")]
+      : // Free looks every few minutes, so that nothing is due while it is watched; Starter looks every minute or two.
+        [crowd(1_000, "free"), crowd(10_000, "free"), crowd(10_000, "starter")]),
+    agents("Mastra 1.71.0", "crowd-mastra.js"),
+    agents("VoltAgent 2.10.0", "crowd-voltagent.js"),
+    agents("elizaOS 1.7.2", "crowd-elizaos.js"),
+    ...(quick
+      ? []
+      : [
+          schedules("Retinue", "crowd.ts", { tier: "free", everyMinute: true }),
+          schedules("Mastra 1.71.0 in memory", "crowd-schedules-mastra.js", { store: "memory" }),
+          schedules("Mastra 1.71.0 + libsql 1.23.1", "crowd-schedules-mastra.js", { store: "libsql" }),
+        ]),
+  ];
+}
+
+type Tier = "free" | "starter";
+
+/** What one specialist in such a process weighs: taken once, it is what the others are compared with. */
+let alone: Promise<Weighed> | undefined;
+
+async function retinue({ count, tier }: { readonly count: number; readonly tier: Tier }, context: BenchContext): Promise<Seen> {
+  const none = await (alone ??= watchCrowd({ count: 1, tier: "free" }, context).then(({ weighed }) => weighed));
+  const { weighed, ...watched } = await watchCrowd({ count, tier }, context);
+  return {
+    ...NOTHING,
+    ...watched,
+    heapKb: ((weighed.now.heapMb - none.now.heapMb) * 1_024) / count,
+    rssMb: weighed.now.rssMb - none.now.rssMb,
+    startMs: weighed.startMs,
+  };
+}
+
+async function watchCrowd(
+  { count, tier }: { readonly count: number; readonly tier: Tier },
+  context: BenchContext,
+): Promise<Partial<Seen> & { readonly weighed: Weighed }> {
+  return inRetinue({ count, tier }, context, async (subject, requests) => {
     const began = performance.now();
     while (((await subject.ask("known")) as Weighed).known < count) {
       if (performance.now() - began > SETTLE_MS) throw new Error("the first looks took too long");
@@ -139,26 +181,126 @@ async function retinue({ count, tier }: Crowd, context: BenchContext): Promise<I
     await subject.ask("weigh"); // collects garbage now, and not while it is watched
     await pause(tier === "starter" && !context.quick ? SPREAD_MS : 2_000);
     await subject.ask("watch");
-    const requests = sink.requests();
+    const requestsBefore = requests();
     const before = await subject.usage();
     const from = performance.now();
     await pause(context.quick || count === 1 ? 5_000 : WATCH_MS);
     const after = await subject.usage();
     const tookMs = performance.now() - from;
-    const made = sink.requests() - requests;
+    const made = requests() - requestsBefore;
     const late = (await subject.ask("late")) as Late;
-    const weighed = (await subject.ask("weigh")) as Weighed;
     return {
-      weighed,
-      late,
+      weighed: (await subject.ask("weigh")) as Weighed,
       settledMs,
       cpuPercent: ((after.cpuMs - before.cpuMs) / tookMs) * 100,
       requestsPerSecond: (made / tookMs) * 1_000,
+      ...lateness(late),
     };
+  });
+}
+
+async function inRetinue<Result>(
+  settings: Readonly<Record<string, unknown>>,
+  context: BenchContext,
+  use: (subject: Subject, requests: () => number) => Promise<Result>,
+): Promise<Result> {
+  const folder = join(context.folder, `crowd-${Math.round(performance.now())}`);
+  mkdirSync(folder);
+  const sink = await openSink({ onEffect: () => undefined });
+  const subject = await startSubject("crowd.ts", { ...settings, sink: sink.port, folder }, SHIPPED_FLAGS);
+  try {
+    return await use(subject, () => sink.requests());
   } finally {
     await subject.kill();
     await sink.close();
   }
+}
+
+async function weighAgents(file: string, count: number): Promise<Seen> {
+  const subject = await startSubject(file, { count });
+  const { empty, now, startMs } = (await subject.ask("weigh")) as Weighed;
+  await subject.kill();
+  return { ...NOTHING, heapKb: ((now.heapMb - empty.heapMb) * 1_024) / count, rssMb: now.rssMb - empty.rssMb, startMs };
+}
+
+async function watchSchedules(file: string, settings: Readonly<Record<string, unknown>>, context: BenchContext): Promise<Seen> {
+  const watch = async (subject: Subject, question: string): Promise<Seen> => {
+    await pause(SCHEDULES_MS);
+    return { ...NOTHING, ...lateness((await subject.ask(question)) as Late) };
+  };
+  if (file === "crowd.ts") return inRetinue({ count: SCHEDULES, ...settings }, context, (subject) => watch(subject, "schedules"));
+  const folder = join(context.folder, `schedules-${Math.round(performance.now())}`);
+  mkdirSync(folder);
+  const subject = await startSubject(file, { count: SCHEDULES, folder, ...settings });
+  try {
+    return await watch(subject, "late");
+  } finally {
+    await subject.kill();
+  }
+}
+
+function lateness({ looks, p50, p99, most }: Late): Partial<Seen> {
+  return p50 === undefined || p99 === undefined || most === undefined ? { looks } : { looks, lateP50: p50, lateP99: p99, lateMost: most };
+}
+
+function medians(all: readonly Seen[]): Seen {
+  const median = (name: keyof Seen): number => {
+    const values = all.map((one) => one[name]).filter((value) => !Number.isNaN(value));
+    return values.length === 0 ? Number.NaN : summarise(values).median;
+  };
+  return Object.fromEntries(FIGURES.map((name) => [name, median(name)])) as Seen;
+}
+
+function row({ name, count, goals }: Contender, seen: Seen): readonly string[] {
+  const settled = Number.isNaN(seen.settledMs) ? "" : ` / ${figure(seen.settledMs / 1_000)}`;
+  const late = Number.isNaN(seen.lateP50) ? "–" : `${figure(seen.lateP50)} / ${figure(seen.lateP99)} / ${figure(seen.lateMost)}`;
+  const ran = Number.isNaN(seen.looks) ? "–" : goals === "idle" || goals === "busy" ? figure(seen.looks) : `${seen.looks} of ${count}`;
+  return [
+    name,
+    count.toLocaleString("en"),
+    figure(seen.heapKb),
+    figure(seen.rssMb),
+    Number.isNaN(seen.startMs) ? "–" : `${figure(seen.startMs / 1_000)}${settled}`,
+    Number.isNaN(seen.cpuPercent) ? "–" : `${figure(seen.cpuPercent)} %`,
+    figure(seen.requestsPerSecond),
+    late,
+    ran,
+  ];
+}
+
+function goalsOf({ count, goals: kind }: Contender, seen: Seen): readonly Goal[] {
+  const who = `${count.toLocaleString("en")} ${kind === "busy" ? "starter" : kind === "schedules" ? "schedules" : "free"}`;
+  const late = Number.isNaN(seen.lateP99) ? [] : [goal(`${who}: lateness, p99`, { most: 10 }, seen.lateP99, " ms")];
+  if (kind !== "idle") return kind === undefined ? [] : late;
+  return [
+    ...late,
+    goal(`${who}: heap each`, { most: 4 }, seen.heapKb, " KB"),
+    ...(count === 10_000 ? [goal(`${who}: RSS above the same process with none`, { most: 60 }, seen.rssMb, " MB")] : []),
+    goal(`${who}: start`, { most: 2 }, seen.startMs / 1_000, " s"),
+    goal(`${who}: processor while idle`, { most: 1 }, seen.cpuPercent, " %"),
+  ];
+}
+
+/** What a peer's agent weighs over what a specialist weighs. */
+function ratiosOf(measured: readonly { readonly contender: Contender; readonly figures: Seen }[]): Readonly<Record<string, number>> {
+  const mine = measured.filter(({ contender }) => contender.goals === "idle");
+  const peers = measured.filter(({ contender, figures }) => contender.goals === undefined && !Number.isNaN(figures.heapKb));
+  return Object.fromEntries(
+    mine.flatMap(({ contender: { count }, figures: { heapKb } }) =>
+      peers.map(({ contender: { name }, figures }) => [
+        `heap each: ${name.replace(/ [\d.]+,.*$/, "")} ÷ ${count.toLocaleString("en")} specialists`,
+        figures.heapKb / heapKb,
+      ]),
+    ),
+  );
+}
+
+function told(seen: Seen): string {
+  return `${figure(seen.heapKb)} KB heap each, ${figure(seen.rssMb)} MB RSS, start ${figure(seen.startMs)} ms, late p99 ${figure(seen.lateP99)} ms, ran ${figure(seen.looks)}`;
+}
+
+function firstLine(error: unknown): string {
+  return error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
