@@ -2,14 +2,14 @@
 import type { Plot, SuiteResult } from "./suite.ts";
 
 const WIDTH = 860;
-const LABEL_WIDTH = 330;
+const LABEL_WIDTH = 350;
 const FIGURE_WIDTH = 90;
 const BAR_WIDTH = WIDTH - LABEL_WIDTH - FIGURE_WIDTH;
 const ROW = 22;
 const BAR = 14;
 const HEAD = 34;
 const GAP = 14;
-const LONGEST_LABEL = 48;
+const LONGEST_LABEL = 46;
 
 interface Bar {
   readonly label: string;
@@ -25,7 +25,7 @@ export function drawPlots({ plots, columns, rows }: Pick<SuiteResult, "plots" | 
   const parts: string[] = [];
   let top = GAP;
   for (const { plot, bars } of drawn) {
-    parts.push(...drawOne(plot.title, bars, top));
+    parts.push(...drawOne(`${plot.title} (${plot.better} is better)`, bars, top));
     top += HEAD + bars.length * ROW + GAP;
   }
   const style = [

@@ -11,6 +11,7 @@ export interface Goal {
 /** A column of the table drawn as bars, one for each row that has a figure there. */
 export interface Plot {
   readonly title: string;
+  readonly better: "more" | "less";
   readonly column: string;
   /** Which of the figures of a cell such as `1 / 2 / 3`, from 0. Default 0. */
   readonly part?: number;

@@ -92,8 +92,8 @@ export const suite: Suite = {
         "The libraries keep their counts in memory and lose them with the process.",
       ],
       plots: [
-        { title: "Admitted a second", column: "admitted/s" },
-        { title: "Wait, p99, ms", column: "wait p50 / p99 ms", part: 1 },
+        { title: "Admitted a second", better: "more", column: "admitted/s" },
+        { title: "Wait, p99, ms", better: "less", column: "wait p50 / p99 ms", part: 1 },
       ],
       goals: [
         ...(seen.has(durable)

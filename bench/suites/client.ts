@@ -84,8 +84,8 @@ export const suite: Suite = {
         ...missing,
       ],
       plots: [
-        { title: "Requests a second", column: "requests/s" },
-        { title: "p99, ms", column: "p99 ms" },
+        { title: "Requests a second", better: "more", column: "requests/s" },
+        { title: "p99, ms", better: "less", column: "p99 ms" },
       ],
       goals: judged
         ? [

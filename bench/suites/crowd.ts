@@ -98,14 +98,15 @@ export const suite: Suite = {
       conditions: [
         `Each specialist watches the feed at the cadence its tier derives, with a cron schedule, a key of its own, rows on disk and shipped pacing, under Node as the command runs it (${SHIPPED_FLAGS.join(" ")}). Heap after garbage collection and RSS as it stands, both above the same process with one.`,
         `After the first looks (Starter: ${SPREAD_MS / 1_000} s later, when looks are spread over their period) the crowd is watched for ${WATCH_MS / 1_000} s: processor time and requests include the looks that fall into them. Lateness is from the time written down to the moment the request was sent.`,
+        ...eachFurther(measured),
         "Peers with nothing armed: agents made (elizaOS: and initialised, on one PGlite in memory, without plugins) and kept.",
         `Schedules: ${SCHEDULES} that are due every minute and do nothing, watched for ${SCHEDULES_MS / 1_000} s from the start, so for at least 18 s of a whole minute. Lateness is from that minute's begin to the first run; of how many the last column says. Retinue keeps them on disk; Mastra as its guide shows, ticking at its default of 10 s, with its store in memory or in a libsql file.`,
         "elizaOS has nothing like a schedule without @elizaos/plugin-bootstrap, which needs Bun: its lateness is not measured.",
         ...missing.values(),
       ],
       plots: [
-        { title: "Heap each, KB", column: "heap KB each", labels: 2 },
-        { title: "Lateness, p99, ms", column: "late ms p50 / p99 / most", part: 1, labels: 2 },
+        { title: "Heap each, KB", better: "less", column: "heap KB each", labels: 2 },
+        { title: "Lateness, p99, ms", better: "less", column: "late ms p50 / p99 / most", part: 1, labels: 2 },
       ],
       goals: measured.flatMap(({ contender, figures }) => goalsOf(contender, figures)),
       ratios: ratiosOf(measured),
@@ -293,6 +294,19 @@ function ratiosOf(measured: readonly { readonly contender: Contender; readonly f
       ]),
     ),
   );
+}
+
+/** What does not depend on how many there are, told apart from what does. */
+function eachFurther(measured: readonly { readonly contender: Contender; readonly figures: Seen }[]): readonly string[] {
+  const [few, many] = measured
+    .filter(({ contender }) => contender.goals === "idle")
+    .map(({ contender: { count }, figures }) => ({ count, heapKb: figures.heapKb * count }));
+  if (few === undefined || many === undefined) return [];
+  const each = (many.heapKb - few.heapKb) / (many.count - few.count);
+  const fixedMb = (few.heapKb - each * few.count) / 1_024;
+  return [
+    `From ${few.count.toLocaleString("en")} to ${many.count.toLocaleString("en")} each further specialist weighs ${figure(each)} KB. The other ${figure(fixedMb)} MB are there from some thirty on, however many there are: code that Node has compiled and keeps because it is run, and which one specialist that has looked once has not; the peers beside it have run nothing yet.`,
+  ];
 }
 
 function told(seen: Seen): string {

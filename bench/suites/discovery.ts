@@ -52,7 +52,7 @@ export const suite: Suite = {
         "No webhook tells of a new job. With webhooks the feed is told, so that most looks go to the jobs.",
         "Minutes. The same seeds give the same figures, on any machine and under any load.",
       ],
-      plots: [{ title: "From a job appearing to our application, mean minutes", column: "mean", labels: 2 }],
+      plots: [{ title: "From a job appearing to our application, mean minutes", better: "less", column: "mean", labels: 2 }],
       goals,
       ratios,
     };

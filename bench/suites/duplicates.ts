@@ -87,8 +87,8 @@ export const suite: Suite = {
         ...backends.missing,
       ],
       plots: [
-        { title: "Doubled", column: "doubled" },
-        { title: "Lost", column: "lost" },
+        { title: "Doubled", better: "less", column: "doubled" },
+        { title: "Lost", better: "less", column: "lost" },
       ],
       goals,
       ratios: {},

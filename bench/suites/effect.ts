@@ -239,8 +239,8 @@ function report(contenders: readonly Contender[], seen: ReadonlyMap<string, read
       ...remarks,
     ],
     plots: [
-      { title: "Effects a second, 16 in flight", column: "effects/s at 1 / 16 / 64", part: 1 },
-      { title: `Paced at ${PACED_PER_SECOND}/s: p99, ms`, column: `paced ${PACED_PER_SECOND}/s p50 / p99 ms`, part: 1 },
+      { title: "Effects a second, 16 in flight", better: "more", column: "effects/s at 1 / 16 / 64", part: 1 },
+      { title: `Paced at ${PACED_PER_SECOND}/s: p99, ms`, better: "less", column: `paced ${PACED_PER_SECOND}/s p50 / p99 ms`, part: 1 },
     ],
     goals,
     ratios,

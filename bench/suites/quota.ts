@@ -77,8 +77,8 @@ export const suite: Suite = {
         "DBOS queue limits have no row: a queue takes one window, not two, and counts it by PostgreSQL's own now(), so that neither can a day pass in less than a day nor a clock be turned.",
       ],
       plots: [
-        { title: "Requests over a sliding window", column: "over, sliding", labels: 3 },
-        { title: "Of the day used, %", column: "of the day used", labels: 3 },
+        { title: "Requests over a sliding window", better: "less", column: "over, sliding", labels: 3 },
+        { title: "Of the day used, %", better: "more", column: "of the day used", labels: 3 },
       ],
       goals,
       ratios: {},

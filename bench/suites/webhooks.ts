@@ -284,8 +284,8 @@ function report(
       ...remarks,
     ],
     plots: [
-      { title: `Deliveries taken a second, ${IN_FLIGHT} in flight`, column: `acks/s at ${IN_FLIGHT}` },
-      { title: "At half its rate: p99, ms", column: "at half its rate: p50 / p99 ms", part: 1 },
+      { title: `Deliveries taken a second, ${IN_FLIGHT} in flight`, better: "more", column: `acks/s at ${IN_FLIGHT}` },
+      { title: "At half its rate: p99, ms", better: "less", column: "at half its rate: p50 / p99 ms", part: 1 },
     ],
     goals,
     ratios,

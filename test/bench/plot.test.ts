@@ -12,7 +12,11 @@ const barsOf = (svg: string | undefined): number[] =>
   [...(svg ?? "").matchAll(/<rect[^>]* width="([\d.]+)"/g)].map(([, width]) => Number(width));
 
 test("bars are as long as the figures of the chosen part, and a row without a figure has none", () => {
-  const svg = drawPlots({ columns, rows, plots: [{ title: "Effects", column: "effects/s at 1 / 16", part: 1, labels: 2 }] });
+  const svg = drawPlots({
+    columns,
+    rows,
+    plots: [{ title: "Effects", better: "more", column: "effects/s at 1 / 16", part: 1, labels: 2 }],
+  });
   const [ours = 0, peer = 0, ...others] = barsOf(svg);
   expect(ours / peer).toBeCloseTo(0.5, 2);
   expect(others).toEqual([]);
@@ -23,14 +27,14 @@ test("bars are as long as the figures of the chosen part, and a row without a fi
 });
 
 test("only cells of the chosen unit are drawn", () => {
-  expect(barsOf(drawPlots({ columns, rows, plots: [{ title: "Took", column: "took", unit: "ms" }] }))).toHaveLength(1);
+  expect(barsOf(drawPlots({ columns, rows, plots: [{ title: "Took", better: "more", column: "took", unit: "ms" }] }))).toHaveLength(1);
 });
 
 test("where nothing was measured there is no picture", () => {
-  expect(drawPlots({ columns, rows: [], plots: [{ title: "Took", column: "took" }] })).toBeUndefined();
+  expect(drawPlots({ columns, rows: [], plots: [{ title: "Took", better: "more", column: "took" }] })).toBeUndefined();
   expect(drawPlots({ columns, rows, plots: [] })).toBeUndefined();
 });
 
 test("a plot of a column that the table has not is refused", () => {
-  expect(() => drawPlots({ columns, rows, plots: [{ title: "Took", column: "took, s" }] })).toThrow(/no column "took, s"/);
+  expect(() => drawPlots({ columns, rows, plots: [{ title: "Took", better: "more", column: "took, s" }] })).toThrow(/no column "took, s"/);
 });
