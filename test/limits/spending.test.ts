@@ -239,6 +239,58 @@ test("in any history no cap is passed, entries sum up to balances, and a restart
   );
 });
 
+test("in any history with overruns the books balance, a frozen account holds nothing, and a restart changes nothing", () => {
+  const step = fc.record({
+    kind: fc.constantFrom("hold", "pay", "unheld", "thaw", "thaw all", "forget", "prune"),
+    amount: fc.integer({ min: 0, max: 9 }),
+    pick: fc.nat(9),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      const tables = openTables();
+      const caps = [cap(MINE, "total", 60), cap(GUARDIAN, "day", 12)];
+      const open: string[] = [];
+      let spent = 0;
+      for (const [i, { kind, amount, pick }] of steps.entries()) {
+        const now = T0 + i * MINUTE;
+        const wasFrozen = tables.spending.frozen().length > 0;
+        let overran = false;
+        let taken = false;
+        const id = open[pick % Math.max(1, open.length)] ?? "";
+        if (kind === "forget") tables.forget();
+        else if (kind === "prune") tables.prune(now);
+        else if (kind === "thaw") tables.spending.thaw(MINE, { by: "ann", reason: "looked" }, now);
+        else if (kind === "thaw all") tables.spending.thaw(GUARDIAN, { by: "ann", reason: "looked" }, now);
+        else if (kind === "unheld") {
+          tables.spending.pay(`u${i}`, SCOUT, { money: credits(amount), caps }, now);
+          spent += amount;
+          overran = amount > 0;
+        } else if (kind === "pay" && id !== "") {
+          const held = tables.spending.find(id)?.money.micros ?? 0;
+          tables.spending.pay(id, SCOUT, { money: credits(amount), caps }, now);
+          open.splice(open.indexOf(id), 1);
+          spent += amount;
+          overran = credits(amount).micros > held;
+        } else if (kind === "hold" && amount > 0) {
+          taken = hold(tables, `i${i}`, credits(amount), now, caps);
+          if (taken) open.push(`i${i}`);
+        }
+        const frozen = tables.spending.frozen().map(({ scope }) => scope);
+        expect({ heldWhileFrozen: wasFrozen && taken, wentOn: overran && !frozen.includes(MINE) }).toEqual({
+          heldWhileFrozen: false,
+          wentOn: false,
+        });
+        expect(tables.spending.audit()).toEqual([]);
+        for (const { posted } of tables.spending.balances()) expect(posted).toBe(credits(spent).micros);
+        for (const scope of BOTH)
+          expect(limitTables(tables.db).spending.account(scope, "credits", now)).toEqual(tables.spending.account(scope, "credits", now));
+      }
+      tables.close();
+    }),
+    { numRuns: 60 },
+  );
+});
+
 test("the books still balance after old entries were carried into one sum", () => {
   const tables = openTables();
   const caps = [cap(MINE, "total", 1_000)];
