@@ -96,7 +96,11 @@ async function reachable(ask: Ask): Promise<{ readonly findings: readonly Findin
     goOn: false,
   });
   if (outcome.class === "never-left") return stop("reach", `nothing answers: ${outcome.reason}`);
-  if (outcome.class === "unauthorized") return stop("key", "the network does not take this key (401)");
+  if (outcome.class === "unauthorized")
+    return stop(
+      "key",
+      "the network does not take this key (401): is it the right one, and does the profile put it where it belongs (auth)?",
+    );
   if (outcome.class === "limited") return stop("reach", "the key's quota is spent (429); try again later");
   if (outcome.class === "refused" && outcome.code === "redirected") return stop("reach", outcome.message);
   if (outcome.class === "unknown" && outcome.unreadable !== true) return stop("reach", `no usable answer: ${outcome.reason}`);
