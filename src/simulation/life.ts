@@ -7,6 +7,8 @@ export interface LifeOptions {
   readonly clock: Clock;
   /** How far the machine's wall clock is off, in ms. */
   readonly skewMs: () => number;
+  /** How late the next timer is, in ms: none is ever on time. */
+  readonly latenessMs: () => number;
   /** Asked at every boundary: whether the process dies right there. */
   readonly dies: (point: string) => boolean;
   readonly onDeath: (point: string) => void;
@@ -26,7 +28,7 @@ export interface Life {
   end(point: string): void;
 }
 
-export function beginLife({ clock, skewMs, dies, onDeath }: LifeOptions): Life {
+export function beginLife({ clock, skewMs, latenessMs, dies, onDeath }: LifeOptions): Life {
   let alive = true;
   let frozen: (() => void)[] | undefined;
 
@@ -56,7 +58,7 @@ export function beginLife({ clock, skewMs, dies, onDeath }: LifeOptions): Life {
     });
   const after = (delayMs: number, run: () => void): Timer => {
     let cancelled = false;
-    const timer = clock.after(delayMs, () => inside(() => void (cancelled || run())));
+    const timer = clock.after(delayMs + latenessMs(), () => inside(() => void (cancelled || run())));
     return {
       cancel() {
         cancelled = true;

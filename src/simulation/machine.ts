@@ -66,13 +66,16 @@ export interface Machine {
   readonly lives: number;
   /** Calls to store and network and turns of the event loop so far, before and after: each is a place to die. */
   readonly boundaries: number;
-  readonly skewMs: number;
 }
 
 const BOUNDARIES = 10_000;
 /** A crash during recovery finds what a single one does not: so often a fresh process dies within its first steps. */
 const SECOND_CRASH_SHARE = 0.25;
 const FIRST_STEPS = 80;
+
+const LATE_MS = 20;
+const BUSY_SHARE = 0.03;
+const BUSY_MS = 500;
 
 interface Process {
   readonly life: Life;
@@ -111,7 +114,8 @@ export function createMachine(options: MachineOptions): Machine {
     skewMs = Math.min(0, skewMs);
     startedBehind ||= skewMs < 0;
     fuse = fuseOf(options, lives);
-    running = startProcess(options, { clock, skewMs: () => skewMs, dies, onDeath }, random.fork(`life ${lives}`));
+    const chance = random.fork(`life ${lives}`);
+    running = startProcess(options, { clock, skewMs: () => skewMs, latenessMs: latenessOf(chance.fork("timers")), dies, onDeath }, chance);
     options.onBoot();
     running.runtime.start().catch((error: unknown) => options.log.error("the runtime could not start", { message: messageOf(error) }));
   }
@@ -148,10 +152,12 @@ export function createMachine(options: MachineOptions): Machine {
     get boundaries() {
       return boundaries;
     },
-    get skewMs() {
-      return skewMs;
-    },
   };
+}
+
+/** Timers are late by a few milliseconds, and now and then by as long as something keeps the event loop busy. */
+function latenessOf(random: Random): () => number {
+  return () => (random.next() < BUSY_SHARE ? random.int(BUSY_MS) : random.int(LATE_MS));
 }
 
 /** How many boundaries the next process lives for. */

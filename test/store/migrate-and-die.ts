@@ -1,0 +1,13 @@
+/** Opens a store and dies, as by `kill -9`, at one of the statements on the way: `node migrate-and-die.ts <file> <which>`. */
+import { DatabaseSync } from "node:sqlite";
+
+const [file = "", which = "1"] = process.argv.slice(2);
+let left = Number(which);
+const exec = Object.getOwnPropertyDescriptor(DatabaseSync.prototype, "exec")?.value as DatabaseSync["exec"];
+DatabaseSync.prototype.exec = function dying(this: DatabaseSync, sql: string): void {
+  if (--left === 0) process.kill(process.pid, "SIGKILL");
+  exec.call(this, sql);
+};
+const { openDatabase } = await import("../../src/store/sqlite/database.ts");
+openDatabase(file).close();
+process.stdout.write("opened");
