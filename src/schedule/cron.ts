@@ -5,17 +5,15 @@ import { messageOf, Misconfigured } from "../core/errors.ts";
 /** The times after `after`, in order, lazily. Gaps and folds of the clock give one run each. */
 export function* cronTimes(expression: string, zone: string, after: number): Generator<number, void, void> {
   const name = `${zone} ${expression}`;
-  const known = KNOWN.get(name);
-  let from = after;
-  if (known !== undefined && after >= known.after && after < known.next) {
-    yield known.next;
-    from = known.next;
-  }
-  const cron = parse(expression, zone);
-  for (let first = from === after; ; first = false) {
-    const next = cron.nextRun(new Date(from))?.getTime();
-    if (next === undefined) return;
-    if (first) remember(name, { after, next });
+  let cron: Cron | undefined;
+  for (let from = after; ;) {
+    let next = recall(name, from);
+    if (next === undefined) {
+      cron ??= parse(expression, zone);
+      next = cron.nextRun(new Date(from))?.getTime();
+      if (next === undefined) return;
+      remember(name, { after: from, next });
+    }
     yield next;
     from = next;
   }
@@ -27,13 +25,21 @@ interface Answer {
   readonly next: number;
 }
 
-/** The last answer for each expression: a crowd asks the same question thousands of times, at 0.2 ms each. */
-const KNOWN = new Map<string, Answer>();
+/**
+ * The last two answers for each expression, the newer one first: what is due now, and what comes then. A crowd that is due
+ * at one moment asks both questions thousands of times, at 0.2 ms each and more.
+ */
+const KNOWN = new Map<string, readonly Answer[]>();
 const MAX_KNOWN = 1_000;
 
+function recall(name: string, after: number): number | undefined {
+  return KNOWN.get(name)?.find((known) => after >= known.after && after < known.next)?.next;
+}
+
 function remember(name: string, answer: Answer): void {
+  const [last] = KNOWN.get(name) ?? [];
   if (KNOWN.size >= MAX_KNOWN) KNOWN.clear();
-  KNOWN.set(name, answer);
+  KNOWN.set(name, last === undefined ? [answer] : [answer, last]);
 }
 
 /** The first time after `after`, or undefined when there is none. Throws `Misconfigured` (`cron_invalid`). */
