@@ -13,6 +13,8 @@ export interface VirtualTime {
   now(): number;
   /** Lets time pass up to `at`, one timer after the other, promises settling in between. */
   runUntil(at: number): Promise<void>;
+  /** No timer set so far will ever run: what set it is gone, as with its process. */
+  forget(): void;
 }
 
 /** Turns of the real event loop for promises and grouped commits to settle before time goes on. */
@@ -62,6 +64,7 @@ export function takeOverTime(startMs: number, busy: () => boolean = () => false)
   };
   return {
     now: () => now,
+    forget: () => live.clear(),
     async runUntil(at) {
       await settle();
       for (let first = heap.peek(); first !== undefined && first.at <= at; first = heap.peek()) {

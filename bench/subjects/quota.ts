@@ -120,6 +120,7 @@ async function live(): Promise<unknown> {
     await time.runUntil(Math.min(end, from + restartEveryHours * HOUR_MS));
     generation++;
     await limiter.close?.();
+    time.forget();
   }
   return {
     sent,
