@@ -144,6 +144,17 @@ describe("quota rows", () => {
     expect(seen).toBeLessThanOrEqual(T0);
   });
 
+  test("a restart alone counts nothing anew, however often it comes", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, { perHour: 60, perDay: 500 });
+    for (let i = 0; i < 60; i++) tables.end(tables.admit({ now: T0 + i }).attempt ?? 0, { now: T0 + i });
+    for (const minutes of [25, 50]) {
+      tables.forget();
+      expect(tables.admit({ now: T0 + minutes * MINUTE }).verdict.kind).toBe("wait");
+    }
+    expect(tables.admit({ now: T0 + HOUR + MINUTE }).verdict.kind).toBe("admit");
+  });
+
   test("what was counted while a clock that was behind made time stand still counts from when the clock is right", () => {
     const tables = openTables();
     tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);

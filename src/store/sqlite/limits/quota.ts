@@ -57,8 +57,8 @@ export class QuotaTable {
   readonly #options: QuotaTableOptions;
   readonly #cache = new Map<KeyId, Cached>();
   #seenAt: number | undefined;
-  /** Whether requests may have been counted while time stood still: an earlier process does not say. */
-  #mayHaveStood = true;
+  /** Whether requests may have been counted while time stood still, by this process or an earlier one. Undefined before it is read. */
+  #mayHaveStood: boolean | undefined;
   #pruneFrom = "";
 
   constructor(db: DatabaseSync, options: QuotaTableOptions) {
@@ -129,6 +129,7 @@ export class QuotaTable {
    */
   recoverOpen(now: number): number {
     this.forget();
+    if (now < this.seenAt()) this.#stands();
     const at = Math.max(now, this.seenAt());
     let found = 0;
     for (const row of this.#sql.allOpen.all()) {
@@ -166,12 +167,20 @@ export class QuotaTable {
    */
   passTime(asked: number): number {
     const seenAt = this.seenAt();
-    if (asked < seenAt) this.#mayHaveStood = true;
+    if (asked < seenAt) this.#stands();
     if (asked - seenAt < TIME_STEP_MS) return Math.max(asked, seenAt);
+    this.#mayHaveStood ??= this.#sql.stood.get()?.["stood"] === 1;
     if (this.#mayHaveStood) this.#countFrom(seenAt, asked);
     this.#sql.saveTime.run(asked);
     this.#seenAt = asked;
     return asked;
+  }
+
+  /** Time stands still: what is counted now has no time of its own, and a process that comes later is to know. */
+  #stands(): void {
+    if (this.#mayHaveStood === true) return;
+    this.#mayHaveStood = true;
+    this.#sql.saveStood.run();
   }
 
   /** What was counted at the moment the ledger had last seen, or after it, counts at `now`. */
@@ -187,7 +196,7 @@ export class QuotaTable {
 
   /** Forgets what is in memory: after a rollback, or to free memory. Rows are the truth. */
   forget(): void {
-    this.#mayHaveStood = true;
+    this.#mayHaveStood = undefined;
     this.#cache.clear();
     this.#seenAt = undefined;
   }
@@ -288,8 +297,10 @@ function statements(db: DatabaseSync) {
     ),
     time: db.prepare("SELECT seen_at FROM ledger_time WHERE one = 1"),
     saveTime: db.prepare(
-      "INSERT INTO ledger_time (one, seen_at) VALUES (1, ?) ON CONFLICT DO UPDATE SET seen_at = max(seen_at, excluded.seen_at)",
+      "INSERT INTO ledger_time (one, seen_at, stood) VALUES (1, ?, 0) ON CONFLICT DO UPDATE SET seen_at = max(seen_at, excluded.seen_at), stood = 0",
     ),
+    stood: db.prepare("SELECT stood FROM ledger_time WHERE one = 1"),
+    saveStood: db.prepare("UPDATE ledger_time SET stood = 1 WHERE one = 1"),
     addBoth: db.prepare(
       "INSERT INTO quota_cell (key_id, span, cell, slot, used) VALUES (?, 0, ?, ?, ?), (?, 1, ?, ?, ?) ON CONFLICT DO UPDATE SET used = used + excluded.used",
     ),
