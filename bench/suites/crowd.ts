@@ -101,7 +101,7 @@ export const suite: Suite = {
         ...eachFurther(measured),
         "Peers with nothing armed: agents made (elizaOS: and initialised, on one PGlite in memory, without plugins) and kept.",
         `Schedules: ${SCHEDULES} that are due every minute and do nothing, watched for ${SCHEDULES_MS / 1_000} s from the start, so for at least 18 s of a whole minute. Lateness is from that minute's begin to the first run; of how many the last column says. Retinue keeps them on disk; Mastra as its guide shows, ticking at its default of 10 s, with its store in memory or in a libsql file.`,
-        "elizaOS has nothing like a schedule without @elizaos/plugin-bootstrap, which needs Bun: its lateness is not measured.",
+        "elizaOS has nothing like a schedule without @elizaos/plugin-bootstrap, which depends on Bun: its lateness is not measured.",
         ...missing.values(),
       ],
       plots: [
