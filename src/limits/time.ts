@@ -9,6 +9,20 @@ export const AGREED_SKEW_MS = MINUTE;
 /** A smaller lag behind the wall clock is drift, not a jump. */
 const JUMP_MS = 2 * SECOND;
 
+/** Rows dated by a clock that was behind: by how much, and from which of its times on. */
+export interface Misdated {
+  readonly ms: number;
+  readonly since: number;
+}
+
+/** What an answer's `Date` told of the clock that rows are dated by. */
+export interface Heard {
+  /** How far it is behind the network now, where that has changed: kept for a later process, which could not know. */
+  readonly behind?: Misdated;
+  /** It went forward by what it had been behind: rows dated since then are so much younger than they say. */
+  readonly redate?: Misdated;
+}
+
 /**
  * Windows age by this clock. The wall clock set back does not move it, set forward does not either: the monotonic
  * clock says how much time passed. Asleep, a machine's monotonic clock may stand still, so after a jump forward the
@@ -21,8 +35,8 @@ export interface LedgerTime {
   lagMs(): number;
   /** Whether a jump forward waits to be confirmed. */
   jumped(): boolean;
-  /** Takes in `skewMs` (server's `Date` minus our clock) of a complete answer. True when it confirmed a jump. */
-  confirm(skewMs: number): boolean;
+  /** Takes in `skewMs` (server's `Date` minus our clock) of a complete answer, which may confirm a jump. Answers what is news. */
+  heed(skewMs: number): Heard | undefined;
 }
 
 /** Goes on from `seenAt` (the store's) where the wall clock was set back while the process was down. */
@@ -38,16 +52,31 @@ export function ledgerTime(clock: Clock, seenAt = 0): LedgerTime {
     return Math.floor(at);
   };
   const lagMs = (): number => clock.now() - now();
+  const since = Math.floor(at);
+  let behindMs = 0;
+  /** How far it goes forward because the server agrees with the wall clock. */
+  const leap = (skewMs: number): number => {
+    const lag = lagMs();
+    if (lag <= JUMP_MS || Math.abs(skewMs) > AGREED_SKEW_MS) return 0;
+    const before = at;
+    // No further than the server's own time: a wall clock that jumped by less than the tolerance would pass as right.
+    at = Math.max(at, clock.now() + Math.min(0, skewMs));
+    return at - before;
+  };
   return {
     now,
     lagMs,
     jumped: () => lagMs() > JUMP_MS,
-    confirm(skewMs) {
-      const lag = lagMs();
-      if (lag <= JUMP_MS || !Number.isFinite(skewMs) || Math.abs(skewMs) > AGREED_SKEW_MS) return false;
-      // No further than the server's own time: a wall clock that jumped by less than the tolerance would pass as right.
-      at = Math.max(at, clock.now() + Math.min(0, skewMs));
-      return true;
+    heed(skewMs) {
+      if (!Number.isFinite(skewMs)) return undefined;
+      // Asleep, time passed that was not seen; what the ledger was behind before had passed already.
+      const known = Math.min(leap(skewMs), behindMs);
+      const found = Math.floor(skewMs + lagMs());
+      const nowBehind = found < AGREED_SKEW_MS ? 0 : found;
+      const changed = Math.abs(nowBehind - behindMs) >= AGREED_SKEW_MS;
+      if (changed) behindMs = nowBehind;
+      if (!changed && known <= 0) return undefined;
+      return { ...(changed ? { behind: { ms: behindMs, since } } : {}), ...(known > 0 ? { redate: { ms: Math.ceil(known), since } } : {}) };
     },
   };
 }

@@ -292,7 +292,7 @@ async function record(
   tookMs: number,
 ): Promise<void> {
   const { store, ledger, clock, announcer } = options;
-  if ("skewMs" in outcome && outcome.skewMs !== undefined) ledger.confirm(outcome.skewMs);
+  const heard = "skewMs" in outcome && outcome.skewMs !== undefined ? ledger.heed(outcome.skewMs) : undefined;
   const now = ledger.now();
   const follows =
     intent === undefined
@@ -308,6 +308,7 @@ async function record(
     ...status,
     ...(note === undefined ? {} : { note }),
     now,
+    ...(heard === undefined ? {} : { heard }),
     ...(intent === undefined || follows === undefined ? {} : { intent: { seq: intent.seq, id: intent.id, change: follows.change } }),
     ...(paid === undefined ? {} : { paid }),
     events: follows?.events ?? [],

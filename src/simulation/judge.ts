@@ -42,8 +42,6 @@ export interface Judge {
   acknowledges(handle: string, delivery: RawDelivery): void;
   /** The process has died, and what was half written is gone. */
   died(): void;
-  /** A wall clock that was behind when the process started is set right. */
-  clockLeaps(): void;
   /** What is due is not done, though nothing is in its way. */
   isLate(what: string): void;
   /** The runtime said that a list of this specialist's has a gap. */
@@ -104,7 +102,6 @@ export function createJudge(options: JudgeOptions): Judge {
     died() {
       for (const what of told.lost()) violate("P3", what);
     },
-    clockLeaps: () => overuse.leaps(),
     isLate: (what) => violate("P3", what),
     tellsGap: (handle) => void gaps.add(handle),
     get effects() {

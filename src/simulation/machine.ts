@@ -43,8 +43,6 @@ export interface MachineOptions {
   readonly onCommit: (operation: string) => void;
   readonly onDeath: (point: string, downMs: number) => void;
   readonly onBoot: () => void;
-  /** The clock was behind when a process started, and is set right now. */
-  readonly onLeap: () => void;
 }
 
 export interface Machine {
@@ -91,8 +89,6 @@ export function createMachine(options: MachineOptions): Machine {
   let stopped = false;
   let fuse = Infinity;
   let boundaries = 0;
-  /** Since the clock was last right. */
-  let startedBehind = false;
 
   const dies = (): boolean => {
     boundaries++;
@@ -112,7 +108,6 @@ export function createMachine(options: MachineOptions): Machine {
     lives++;
     // A clock that is ahead when a process starts is believed: nothing on the machine could know better. One that is behind is not.
     skewMs = Math.min(0, skewMs);
-    startedBehind ||= skewMs < 0;
     fuse = fuseOf(options, lives);
     const chance = random.fork(`life ${lives}`);
     running = startProcess(options, { clock, skewMs: () => skewMs, latenessMs: latenessOf(chance.fork("timers")), dies, onDeath }, chance);
@@ -130,12 +125,9 @@ export function createMachine(options: MachineOptions): Machine {
     },
     jump(ms) {
       skewMs += ms;
-      if (startedBehind && ms > 0) options.onLeap();
     },
     setClockRight() {
       skewMs = 0;
-      if (startedBehind) options.onLeap();
-      startedBehind = false;
     },
     deliver: (handle, delivery) => deliverTo(running, handle, delivery),
     store: () => running?.store,

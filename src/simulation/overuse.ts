@@ -6,8 +6,6 @@ import type { LocalNetwork } from "../network/local-network.ts";
 export interface Overuse {
   /** A request has just arrived later than the network states that it can. */
   strays(): void;
-  /** A wall clock that was behind when the process started is set right: how old what it counted is, it cannot know. */
-  leaps(): void;
   /** Breaches since the last call. */
   read(): readonly string[];
 }
@@ -17,14 +15,12 @@ const SPAN = { hour: HOUR, day: DAY } as const;
 export function createOveruse(network: LocalNetwork, clock: Clock): Overuse {
   /** Counted by the network, and not held against anybody. */
   const strays: { readonly agent: string; readonly at: number }[] = [];
-  let leaptAt = -Infinity;
   let seen = 0;
   return {
     strays() {
       const agent = network.truth.requests().at(-1)?.agent;
       if (agent !== undefined) strays.push({ agent, at: clock.now() });
     },
-    leaps: () => void (leaptAt = clock.now()),
     read() {
       const over = network.truth.overLimit();
       if (over.length === seen) return [];
@@ -32,7 +28,7 @@ export function createOveruse(network: LocalNetwork, clock: Clock): Overuse {
       seen = over.length;
       return fresh.flatMap(({ agent, window, count, limit, at }) => {
         const stray = strays.filter((one) => one.agent === agent && one.at > at - SPAN[window]).length;
-        if (count - stray <= limit || leaptAt > at - SPAN[window]) return [];
+        if (count - stray <= limit) return [];
         return [`${agent}: request ${count} of ${limit} within one ${window}, ${stray} of them strays`];
       });
     },

@@ -205,7 +205,6 @@ function placeMachine(scene: Scene): Machine {
       judge.died();
       liveness.disturb(clock.now() + downMs);
     },
-    onLeap: () => judge.clockLeaps(),
     onBoot() {
       note("boots");
       liveness.disturb();

@@ -10,6 +10,7 @@ import type { Approval } from "../limits/approvals.ts";
 import type { Cap, Scope } from "../limits/spending.ts";
 import type { LaneFloors } from "../limits/lanes.ts";
 import type { QuotaUse } from "../limits/quota.ts";
+import type { Heard } from "../limits/time.ts";
 import type { Lane } from "../contract/operations.ts";
 import type { TierLimits } from "../contract/tiers.ts";
 import type { Attempt, Intent, IntentChange, OutboxStore } from "../outbox/port.ts";
@@ -52,6 +53,8 @@ export interface Settlement {
   readonly status?: number;
   readonly note?: string;
   readonly now: number;
+  /** What the answer's date told of the clock that rows are dated by: taken in before anything else. */
+  readonly heard?: Heard;
   readonly intent?: {
     readonly seq: number;
     readonly id: IntentId;

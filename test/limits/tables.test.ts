@@ -7,6 +7,7 @@ import { credits, DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
 import type { Verdict } from "../../src/limits/port.ts";
 import { quotaUse } from "../../src/limits/quota.ts";
 import { GUARDIAN, scopeOf } from "../../src/limits/spending.ts";
+import { createRedating } from "../../src/store/sqlite/limits/redating.ts";
 import { cap, KEY, limitTables, openTables, priced, SCOUT, type TestTables } from "./tables.ts";
 
 const T0 = Date.UTC(2026, 2, 1, 12);
@@ -168,6 +169,38 @@ describe("quota rows", () => {
     tables.forget();
     expect(tables.admit({ now: T0 + 2 * HOUR + MINUTE }).verdict.kind).toBe("wait");
     expect(tables.admit({ now: T0 + 3 * HOUR + 2 * MINUTE }).verdict.kind).toBe("admit");
+  });
+
+  test("what a clock that was behind dated counts by its true time once the clock is right, also where it was set right between two processes", () => {
+    for (const restarted of [false, true]) {
+      const tables = openTables();
+      tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+      const behindMs = 5 * HOUR;
+      const since = T0;
+      for (let i = 0; i < 60; i++) tables.end(tables.admit({ now: T0 + i * SECOND }).attempt ?? 0, { now: T0 + i * SECOND });
+      const redating = createRedating(tables.db, tables.quota);
+      const rightAt = T0 + 10 * MINUTE + behindMs;
+      if (restarted) {
+        tables.one(() => redating.heed({ behind: { ms: behindMs, since } }, T0 + MINUTE));
+        tables.forget();
+        tables.one(() => createRedating(tables.db, tables.quota).begin(rightAt));
+      } else tables.one(() => redating.heed({ behind: { ms: 0, since }, redate: { ms: behindMs, since } }, rightAt));
+      // All sixty were made in the last ten minutes, though the clock went forward by five hours.
+      expect(tables.admit({ now: rightAt + SECOND }).verdict.kind).toBe("wait");
+      expect(tables.admit({ now: rightAt + 40 * MINUTE }).verdict.kind).toBe("wait");
+      expect(tables.admit({ now: rightAt + 55 * MINUTE }).verdict.kind).toBe("admit");
+      tables.close();
+    }
+  });
+
+  test("a park that a clock behind had set lasts as long as it was to last", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+    tables.end(tables.admit({ now: T0 }).attempt ?? 0, { now: T0, ending: "limited", retryAfterMs: HOUR });
+    const rightAt = T0 + MINUTE + 5 * HOUR;
+    tables.one(() => createRedating(tables.db, tables.quota).heed({ redate: { ms: 5 * HOUR, since: T0 } }, rightAt));
+    expect(tables.admit({ now: rightAt + 58 * MINUTE }).verdict.kind).toBe("wait");
+    expect(tables.admit({ now: rightAt + 61 * MINUTE }).verdict.kind).toBe("admit");
   });
 
   test("a regenerated key inherits once, also what is in flight", () => {

@@ -41,11 +41,42 @@ describe("the ledger's time", () => {
     pass(MINUTE);
     expect(time.now()).toBeLessThan(T0 + MINUTE + SECOND);
     expect(time.jumped()).toBe(true);
-    expect(time.confirm(-8 * HOUR)).toBe(false);
-    expect(time.confirm(Number.NaN)).toBe(false);
-    expect(time.confirm(-1_500)).toBe(true);
+    expect(time.heed(-8 * HOUR)).toBeUndefined();
+    expect(time.heed(Number.NaN)).toBeUndefined();
+    expect(time.jumped()).toBe(true);
+    expect(time.heed(-1_500)).toBeUndefined(); // asleep: the time has passed
     expect(time.now()).toBe(T0 + MINUTE + 8 * HOUR - 1_500);
     expect(time.jumped()).toBe(false);
+  });
+
+  test("tells that it is behind the network, and what to date anew once it is right", () => {
+    const { clock, at, pass } = clocks();
+    const time = ledgerTime(clock);
+    expect(time.heed(5 * HOUR)).toEqual({ behind: { ms: 5 * HOUR, since: T0 } });
+    pass(20 * MINUTE);
+    expect(time.heed(5 * HOUR + SECOND)).toBeUndefined(); // known
+    at.wall += 5 * HOUR;
+    expect(time.heed(0)).toEqual({ behind: { ms: 0, since: T0 }, redate: { ms: 5 * HOUR, since: T0 } });
+    expect(time.now()).toBe(T0 + 5 * HOUR + 20 * MINUTE);
+    expect(time.heed(0)).toBeUndefined();
+  });
+
+  test("a machine that was behind and then slept dates anew by no more than it was behind", () => {
+    const { clock, at, pass } = clocks();
+    const time = ledgerTime(clock);
+    time.heed(HOUR);
+    pass(MINUTE);
+    at.wall += 9 * HOUR; // eight of them asleep
+    expect(time.heed(0)?.redate).toEqual({ ms: HOUR, since: T0 });
+  });
+
+  test("a server's date within the tolerance tells nothing", () => {
+    const { clock, pass } = clocks();
+    const time = ledgerTime(clock);
+    for (const skew of [-3 * HOUR, -SECOND, 0, SECOND, 59 * SECOND]) {
+      pass(SECOND);
+      expect(time.heed(skew)).toBeUndefined();
+    }
   });
 
   test("a jump smaller than what the server's date can rule out frees nothing early", () => {
@@ -54,7 +85,7 @@ describe("the ledger's time", () => {
     time.now();
     at.wall += 50 * SECOND;
     pass(MINUTE);
-    expect(time.confirm(-50 * SECOND)).toBe(true);
+    time.heed(-50 * SECOND);
     expect(time.now()).toBeLessThan(T0 + MINUTE + SECOND);
   });
 

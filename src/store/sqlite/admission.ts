@@ -9,6 +9,7 @@ import type { Commits } from "./commits.ts";
 import type { GuardianTable } from "./limits/guardian.ts";
 import { createOwed } from "./limits/owed.ts";
 import type { QuotaTable } from "./limits/quota.ts";
+import type { Redating } from "./limits/redating.ts";
 import type { SpendingTable } from "./limits/spending.ts";
 import type { ApplyChange } from "./outbox.ts";
 import { RESTORED_CODE, RESTORED_MESSAGE, type RestoredTable } from "./restored.ts";
@@ -19,13 +20,14 @@ const LONGEST_REQUEST_MS = HOUR;
 
 export interface AdmissionTables {
   readonly quota: QuotaTable;
+  readonly redating: Redating;
   readonly spending: SpendingTable;
   readonly guardian: GuardianTable;
   readonly applyChange: ApplyChange;
 }
 
 export function createAdmission(db: DatabaseSync, commits: Commits, tables: AdmissionTables): AdmissionStore {
-  const { quota, spending, applyChange } = tables;
+  const { quota, spending, redating, applyChange } = tables;
   const ready = db.prepare("SELECT 1 FROM intent WHERE seq = ? AND state = 'ready'");
   const send = db.prepare(
     "UPDATE intent SET state = 'sending', attempt = attempt + 1, sent_at = ?, checks = 0, code = NULL, message = NULL WHERE seq = ? AND state = 'ready'",
@@ -74,7 +76,8 @@ export function createAdmission(db: DatabaseSync, commits: Commits, tables: Admi
   };
 
   const settle = (settlement: Settlement): void => {
-    const { attempt, outcome, status, note, now, intent } = settlement;
+    const { attempt, outcome, status, note, now, intent, heard } = settlement;
+    if (heard !== undefined) redating.heed(heard, now);
     if (close.run(now, outcome, status ?? null, note?.slice(0, 500) ?? null, attempt.seq).changes !== 1) return; // counted at recovery already
     quota.end(settlement.end, now);
     if (intent !== undefined) applyChange({ ...settlement, seq: intent.seq, from: ["sending"], change: intent.change });
@@ -146,7 +149,7 @@ function heldFor(spending: SpendingTable, intent: IntentId | undefined) {
  * A key's attempts that are open after a crash: their answers are lost, and their intents in doubt. In a store that was put
  * back from a copy so is all that had not been sent when the copy was made: it may have been sent since.
  */
-export function createRecovery(db: DatabaseSync, quota: QuotaTable, restoredTable: RestoredTable) {
+export function createRecovery(db: DatabaseSync, quota: QuotaTable, redating: Redating, restoredTable: RestoredTable) {
   const events = db.prepare("UPDATE event SET state = 'ready' WHERE state = 'running'");
   const doubts = db.prepare(`
     UPDATE intent SET state = CASE WHEN effect = 'idempotent' THEN 'ready' ELSE 'in_doubt' END, ever_unknown = 1, next_at = ?,
@@ -161,6 +164,7 @@ export function createRecovery(db: DatabaseSync, quota: QuotaTable, restoredTabl
       ever_unknown = 1, sent_at = coalesce(sent_at, ?), next_at = ?, code = '${RESTORED_CODE}', message = '${RESTORED_MESSAGE}'
     WHERE state IN ('ready', 'proposed') AND effect <> 'idempotent'`);
   return (now: number, firstCheckMs: number): Recovered => {
+    redating.begin(now);
     quota.recoverOpen(now);
     const restored = restoredTable.begin(now);
     restoredTable.beat(now);

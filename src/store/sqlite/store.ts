@@ -12,6 +12,7 @@ import { createHistory, createPrune } from "./history.ts";
 import { createInbox, createInsertEvent } from "./inbox.ts";
 import { GuardianTable } from "./limits/guardian.ts";
 import { QuotaTable } from "./limits/quota.ts";
+import { createRedating } from "./limits/redating.ts";
 import { SpendingTable } from "./limits/spending.ts";
 import { createApplyChange, createOutbox } from "./outbox.ts";
 import { RestoredTable } from "./restored.ts";
@@ -43,6 +44,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const { db } = database;
   const zone = options.zone ?? (() => "UTC");
   const quota = new QuotaTable(db, { random, ...(options.lateLandingMs === undefined ? {} : { lateLandingMs: options.lateLandingMs }) });
+  const redating = createRedating(db, quota);
   const spending = new SpendingTable(db, { zone });
   const guardian = new GuardianTable(db);
   const kept = options.database === undefined && options.path !== MEMORY;
@@ -64,7 +66,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const writer = createWatchWriter(db);
   const applyChange = createApplyChange(db, { spending, insertEvent, writer });
   const { pruneDeliveries, forgetDeliveries, ...deliveries } = createDeliveries(db, commits, insertEvent);
-  const recover = createRecovery(db, quota, restored);
+  const recover = createRecovery(db, quota, redating, restored);
   const prune = createPrune(db);
   return {
     ...createInbox(db, commits, insertEvent, writer),
@@ -72,7 +74,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...createRuns(db, commits, { insertEvent, guardian, restored }),
     ...createOutbox(db, commits, applyChange),
     ...createSchedule(db, commits),
-    ...createAdmission(db, commits, { quota, spending, guardian, applyChange }),
+    ...createAdmission(db, commits, { quota, redating, spending, guardian, applyChange }),
     ...createGuardian(db, commits, { quota, spending, guardian, applyChange }),
     ...createRoster(db, commits),
     ...createHistory(db),

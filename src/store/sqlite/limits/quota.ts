@@ -194,6 +194,23 @@ export class QuotaTable {
     this.#mayHaveStood = false;
   }
 
+  /** What was counted since `since` was counted `ms` too early: by now it counts as later, and parks end later. */
+  redate(ms: number, since: number, now: number): void {
+    for (const name of WINDOWS) {
+      const shape = WINDOW_SHAPES[name];
+      const place = { span: SPAN[name], from: cellAt(shape, since) };
+      const cells = cellAt(shape, since + ms) - cellAt(shape, since) + 1;
+      this.#sql.lift.run({ ...place, cells, to: cellAt(shape, now) });
+      this.#sql.lifted.run(place);
+      this.#sql.land.run({ span: SPAN[name] });
+    }
+    this.#sql.parkLater.run({ ms, over: now - ms });
+    this.#sql.saveTime.run(now);
+    this.#seenAt = Math.max(now, this.seenAt());
+    this.#mayHaveStood = false;
+    this.#cache.clear();
+  }
+
   /** Forgets what is in memory: after a rollback, or to free memory. Rows are the truth. */
   forget(): void {
     this.#mayHaveStood = undefined;
@@ -312,6 +329,14 @@ function statements(db: DatabaseSync) {
       SELECT key_id, span, :to, slot, sum(used) FROM quota_cell WHERE span = :span AND cell >= :from AND cell < :to GROUP BY key_id, slot
       ON CONFLICT DO UPDATE SET used = used + excluded.used`),
     gathered: db.prepare("DELETE FROM quota_cell WHERE span = :span AND cell >= :from AND cell < :to"),
+    // Lifted out of the way below zero first, since where they go others may still be.
+    lift: db.prepare(`
+      INSERT INTO quota_cell (key_id, span, cell, slot, used)
+      SELECT key_id, span, -min(cell + :cells, :to), slot, sum(used) FROM quota_cell WHERE span = :span AND cell >= :from
+      GROUP BY key_id, slot, min(cell + :cells, :to)`),
+    lifted: db.prepare("DELETE FROM quota_cell WHERE span = :span AND cell >= :from"),
+    land: db.prepare("UPDATE quota_cell SET cell = -cell WHERE span = :span AND cell < 0"),
+    parkLater: db.prepare("UPDATE quota_key SET parked_at = parked_at + :ms, parked_until = parked_until + :ms WHERE parked_until > :over"),
     clear: db.prepare("DELETE FROM quota_cell WHERE key_id = ?"),
     prune: db.prepare("DELETE FROM quota_cell WHERE key_id = ? AND span = ? AND cell < ?"),
     park: db.prepare("UPDATE quota_key SET parked_at = ?, parked_until = ?, park_reason = ?, strikes = ? WHERE key_id = ?"),

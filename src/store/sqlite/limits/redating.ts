@@ -1,0 +1,59 @@
+/**
+ * Rows that a clock dated that was behind, dated anew once it is right: what was asked a minute ago must not look hours old.
+ * The caller owns the transaction.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import { isObject, parseJson } from "../../../core/json.ts";
+import type { Heard, Misdated } from "../../../limits/time.ts";
+import { textOf } from "../rows.ts";
+import type { QuotaTable } from "./quota.ts";
+
+const KEPT_AS = "ledger_behind";
+
+export interface Redating {
+  /** Before anything is counted at `now`. */
+  heed(heard: Heard, now: number): void;
+  /** At start: the clock may have been set right while nothing ran. */
+  begin(now: number): void;
+}
+
+export function createRedating(db: DatabaseSync, quota: QuotaTable): Redating {
+  const get = db.prepare("SELECT value FROM meta WHERE name = ?");
+  const set = db.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)");
+  const remove = db.prepare("DELETE FROM meta WHERE name = ?");
+  const attempts = db.prepare(`
+    UPDATE attempt SET started_at = min(started_at + :ms, :now), deadline_at = min(deadline_at + :ms, :now), ended_at = min(ended_at + :ms, :now)
+    WHERE ended_at >= :since`);
+
+  const kept = (): Misdated | undefined => {
+    const row = get.get(KEPT_AS);
+    const value = row === undefined ? undefined : parseJson(textOf(row, "value"));
+    if (!isObject(value) || typeof value["ms"] !== "number" || typeof value["since"] !== "number") return undefined;
+    return { ms: value["ms"], since: value["since"] };
+  };
+  const keep = ({ ms, since }: Misdated): void => {
+    if (ms > 0) set.run(KEPT_AS, JSON.stringify({ ms, since }));
+    else remove.run(KEPT_AS);
+  };
+  /** Rows of an earlier process may be as wrong. */
+  const fromFirst = (since: number): number => Math.min(since, kept()?.since ?? since);
+  const redate = (ms: number, since: number, now: number): void => {
+    quota.redate(ms, since, now);
+    attempts.run({ ms, since, now });
+  };
+
+  return {
+    heed(heard, now) {
+      if (heard.redate !== undefined) redate(heard.redate.ms, fromFirst(heard.redate.since), now);
+      if (heard.behind !== undefined) keep({ ms: heard.behind.ms, since: fromFirst(heard.behind.since) });
+    },
+    begin(now) {
+      const before = kept();
+      if (before === undefined) return;
+      const ms = Math.min(before.ms, now - quota.seenAt());
+      if (ms <= 0) return; // still behind: for what comes to light
+      redate(ms, before.since, now);
+      keep({ ms: before.ms - ms, since: before.since });
+    },
+  };
+}
