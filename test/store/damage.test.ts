@@ -119,7 +119,7 @@ test("a process that dies at any statement of the migrations leaves a store that
     deaths += signal === "SIGKILL" ? 1 : 0;
   }
   expect(said).toBe("opened");
-  expect(deaths).toBeGreaterThan(3 * SCHEMA_VERSION);
+  expect(deaths).toBeGreaterThan(SCHEMA_VERSION); // each of them, and what stands around them
 });
 
 const NOBODY = 65_534;

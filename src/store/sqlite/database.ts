@@ -189,18 +189,17 @@ function checkSchema(db: DatabaseSync, path: string): void {
     });
 }
 
+/** All that are missing, in one transaction: a store is of one version or of another, and opens with one wait for the disk. */
 function migrate(db: DatabaseSync): void {
   const version = versionOf(db);
-  for (const [index, text] of MIGRATIONS.entries()) {
-    if (index < version) continue;
-    db.exec("BEGIN IMMEDIATE");
-    try {
-      db.exec(text);
-      db.exec(`PRAGMA user_version = ${index + 1}`);
-      db.exec("COMMIT");
-    } catch (error) {
-      db.exec("ROLLBACK");
-      throw error;
-    }
+  if (version === MIGRATIONS.length) return;
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    for (const text of MIGRATIONS.slice(version)) db.exec(text);
+    db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+    db.exec("COMMIT");
+  } catch (error) {
+    db.exec("ROLLBACK");
+    throw error;
   }
 }
