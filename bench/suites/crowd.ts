@@ -53,7 +53,7 @@ const WATCH_MS = 60_000;
 const SCHEDULES_MS = 78_000;
 const SCHEDULES = 100;
 /** What bin/retinue.js runs with. */
-const SHIPPED_FLAGS = ["--max-semi-space-size=4"];
+const SHIPPED_FLAGS = ["--max-semi-space-size=4", "--heap-growing-percent=40"];
 
 export const suite: Suite = {
   name: "crowd",
