@@ -85,7 +85,7 @@ describe("a turn's writes", () => {
     expect([said, disk.length]).toEqual([["first", "second", "third"], 2]);
   });
 
-  test("that wait for no disk are committed while it works", async () => {
+  test("that wait for a commit only get it when the disk is free", async () => {
     const { db, commits, disk, said, say, hard, turn, put } = lab();
     hard(1, "hard");
     await turn();
@@ -94,7 +94,10 @@ describe("a turn's writes", () => {
       "counted",
     );
     await turn();
-    expect([said, disk.length, db.isTransaction]).toEqual([["counted"], 1, false]);
+    expect([said, disk.length, db.isTransaction]).toEqual([[], 1, true]);
+    disk[0]?.answer();
+    await turn();
+    expect([said, disk.length, db.isTransaction]).toEqual([["hard", "counted"], 1, false]);
   });
 
   test("that follow from a commit share the fsync that was due, which waits for them one turn and no longer", async () => {

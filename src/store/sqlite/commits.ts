@@ -12,8 +12,8 @@
  *   delivery that is answered.
  *
  * The fsync is ours and not SQLite's (`synchronous = NORMAL`), and runs beside the event loop: a disk takes from 0.1 to
- * 10 ms for one, in which the next transactions are made. They share the next fsync. While one runs, only who waits for no
- * disk is worth a commit: a commit costs by the pages it writes, and events that share one share pages.
+ * 10 ms for one, in which the next transaction grows. It is committed when the disk is free again: a commit costs by the
+ * pages it writes, and events that share one share pages.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { Fatal, messageOf } from "../../core/errors.ts";
@@ -101,10 +101,10 @@ export class Commits {
   }
 
   #endTurn(): void {
+    if (this.#syncing) return; // the end of the fsync commits
     const freed = this.#counted.length > 0;
-    if (this.#syncing && !freed) return; // the end of the fsync commits
     this.#commit();
-    if (this.#syncing || this.#unsynced.length === 0 || this.#options.sync === undefined) return;
+    if (this.#unsynced.length === 0 || this.#options.sync === undefined) return;
     // What those do next shares this fsync: for most it is the request that their event asks for.
     this.#putOff = freed && !this.#putOff;
     if (this.#putOff) this.#atEndOfTurn();
