@@ -23,6 +23,7 @@ export function printResult({ suite, result, machine }: Taken): void {
   console.log(`\n${suite.title}\n${machineLine(machine)}\n`);
   console.log(alignedTable(result.columns, result.rows));
   for (const line of result.conditions) console.log(`- ${line}`);
+  drawPlots(result); // a quick run finds as well what cannot be drawn
   for (const { name, stated, seen, met } of result.goals) console.log(`${met ? "met   " : "MISSED"}  ${name}: ${stated}, seen ${seen}`);
 }
 

@@ -78,7 +78,7 @@ export const suite: Suite = {
       ],
       plots: [
         { title: "Requests over a sliding window", better: "less", column: "over, sliding", labels: 3 },
-        { title: "Of the day used, %", better: "more", column: "of the day used", labels: 3 },
+        { title: "Of what may be used, %", better: "more", column: "of what may be used", labels: 3 },
       ],
       goals,
       ratios: {},
