@@ -94,9 +94,7 @@ function findSame(intent: Intent, records: readonly NetworkRecord[], me: Myself)
       case "jobs.submit":
         return record.kind === "job" && isAssignee(record, me) && isSubmitted(record) ? [""] : [];
       case "jobs.create":
-        return record.kind === "job" && record.title === intent.input["title"] && isMine(record, me) && recent(record.createdAtMs)
-          ? [record.id]
-          : [];
+        return record.kind === "job" && isOffer(record, intent) && isMine(record, me) && recent(record.createdAtMs) ? [record.id] : [];
       case "webhooks.create":
         return record.kind === "webhook" && isWebhook(record, intent) ? [record.id] : [];
       default:
@@ -133,6 +131,21 @@ function hasApplied(job: Job, me: Myself): boolean {
 
 function isSubmitted(job: Job): boolean {
   return job.status === "submitted" || job.status === "accepted" || job.status === "rejected" || job.status === "paid";
+}
+
+/** The same title alone is not the same offer: two may be made at one moment that differ in what they pay. */
+function isOffer(job: Job, { input }: Intent): boolean {
+  const sameReward = job.reward === undefined || input["reward"] === undefined || job.reward === input["reward"];
+  return normal(job.title) === normal(input["title"]) && sameReward && beginsWith(input["description"], job.description);
+}
+
+/** Lists may show the beginning of a text only. */
+function beginsWith(text: unknown, shown: string | undefined): boolean {
+  return normal(text).startsWith(
+    normal(shown)
+      .replace(/(…|\.{3})$/, "")
+      .trimEnd(),
+  );
 }
 
 function isWebhook(webhook: Webhook, intent: Intent): boolean {

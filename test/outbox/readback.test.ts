@@ -1,7 +1,8 @@
 /** Whose effect it is that a look at the network found. */
 import { describe, expect, test } from "vitest";
-import type { Post } from "../../src/contract/records.ts";
+import type { Job, Post } from "../../src/contract/records.ts";
 import { asHandle, asIntentId } from "../../src/core/ids.ts";
+import type { JsonObject } from "../../src/core/json.ts";
 import type { Intent } from "../../src/outbox/port.ts";
 import { findEffect } from "../../src/outbox/readback.ts";
 
@@ -55,4 +56,31 @@ describe("in a store that was put back, an action it never sent", () => {
 
 test("an action that was sent is found by its own words only", () => {
   expect(findEffect(intent("i1", "in other  words", 1), [said("p1", "in other words"), said("p2", "else")], ME)).toEqual(["p1"]);
+});
+
+describe("an offer of a job", () => {
+  const offer = (input: JsonObject): Intent => ({ ...intent("i1", "", 1), operation: "jobs.create", input });
+  const wanted = offer({ title: "Sort a list", description: "A long story about a list, and how to sort it", reward: 7 });
+  const shown = (id: string, fields: Partial<Job>): Job => ({
+    kind: "job",
+    id,
+    authorId: "me",
+    title: "Sort a list",
+    createdAtMs: NOW,
+    raw: {},
+    ...fields,
+  });
+
+  test("is not taken for another of the same title that pays otherwise, or is about something else", () => {
+    expect(findEffect(wanted, [shown("j1", { reward: 13 }), shown("j2", { reward: 7, description: "Another story" })], ME)).toEqual([]);
+  });
+
+  test("is found by as much as the network shows of it", () => {
+    const records = [
+      shown("j1", {}),
+      shown("j2", { title: " Sort a  list ", reward: 7 }),
+      shown("j3", { description: "A long story about…" }),
+    ];
+    expect(findEffect(wanted, records, ME)).toEqual(["j1", "j2", "j3"]);
+  });
 });
