@@ -277,9 +277,6 @@ function judge(
   const floor = contenders.find(({ file }) => file === "floor.js");
   if (floor !== undefined) ratios["effects ÷ floor"] = mine / of(floor, 16, "effects");
   const verify = contenders.find(({ file }) => file === "verify.js");
-  if (verify !== undefined) {
-    const ratio = of(retinue, 64, "acks") / of(verify, 64, "acks");
-    ratios["acks ÷ fastify verify"] = ratio;
-  }
+  if (verify !== undefined) ratios["acks ÷ fastify verify"] = of(retinue, 64, "acks") / of(verify, 64, "acks");
   return { goals, ratios };
 }

@@ -1,11 +1,11 @@
 /**
- * Grouped commits: what is written in one turn of the event loop is one transaction, and one fsync serves all that wait.
+ * Grouped commits: what is written in one turn of the event loop, or while the disk works, is one transaction, and one fsync
+ * serves all that wait.
  *
- * Every write runs at once, in the transaction that is open; it is committed at the end of the turn. Its strength says what
- * its promise waits for:
+ * Every write runs at once, in the transaction that is open; it is committed at the end of the turn, or of the fsync under
+ * way. Its strength says what its promise waits for:
  *
- * - *soft*: nothing. It survives the end of the process from the end of the turn on, and a power cut from the next fsync
- *   on. All commits share one log in order, so nothing outside can have relied on a soft row that was lost: only what may
+ * - *soft*: nothing. It survives the end of the process from the next commit on, and a power cut from the next fsync on. All commits share one log in order, so nothing outside can have relied on a soft row that was lost: only what may
  *   be redone unnoticed is soft.
  * - *counted*: the commit. It counts something that may end the process.
  * - *hard*: the commit and an fsync of the log. Something outside is about to rely on it, such as a socket that opens or a
@@ -38,7 +38,7 @@ export class Commits {
   readonly #db: DatabaseSync;
   readonly #options: CommitsOptions;
   readonly #sql: Readonly<Record<"begin" | "commit" | "save" | "release" | "undo", StatementSync>>;
-  /** Wait for the end of the turn. */
+  /** Wait for the next commit. */
   #counted: Waiting[] = [];
   #hard: Waiting[] = [];
   /** Committed, and wait for the next fsync. */
@@ -79,7 +79,7 @@ export class Commits {
     return result;
   }
 
-  /** Committed at the end of this turn; resolves before. */
+  /** Committed with the next commit; resolves before. */
   async soft<Result>(run: () => Result): Promise<Result> {
     return this.#now(run);
   }

@@ -6,10 +6,11 @@
  * than what ran here. From then on whatever may have been done between the copy and its return is in doubt first.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
-import { isObject, parseJson } from "../../core/json.ts";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { isObject } from "../../core/json.ts";
 import { DAY, MINUTE } from "../../core/units.ts";
 import { syncFolder } from "./database.ts";
+import { createMeta, type Meta } from "./meta.ts";
 import { jsonOf, textOf } from "./rows.ts";
 
 /** What was done in between is unknown. */
@@ -37,7 +38,7 @@ export const RESTORED_MESSAGE = "the store was put back from a copy: this may ha
 export function markCopy(file: string, now: number): void {
   const copy = new DatabaseSync(file);
   try {
-    copy.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)").run(COPIED_AT, String(now));
+    createMeta(copy).set(COPIED_AT, String(now));
     copy.exec("PRAGMA journal_mode = DELETE"); // one file, without a log beside it
   } finally {
     copy.close();
@@ -46,31 +47,33 @@ export function markCopy(file: string, now: number): void {
 
 /** The store's own knowledge of whether it is a copy that was put back. */
 export class RestoredTable {
-  readonly #sql: ReturnType<typeof statements>;
+  readonly #meta: Meta;
+  readonly #event: StatementSync;
   readonly #markFile: string | undefined;
   #known: Restored | undefined;
   #read = false;
 
   /** `path` is the store's file; without one there are no copies of it. */
   constructor(db: DatabaseSync, path: string | undefined) {
-    this.#sql = statements(db);
+    this.#meta = createMeta(db);
+    this.#event = db.prepare("SELECT kind, payload FROM event WHERE seq = ?");
     this.#markFile = path === undefined ? undefined : `${path}-beat`;
   }
 
   /** Inside the transaction of the recovery. Answers when the copy was made, where this store is one that was just put back. */
   begin(now: number): Restored | undefined {
     const from = this.#copiedAt() ?? this.#laggingSince();
-    this.#sql.remove.run(COPIED_AT);
+    this.#meta.remove(COPIED_AT);
     if (from === undefined) return undefined;
     const restored = { from: Math.min(from, now), at: now };
-    this.#sql.set.run(RESTORED, JSON.stringify(restored));
+    this.#meta.set(RESTORED, JSON.stringify(restored));
     this.forget();
     return restored;
   }
 
   /** Inside a transaction: counts on. `noteBeat` must follow once it is on disk. */
   beat(now: number): void {
-    this.#sql.set.run(BEAT, JSON.stringify({ count: this.#beats().count + 1, at: now }));
+    this.#meta.set(BEAT, JSON.stringify({ count: this.#beats().count + 1, at: now }));
   }
 
   /** Puts the number on disk beside the store. */
@@ -85,7 +88,7 @@ export class RestoredTable {
   doubtful(seq: number, now: number): Restored | undefined {
     const restored = this.#restored();
     if (restored === undefined) return undefined;
-    const row = this.#sql.event.get(seq);
+    const row = this.#event.get(seq);
     if (row === undefined) return restored;
     const kind = textOf(row, "kind");
     const payload = jsonOf(row, "payload");
@@ -106,17 +109,15 @@ export class RestoredTable {
 
   #restored(): Restored | undefined {
     if (this.#read) return this.#known;
-    const row = this.#sql.get.get(RESTORED);
-    const value = row === undefined ? undefined : parseJson(textOf(row, "value"));
-    const { from, at } = isObject(value) ? value : {};
+    const { from, at } = this.#meta.getObject(RESTORED);
     this.#known = typeof from === "number" && typeof at === "number" ? { from, at } : undefined;
     this.#read = true;
     return this.#known;
   }
 
   #copiedAt(): number | undefined {
-    const row = this.#sql.get.get(COPIED_AT);
-    return row === undefined ? undefined : Number(textOf(row, "value"));
+    const at = this.#meta.get(COPIED_AT);
+    return at === undefined ? undefined : Number(at);
   }
 
   /** When the rows were last known to be the newest, where they are not any more. */
@@ -128,18 +129,7 @@ export class RestoredTable {
   }
 
   #beats(): { readonly count: number; readonly at: number } {
-    const row = this.#sql.get.get(BEAT);
-    const value = row === undefined ? undefined : parseJson(textOf(row, "value"));
-    const { count, at } = isObject(value) ? value : {};
+    const { count, at } = this.#meta.getObject(BEAT);
     return typeof count === "number" && typeof at === "number" ? { count, at } : { count: 0, at: 0 };
   }
-}
-
-function statements(db: DatabaseSync) {
-  return {
-    get: db.prepare("SELECT value FROM meta WHERE name = ?"),
-    set: db.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)"),
-    remove: db.prepare("DELETE FROM meta WHERE name = ?"),
-    event: db.prepare("SELECT kind, payload FROM event WHERE seq = ?"),
-  };
 }

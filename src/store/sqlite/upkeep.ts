@@ -4,20 +4,21 @@ import { backup, DatabaseSync } from "node:sqlite";
 import { messageOf, Misconfigured } from "../../core/errors.ts";
 import type { UpkeepStore } from "../store.ts";
 import type { Commits } from "./commits.ts";
+import { createMeta } from "./meta.ts";
 import { markCopy } from "./restored.ts";
-import { textOf } from "./rows.ts";
+
+const SALT = "salt";
 
 /** `path` is undefined where no file is behind it. */
 export function createUpkeep(db: DatabaseSync, commits: Commits, path: string | undefined, now: () => number): UpkeepStore {
-  const read = db.prepare("SELECT value FROM meta WHERE name = 'salt'");
-  const write = db.prepare("INSERT INTO meta (name, value) VALUES ('salt', ?)");
+  const meta = createMeta(db);
   return {
     salt: (make) =>
       commits.hard(() => {
-        const row = read.get();
-        if (row !== undefined) return textOf(row, "value");
+        const known = meta.get(SALT);
+        if (known !== undefined) return known;
         const made = make();
-        write.run(made);
+        meta.set(SALT, made);
         return made;
       }),
     async backup(file) {

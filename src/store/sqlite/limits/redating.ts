@@ -3,9 +3,8 @@
  * The caller owns the transaction.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { isObject, parseJson } from "../../../core/json.ts";
 import type { Heard, Misdated } from "../../../limits/time.ts";
-import { textOf } from "../rows.ts";
+import { createMeta } from "../meta.ts";
 import type { QuotaTable } from "./quota.ts";
 
 const KEPT_AS = "ledger_behind";
@@ -18,22 +17,18 @@ export interface Redating {
 }
 
 export function createRedating(db: DatabaseSync, quota: QuotaTable): Redating {
-  const get = db.prepare("SELECT value FROM meta WHERE name = ?");
-  const set = db.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)");
-  const remove = db.prepare("DELETE FROM meta WHERE name = ?");
+  const meta = createMeta(db);
   const attempts = db.prepare(`
     UPDATE attempt SET started_at = min(started_at + :ms, :now), deadline_at = min(deadline_at + :ms, :now), ended_at = min(ended_at + :ms, :now)
     WHERE ended_at >= :since`);
 
   const kept = (): Misdated | undefined => {
-    const row = get.get(KEPT_AS);
-    const value = row === undefined ? undefined : parseJson(textOf(row, "value"));
-    if (!isObject(value) || typeof value["ms"] !== "number" || typeof value["since"] !== "number") return undefined;
-    return { ms: value["ms"], since: value["since"] };
+    const { ms, since } = meta.getObject(KEPT_AS);
+    return typeof ms === "number" && typeof since === "number" ? { ms, since } : undefined;
   };
   const keep = ({ ms, since }: Misdated): void => {
-    if (ms > 0) set.run(KEPT_AS, JSON.stringify({ ms, since }));
-    else remove.run(KEPT_AS);
+    if (ms > 0) meta.set(KEPT_AS, JSON.stringify({ ms, since }));
+    else meta.remove(KEPT_AS);
   };
   /** Rows of an earlier process may be as wrong. */
   const fromFirst = (since: number): number => Math.min(since, kept()?.since ?? since);
