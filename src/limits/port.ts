@@ -43,7 +43,10 @@ export interface OwnLimitUse {
   readonly freesAt: number;
 }
 
-/** A kill switch or pause in force. `scope` is a handle, or `*` for all. */
+/** The scope of a stop that stops everyone. */
+export const EVERYONE = "*";
+
+/** A kill switch or pause in force. `scope` is a handle, or {@link EVERYONE}. */
 export interface Stop {
   readonly scope: string;
   readonly since: number;

@@ -2,6 +2,7 @@
 import { isOperationName, OPERATIONS } from "../contract/operations.ts";
 import { Misconfigured } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
+import { EVERYONE } from "../limits/port.ts";
 import { GUARDIAN, ownerOf, scopeOf } from "../limits/spending.ts";
 import type { OpenAttempt, Store } from "../store/store.ts";
 import { wakeAll, type Hand, type Ordered } from "./hand.ts";
@@ -32,8 +33,6 @@ export interface Stops {
   /** An account that was frozen may spend again; without a handle, the one that all share. Who said so, and why, is kept on the books. */
   thaw(query: Scope & { readonly by: string; readonly reason: string }): Promise<Ordered>;
 }
-
-const EVERYONE = "*";
 
 export function stops(hand: Hand): Stops {
   const { store, clock } = hand;

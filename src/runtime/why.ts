@@ -5,6 +5,7 @@ import type { Clock } from "../core/clock.ts";
 import { Refused } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
 import type { Intent } from "../outbox/port.ts";
+import { EVERYONE } from "../limits/port.ts";
 import { frozenBecause, GUARDIAN, scopeOf } from "../limits/spending.ts";
 import { remedyFor, thawCommand } from "../limits/why.ts";
 import type { EventRow, Frozen, Store } from "../store/store.ts";
@@ -186,7 +187,7 @@ async function remedyOf(store: Store, [first]: readonly Reason[], handle: string
     return mine === undefined ? undefined : thawCommand(mine.scope);
   }
   const { halts, pauses } = await store.stops();
-  const isEveryones = (first.rule === "halted" ? halts : pauses).some(({ scope }) => scope === "*");
+  const isEveryones = (first.rule === "halted" ? halts : pauses).some(({ scope }) => scope === EVERYONE);
   return remedyFor(first.rule, { handle: isEveryones ? undefined : handle, id });
 }
 
@@ -196,7 +197,7 @@ async function frozenFor(store: Store, handle: string): Promise<readonly Frozen[
 
 async function stopsFor(store: Store, handle: string): Promise<Reason[]> {
   const { halts, pauses } = await store.stops();
-  const mine = (scope: string): boolean => scope === "*" || scope === handle;
+  const mine = (scope: string): boolean => scope === EVERYONE || scope === handle;
   return [
     ...halts.filter(({ scope }) => mine(scope)).map(({ reason, since }) => ({ rule: "halted", message: `halted: ${reason}`, since })),
     ...pauses.filter(({ scope }) => mine(scope)).map(({ reason, since }) => ({ rule: "paused", message: `paused: ${reason}`, since })),

@@ -4,6 +4,7 @@ import { asIntentId } from "../core/ids.ts";
 import type { Random } from "../core/random.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { Crowd } from "./crowd.ts";
+import { EVERYONE } from "../limits/port.ts";
 import type { LocalNetwork } from "../network/local-network.ts";
 import { happens, jumpMs, type FaultRates } from "./faults.ts";
 import type { Machine } from "./machine.ts";
@@ -147,7 +148,7 @@ async function lendHand({ machine, random, rates, handles, tally, note, clock }:
   if (!healed && happens(random, rates().haltsPerDay, EVERY_MS)) {
     tally.halts++;
     note("the Guardian halts writes");
-    await store.stop("halt", random.next() < 0.5 ? "*" : random.pick(handles), "simulated", clock.now());
+    await store.stop("halt", random.next() < 0.5 ? EVERYONE : random.pick(handles), "simulated", clock.now());
   } else if (healed || random.next() < 0.2) {
     for (const { scope } of (await store.stops()).halts) await store.lift("halt", scope);
   }

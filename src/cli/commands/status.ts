@@ -1,5 +1,6 @@
 /** `retinue status`: what runs, what it has used, what waits and for whom. */
 import { MICROS_PER_UNIT, showDuration } from "../../core/units.ts";
+import { EVERYONE } from "../../limits/port.ts";
 import { frozenBecause } from "../../limits/spending.ts";
 import { thawCommand } from "../../limits/why.ts";
 import type { Snapshot, SpecialistShown, WaitingForPerson } from "../../runtime/snapshot.ts";
@@ -32,9 +33,11 @@ function show(snapshot: Snapshot, out: Output): void {
       : `${paint.green("Running")} since ${moment(running.since, at)}, on ${running.baseUrl} (Set ${running.set.toUpperCase()}), process ${running.pid}`,
   );
   for (const { scope, reason, since } of halts)
-    out.line(paint.red(`Halted: ${scope === "*" ? "nobody writes" : `${scope} does not write`} since ${moment(since, at)}: ${reason}`));
+    out.line(
+      paint.red(`Halted: ${scope === EVERYONE ? "nobody writes" : `${scope} does not write`} since ${moment(since, at)}: ${reason}`),
+    );
   for (const { scope, reason, since } of pauses)
-    out.line(paint.yellow(`Paused: ${scope === "*" ? "everyone" : scope} since ${moment(since, at)}: ${reason}`));
+    out.line(paint.yellow(`Paused: ${scope === EVERYONE ? "everyone" : scope} since ${moment(since, at)}: ${reason}`));
   for (const { scope, currency, reason, since } of frozen) {
     out.line(paint.red(`Frozen since ${moment(since, at)}: ${frozenBecause(scope, currency, reason)}`));
     out.line(`  once you have looked: ${thawCommand(scope)}`);

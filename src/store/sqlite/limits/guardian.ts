@@ -3,11 +3,9 @@ import type { DatabaseSync } from "node:sqlite";
 import { asIntentId, type Handle, type IntentId } from "../../../core/ids.ts";
 import type { Approval } from "../../../limits/approvals.ts";
 import { APPROVALS_KEPT_MS, PRUNE_BATCH } from "../../../limits/retention.ts";
-import type { Stop } from "../../../limits/port.ts";
+import { EVERYONE, type Stop } from "../../../limits/port.ts";
 
 export type StopKind = "halt" | "pause";
-/** The scope of a stop that stops everyone. */
-export const EVERYONE = "*";
 
 export interface Answer {
   readonly approve: boolean;
