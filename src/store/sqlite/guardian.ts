@@ -11,7 +11,7 @@ import type { GuardianTable } from "./limits/guardian.ts";
 import { createOwed } from "./limits/owed.ts";
 import type { QuotaTable } from "./limits/quota.ts";
 import type { SpendingTable } from "./limits/spending.ts";
-import type { ApplyChange } from "./outbox.ts";
+import { createPayable, type ApplyChange } from "./outbox.ts";
 import { maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
 
 export interface GuardianTables {
@@ -35,7 +35,7 @@ export function createGuardian(
   const open = db.prepare(`
     SELECT a.seq, a.specialist, key_id, intent_seq, a.operation, a.target, a.lane, weight, started_at, deadline_at, i.id AS intent
     FROM attempt AS a LEFT JOIN intent AS i ON i.seq = a.intent_seq WHERE a.ended_at IS NULL ORDER BY a.seq`);
-  const payable = db.prepare("UPDATE intent SET next_at = min(next_at, ?) WHERE state = 'ready' AND code = 'spend_frozen'");
+  const payable = createPayable(db);
 
   const register = (
     handle: Handle,
@@ -81,7 +81,7 @@ export function createGuardian(
     thaw: (scope, word, now) =>
       commits.hard(() => {
         const currencies = spending.thaw(scope, word, now);
-        if (currencies.length > 0) payable.run(now);
+        if (currencies.length > 0) payable("spend_frozen", now);
         return currencies;
       }),
     ...createApprovals(db, commits, { guardian, applyChange }),

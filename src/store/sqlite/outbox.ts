@@ -52,6 +52,14 @@ const SETTLED: readonly IntentState[] = ["confirmed", "refused", "cancelled", "p
 /** Changes an intent's row and what hangs on it, inside a transaction the caller owns. Answers whether it was in one of `from`. */
 export type ApplyChange = (move: IntentMove & { readonly paid?: Paid }) => boolean;
 
+/** Has what waits for money under `code` look again, inside a transaction the caller owns. */
+export type Payable = (code: "spend_cap" | "spend_frozen", now: number) => void;
+
+export function createPayable(db: DatabaseSync): Payable {
+  const look = db.prepare("UPDATE intent SET next_at = min(next_at, ?) WHERE state = 'ready' AND code = ?");
+  return (code, now) => void look.run(now, code);
+}
+
 export interface ChangeTables {
   readonly spending: SpendingTable;
   readonly insertEvent: InsertEvent;
@@ -75,11 +83,11 @@ export function createApplyChange(db: DatabaseSync, { spending, insertEvent, wri
   const fill = db.prepare(`
     UPDATE intent SET target = ?, state = CASE WHEN state = 'ready' AND code = '${RESTORED_CODE}' THEN 'in_doubt' ELSE state END
     WHERE target_intent = ? AND state IN ('proposed', 'ready')`);
-  const payable = db.prepare("UPDATE intent SET next_at = min(next_at, ?) WHERE state = 'ready' AND code = 'spend_cap'");
+  const payable = createPayable(db);
   const dependants = db.prepare("SELECT seq FROM intent WHERE target_intent = ? AND state IN ('proposed', 'ready')");
   /** What waits for room under a cap looks again. */
   const freed = (settled: Settlement | undefined, now: number): void => {
-    if (settled !== undefined && settled.posted < settled.released) payable.run(now);
+    if (settled !== undefined && settled.posted < settled.released) payable("spend_cap", now);
   };
 
   const apply: ApplyChange = ({ seq, from, change, now, events = [], watches = [], paid }) => {
