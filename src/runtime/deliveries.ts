@@ -54,13 +54,13 @@ function readPlainly(delivery: NewDelivery, meant: Meant): { readonly meaning: M
 export async function takeDeliveries(parts: Parts, member: Member): Promise<boolean> {
   const now = parts.clock.now();
   const { handle } = member.specialist;
-  const deliveries = await parts.store.dueDeliveries(handle, now, BATCH);
-  if (deliveries.length === 0) return false;
   // What has to wait waits here, where there is a bound on it that senders are told of.
   if (!(await parts.store.hasRoomForEvents(handle))) {
     member.heldBack = true;
     return false;
   }
+  const deliveries = await parts.store.dueDeliveries(handle, now, BATCH);
+  if (deliveries.length === 0) return false;
   const meant = meantFor(parts, member, now);
   // One read serves all deliveries of a batch that are about one post.
   const reads = new Map<string, Promise<FetchedPost>>();

@@ -97,7 +97,8 @@ function createArrivals(db: DatabaseSync, backlog: Backlog, workOn: WorkOn) {
   const hasRoomForEvents = (specialist: Handle): boolean => crowded.get(specialist) === undefined;
   const put = ({ delivery, plain }: DeliveryArrival, now: number): Put => {
     const { specialist, id, scheme, body } = delivery;
-    const end = plain === undefined || !hasRoomForEvents(specialist) ? undefined : plain;
+    const worksNow = plain !== undefined && (plain.events.length === 0 || hasRoomForEvents(specialist));
+    const end = worksNow ? plain : undefined;
     if (end === undefined && !backlog.hasRoom(body.byteLength)) return { kind: known.get(specialist, id) === undefined ? "full" : "known" };
     const kind = end?.kind ?? delivery.kind ?? null;
     const kept = end?.state === "done" ? null : body;
