@@ -60,7 +60,7 @@ export function openLiveView(options: LiveViewOptions): LiveView {
   };
   const filter = createFilter();
   const silence = listenToAll(announcer, (name, what) => {
-    if (name === "wait" && "until" in what) held.set(what.handle, { until: what.until, message: what.message });
+    if (name === "wait" && "rule" in what) held.set(what.handle, { until: what.until, message: what.message });
     const told = filter(name, what);
     if (told !== undefined) add({ at: what.at, handle: what.handle, told });
   });

@@ -86,6 +86,11 @@ export const TELL: Tell = {
   delivery: ({ state, kind, message }) =>
     state === "parked" ? { text: `was told of something it cannot read (${kind}): ${message ?? ""}`, tone: "bad" } : undefined,
   poll: () => undefined,
+  gap: ({ source, since, until, after, before }) => {
+    const where = after === undefined ? `before ${before}` : `between ${after} and ${before}`;
+    const text = `passed over ${showDuration(Math.max(0, until - since))} of ${source}, ${where}: more came than it reads back`;
+    return { text, tone: "bad" };
+  },
   request: () => undefined,
   drift: ({ operation, path, kind }) => ({ text: `${operation} now answers differently: ${kind} at ${path}`, tone: "quiet" }),
 };

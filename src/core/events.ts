@@ -9,7 +9,15 @@ interface About {
 
 export interface Announcements {
   /** A list or followed object was looked at. */
-  poll: About & { readonly source: string; readonly fresh: number; readonly skipped: number; readonly gap: boolean };
+  poll: About & { readonly source: string; readonly fresh: number; readonly skipped: number };
+  /** More came to a list than was read back: what lies between these two ids, listed between these two times, was not read. */
+  gap: About & {
+    readonly source: string;
+    readonly after: string | undefined;
+    readonly before: string;
+    readonly since: number;
+    readonly until: number;
+  };
   /** A webhook delivery was worked on. `kind` is the network's word, empty where it has none. */
   delivery: About & {
     readonly kind: string;
@@ -54,6 +62,7 @@ export type AnnouncementName = keyof Announcements;
 
 const NAMES: { readonly [name in AnnouncementName]: true } = {
   poll: true,
+  gap: true,
   delivery: true,
   run: true,
   intent: true,

@@ -1,5 +1,6 @@
 /** What a list has shown so far, and what of a new page is fresh. */
 import type { JsonObject } from "../core/json.ts";
+import type { Gap } from "./gaps.ts";
 
 /** Ids remembered per list: several pages, so that reordering does not look like news. */
 const MAX_SEEN = 400;
@@ -9,6 +10,8 @@ export interface ListCursor {
   readonly seen: readonly string[] | undefined;
   /** When this list was first looked at. */
   readonly startedAt: number;
+  /** When it was looked at last. */
+  readonly lookedAt?: number;
 }
 
 export interface Freshness {
@@ -26,14 +29,16 @@ interface Item {
 export function readCursor(stored: JsonObject | undefined, now: number): ListCursor {
   const seen = stored?.["seen"];
   const startedAt = stored?.["startedAt"];
+  const lookedAt = stored?.["lookedAt"];
   return {
     seen: Array.isArray(seen) ? seen.filter((id) => typeof id === "string") : undefined,
     startedAt: typeof startedAt === "number" ? startedAt : now,
+    ...(typeof lookedAt === "number" ? { lookedAt } : {}),
   };
 }
 
-export function storeCursor(cursor: ListCursor): JsonObject {
-  return { ...(cursor.seen === undefined ? {} : { seen: cursor.seen }), startedAt: cursor.startedAt };
+export function storeCursor({ seen, startedAt, lookedAt }: ListCursor): JsonObject {
+  return { ...(seen === undefined ? {} : { seen }), startedAt, ...(lookedAt === undefined ? {} : { lookedAt }) };
 }
 
 /** Splits a page into fresh items (oldest first, as they happened) and skipped ones, and moves the cursor. */
@@ -54,7 +59,14 @@ export function moveOn<T extends Item>(page: readonly T[], cursor: ListCursor, {
     skipped: unseen.length - wanted.length,
     // At the first look, what lies before a page that is wanted whole is wanted too: the look may come long after it was
     // first tried. Later, what lies between two looks, also where the list was empty at the earlier one.
-    gap: page.length > 0 && (first ? wanted : unseen).length === page.length,
-    cursor: { seen, startedAt: cursor.startedAt } satisfies ListCursor,
+    gap: (first ? wanted : unseen).length === page.length ? gapBefore(page, cursor, Math.max(begin, now - maxAgeMs), now) : undefined,
+    cursor: { seen, startedAt: cursor.startedAt, lookedAt: now } satisfies ListCursor,
   };
+}
+
+/** `wantedSince` is what is old enough to be passed over anyway. */
+function gapBefore(page: readonly Item[], { seen = [], lookedAt = 0 }: ListCursor, wantedSince: number, now: number): Gap | undefined {
+  const oldest = page.at(-1);
+  if (oldest === undefined) return undefined;
+  return { after: seen[0], before: oldest.id, since: Math.max(lookedAt, wantedSince), until: oldest.createdAtMs ?? now };
 }

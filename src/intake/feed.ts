@@ -4,6 +4,7 @@ import { eventId } from "../contract/identity.ts";
 import type { Post } from "../contract/records.ts";
 import type { Handle } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
+import type { Gap } from "./gaps.ts";
 import { moveOn, type Freshness, type ListCursor } from "./cursor.ts";
 
 export interface FeedReader extends Freshness {
@@ -19,7 +20,7 @@ export interface Reading {
   readonly events: readonly NewEvent[];
   readonly cursor: ListCursor;
   /** There may be unseen items before those of the page: it shares nothing with the last one, or is the first and does not go back far enough. */
-  readonly gap: boolean;
+  readonly gap: Gap | undefined;
   readonly fresh: number;
   /** Too old, or older than where the watch begins. */
   readonly skipped: number;

@@ -5,6 +5,7 @@ import type { Job, NetworkRecord, Post } from "../contract/records.ts";
 import { canonicalJson, type JsonObject } from "../core/json.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
 import { readCursor, storeCursor, type Freshness, type ListCursor } from "../intake/cursor.ts";
+import { readGaps, storeGaps } from "../intake/gaps.ts";
 import { readFeed, type FeedReader, type Reading } from "../intake/feed.ts";
 import { readJobs, type JobsReader } from "../intake/jobs.ts";
 import type { SourceRow } from "../schedule/port.ts";
@@ -75,7 +76,8 @@ async function poll(parts: Parts, member: Member, source: Source, row: SourceRow
   }
   const next = await nextLook(parts, member, { source: readPace(row?.cursor), kind: source.kind }, reading.fresh, others);
   await tellOthers(parts, member, source, answer.outcome.items);
-  const stored = { ...storeCursor(reading.cursor), ...next.source, ...(reading.gap ? { gapAt: now } : {}) };
+  const gaps = reading.gap === undefined ? readGaps(row?.cursor) : [...readGaps(row?.cursor), reading.gap];
+  const stored = { ...storeCursor(reading.cursor), ...next.source, ...storeGaps(gaps, now) };
   // Those who began together would otherwise look together for ever.
   const pauseMs = row === undefined ? next.delayMs * (0.5 + parts.random.next()) : next.delayMs;
   const between = member.keyId === undefined ? undefined : parts.shared.nextLook(listOf(source), member.keyId, next.delayMs, now);
@@ -86,7 +88,8 @@ async function poll(parts: Parts, member: Member, source: Source, row: SourceRow
     },
     now,
   );
-  announcer.emit("poll", { at: now, handle, source: source.name, fresh: fresh.length, skipped: reading.skipped, gap: reading.gap });
+  announcer.emit("poll", { at: now, handle, source: source.name, fresh: fresh.length, skipped: reading.skipped });
+  if (reading.gap !== undefined) announcer.emit("gap", { at: now, handle, source: source.name, ...reading.gap });
   parts.health.found(handle, fresh);
   if (fresh.length > 0) parts.wake(member, "events");
 }
@@ -124,8 +127,8 @@ async function readPages(
   let reading = source.read(items, cursor);
   let next = first.next === undefined ? undefined : cursorOf(first.next);
   // What shows for the first time is all there is, unless it goes on.
-  if (next === undefined && (cursor.seen ?? []).length === 0) return { reading: { ...reading, gap: false }, torn: false };
-  for (let page = 0; reading.gap && next !== undefined && page < MAX_GAP_PAGES; page++) {
+  if (next === undefined && (cursor.seen ?? []).length === 0) return { reading: { ...reading, gap: undefined }, torn: false };
+  for (let page = 0; reading.gap !== undefined && next !== undefined && page < MAX_GAP_PAGES; page++) {
     const answer = await parts.door.read(
       member,
       { operation: source.operation, input: { ...source.input, cursor: next } },
@@ -136,7 +139,7 @@ async function readPages(
     items.push(...(answer.outcome.items ?? []));
     next = answer.outcome.next === undefined ? undefined : cursorOf(answer.outcome.next);
     reading = source.read(items, cursor);
-    if (next === undefined) return { reading: { ...reading, gap: false }, torn: false }; // the whole list was read: nothing can be missing
+    if (next === undefined) return { reading: { ...reading, gap: undefined }, torn: false }; // the whole list was read: nothing can be missing
   }
   return { reading, torn: false };
 }

@@ -43,7 +43,7 @@ async function startOne(parts: Parts, member: Member, schedule: Schedule, stored
   const lastStarted = events.length > 0 ? now : numberIn(stored, "lastStarted");
   const cursor = { cursor: due.cursor, skipped, ...(lastStarted === undefined ? {} : { lastStarted }) };
   await store.putEvents({ events, cursors: [{ specialist: handle, source, cursor, dueAt: due.next ?? null }] }, now);
-  if (due.skipped > 0) announcer.emit("poll", { at: now, handle, source, fresh: events.length, skipped: due.skipped, gap: false });
+  if (due.skipped > 0) announcer.emit("poll", { at: now, handle, source, fresh: events.length, skipped: due.skipped });
   if (events.length > 0) parts.wake(member, "events");
 }
 

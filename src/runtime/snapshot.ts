@@ -5,6 +5,7 @@ import type { DriftEntry } from "../client/drift.ts";
 import type { Clock } from "../core/clock.ts";
 import { asHandle } from "../core/ids.ts";
 import type { Micros } from "../core/units.ts";
+import { readGaps, type Gap } from "../intake/gaps.ts";
 import type { Intent } from "../outbox/port.ts";
 import type { Stop } from "../limits/port.ts";
 import type { Frozen, Store } from "../store/store.ts";
@@ -39,6 +40,14 @@ export interface WaitShown {
   readonly until: number;
 }
 
+/** A list that is looked at, or a schedule. */
+export interface SourceShown {
+  readonly name: string;
+  readonly dueAt: number | null;
+  /** What of it was not read, of the last days; oldest first. */
+  readonly gaps: readonly Gap[];
+}
+
 export interface SpecialistShown {
   readonly handle: string;
   readonly tier: Tier | undefined;
@@ -59,7 +68,7 @@ export interface SpecialistShown {
   readonly waits: readonly WaitShown[];
   /** Why nothing is sent for it at all. */
   readonly parked: { readonly code: string; readonly message: string; readonly since: number } | undefined;
-  readonly sources: readonly { readonly name: string; readonly dueAt: number | null }[];
+  readonly sources: readonly SourceShown[];
 }
 
 /** Something that waits for a person. */
@@ -198,7 +207,7 @@ export async function showSpecialist(store: Store, clock: Clock, handle: string,
     jobs: sum(jobs.map(({ state, count }) => [state, count])),
     waits: [...(member?.waits ?? [])].map(([lane, wait]) => ({ lane, ...wait })),
     parked: trouble ?? (row.parked === undefined ? undefined : { ...row.parked, since: row.parked.at }),
-    sources: sources.map(({ name, dueAt }) => ({ name, dueAt })),
+    sources: sources.map(({ name, dueAt, cursor }) => ({ name, dueAt, gaps: readGaps(cursor) })),
   };
 }
 

@@ -1,6 +1,7 @@
 /** Judges a simulated run by the network's own record and by the rows on disk, never by what the runtime says of itself. */
 import type { WireRequest } from "../client/transport.ts";
 import type { RawDelivery } from "../intake/webhook/schemes.ts";
+import type { Announcements } from "../core/events.ts";
 import { parseJson } from "../core/json.ts";
 import type { CrowdPost } from "./crowd.ts";
 import type { Clock } from "../core/clock.ts";
@@ -10,6 +11,7 @@ import type { Effect } from "../network/truth.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import type { OpenDatabase } from "../store/sqlite/database.ts";
 import { createOveruse } from "./overuse.ts";
+import { liesIn } from "./passed-over.ts";
 import { createTold } from "./told.ts";
 import { creditsCounted, layTripwires, type Breach, type Promised } from "./tripwires.ts";
 
@@ -44,8 +46,8 @@ export interface Judge {
   died(): void;
   /** What is due is not done, though nothing is in its way. */
   isLate(what: string): void;
-  /** The runtime said that a list of this specialist's has a gap. */
-  tellsGap(handle: string): void;
+  /** The runtime said what of a list it passed over: what lies there is known to be missing. */
+  tellsGap(gap: Announcements["gap"]): void;
   /** What was decided before `since` and is neither done nor given to a person, once everything works again. */
   unfinished(since: number): readonly string[];
   /** The last word, once everything is quiet. `posts` are those of others, oldest first. */
@@ -68,8 +70,7 @@ export function createJudge(options: JudgeOptions): Judge {
   const byIntent = new Map<string, Effect[]>();
   const handles = new Set<string>(specialists.map(({ handle }) => handle));
   const tripwires = layTripwires(db, specialists);
-  /** Who told of a gap in a list: what was missed is known to be missing. */
-  const gaps = new Set<string>();
+  const gaps: Announcements["gap"][] = [];
   const leftWithoutLeave = createGate(db, intentHeader);
   const overuse = createOveruse(network, clock);
   const told = createTold(db, network, specialists);
@@ -103,7 +104,7 @@ export function createJudge(options: JudgeOptions): Judge {
       for (const what of told.lost()) violate("P3", what);
     },
     isLate: (what) => violate("P3", what),
-    tellsGap: (handle) => void gaps.add(handle),
+    tellsGap: (gap) => void gaps.push(gap),
     get effects() {
       return effects;
     },
@@ -125,7 +126,7 @@ export function createJudge(options: JudgeOptions): Judge {
       for (const what of [...unfinished(db, since), ...told.lost(), ...told.unheard(clock.now())]) violate("P3", what);
       for (const what of twins(db)) violate("P4", what);
       for (const what of specialists.flatMap((specialist) => unseen(db, specialist, posts)))
-        if (!gaps.has(what.handle)) violate("P3", `${what.handle} never saw post ${what.post}`);
+        if (!isTold(what, gaps)) violate("P3", `${what.handle} never saw post ${what.post}`);
       for (const what of misjudged(db, byIntent)) violate("P4", what);
       for (const what of overspent(db, network, specialists)) violate("P2", what);
     },
@@ -183,12 +184,13 @@ function twins(db: OpenDatabase["db"]): readonly string[] {
     .map((row) => `event ${String(row["id"])} of ${String(row["specialist"])} is there ${String(row["n"])} times`);
 }
 
+interface Unseen {
+  readonly handle: string;
+  readonly post: string;
+}
+
 /** Posts that were never seen, of those from the beginning of the watch until the last one that a look at the feed has shown. */
-function unseen(
-  db: OpenDatabase["db"],
-  { handle, watch, on }: Specialist,
-  posts: readonly CrowdPost[],
-): readonly { readonly handle: string; readonly post: string }[] {
+function unseen(db: OpenDatabase["db"], { handle, watch, on }: Specialist, posts: readonly CrowdPost[]): readonly Unseen[] {
   if (watch.feed === undefined || on["post.created"] === undefined) return [];
   const events = db.prepare("SELECT id FROM event WHERE specialist = ? AND kind = 'post.created'").all(handle);
   const known = new Set(events.map(({ id }) => String(id)));
@@ -203,6 +205,10 @@ function unseen(
   // A webhook may tell of later ones before the next look at the list, which brings what came between.
   const last = posts.findLastIndex(({ id }) => looked.has(id));
   return posts.slice(0, last + 1).flatMap(({ id, at }) => (at >= begin && !known.has(`post.created:${id}`) ? [{ handle, post: id }] : []));
+}
+
+function isTold({ handle, post }: Unseen, gaps: readonly Announcements["gap"][]): boolean {
+  return gaps.some((gap) => gap.handle === handle && gap.source === "feed" && liesIn(post, gap));
 }
 
 /** Who spent more on the network than their ledgers say. */

@@ -174,7 +174,7 @@ function placeMachine(scene: Scene): Machine {
     onAnswer: ({ path }, answer) => note(`${path} ${answer.kind} ${answer.kind === "answer" ? answer.status : answer.reason}`),
   });
   const announcer = createAnnouncer();
-  announcer.on("poll", ({ handle, gap }) => void (gap && judge.tellsGap(handle)));
+  announcer.on("gap", (gap) => judge.tellsGap(gap));
   return createMachine({
     clock,
     random: random.fork("machine"),

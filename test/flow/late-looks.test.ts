@@ -1,7 +1,8 @@
-/** A watch begins when it is first tried: what happens before it succeeds is not passed over, and neither is what follows an empty list. */
+/** A watch begins when it is first tried: what happens before it succeeds is not passed over, and neither is what follows an empty list. What is passed over is told. */
 import { expect, test } from "vitest";
 import { createKeys } from "../../src/client/auth.ts";
 import { shippedProfile } from "../../src/contract/profile.ts";
+import type { Announcements } from "../../src/core/events.ts";
 import { silentLogger } from "../../src/core/log.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { Secret } from "../../src/core/secret.ts";
@@ -10,12 +11,16 @@ import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { virtualPacer } from "../../src/limits/pacing.ts";
 import { createLocalNetwork } from "../../src/network/network.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
+import { showAll } from "../../src/runtime/snapshot.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { plainLink } from "../network/plain-link.ts";
 
 /** More than a page. */
 const POSTS = 50;
+/** Four pages. */
+const READ_BACK = 80;
+const PASSED_OVER = 30;
 
 /** A reader of the feed whose network can be out of reach. */
 async function reading() {
@@ -27,14 +32,15 @@ async function reading() {
   const link = plainLink(network, "b");
   let reachable = true;
   const seen: (string | undefined)[] = [];
-  const gaps: boolean[] = [];
+  const gaps: Announcements["gap"][] = [];
+  const store = openSqliteStore({ path: ":memory:", clock, random });
   const runtime = createRuntime({
     specialists: [
       createSpecialist({ handle: "reader", tier: "pro", watch: { feed: true }, on: { "post.created": (post) => seen.push(post.content) } }),
     ],
     profile: shippedProfile("b"),
     baseUrl: "http://network/v1",
-    store: openSqliteStore({ path: ":memory:", clock, random }),
+    store,
     transport: async (request) => (reachable ? link(request) : { kind: "never-left", reason: "ECONNREFUSED" }),
     keys: createKeys({ read: () => key, salt: new Secret("salt of this test") }),
     pacer: virtualPacer(clock, {}),
@@ -42,11 +48,12 @@ async function reading() {
     random,
     log: silentLogger(),
   });
-  runtime.announcer.on("poll", ({ gap }) => void gaps.push(gap));
+  runtime.announcer.on("gap", (gap) => void gaps.push(gap));
   network.start();
   return {
     clock,
     runtime,
+    status: () => showAll({ store, clock }),
     seen,
     gaps,
     reach: (now: boolean) => void (reachable = now),
@@ -80,7 +87,7 @@ test("a first look that comes late goes back to when it was first tried", async 
   await clock.advance(HOUR);
   await stop();
   expect(seen).toHaveLength(POSTS);
-  expect(gaps).not.toContain(true);
+  expect(gaps).toEqual([]);
 });
 
 test("what follows an empty list is read whole, and a single page of it is no gap", async () => {
@@ -93,7 +100,7 @@ test("what follows an empty list is read whole, and a single page of it is no ga
   await clock.advance(HOUR);
   await stop();
   expect(seen).toHaveLength(POSTS);
-  expect(gaps).not.toContain(true);
+  expect(gaps).toEqual([]);
 
   const few = await reading();
   await few.clock.run(few.runtime.start());
@@ -102,5 +109,28 @@ test("what follows an empty list is read whole, and a single page of it is no ga
   await few.clock.advance(HOUR);
   await few.stop();
   expect(few.seen).toEqual(["news 0"]);
-  expect(few.gaps).not.toContain(true);
+  expect(few.gaps).toEqual([]);
+});
+
+test("what lies further back than is read is passed over, and told by the ids and times it lies between", async () => {
+  const { clock, runtime, seen, gaps, status, reach, post, stop } = await reading();
+  await clock.run(runtime.start());
+  await post(1);
+  await clock.advance(HOUR);
+  reach(false);
+  const away = clock.now();
+  await post(PASSED_OVER + READ_BACK);
+  reach(true);
+  await clock.advance(HOUR);
+  const told = [{ after: "post_1", before: `post_${PASSED_OVER + 2}`, until: away + PASSED_OVER * SECOND }];
+  expect(gaps).toMatchObject([{ ...told[0], handle: "reader", source: "feed" }]);
+  expect(gaps[0]?.since).toBeLessThan(away);
+  expect(seen).toHaveLength(1 + READ_BACK);
+
+  await post(1); // later looks, with nothing missing between them, do not take it back
+  await clock.advance(HOUR);
+  const shown = async () => (await status()).specialists.flatMap(({ sources }) => sources.flatMap((source) => source.gaps));
+  expect(seen).toHaveLength(2 + READ_BACK);
+  expect(await shown()).toMatchObject(told);
+  await stop();
 });

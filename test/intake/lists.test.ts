@@ -5,6 +5,7 @@ import type { Job, Post } from "../../src/contract/records.ts";
 import { asHandle } from "../../src/core/ids.ts";
 import { DAY, HOUR, MINUTE } from "../../src/core/units.ts";
 import { readCursor } from "../../src/intake/cursor.ts";
+import { readGaps, storeGaps, type Gap } from "../../src/intake/gaps.ts";
 import { mentions, readFeed, type FeedReader } from "../../src/intake/feed.ts";
 import { followJob, readJobs, readStanding, type JobsReader } from "../../src/intake/jobs.ts";
 import { followThread, readThreadStanding } from "../../src/intake/threads.ts";
@@ -80,28 +81,46 @@ describe("the feed", () => {
 
   test("has a gap when a page shares nothing with the last one, and none otherwise", () => {
     const first = readFeed([post("a"), post("b")], fresh, reader, NOW);
-    expect(readFeed([post("c"), post("b")], first.cursor, reader, NOW).gap).toBe(false);
-    expect(readFeed([post("x"), post("y")], first.cursor, reader, NOW).gap).toBe(true);
+    expect(readFeed([post("c"), post("b")], first.cursor, reader, NOW).gap).toBeUndefined();
+    const later = NOW + HOUR;
+    expect(readFeed([post("x"), post("y", { createdAtMs: NOW + MINUTE })], first.cursor, reader, later).gap).toEqual({
+      after: "a",
+      before: "y",
+      since: NOW,
+      until: NOW + MINUTE,
+    });
   });
 
   test("has a gap after an empty look and at a late first look, where all of the page is news", () => {
     const empty = readFeed([], fresh, reader, NOW);
-    expect(readFeed([post("x"), post("y")], empty.cursor, reader, NOW).gap).toBe(true);
+    expect(readFeed([post("x"), post("y")], empty.cursor, reader, NOW).gap).toMatchObject({ after: undefined, before: "y" });
     const fromNow = { ...reader, fromMs: Infinity };
-    expect(readFeed([post("x"), post("y")], readCursor(undefined, NOW - 2 * HOUR), fromNow, NOW).gap).toBe(true);
+    expect(readFeed([post("x"), post("y")], readCursor(undefined, NOW - 2 * HOUR), fromNow, NOW).gap).toMatchObject({
+      since: NOW - 2 * HOUR,
+    });
     expect(
       readFeed([post("x"), post("old", { createdAtMs: NOW - 3 * HOUR })], readCursor(undefined, NOW - 2 * HOUR), fromNow, NOW).gap,
-    ).toBe(false);
+    ).toBeUndefined();
   });
 
   test("has a gap at the first look where it is to go further back than the page does", () => {
     const page = [post("b"), post("a", { createdAtMs: NOW - 2 * HOUR })];
-    const gapFrom = (fromMs: number): boolean => readFeed(page, fresh, { ...reader, fromMs }, NOW).gap;
+    const gapFrom = (fromMs: number): boolean => readFeed(page, fresh, { ...reader, fromMs }, NOW).gap !== undefined;
     expect(gapFrom(0)).toBe(true);
     expect(gapFrom(NOW - 3 * HOUR)).toBe(true);
     expect(gapFrom(NOW - 90 * MINUTE)).toBe(false); // the page holds older ones already
     expect(gapFrom(Infinity)).toBe(false); // only what is new from now on
-    expect(readFeed(page, fresh, { ...reader, maxAgeMs: 90 * MINUTE }, NOW).gap).toBe(false);
+    expect(readFeed(page, fresh, { ...reader, maxAgeMs: 90 * MINUTE }, NOW).gap).toBeUndefined();
+  });
+
+  test("keeps what was passed over with its cursor for a week, the latest twenty of it", () => {
+    const gap = (n: number): Gap => ({ after: `a${n}`, before: `b${n}`, since: NOW + n, until: NOW + n + 1 });
+    const many = Array.from({ length: 25 }, (_, n) => gap(n));
+    const stored = storeGaps(many, NOW + DAY);
+    expect(readGaps(stored)).toEqual(many.slice(5));
+    expect(readGaps(storeGaps([{ ...gap(1), after: undefined }], NOW))).toEqual([{ ...gap(1), after: undefined }]);
+    expect(storeGaps(readGaps(stored), NOW + 8 * DAY)).toEqual({});
+    expect(readGaps({ gaps: ["?", { after: "a" }] })).toEqual([]);
   });
 
   test("makes one event of a post that names the specialist", () => {

@@ -66,12 +66,33 @@ function show(snapshot: Snapshot, out: Output): void {
     for (const { lane, message, until } of waits.filter(({ rule }) => rule !== "halted" && rule !== "paused"))
       out.line(paint.yellow(`\n${handle} waits to ${LANE[lane]} until ${moment(until, at)}: ${message}`));
   }
+  showGaps(snapshot, out);
   showStanding(snapshot, out);
   if (snapshot.webhooks !== undefined) showWebhooks(snapshot.webhooks, at, out);
   list("Waits for your word (retinue approve <id>, retinue reject <id>)", snapshot.approvals, at, out);
   list("Parked (retinue why <id>, retinue retry <id>)", snapshot.parked, at, out);
   list("In doubt: read back by itself (retinue why <id>)", snapshot.doubts, at, out);
 }
+
+/** What was listed and never read, since more came than is read back. */
+function showGaps({ specialists, at }: Snapshot, out: Output): void {
+  const gaps = specialists.flatMap(({ handle, sources }) =>
+    sources.flatMap(({ name, gaps: missed }) => missed.map((gap) => ({ handle, name, ...gap }))),
+  );
+  if (gaps.length === 0) return;
+  const latest = gaps.toSorted((a, b) => b.until - a.until).slice(0, MAX_GAPS_SHOWN);
+  out.line(`\n${out.paint.bold("Passed over in the last days, as more came than is read back")}: ${gaps.length}`);
+  out.table(latest, [
+    { title: "specialist", value: ({ handle }) => handle },
+    { title: "list", value: ({ name }) => name },
+    { title: "from", value: ({ since }) => moment(since, at) },
+    { title: "to", value: ({ until }) => moment(until, at) },
+    { title: "after", value: ({ after }) => after ?? "-" },
+    { title: "before", value: ({ before }) => before },
+  ]);
+}
+
+const MAX_GAPS_SHOWN = 10;
 
 /** What the network made us stop, and how its answers changed. */
 function showStanding({ stopped, drift, at }: Snapshot, out: Output): void {
