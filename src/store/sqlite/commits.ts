@@ -27,6 +27,8 @@ export interface CommitsOptions {
   readonly onLost: (error: Fatal) => void;
   /** Called when one operation was rolled back while the others of its group went on. */
   readonly onRollback: () => void;
+  /** Called after each COMMIT, outside of any transaction. */
+  readonly onCommitted?: () => void;
 }
 
 interface Waiting {
@@ -121,6 +123,7 @@ export class Commits {
       this.#open = false;
       try {
         this.#sql.commit.run();
+        this.#options.onCommitted?.();
       } catch (error) {
         this.#lose(error);
       }

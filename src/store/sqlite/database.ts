@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 import { Misconfigured, messageOf } from "../../core/errors.ts";
+import { Checkpoints, LOG_PAGES } from "./checkpoints.ts";
 import { LIMITS } from "./migrations/0002-limits.ts";
 import { WEBHOOKS } from "./migrations/0003-webhooks.ts";
 import { SHARED_KEYS } from "./migrations/0004-shared-keys.ts";
@@ -27,6 +28,8 @@ export interface OpenDatabase {
   readonly db: DatabaseSync;
   /** Resolves when all that was committed before the call is on disk; rejects where the disk says no. Undefined in memory. */
   readonly sync: (() => Promise<void>) | undefined;
+  /** To be told of each commit, and to be ended before the file is closed. Undefined in memory and where the disk is waited for within the turn. */
+  readonly checkpoints: Checkpoints | undefined;
   /** Closes the file and gives it up for other processes. */
   close(): void;
 }
@@ -54,7 +57,7 @@ export function openDatabase(path: string, { blocking = false }: DatabaseOptions
       PRAGMA foreign_keys = OFF;
       PRAGMA temp_store = MEMORY;
       PRAGMA cache_size = -32768;
-      PRAGMA wal_autocheckpoint = 4000;
+      PRAGMA wal_autocheckpoint = ${LOG_PAGES};
     `);
     if (path !== MEMORY) quickCheck(db);
     migrate(db);
@@ -79,6 +82,7 @@ export function openDatabase(path: string, { blocking = false }: DatabaseOptions
   return {
     db: open,
     sync: file === undefined ? undefined : blocking ? async () => fdatasyncSync(file) : () => syncData(file),
+    checkpoints: path === MEMORY || blocking ? undefined : new Checkpoints(open, path),
     close() {
       if (file !== undefined) closeSync(file);
       open.close();

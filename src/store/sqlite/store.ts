@@ -57,6 +57,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     soon: (run) => clock.soon(run),
     sync: database.sync,
     onRollback: forget,
+    onCommitted: () => database.checkpoints?.committed(clock.monotonic()),
     onLost: (error) => {
       forget();
       options.onLost?.(error);
@@ -102,6 +103,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       try {
         if (!commits.lost) await commits.hard(() => undefined); // what is queued is written first
       } finally {
+        await database.checkpoints?.stop();
         if (options.database === undefined) database.close();
       }
     },
