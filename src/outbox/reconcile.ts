@@ -42,6 +42,12 @@ export function reconcile(intent: Intent, look: Look, rules: ReconcileRules): In
   return change.state === "in_doubt" ? { ...change, ...refusalOf(intent) } : change;
 }
 
+/** Of what is parked: whether sending it again might do it twice, so that only somebody who has looked may say. */
+export function mayHaveHappened({ everUnknown, effect, code }: Pick<Intent, "everUnknown" | "effect" | "code">): boolean {
+  // After the last of many attempts it was looked for like after each one before, and was not there.
+  return everUnknown && effect !== "idempotent" && code !== "attempts_spent";
+}
+
 /** The network's last word, which stays with the doubt until it is settled. */
 export function refusalOf({ code, message }: Intent): Pick<IntentChange, "code" | "message"> | undefined {
   return code === REFUSED_AFTER_UNKNOWN && message !== undefined ? { code, message } : undefined;

@@ -4,6 +4,7 @@ import { Misconfigured, Refused } from "../core/errors.ts";
 import { asHandle, asIntentId } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Intent, IntentChange, IntentState } from "../outbox/port.ts";
+import { mayHaveHappened } from "../outbox/reconcile.ts";
 import type { Store } from "../store/store.ts";
 import { announceIntent } from "./announcing.ts";
 import { callOperation, type CallResult } from "./calling.ts";
@@ -141,7 +142,7 @@ function decisions(hand: Hand): Pick<Guardian, "approve" | "reject" | "retry" | 
       const intent = await store.findIntent(id);
       if (intent === undefined) return retryEvent(hand, id, handle);
       if (intent.state !== "parked") throw new Refused("nothing_parked", `${id} is not parked, it is ${intent.state}`);
-      if (intent.everUnknown && intent.effect === "at-most-once")
+      if (mayHaveHappened(intent))
         throw new Refused("may_have_happened", `${id} may have happened already, and must not happen twice`, {
           hint: `look on the network, then: retinue settle ${id} --happened, or --did-not`,
         });

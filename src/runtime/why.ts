@@ -5,6 +5,7 @@ import type { Clock } from "../core/clock.ts";
 import { Refused } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
 import type { Intent } from "../outbox/port.ts";
+import { mayHaveHappened } from "../outbox/reconcile.ts";
 import { EVERYONE } from "../limits/port.ts";
 import { frozenBecause, GUARDIAN, scopeOf } from "../limits/spending.ts";
 import { remedyFor, thawCommand } from "../limits/why.ts";
@@ -204,12 +205,13 @@ async function stopsFor(store: Store, handle: string): Promise<Reason[]> {
   ];
 }
 
-function hintFor({ state, id, everUnknown, effect }: Intent): string | undefined {
+function hintFor(intent: Intent): string | undefined {
+  const { state, id } = intent;
   switch (state) {
     case "proposed":
       return remedyFor("approval_wanted", { handle: undefined, id });
     case "parked":
-      return everUnknown && effect === "at-most-once"
+      return mayHaveHappened(intent)
         ? `look on the network, then: retinue settle ${id} --happened, --did-not or --give-up`
         : `retinue retry ${id}, or retinue settle ${id} --give-up`;
     case "in_doubt":

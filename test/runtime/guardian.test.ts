@@ -24,6 +24,8 @@ interface Desk {
   readonly guardian: Guardian;
   /** A paid action whose answer was lost with its process. */
   readonly inDoubt: (id: string, effect: Effect) => Promise<void>;
+  /** The same, once it was given up to look for it. */
+  readonly isParked: (id: string, effect: Effect, code: string) => Promise<void>;
   readonly spent: () => Promise<{ readonly posted: number; readonly held: number }>;
 }
 
@@ -71,11 +73,17 @@ async function desk(): Promise<Desk> {
     await store.recover(clock.now(), 0);
     expect((await store.findIntent(id))?.state).toBe("in_doubt");
   };
+  const isParked = async (id: string, effect: Effect, code: string): Promise<void> => {
+    await inDoubt(id, effect);
+    const row = await store.findIntent(id);
+    const change = { state: "parked", code, message: "nobody knows" } as const;
+    await store.moveIntent({ seq: row?.seq ?? 0, from: ["in_doubt"], change, now: clock.now() });
+  };
   const spent = async () => {
     const [row] = await store.spent(SCOUT, clock.now());
     return { posted: row?.postedMicros ?? 0, held: row?.heldMicros ?? 0 };
   };
-  return { store, guardian: createGuardian({ store, clock, members: async () => [] }), inDoubt, spent };
+  return { store, guardian: createGuardian({ store, clock, members: async () => [] }), inDoubt, isParked, spent };
 }
 
 const FIVE = credits(5).micros;
@@ -114,21 +122,24 @@ describe("an action in doubt", () => {
     await expect(guardian.settle({ id: "i2", verdict: "did-not" })).rejects.toMatchObject({ code: "nothing_found" });
   });
 
-  test("is not tried again by retry while it may have happened, unless twice does no harm", async () => {
-    const { store, guardian, inDoubt } = await desk();
-    for (const [id, effect] of [
-      ["i1", "at-most-once"],
-      ["i2", "reconciled"],
-    ] as const) {
-      await inDoubt(id, effect);
-      const row = await store.findIntent(id);
-      const change = { state: "parked", code: "outcome_unknown", message: "nobody knows" } as const;
-      await store.moveIntent({ seq: row?.seq ?? 0, from: ["in_doubt"], change, now: Date.now() });
-    }
+  test.each([
+    ["at-most-once", "absent_at_most_once"],
+    ["reconciled", "absence_unprovable"],
+    ["reconciled", "absent_unproven"],
+  ] as const)("that is %s and parked as %s is not sent again by retry, since it may have happened", async (effect, code) => {
+    const { store, guardian, isParked } = await desk();
+    await isParked("i1", effect, code);
     await expect(guardian.retry({ id: "i1" })).rejects.toMatchObject({ code: "may_have_happened" });
-    await guardian.retry({ id: "i2" });
-    expect((await store.findIntent("i2"))?.state).toBe("ready");
-    expect(await guardian.why({ id: "i1" })).toMatchObject({ state: "parked", hint: expect.stringContaining("settle i1") });
+    expect((await store.findIntent("i1"))?.state).toBe("parked");
+    expect((await guardian.why({ id: "i1" })).hint).toContain("look on the network, then: retinue settle i1");
+  });
+
+  test("that was looked for after every attempt, and was not there, is sent again by retry", async () => {
+    const { store, guardian, isParked } = await desk();
+    await isParked("i1", "reconciled", "attempts_spent");
+    expect((await guardian.why({ id: "i1" })).hint).toContain("retinue retry i1");
+    await guardian.retry({ id: "i1" });
+    expect((await store.findIntent("i1"))?.state).toBe("ready");
   });
 });
 
