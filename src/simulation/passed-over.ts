@@ -1,16 +1,16 @@
-/** Which posts a told gap accounts for. The local network numbers what is posted, so that the ids say what lies between. */
+/** Which posts and jobs a told gap accounts for. The local network numbers them, so that their ids say what lies between. */
 import type { Announcements } from "../core/events.ts";
 
 export type ToldGap = Pick<Announcements["gap"], "after" | "before">;
 
-export function liesIn(post: string, { after, before }: ToldGap): boolean {
-  const number = numberOf(post);
+export function liesIn(item: string, { after, before }: ToldGap): boolean {
+  const number = numberOf(item);
   return number < numberOf(before) && (after === undefined || number > numberOf(after));
 }
 
 /** Throws where ids are not the local network's own, since nothing may be excused by mistake. */
 function numberOf(id: string): number {
-  const [, number] = /^post_(\d+)$/.exec(id) ?? [];
-  if (number === undefined) throw new RangeError(`expected the id of a post on the local network, got ${id}`);
+  const [, number] = /^(?:post|job)_(\d+)$/.exec(id) ?? [];
+  if (number === undefined) throw new RangeError(`expected the id of a post or job on the local network, got ${id}`);
   return Number(number);
 }

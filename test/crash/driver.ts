@@ -6,6 +6,8 @@ import { systemClock } from "../../src/core/clock.ts";
 import { createLogger } from "../../src/core/log.ts";
 import { systemRandom } from "../../src/core/random.ts";
 import { Scrubber, Secret } from "../../src/core/secret.ts";
+import { readCursor } from "../../src/intake/cursor.ts";
+import { readGaps, type Gap } from "../../src/intake/gaps.ts";
 import { livePacer } from "../../src/limits/pacing.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
@@ -22,6 +24,19 @@ export interface DriverSettings {
   readonly roots: readonly string[];
   /** The process kills itself at this call to store or network, before it or after it. */
   readonly dieAt?: number;
+}
+
+/** What the process says of its store, as one line of JSON, again and again. */
+export interface DriverReport {
+  /** Intents neither settled nor parked. */
+  readonly open: number;
+  readonly lists: readonly {
+    readonly handle: string;
+    readonly name: string;
+    /** When it was read last. */
+    readonly lookedAt: number | undefined;
+    readonly gaps: readonly Gap[];
+  }[];
 }
 
 const OPEN = ["proposed", "ready", "sending", "in_doubt", "pending"];
@@ -79,16 +94,29 @@ const runtime = createRuntime({
   }),
 });
 
-async function open(): Promise<number> {
+async function report(): Promise<DriverReport> {
   const intents = await Promise.all(specialists.map(({ handle }) => store.intents({ specialist: handle, states: OPEN, limit: MANY })));
-  return intents.flat().filter(({ createdAt }) => createdAt < clock.now() - YOUNG_MS).length;
+  const lists = await Promise.all(
+    specialists.map(async ({ handle }) =>
+      (await store.sources(handle)).map(({ name, cursor }) => ({
+        handle,
+        name,
+        lookedAt: readCursor(cursor, 0).lookedAt,
+        gaps: readGaps(cursor),
+      })),
+    ),
+  );
+  return { open: intents.flat().filter(({ createdAt }) => createdAt < clock.now() - YOUNG_MS).length, lists: lists.flat() };
+}
+
+async function tell(): Promise<void> {
+  process.stdout.write(`${JSON.stringify(await report())}\n`);
 }
 
 await runtime.start();
 process.stdout.write(`ready ${process.pid}\n`);
-const telling = setInterval(() => {
-  void open().then((count) => process.stdout.write(`open ${count}\n`));
-}, TELL_EVERY_MS);
+await tell(); // what the one before recorded and could not tell any more
+const telling = setInterval(() => void tell(), TELL_EVERY_MS);
 process.once("SIGTERM", () => {
   clearInterval(telling);
   void runtime

@@ -8,6 +8,10 @@ test("25 kill -9 under load lose nothing and double nothing", { timeout: 240_000
   expect(report.lost).toEqual([]);
   expect(report.effects).toBeGreaterThan(100);
   expect(report.doubts).toBeGreaterThan(5);
+  for (const mishap of ["stops", "broken", "late", "swallowedRequests", "swallowedAnswers"] as const)
+    expect(report[mishap], mishap).toBeGreaterThan(0);
+  // What a process that dies all the time could not read back any more, and told: were it most, little would be shown.
+  expect(report.passedOver).toBeLessThan(report.said / 2);
   // A thousandth of what reading back can settle may need a person: with so few, none.
   expect(report.parked).toBe(0);
 });
