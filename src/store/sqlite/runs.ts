@@ -32,7 +32,10 @@ export function createRuns(db: DatabaseSync, commits: Commits, { insertEvent, gu
   const words = createRecentWords(db);
   const insert = createInsertIntent(db);
   const earlier = db.prepare("SELECT created_ref FROM intent WHERE id = ? AND state = 'confirmed'");
-  const own = db.prepare("SELECT 1 FROM intent WHERE specialist = ? AND created_ref = ? LIMIT 1");
+  // An answer to a vote names the post that was voted on, which is somebody else's.
+  const own = db.prepare(
+    "SELECT 1 FROM intent WHERE specialist = ? AND created_ref = ? AND operation IN ('posts.create', 'posts.reply') LIMIT 1",
+  );
 
   /** An intent of an earlier run may have come to be already. */
   const resolved = (draft: DraftIntent): DraftIntent => {
