@@ -154,12 +154,15 @@ function announceEnd(parts: Parts, member: Member, meaning: Meaning, end: End, f
   wakeFor(parts, member, end.nudges);
 }
 
-/** Looks that a running pass may have read past are noted, and made again after it. */
+/**
+ * Looks that a running pass may have read past are noted, and made again after it. A pass that comes too early for a look
+ * is what sets the timer for it.
+ */
 export function wakeFor(parts: Parts, member: Member, nudges: readonly Nudge[]): void {
   for (const nudge of nudges) {
     const part: Part = nudge.kind === "source" ? "sources" : "watches";
     if (isBusy(member, part)) member.missedNudges = [...member.missedNudges, nudge].slice(-MAX_MISSED_NUDGES);
-    else if (nudge.at <= parts.clock.now()) parts.wake(member, part);
+    else parts.wake(member, part);
   }
 }
 
