@@ -3,7 +3,7 @@ import { cursorOf } from "../client/next-page.ts";
 import type { NetworkRecord } from "../contract/records.ts";
 import type { Intent, IntentChange, Proof } from "../outbox/port.ts";
 import { findEffect, readBackOf, type Myself, type ReadBack } from "../outbox/readback.ts";
-import { reconcile, refusalOf, type Look } from "../outbox/reconcile.ts";
+import { ABSENT_LOOKS, reconcile, refusalOf, type Look } from "../outbox/reconcile.ts";
 import { announceIntent } from "./announcing.ts";
 import { follow } from "./concluding.ts";
 import { MINUTE } from "../core/units.ts";
@@ -58,10 +58,11 @@ export async function settleDoubts(parts: Parts, member: Member): Promise<boolea
 
 async function settleOne(parts: Parts, member: Member, intent: Intent): Promise<void> {
   const { store, clock, announcer, profile } = parts;
+  // Before the look: made in vain for want of room for the control, looks would use up what there is, again and again.
+  const proof = await proofFor(parts, member, intent);
+  if (proof.kind === "no-room") return waitForRoom(parts, intent, proof);
   const look = await lookFor(parts, member, intent);
   if (look.kind === "no-room") return waitForRoom(parts, intent, look);
-  const proof = await proofFor(parts, member, intent, look);
-  if (proof.kind === "no-room") return waitForRoom(parts, intent, proof);
   const now = clock.now();
   const rules = { quietMs: Math.max(profile.quietMs, 2 * proof.latenessMs), now, knownForMs: knownForMs(parts, member, intent), proof };
   const change = settled(intent, reconcile(intent, look, rules));
@@ -168,12 +169,12 @@ function reachesBack(items: readonly NetworkRecord[], since: number): boolean {
  * Whether reading back has been seen to find a confirmed effect of this operation with this key. Absence is worth
  * nothing without that positive control, so it is made when first needed.
  */
-async function proofFor(parts: Parts, member: Member, intent: Intent, look: Look): Promise<(Proof & { readonly kind: "proof" }) | NoRoom> {
+async function proofFor(parts: Parts, member: Member, intent: Intent): Promise<(Proof & { readonly kind: "proof" }) | NoRoom> {
   const none = { kind: "proof", proven: false, found: 0, missed: 0, latenessMs: 0 } as const;
   const { keyId } = member;
   if (keyId === undefined) return none;
   const proof = { ...(await parts.store.loadProof(keyId, intent.operation)), kind: "proof" } as const;
-  if (proof.proven || look.kind !== "absent") return proof;
+  if (proof.proven || !needsProof(intent)) return proof;
   for (const control of await confirmedLike(parts, member, intent)) {
     const readBack = readBackOf(control);
     const read = readBack === undefined ? undefined : await readAll(parts, member, control, readBack);
@@ -186,6 +187,11 @@ async function proofFor(parts: Parts, member: Member, intent: Intent, look: Look
     return now;
   }
   return proof;
+}
+
+/** Whether the next look, if it shows nothing, decides that the action is sent again. */
+function needsProof(intent: Intent): boolean {
+  return intent.effect !== "at-most-once" && intent.checks + 1 >= ABSENT_LOOKS && readBackOf(intent)?.provesAbsence === true;
 }
 
 /** Those of the same kind, whose effects must not be taken for this one's. */
