@@ -38,6 +38,8 @@ export interface Assumptions {
   accessTokenMs: number;
   refreshTokenMs: number;
   webhookScheme: WebhookScheme;
+  /** Whether a delivery brings the record it is about, or its id only. */
+  deliveryDetail: "record" | "id";
   /** When a delivery is tried, in ms after the event. */
   webhookRetriesMs: readonly number[];
   /** The longest body accepted, in bytes. */
@@ -62,6 +64,7 @@ export const DEFAULT_ASSUMPTIONS: Assumptions = {
   accessTokenMs: HOUR,
   refreshTokenMs: 30 * DAY,
   webhookScheme: "sha256-header",
+  deliveryDetail: "record",
   webhookRetriesMs: [0, 5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR],
   maxBodyBytes: 1_048_576,
   maxContentLength: 10_000,
@@ -134,7 +137,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     "Kinds: post.created (others' posts), post.liked, post.replied, mention, follower.new, job.assigned, job.completed, job.paid, approval.required.",
   ),
   webhooks("A registration holds for its own specialist; no `events` means all; at most 10 each."),
-  webhooks("The payload is `{id, type, created_at, agent_id, data}` with `data` as Set B sends that record."),
+  webhooks("The payload is `{id, type, created_at, agent_id, data}` with `data` as Set B sends that record.", "deliveryDetail"),
   webhooks(
     "Signed as `sha256=<hex>` of the raw body under the registration's secret, which is made up and shown once if not given.",
     "webhookScheme",

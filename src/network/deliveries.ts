@@ -4,6 +4,7 @@ import { messageOf } from "../core/errors.ts";
 import { isObject, parseJson } from "../core/json.ts";
 import type { JsonObject } from "../core/json.ts";
 import { ConnectionLost } from "./answer.ts";
+import type { Assumptions } from "./assumptions.ts";
 import type { Dialect, Told } from "./dialects/dialect.ts";
 import { iso } from "./dialects/dialect.ts";
 import type { DeliveryMishap, FaultBook } from "./faults.ts";
@@ -161,7 +162,7 @@ function newDelivery(world: World, webhook: Webhook, happening: Happening, diale
   const id = `evt_${world.next("event")}`;
   const { subject, type } = happening;
   const told = { id, type, at: now, owner, subject };
-  const { kind, payload } = dialect.event?.(told) ?? { kind: type, payload: payloadOf(dialect, told) };
+  const { kind, payload } = dialect.event?.(told) ?? { kind: type, payload: payloadOf(dialect, told, world.assume.deliveryDetail) };
   return {
     id,
     webhookId: webhook.id,
@@ -177,7 +178,7 @@ function newDelivery(world: World, webhook: Webhook, happening: Happening, diale
 }
 
 /** `{id, type, created_at, agent_id, data}`, with `data` as the set sends that record. */
-function payloadOf(dialect: Dialect, { id, type, at, owner, subject }: Told): JsonObject {
+function payloadOf(dialect: Dialect, { id, type, at, owner, subject }: Told, detail: Assumptions["deliveryDetail"]): JsonObject {
   const { post, job, agent, approval } = subject;
   const data: JsonObject = {
     ...(approval === undefined
@@ -191,7 +192,8 @@ function payloadOf(dialect: Dialect, { id, type, at, owner, subject }: Told): Js
         ? dialect.record({ type: "agent", agent }, owner)
         : { by: { id: agent.id, handle: agent.handle } }),
   };
-  return { id, type, created_at: iso(at), agent_id: owner.id, data };
+  const told = detail === "id" && "id" in data ? { id: data["id"] ?? null } : data;
+  return { id, type, created_at: iso(at), agent_id: owner.id, data: told };
 }
 
 function heldBackMs(mishap: DeliveryMishap | undefined): number {

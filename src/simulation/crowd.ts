@@ -13,9 +13,11 @@ export interface CrowdRates {
   readonly jobsPerHour: number;
   /** Newcomers who follow a specialist. */
   readonly followsPerHour: number;
+  /** Jobs that somebody takes, those of the specialists among them: they leave the list at once, and are never done. */
+  readonly takesPerHour: number;
 }
 
-export const BUSY_CROWD: CrowdRates = { postsPerHour: 8, repliesPerHour: 3, jobsPerHour: 3, followsPerHour: 1 };
+export const BUSY_CROWD: CrowdRates = { postsPerHour: 8, repliesPerHour: 3, jobsPerHour: 3, followsPerHour: 1, takesPerHour: 0 };
 
 export interface CrowdPost {
   readonly id: string;
@@ -47,18 +49,12 @@ export interface CrowdOptions {
 }
 
 export function createCrowd({ clock, random, network, set, rates, specialists }: CrowdOptions): Crowd {
-  const people = ["ada", "bo", "cy"].map((handle) => network.provision({ handle, tier: "pro", set }));
+  const { ask, newest } = openDoors(network, set, random);
   let running = false;
   let said = 0;
   let fans = 0;
   const posts: CrowdPost[] = [];
 
-  const ask = async (path: string, body: object): Promise<unknown> => {
-    const { key } = random.pick(people);
-    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-    const reply = await network.handle(set, { method: "POST", path, query: {}, headers, body: JSON.stringify(body) });
-    return parseJson(reply.body);
-  };
   const acts = {
     post: async () => {
       const post = await ask("/v1/posts", { content: `${random.word(8)} says number ${++said}` });
@@ -67,6 +63,7 @@ export function createCrowd({ clock, random, network, set, rates, specialists }:
     },
     reply: () => replyToNewest(random.pick(specialists)),
     follow: async () => follow(random.pick(specialists)),
+    take: () => takeNewest(random.pick(specialists)),
     job: () => {
       const hours = 1 + random.int(LONGEST_JOB_H);
       return ask("/v1/jobs", {
@@ -84,14 +81,12 @@ export function createCrowd({ clock, random, network, set, rates, specialists }:
     network.follow(fan, handle);
   };
   const replyToNewest = async (author: string): Promise<void> => {
-    const { key } = random.pick(people);
-    const headers = { authorization: `Bearer ${key}` };
-    const reply = await network.handle(set, { method: "GET", path: "/v1/posts", query: { author }, headers, body: "" });
-    const list = parseJson(reply.body);
-    const items = isObject(list) ? (list["items"] ?? list["data"]) : undefined;
-    const first: unknown = Array.isArray(items) ? items[0] : undefined;
-    const id = isObject(first) ? first["id"] : undefined;
-    if (typeof id === "string") await ask(`/v1/posts/${id}/reply`, { content: `${random.word(6)} answers number ${++said}` });
+    const post = await newest("/v1/posts", { author });
+    if (post !== undefined) await ask(`/v1/posts/${post}/reply`, { content: `${random.word(6)} answers number ${++said}` });
+  };
+  const takeNewest = async (poster: string): Promise<void> => {
+    const job = await newest("/v1/jobs", { poster: network.find(poster)?.id ?? "" });
+    if (job !== undefined) await ask(`/v1/jobs/${job}/apply`, { message: `number ${++said}` });
   };
 
   const plan = (perHour: number, act: () => Promise<unknown>): void => {
@@ -108,6 +103,7 @@ export function createCrowd({ clock, random, network, set, rates, specialists }:
       plan(rates.repliesPerHour, acts.reply);
       plan(rates.jobsPerHour, acts.job);
       plan(rates.followsPerHour, acts.follow);
+      plan(rates.takesPerHour, acts.take);
     },
     stop() {
       running = false;
@@ -115,4 +111,26 @@ export function createCrowd({ clock, random, network, set, rates, specialists }:
     follow,
     posts,
   };
+}
+
+/** The ways of three people into the network, who take turns as chance has it. */
+function openDoors(network: LocalNetwork, set: EndpointSet, random: Random) {
+  const people = ["ada", "bo", "cy"].map((handle) => network.provision({ handle, tier: "pro", set }));
+  const ask = async (path: string, body: object): Promise<unknown> => {
+    const { key } = random.pick(people);
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    const reply = await network.handle(set, { method: "POST", path, query: {}, headers, body: JSON.stringify(body) });
+    return parseJson(reply.body);
+  };
+  /** The id of the first one in a list. */
+  const newest = async (path: string, query: Readonly<Record<string, string>>): Promise<string | undefined> => {
+    const { key } = random.pick(people);
+    const reply = await network.handle(set, { method: "GET", path, query, headers: { authorization: `Bearer ${key}` }, body: "" });
+    const list = parseJson(reply.body);
+    const items = isObject(list) ? (list["items"] ?? list["data"]) : undefined;
+    const first: unknown = Array.isArray(items) ? items[0] : undefined;
+    const id = isObject(first) ? first["id"] : undefined;
+    return typeof id === "string" ? id : undefined;
+  };
+  return { ask, newest };
 }

@@ -47,6 +47,8 @@ export interface FaultRates {
   readonly outagesPerDay: number;
   /** The Guardian halts all writes for a while. */
   readonly haltsPerDay: number;
+  /** The share of writes within minutes of which something of the kinds above befalls the machine: what comes together finds more. */
+  readonly pileUps: number;
 }
 
 export type FaultName = keyof FaultRates;
@@ -76,6 +78,7 @@ const NONE: FaultRates = {
   keyRotationsPerDay: 0,
   outagesPerDay: 0,
   haltsPerDay: 0,
+  pileUps: 0,
 };
 
 /** Far worse than any network: what is rare in life happens every few minutes. */
@@ -104,6 +107,7 @@ const WORST: FaultRates = {
   keyRotationsPerDay: 3,
   outagesPerDay: 1,
   haltsPerDay: 2,
+  pileUps: 0.03,
 };
 
 export const FAULT_NAMES = Object.keys(NONE) as readonly FaultName[];
@@ -169,11 +173,11 @@ export function misbehave(network: LocalNetwork, handles: readonly string[], rat
   );
 }
 
-/** How long a process stays down: mostly restarted at once, at times only in the morning. */
+/** How long a process stays down: mostly restarted at once, seldom only in the morning, since nothing is found while it is down. */
 export function downtimeMs(random: Random): number {
   const kind = random.next();
-  if (kind < 0.6) return Math.ceil(random.next() * 5 * SECOND) + 1;
-  if (kind < 0.9) return Math.ceil(random.next() * 10 * MINUTE) + 1;
+  if (kind < 0.7) return Math.ceil(random.next() * 5 * SECOND) + 1;
+  if (kind < 0.97) return Math.ceil(random.next() * 10 * MINUTE) + 1;
   return Math.ceil(random.next() * 8 * HOUR) + 1;
 }
 

@@ -1,111 +1,74 @@
 /** What befalls a simulated machine and its Guardian from outside, drawn every few virtual minutes. */
-import { sleep, type Clock } from "../core/clock.ts";
+import { sleep } from "../core/clock.ts";
 import { asIntentId } from "../core/ids.ts";
-import type { Random } from "../core/random.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
-import type { Crowd } from "./crowd.ts";
-import { EVERYONE } from "../limits/port.ts";
 import type { LocalNetwork } from "../network/local-network.ts";
-import { happens, jumpMs, type FaultRates } from "./faults.ts";
-import type { Machine } from "./machine.ts";
-import type { Counting } from "./tally.ts";
+import type { Crowd } from "./crowd.ts";
+import { happens } from "./faults.ts";
+import { createMisfortunes, SHORT_STOP_MS, type MisfortuneOptions, type Misfortunes } from "./misfortunes.ts";
 
 const EVERY_MS = 10 * MINUTE;
 /** In a storm, followers come this far apart: closer than anything the runtime waits for. */
 const STORM_GAP_MS = { least: 500, most: 4 * SECOND };
 const LONGEST_STORM_MS = 2 * HOUR;
-/** Somebody pastes a new key within this, half of the time at once. */
-const PASTED_MS = HOUR;
-const PASTED_AT_ONCE_MS = MINUTE;
+/** So many stops and outages last for hours: nothing is found meanwhile. */
+const LONG_SHARE = 0.05;
+/** What comes together does so within this. */
+const PILED_UP_MS = 5 * MINUTE;
 /** Longer than any run. */
 const FOR_EVER_MS = 36_600 * DAY;
 /** Of ten questions, the Guardian says yes to so many. */
 const YES = 8;
 const MAX_QUESTIONS = 50;
 
-export interface HappeningOptions {
-  /** The world's. */
-  readonly clock: Clock;
-  readonly random: Random;
+export interface HappeningOptions extends MisfortuneOptions {
   readonly network: LocalNetwork;
   readonly crowd: Crowd;
-  readonly machine: Machine;
-  readonly handles: readonly string[];
   /** The longest the profile allows reads to lag. */
   readonly longestReadLagMs: number;
-  readonly rates: () => FaultRates;
-  readonly tally: Counting;
-  readonly note: (what: string) => void;
-  readonly rotate: (handle: string) => string;
-  readonly pasteKey: (handle: string, key: string) => void;
-  readonly setOutage: (down: boolean) => void;
-  /** The runtime cannot do what is due until then. */
-  readonly disturb: (until: number) => void;
 }
 
 export interface Happenings {
   start(): void;
+  /** A write leaves, and something may befall the machine while its outcome is not settled. */
+  pileUp(): void;
   /** From now on only good things happen. */
   heal(): void;
   stop(): void;
 }
 
 export function createHappenings(options: HappeningOptions): Happenings {
-  const { clock, random, network, machine, handles, tally, note, rates } = options;
+  const { clock, random, network, machine, handles, note, rates } = options;
   const over = new AbortController();
-  /** The key the Guardian was shown last, by handle. */
-  const shown = new Map<string, string>();
   const blind = random.next() < rates().blindReads;
   let healed = false;
-
-  const later = (mostMs: number, run: () => void): number => soonOrLate(options, mostMs, run);
+  const misfortunes = createMisfortunes(options);
   const setLag = (ms: number): void => {
     note(`reads lag by ${ms}`);
     network.assume({ readLagMs: ms });
   };
   const draw = (): void => {
     const { stopsPerDay, clockJumpsPerDay, keyRotationsPerDay, outagesPerDay, followStormsPerDay, staleReads } = rates();
-    if (happens(random, stopsPerDay, EVERY_MS)) {
-      const ms = random.int(random.next() < 0.8 ? 10 * MINUTE : 8 * HOUR);
-      tally.stops++;
-      note(`stands still for ${ms}`);
-      options.disturb(clock.now() + ms);
-      machine.freezeFor(ms);
-    }
-    if (happens(random, clockJumpsPerDay, EVERY_MS)) jump(jumpMs(random));
-    if (happens(random, keyRotationsPerDay, EVERY_MS)) rotate(random.pick(handles));
-    if (happens(random, outagesPerDay, EVERY_MS)) {
-      tally.outages++;
-      options.setOutage(true);
-      const ms = later(random.next() < 0.8 ? HOUR : 20 * HOUR, () => options.setOutage(false));
-      options.disturb(clock.now() + ms);
-    }
+    if (happens(random, stopsPerDay, EVERY_MS)) misfortunes.freeze(random.next() < LONG_SHARE ? 8 * HOUR : SHORT_STOP_MS);
+    if (happens(random, clockJumpsPerDay, EVERY_MS)) misfortunes.jump();
+    if (happens(random, keyRotationsPerDay, EVERY_MS)) misfortunes.rotate();
+    if (happens(random, outagesPerDay, EVERY_MS)) misfortunes.outage(random.next() < LONG_SHARE ? 20 * HOUR : HOUR);
     if (happens(random, followStormsPerDay, EVERY_MS)) storm(options, random.pick(handles), () => healed);
     if (staleReads > 0 && !blind && happens(random, 4, EVERY_MS))
       setLag(random.next() < staleReads ? random.int(options.longestReadLagMs) : 0);
   };
-  const jump = (ms: number): void => {
-    tally.jumps++;
-    note(`the clock jumps by ${ms}`);
-    options.disturb(Infinity); // from now on what is due is not what the world's clock says
-    machine.jump(ms);
-    later(3 * HOUR, () => machine.setClockRight());
-  };
-  const rotate = (handle: string): void => {
-    tally.rotations++;
-    note(`the key of ${handle} is regenerated`);
-    shown.set(handle, options.rotate(handle));
-    options.disturb(clock.now() + PASTED_MS);
-    later(random.next() < 0.5 ? PASTED_AT_ONCE_MS : PASTED_MS, () => options.pasteKey(handle, shown.get(handle) ?? ""));
-  };
   return {
+    pileUp() {
+      // As often within a second as within minutes.
+      if (random.next() < rates().pileUps) clock.after(Math.ceil(PILED_UP_MS ** random.next()), () => void (healed || misfortunes.any()));
+    },
     start() {
       if (blind) setLag(FOR_EVER_MS);
       void (async () => {
         while (!over.signal.aborted) {
           if (!healed) draw();
           // A process that dies meanwhile never answers; the Guardian tries again next time.
-          void lendHand(options, healed);
+          void lendHand(options, misfortunes, healed);
           await sleep(clock, EVERY_MS, over.signal);
         }
       })();
@@ -119,13 +82,6 @@ export function createHappenings(options: HappeningOptions): Happenings {
     },
     stop: () => over.abort(),
   };
-}
-
-/** Within so long, and says after how long. */
-function soonOrLate({ clock, random }: HappeningOptions, mostMs: number, run: () => void): number {
-  const ms = 1 + random.int(mostMs);
-  clock.after(ms, run);
-  return ms;
 }
 
 /** For a while this specialist gets one follower after the other. */
@@ -142,14 +98,12 @@ function storm({ clock, random, crowd, tally, note }: HappeningOptions, handle: 
 }
 
 /** The Guardian looks in: halts writes, lifts a halt, answers what is asked. */
-async function lendHand({ machine, random, rates, handles, tally, note, clock }: HappeningOptions, healed: boolean): Promise<void> {
+async function lendHand(options: HappeningOptions, misfortunes: Misfortunes, healed: boolean): Promise<void> {
+  const { machine, random, rates, tally, clock } = options;
   const store = machine.store();
   if (store === undefined) return;
-  if (!healed && happens(random, rates().haltsPerDay, EVERY_MS)) {
-    tally.halts++;
-    note("the Guardian halts writes");
-    await store.stop("halt", random.next() < 0.5 ? EVERYONE : random.pick(handles), "simulated", clock.now());
-  } else if (healed || random.next() < 0.2) {
+  if (!healed && happens(random, rates().haltsPerDay, EVERY_MS)) await misfortunes.halt();
+  else if (healed || random.next() < 0.2) {
     for (const { scope } of (await store.stops()).halts) await store.lift("halt", scope);
   }
   for (const { approval } of await store.openApprovals(MAX_QUESTIONS)) {

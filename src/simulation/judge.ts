@@ -10,6 +10,7 @@ import type { LocalNetwork } from "../network/local-network.ts";
 import type { Effect } from "../network/truth.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import type { OpenDatabase } from "../store/sqlite/database.ts";
+import type { Disk } from "./disk.ts";
 import { createOveruse } from "./overuse.ts";
 import { liesIn } from "./passed-over.ts";
 import { createTold } from "./told.ts";
@@ -23,10 +24,13 @@ export interface Violation {
   readonly what: string;
 }
 
+/** What is written, and whether a power cut would spare it. */
+export type JudgedDisk = Pick<Disk, "db" | "holds">;
+
 export interface JudgeOptions {
   /** The world's. */
   readonly clock: Clock;
-  readonly db: OpenDatabase["db"];
+  readonly disk: JudgedDisk;
   readonly network: LocalNetwork;
   readonly specialists: readonly Specialist[];
   /** The header that names the intent a request is for. */
@@ -42,8 +46,6 @@ export interface Judge {
   arrives(request: WireRequest, arrive: () => Promise<NetworkReply>, beyondBound: boolean): Promise<NetworkReply>;
   /** The receiver answers a delivery with 2xx: it has it. */
   acknowledges(handle: string, delivery: RawDelivery): void;
-  /** The process has died, and what was half written is gone. */
-  died(): void;
   /** What is due is not done, though nothing is in its way. */
   isLate(what: string): void;
   /** The runtime said what of a list it passed over: what lies there is known to be missing. */
@@ -65,15 +67,16 @@ const REPEATABLE = new Set(["communities.join", "communities.leave", "agents.upd
 const MAY_CHANGE_NOTHING = new Set([...REPEATABLE, "posts.vote"]);
 
 export function createJudge(options: JudgeOptions): Judge {
-  const { clock, db, network, specialists, intentHeader } = options;
+  const { clock, disk, network, specialists, intentHeader } = options;
+  const { db } = disk;
   const violations: Violation[] = [];
   const byIntent = new Map<string, Effect[]>();
   const handles = new Set<string>(specialists.map(({ handle }) => handle));
   const tripwires = layTripwires(db, specialists);
   const gaps: Announcements["gap"][] = [];
-  const leftWithoutLeave = createGate(db, intentHeader);
+  const leftWithoutLeave = createGate(disk, intentHeader);
   const overuse = createOveruse(network, clock);
-  const told = createTold(db, network, specialists);
+  const told = createTold(disk, network, specialists);
   let seenEffects = 0;
   let effects = 0;
 
@@ -99,9 +102,8 @@ export function createJudge(options: JudgeOptions): Judge {
 
   return {
     violations,
-    acknowledges: (handle, delivery) => told.answered(handle, delivery),
-    died() {
-      for (const what of told.lost()) violate("P3", what);
+    acknowledges(handle, delivery) {
+      if (!told.isKept(handle, delivery)) violate("P3", `a delivery to ${handle} was answered for before it was on disk`);
     },
     isLate: (what) => violate("P3", what),
     tellsGap: (gap) => void gaps.push(gap),
@@ -123,7 +125,7 @@ export function createJudge(options: JudgeOptions): Judge {
     },
     unfinished: (since) => unfinished(db, since),
     close(since, posts) {
-      for (const what of [...unfinished(db, since), ...told.lost(), ...told.unheard(clock.now())]) violate("P3", what);
+      for (const what of [...unfinished(db, since), ...told.unheard(clock.now())]) violate("P3", what);
       for (const what of twins(db)) violate("P4", what);
       for (const what of specialists.flatMap((specialist) => unseen(db, specialist, posts)))
         if (!isTold(what, gaps)) violate("P3", `${what.handle} never saw post ${what.post}`);
@@ -134,18 +136,27 @@ export function createJudge(options: JudgeOptions): Judge {
 }
 
 /** What is wrong with a request that leaves now: its row has to be on disk, and has to say that it may. */
-function createGate(db: OpenDatabase["db"], intentHeader: string): (request: WireRequest) => Breach | undefined {
-  const intentOf = db.prepare("SELECT state FROM intent WHERE id = ?");
-  const openRead = db.prepare("SELECT 1 FROM attempt WHERE intent_seq IS NULL AND ended_at IS NULL LIMIT 1");
+function createGate({ db, holds }: JudgedDisk, intentHeader: string): (request: WireRequest) => Breach | undefined {
+  const intentOf = db.prepare("SELECT seq, state FROM intent WHERE id = ?");
+  const openAttempt = db.prepare("SELECT coalesce(max(seq), 0) AS seq FROM attempt WHERE intent_seq = ? AND ended_at IS NULL");
+  const openRead = db.prepare("SELECT min(seq) AS seq FROM attempt WHERE intent_seq IS NULL AND ended_at IS NULL");
   return ({ method, path, headers }) => {
     const intent = headers[intentHeader];
     if (intent !== undefined) {
-      const state = String(intentOf.get(intent)?.["state"]);
-      return state === "sending" ? undefined : { promise: "P4", what: `intent ${intent} left while its row said ${state}` };
+      const row = intentOf.get(intent);
+      const state = String(row?.["state"]);
+      if (state !== "sending") return { promise: "P4", what: `intent ${intent} left while its row said ${state}` };
+      const attempt = Number(openAttempt.get(Number(row?.["seq"]))?.["seq"]);
+      return holds("attempt", attempt)
+        ? undefined
+        : { promise: "P4", what: `intent ${intent} left before the row of its attempt was on disk` };
     }
     if (method !== "GET" && !/^\/v1\/(?:search|webhooks)(?:\/|$)/.test(path))
       return { promise: "P5", what: `${method} ${path} left without an intent` };
-    return openRead.get() === undefined ? { promise: "P1", what: `${method} ${path} left without an open attempt on disk` } : undefined;
+    const read = openRead.get()?.["seq"];
+    return typeof read === "number" && holds("attempt", read)
+      ? undefined
+      : { promise: "P1", what: `${method} ${path} left without an open attempt on disk` };
   };
 }
 
@@ -214,8 +225,9 @@ function isTold({ handle, post }: Unseen, gaps: readonly Announcements["gap"][])
 /** Who spent more on the network than their ledgers say. */
 function overspent(db: OpenDatabase["db"], network: LocalNetwork, specialists: readonly Specialist[]): readonly string[] {
   return specialists.flatMap(({ handle }) => {
-    const poster = network.find(handle)?.id;
-    const paid = network.jobs().reduce((sum, job) => (job.posterId === poster ? sum + job.reward : sum), 0);
+    const account = network.find(handle);
+    const offered = network.jobs().reduce((sum, job) => (job.posterId === account?.id ? sum + job.reward : sum), 0);
+    const paid = Math.max(offered, account?.spent.credits ?? 0); // the latter is of the present month only
     const counted = creditsCounted(db, handle);
     return paid > counted ? [`${handle} spent ${paid} credits on the network, and the ledger counts ${counted}`] : [];
   });

@@ -14,17 +14,17 @@ import { ConnectionLost } from "../network/answer.ts";
 import type { ReceiverSettings } from "../runtime/receiver-settings.ts";
 import { createRuntime, type Runtime } from "../runtime/runtime.ts";
 import type { Specialist } from "../specialist/specialist.ts";
-import type { OpenDatabase } from "../store/sqlite/database.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 import type { Store } from "../store/store.ts";
+import type { Disk } from "./disk.ts";
 import { downtimeMs } from "./faults.ts";
+import { createFuse, type FuseOptions } from "./fuse.ts";
 import { beginLife, storeOf, type Life, type LifeOptions } from "./life.ts";
 
-export interface MachineOptions {
+export interface MachineOptions extends FuseOptions {
   /** The world's. */
   readonly clock: Clock;
-  readonly random: Random;
-  readonly disk: OpenDatabase;
+  readonly disk: Disk;
   readonly specialists: readonly Specialist[];
   readonly profile: Profile;
   readonly baseUrl: string;
@@ -36,10 +36,6 @@ export interface MachineOptions {
   readonly fetch?: typeof globalThis.fetch;
   /** How the process receives webhooks. Default: it does not. */
   readonly receiver?: ReceiverSettings;
-  /** The first process dies at this boundary. */
-  readonly crashAt: number | undefined;
-  /** Crashes per 10,000 boundaries. */
-  readonly crashes: () => number;
   readonly onCommit: (operation: string) => void;
   readonly onDeath: (point: string, downMs: number) => void;
   readonly onBoot: () => void;
@@ -66,11 +62,6 @@ export interface Machine {
   readonly boundaries: number;
 }
 
-const BOUNDARIES = 10_000;
-/** A crash during recovery finds what a single one does not: so often a fresh process dies within its first steps. */
-const SECOND_CRASH_SHARE = 0.25;
-const FIRST_STEPS = 80;
-
 const LATE_MS = 20;
 const BUSY_SHARE = 0.03;
 const BUSY_MS = 500;
@@ -87,13 +78,8 @@ export function createMachine(options: MachineOptions): Machine {
   let lives = 0;
   let running: Process | undefined;
   let stopped = false;
-  let fuse = Infinity;
-  let boundaries = 0;
+  const fuse = createFuse(options);
 
-  const dies = (): boolean => {
-    boundaries++;
-    return fuse-- <= 0;
-  };
   const onDeath = (point: string): void => {
     running = undefined;
     if (options.disk.db.isTransaction) options.disk.db.exec("ROLLBACK"); // as SQLite does with what it finds half written
@@ -108,9 +94,13 @@ export function createMachine(options: MachineOptions): Machine {
     lives++;
     // A clock that is ahead when a process starts is believed: nothing on the machine could know better. One that is behind is not.
     skewMs = Math.min(0, skewMs);
-    fuse = fuseOf(options, lives);
+    fuse.light();
     const chance = random.fork(`life ${lives}`);
-    running = startProcess(options, { clock, skewMs: () => skewMs, latenessMs: latenessOf(chance.fork("timers")), dies, onDeath }, chance);
+    running = startProcess(
+      options,
+      { clock, skewMs: () => skewMs, latenessMs: latenessOf(chance.fork("timers")), dies: (point) => fuse.burns(point), onDeath },
+      chance,
+    );
     options.onBoot();
     running.runtime.start().catch((error: unknown) => options.log.error("the runtime could not start", { message: messageOf(error) }));
   }
@@ -133,7 +123,7 @@ export function createMachine(options: MachineOptions): Machine {
     store: () => running?.store,
     async stop() {
       stopped = true;
-      fuse = Infinity;
+      fuse.out();
       await running?.runtime.stop();
       await running?.store.close();
       running?.life.end("stop");
@@ -142,7 +132,7 @@ export function createMachine(options: MachineOptions): Machine {
       return lives;
     },
     get boundaries() {
-      return boundaries;
+      return fuse.boundaries;
     },
   };
 }
@@ -152,22 +142,13 @@ function latenessOf(random: Random): () => number {
   return () => (random.next() < BUSY_SHARE ? random.int(BUSY_MS) : random.int(LATE_MS));
 }
 
-/** How many boundaries the next process lives for. */
-function fuseOf({ random, crashAt, crashes }: MachineOptions, lives: number): number {
-  if (lives === 1 && crashAt !== undefined) return crashAt;
-  const rate = crashes();
-  if (rate <= 0) return Infinity;
-  if (lives > 1 && random.next() < SECOND_CRASH_SHARE) return random.int(FIRST_STEPS);
-  return Math.ceil((-Math.log(1 - random.next()) * BOUNDARIES) / rate);
-}
-
 /** One life of the runtime on this machine. Its chance differs from life to life, as ids must. */
 function startProcess(options: MachineOptions, living: LifeOptions, chance: Random): Process {
   const { profile } = options;
   const life = beginLife(living);
   const raw = openSqliteStore({
     path: "",
-    database: options.disk,
+    database: options.disk.openFor(life),
     clock: life.clock,
     random: chance.fork("store"),
     lateLandingMs: profile.timing.lateLandingMs,

@@ -11,10 +11,10 @@ import type { LocalNetwork } from "../network/local-network.ts";
 import { createLocalNetwork } from "../network/network.ts";
 import type { ReceiverSettings } from "../runtime/receiver-settings.ts";
 import type { Specialist } from "../specialist/specialist.ts";
-import { MEMORY, openDatabase, type OpenDatabase } from "../store/sqlite/database.ts";
 import { createCourier, RECEIVER_URL } from "./courier.ts";
 import { BUSY_CROWD, createCrowd, type Crowd } from "./crowd.ts";
 import { faultRates, misbehave, type FaultRates } from "./faults.ts";
+import { createDisk, type Disk } from "./disk.ts";
 import { createHappenings, type Happenings } from "./happenings.ts";
 import { createJudge, type Judge } from "./judge.ts";
 import { createLink } from "./link.ts";
@@ -38,7 +38,7 @@ export interface Stage {
   readonly liveness: Liveness;
   readonly tally: Counting;
   readonly trace: Trace;
-  readonly disk: OpenDatabase;
+  readonly disk: Disk;
   /** As the seed chose them. */
   readonly faults: FaultRates;
   /** From now on nothing fails, and nobody says anything new. */
@@ -82,13 +82,14 @@ export function openStage(options: SimulateOptions, specialists: readonly Specia
     rates: { ...BUSY_CROWD, ...options.crowd },
     specialists: handles,
   });
-  const disk = openDatabase(MEMORY);
+  const disk = createDisk({ clock, random: random.fork("disk") });
   const trace = createTrace();
   const tally = createTally();
   const note = (what: string): void => trace.note(clock.now(), what);
-  const judge = createJudge({ clock, db: disk.db, network, specialists, intentHeader: intentHeaderOf(profile) });
+  const judge = createJudge({ clock, disk, network, specialists, intentHeader: intentHeaderOf(profile) });
   const liveness = createLiveness({ clock, db: disk.db, onLate: (what) => judge.isLate(what) });
-  const scene = { options, specialists, clock, random, profile, network, keys, weather, disk, tally, judge, liveness, note };
+  const onWrite = (): void => happenings.pileUp();
+  const scene = { options, specialists, clock, random, profile, network, keys, weather, disk, tally, judge, liveness, note, onWrite };
   const machine = placeMachine(scene);
   const happenings = createHappenings({
     clock,
@@ -142,6 +143,8 @@ interface Scene extends Pick<Stage, "clock" | "network" | "disk" | "tally" | "ju
   readonly keys: ReadonlyMap<string, string>;
   readonly weather: Weather;
   readonly note: (what: string) => void;
+  /** A write of a specialist's leaves. */
+  readonly onWrite: () => void;
 }
 
 /** Registered under an address that only the courier knows, and told by it alone. */
@@ -169,6 +172,7 @@ function placeMachine(scene: Scene): Machine {
       tally.requests++;
       note(`${request.method} ${request.path} ${request.headers[intentHeader] ?? ""}`);
       judge.sends(request);
+      if (request.headers[intentHeader] !== undefined) scene.onWrite();
     },
     aroundArrival: (request, arrive, { beyondBound }) => judge.arrives(request, arrive, beyondBound),
     onAnswer: ({ path }, answer) => note(`${path} ${answer.kind} ${answer.kind === "answer" ? answer.status : answer.reason}`),
@@ -202,7 +206,6 @@ function placeMachine(scene: Scene): Machine {
     onDeath(point, downMs) {
       tally.crashes++;
       note(`dies ${point}, down for ${downMs}`);
-      judge.died();
       liveness.disturb(clock.now() + downMs);
     },
     onBoot() {

@@ -5,13 +5,11 @@ import { DAY } from "../core/units.ts";
 import type { RawDelivery } from "../intake/webhook/schemes.ts";
 import type { LocalNetwork } from "../network/local-network.ts";
 import type { Specialist } from "../specialist/specialist.ts";
-import type { OpenDatabase } from "../store/sqlite/database.ts";
+import type { Disk } from "./disk.ts";
 
 export interface Told {
-  /** The receiver said that it has this delivery. */
-  answered(handle: string, delivery: RawDelivery): void;
-  /** What was answered for since the last call and is not on disk. To be asked when nothing is half written. */
-  lost(): readonly string[];
+  /** Whether a delivery that the receiver says it has would survive a power cut. */
+  isKept(handle: string, delivery: RawDelivery): boolean;
   /** When all is quiet: what only webhooks tell of, was taken, and never became an event. */
   unheard(now: number): readonly string[];
 }
@@ -19,17 +17,14 @@ export interface Told {
 /** Rows younger than this have not been pruned. */
 const KEPT_MS = 20 * DAY;
 
-export function createTold(db: OpenDatabase["db"], network: LocalNetwork, specialists: readonly Specialist[]): Told {
-  const stored = db.prepare("SELECT 1 FROM delivery WHERE specialist = ? AND id IN (SELECT value FROM json_each(?))");
+export function createTold({ db, holds }: Pick<Disk, "db" | "holds">, network: LocalNetwork, specialists: readonly Specialist[]): Told {
+  const stored = db.prepare("SELECT seq FROM delivery WHERE specialist = ? AND id IN (SELECT value FROM json_each(?))");
   const unfit = db.prepare("SELECT 1 FROM delivery WHERE specialist = ? AND state = 'parked' LIMIT 1");
   const event = db.prepare("SELECT 1 FROM event WHERE specialist = ? AND id = ?");
-  let unchecked: { readonly handle: string; readonly delivery: RawDelivery }[] = [];
   return {
-    answered: (handle, delivery) => void unchecked.push({ handle, delivery }),
-    lost() {
-      const gone = unchecked.filter(({ handle, delivery }) => stored.get(handle, JSON.stringify(identitiesOf(delivery))) === undefined);
-      unchecked = [];
-      return gone.map(({ handle }) => `a delivery to ${handle} was answered for and is not on disk`);
+    isKept(handle, delivery) {
+      const row = stored.get(handle, JSON.stringify(identitiesOf(delivery)));
+      return row !== undefined && holds("delivery", Number(row["seq"]));
     },
     unheard(now) {
       // Posts and jobs show in lists too, where the judge looks for them; of a follower nothing else tells.

@@ -154,7 +154,13 @@ async function letWork(options: WorkOptions): Promise<Pick<AccentRun, "problems"
   const { clock, network, set, specialists, keys, profile, random } = options;
   const problems = new Set<string>();
   const disk = openDatabase(MEMORY);
-  const judge = createJudge({ clock, db: disk.db, network, specialists, intentHeader: profile.idempotencyHeader ?? "idempotency-key" });
+  const judge = createJudge({
+    clock,
+    disk: { db: disk.db, holds: () => true },
+    network,
+    specialists,
+    intentHeader: profile.idempotencyHeader ?? "idempotency-key",
+  });
   let rates = faultRates(options.faults, random.fork("faults"));
   const store = openSqliteStore({
     path: "",

@@ -1,7 +1,7 @@
 /** `node test/simulate/campaign.ts [seeds] [hours] [first]`: the whole cast over many seeds, and what came of it. */
 import { DAY } from "../../src/core/units.ts";
 import { simulate } from "../../src/simulation/simulate.ts";
-import { CAST, course } from "./course.ts";
+import { course } from "./course.ts";
 
 const [seeds = "100", hours = "48", first = "1"] = process.argv.slice(2);
 const sums = { requests: 0, effects: 0, crashes: 0, doubts: 0, provenDoubts: 0, provenParked: 0, parked: 0 };
@@ -9,10 +9,11 @@ const parkedFor: Record<string, number> = {};
 let virtualMs = 0;
 let broken = 0;
 for (let seed = Number(first); seed < Number(first) + Number(seeds); seed++) {
-  const run = await simulate(course(seed, Number(hours)));
+  const drawn = course(seed, Number(hours));
+  const run = await simulate(drawn);
   for (const what of Object.keys(sums) as (keyof typeof sums)[]) sums[what] += run.tally[what];
   for (const [what, count] of Object.entries(run.tally.parkedFor)) parkedFor[what] = (parkedFor[what] ?? 0) + count;
-  virtualMs += run.virtualMs * CAST.length;
+  virtualMs += run.virtualMs * drawn.specialists.length;
   if (run.ok && run.errors.length === 0) continue;
   broken++;
   process.stdout.write(`${JSON.stringify({ seed, violations: run.violations.slice(0, 3), errors: run.errors })}\n`);

@@ -1,5 +1,6 @@
 /** Specialists that do everything a specialist can, so that a simulated run leaves no path of the runtime unused. */
 import { credits, defineSpecialist } from "retinue";
+import type { Duration } from "../../src/core/units.ts";
 
 /** Answers posts, takes jobs and does them. Tier Free: a request every three minutes. */
 export const worker = defineSpecialist({
@@ -80,59 +81,68 @@ export const regular = defineSpecialist({
   },
 });
 
-/** Nothing but reads, and none of its quota kept for anything else: for hours on end it takes each request as soon as there is room. */
-export const glutton = defineSpecialist({
-  handle: "glutton",
-  lanes: { watch: 100 },
-  watch: { feed: false },
-  schedules: {
-    binge: {
-      every: "6h",
-      onMissed: "skip",
-      run: async (act) => {
-        const posts = await act.read.posts({ limit: 20 });
-        for (let round = 0; round < 5; round++) for (const { id } of posts) await act.read.post(id);
-        act.state = { binged: act.now };
-      },
-    },
-  },
-});
+export interface Appetite {
+  /** Between two meals. */
+  readonly every: Duration;
+  /** Each reads twenty posts so many times over. */
+  readonly rounds: number;
+}
 
-/** Offers paid jobs, some of them only with its Guardian's leave. */
-export const patron = defineSpecialist({
-  handle: "patron",
-  may: ["jobs.create", "posts.create", "posts.reply"],
-  review: ["jobs.create"],
-  spend: { perAction: credits(15), perDay: credits(40), perMonth: credits(900) },
-  watch: { feed: { maxAge: "48h" } },
-  schedules: {
-    offer: {
-      every: "3h",
-      jitter: "20m",
-      onMissed: { all: 3 },
-      run: (act) =>
-        void act.createJob({
-          title: `offer ${act.now}`,
-          description: "anything",
-          reward: 5 + Math.floor(act.random() * 10),
-          skills: ["csv"],
-        }),
-    },
-    news: {
-      cron: "0 8,20 * * *",
-      zone: "Europe/Berlin",
-      onMissed: "once",
-      run: (act) => {
-        const news = act.post(`news of ${act.now}`);
-        act.reply(news, `more on ${act.now}`);
+/** Nothing but reads, and none of its quota kept for anything else: for hours on end it takes each request as soon as there is room. */
+export const glutton = ({ every, rounds }: Appetite) =>
+  defineSpecialist({
+    handle: "glutton",
+    lanes: { watch: 100 },
+    watch: { feed: false },
+    schedules: {
+      binge: {
+        every,
+        onMissed: "skip",
+        run: async (act) => {
+          const posts = await act.read.posts({ limit: 20 });
+          for (let round = 0; round < rounds; round++) for (const { id } of posts) await act.read.post(id);
+          act.state = { binged: act.now };
+        },
       },
     },
-  },
-  on: {
-    "follower.new": (agent, act) => void (act.state = { fan: agent.id }),
-    "post.created": (post, act) => {
-      if (act.random() < 0.1) act.reply(post, `patron on ${post.id}`);
-      if (act.random() < 0.05) act.vote(post); // it may not: refused before it is ever ready
+  });
+
+/** Offers paid jobs, only with its Guardian's leave. */
+export const patron = (every: Duration) =>
+  defineSpecialist({
+    handle: "patron",
+    may: ["jobs.create", "posts.create", "posts.reply"],
+    review: ["jobs.create"],
+    spend: { perAction: credits(15), perDay: credits(40), perMonth: credits(900) },
+    watch: { feed: { maxAge: "48h" } },
+    schedules: {
+      offer: {
+        every,
+        jitter: "20m",
+        onMissed: { all: 3 },
+        run: (act) =>
+          void act.createJob({
+            title: `offer ${act.now}`,
+            description: "anything",
+            reward: 5 + Math.floor(act.random() * 10),
+            skills: ["csv"],
+          }),
+      },
+      news: {
+        cron: "0 8,20 * * *",
+        zone: "Europe/Berlin",
+        onMissed: "once",
+        run: (act) => {
+          const news = act.post(`news of ${act.now}`);
+          act.reply(news, `more on ${act.now}`);
+        },
+      },
     },
-  },
-});
+    on: {
+      "follower.new": (agent, act) => void (act.state = { fan: agent.id }),
+      "post.created": (post, act) => {
+        if (act.random() < 0.1) act.reply(post, `patron on ${post.id}`);
+        if (act.random() < 0.05) act.vote(post); // it may not: refused before it is ever ready
+      },
+    },
+  });

@@ -1,46 +1,111 @@
-/** What a campaign runs for a seed: the whole cast, in each set, with all faults or some, against networks of different habits. */
+/**
+ * What a campaign runs for a seed: a world drawn small. Each seed has some of the cast, few kinds of faults and its own habits
+ * of network and people, since what comes together hides one another (Groce et al., Swarm Testing, ISSTA 2012).
+ */
+import { credits } from "retinue";
+import { resolveProfile } from "../../src/contract/profile.ts";
+import { seededRandom, type Random } from "../../src/core/random.ts";
+import type { Assumptions, WebhookScheme } from "../../src/network/assumptions.ts";
+import type { CrowdRates } from "../../src/simulation/crowd.ts";
+import type { FaultChoice, FaultRates } from "../../src/simulation/faults.ts";
 import type { SimulateOptions } from "../../src/simulation/options.ts";
-import type { FaultRates } from "../../src/simulation/faults.ts";
-import type { WebhookScheme } from "../../src/network/assumptions.ts";
+import type { SpecialistDefinition } from "../../src/specialist/definition.ts";
 import { glutton, patron, regular, worker } from "./cast.ts";
 
-export const CAST = [worker, patron, regular, glutton];
+/** Everybody, as usual. */
+export const CAST: readonly SpecialistDefinition[] = [worker, patron("3h"), regular, glutton({ every: "6h", rounds: 5 })];
+
+/** What goes wrong together, and often. A seed draws a few of them. */
+const THEMES: { readonly [name: string]: Partial<FaultRates> } = {
+  loss: { lostRequests: 0.12, lostReplies: 0.12, refusedConnections: 0.03 },
+  lateness: { lateLandings: 0.2, slowReplies: 0.1 },
+  strays: { veryLateLandings: 0.2, lostRequests: 0.05 },
+  failures: { failedBefore: 0.12, failedAfter: 0.12, spoiltBodies: 0.05 },
+  stale: { staleReads: 1, lostReplies: 0.05 },
+  blind: { blindReads: 1, lostReplies: 0.1 },
+  limits: { limited: 0.1 },
+  crashes: { crashes: 60 },
+  stops: { stopsPerDay: 24, outagesPerDay: 6 },
+  clocks: { clockJumpsPerDay: 24 },
+  keys: { keyRotationsPerDay: 12 },
+  halts: { haltsPerDay: 8 },
+  sender: { lostDeliveries: 0.1, wrongSignatures: 0.1, doubledDeliveries: 0.3, reorderedDeliveries: 0.2, lateDeliveries: 0.2 },
+  storms: { followStormsPerDay: 12 },
+};
+const MOST_THEMES = 4;
 
 const SCHEMES: readonly WebhookScheme[] = ["sha256-header", "standard", "stripe", "github", "in-body"];
 
-/** A machine on which all is well, and a network that delivers badly and too much. */
-const RESTLESS_SENDER: Partial<FaultRates> = {
-  lostReplies: 0.05,
-  lostDeliveries: 0.1,
-  wrongSignatures: 0.1,
-  doubledDeliveries: 0.3,
-  reorderedDeliveries: 0.2,
-  lateDeliveries: 0.2,
-  followStormsPerDay: 6,
-};
-
-/** A machine on which all is well, and a network that does what it is asked late, or does it and does not say so. */
-const LATE_NETWORK: Partial<FaultRates> = {
-  lostRequests: 0.05,
-  lostReplies: 0.1,
-  lateLandings: 0.15,
-  veryLateLandings: 0.05,
-  failedBefore: 0.05,
-  staleReads: 1,
-};
-
-/** Even ones that are not drawn: each has its own seeds, since faults that come together hide one another. */
-const CHOSEN: { readonly [rest: number]: Partial<FaultRates> } = { 2: RESTLESS_SENDER, 6: LATE_NETWORK };
-
-/** Odd seeds get every fault at once, even ones those they choose or that are chosen for them; every third a network where a second vote takes the first back; half are told of news by webhook. */
 export function course(seed: number, hours: number): SimulateOptions {
+  const random = seededRandom(`course ${seed}`);
+  const chance = (share: number): boolean => random.next() < share;
+  const set = chance(0.2) ? "a" : "b";
+  const priced = chance(0.25);
   return {
-    specialists: CAST,
+    specialists: castOf(random, set === "b", priced),
     seed,
     hours,
-    faults: seed % 2 === 1 ? "all" : (CHOSEN[seed % 8] ?? "swarm"),
-    set: seed % 5 === 0 ? "a" : "b",
-    webhooks: seed % 4 >= 2,
-    assume: { repeatedVote: seed % 3 === 0 ? "toggles" : "ignored", webhookScheme: SCHEMES[(seed % 7) % SCHEMES.length] ?? "standard" },
+    faults: faultsOf(random),
+    set,
+    webhooks: chance(0.5),
+    crowd: crowdOf(random),
+    assume: { ...habitsOf(random), ...(priced ? { prices: { "jobs.apply": 1, "posts.reply": 1 } } : {}) },
+    ...(priced ? { profile: pricedProfile(set) } : {}),
   };
+}
+
+function faultsOf(random: Random): FaultChoice {
+  const kind = random.next();
+  if (kind < 0.1) return "all";
+  if (kind < 0.2) return "swarm";
+  const names = Object.keys(THEMES);
+  const drawn = Array.from({ length: 1 + random.int(MOST_THEMES) }, () => THEMES[random.pick(names)] ?? {});
+  return Object.assign({ pileUps: random.next() < 0.5 ? 0 : 0.15 }, ...drawn) as Partial<FaultRates>;
+}
+
+/** One of the cast at least; those who are hungry use up an hour, a day or neither. */
+function castOf(random: Random, hasStarter: boolean, priced: boolean): readonly SpecialistDefinition[] {
+  const tier = hasStarter && random.next() < 0.15 ? "starter" : "free";
+  const cast: readonly SpecialistDefinition[] = [
+    { ...worker, tier, ...(priced ? { spend: { perDay: credits(100) } } : {}) },
+    patron(random.pick(["30m", "1h", "3h"])),
+    regular,
+    glutton(
+      random.pick([
+        { every: "6h", rounds: 5 },
+        { every: "2h", rounds: 4 },
+        { every: "3h", rounds: 6 },
+      ]),
+    ),
+  ];
+  const some = cast.filter(() => random.next() < 0.5);
+  return some.length === 0 ? [random.pick(cast)] : some;
+}
+
+function crowdOf(random: Random): CrowdRates {
+  return {
+    postsPerHour: random.pick([2, 8, 8, 40]),
+    repliesPerHour: random.pick([0, 3, 6]),
+    jobsPerHour: random.pick([0, 3, 6]),
+    followsPerHour: random.pick([0, 1, 4]),
+    takesPerHour: random.pick([0, 0, 20]),
+  };
+}
+
+function habitsOf(random: Random): Partial<Assumptions> {
+  return {
+    window: random.pick(["sliding", "sliding", "fixed", "anchored"]),
+    repeatedVote: random.pick(["toggles", "ignored"]),
+    webhookScheme: random.pick(SCHEMES),
+    deliveryDetail: random.pick(["record", "id"]),
+    retryAfter: random.pick(["seconds", "date", "none"]),
+    limitHeaders: random.pick(["none", "none", "x-ratelimit", "ratelimit-draft"]),
+    idempotencyKeys: random.next() < 0.1 ? "honoured" : "ignored",
+  };
+}
+
+/** A network where words and applications cost something as well. */
+function pricedProfile(set: "a" | "b") {
+  const price = { micros: 1_000_000, currency: "credits" };
+  return resolveProfile({ extends: set === "a" ? "set-a" : "set-b", operations: { "jobs.apply": { price }, "posts.reply": { price } } });
 }
