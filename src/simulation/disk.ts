@@ -39,7 +39,7 @@ export function createDisk({ clock, random }: { readonly clock: Clock; readonly 
   };
   return {
     db,
-    openFor: (life) => ({ db, sync: () => life.outside("fsync", sync), close: () => undefined }),
+    openFor: (life) => ({ db, sync: () => life.outside("fsync", sync), checkpoints: undefined, close: () => undefined }),
     holds: (table, seq) => seq <= onDisk[table],
     close: () => database.close(),
   };
