@@ -1,17 +1,11 @@
 /** A community can be watched without the whole feed. */
 import { expect, test } from "vitest";
-import { createKeys } from "../../src/client/auth.ts";
-import { shippedProfile } from "../../src/contract/profile.ts";
-import { silentLogger } from "../../src/core/log.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import { Secret } from "../../src/core/secret.ts";
 import { MINUTE } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
-import { virtualPacer } from "../../src/limits/pacing.ts";
 import { createLocalNetwork } from "../../src/network/network.ts";
-import { createRuntime } from "../../src/runtime/runtime.ts";
+import { virtualRuntime } from "../runtime/virtual-runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
-import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { plainLink } from "../network/plain-link.ts";
 
 test("posts in a watched community are events, also where the feed is not watched", async () => {
@@ -30,7 +24,7 @@ test("posts in a watched community are events, also where the feed is not watche
       body: JSON.stringify(body),
     });
   const seen: (string | undefined)[] = [];
-  const runtime = createRuntime({
+  const runtime = virtualRuntime({
     specialists: [
       createSpecialist({
         handle: "reader",
@@ -39,15 +33,10 @@ test("posts in a watched community are events, also where the feed is not watche
         on: { "post.created": ({ content }) => seen.push(content) },
       }),
     ],
-    profile: shippedProfile("b"),
-    baseUrl: "http://network/v1",
-    store: openSqliteStore({ path: ":memory:", clock, random }),
     transport,
-    keys: createKeys({ read: () => key, salt: new Secret("salt of this test") }),
-    pacer: virtualPacer(clock, {}),
+    keyOf: () => key,
     clock,
     random,
-    log: silentLogger(),
   });
   network.start();
   await clock.run(runtime.start());

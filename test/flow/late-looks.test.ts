@@ -1,16 +1,11 @@
 /** A watch begins when it is first tried: what happens before it succeeds is not passed over, and neither is what follows an empty list. What is passed over is told. */
 import { expect, test } from "vitest";
-import { createKeys } from "../../src/client/auth.ts";
-import { shippedProfile } from "../../src/contract/profile.ts";
 import type { Announcements } from "../../src/core/events.ts";
-import { silentLogger } from "../../src/core/log.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import { Secret } from "../../src/core/secret.ts";
 import { HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
-import { virtualPacer } from "../../src/limits/pacing.ts";
 import { createLocalNetwork } from "../../src/network/network.ts";
-import { createRuntime } from "../../src/runtime/runtime.ts";
+import { virtualRuntime } from "../runtime/virtual-runtime.ts";
 import { showAll } from "../../src/runtime/snapshot.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
@@ -34,19 +29,15 @@ async function reading() {
   const seen: (string | undefined)[] = [];
   const gaps: Announcements["gap"][] = [];
   const store = openSqliteStore({ path: ":memory:", clock, random });
-  const runtime = createRuntime({
+  const runtime = virtualRuntime({
     specialists: [
       createSpecialist({ handle: "reader", tier: "pro", watch: { feed: true }, on: { "post.created": (post) => seen.push(post.content) } }),
     ],
-    profile: shippedProfile("b"),
-    baseUrl: "http://network/v1",
     store,
     transport: async (request) => (reachable ? link(request) : { kind: "never-left", reason: "ECONNREFUSED" }),
-    keys: createKeys({ read: () => key, salt: new Secret("salt of this test") }),
-    pacer: virtualPacer(clock, {}),
+    keyOf: () => key,
     clock,
     random,
-    log: silentLogger(),
   });
   runtime.announcer.on("gap", (gap) => void gaps.push(gap));
   network.start();

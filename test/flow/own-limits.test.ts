@@ -3,13 +3,9 @@ import { expect, test } from "vitest";
 import { resolveProfile } from "../../src/contract/profile.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import { Secret } from "../../src/core/secret.ts";
-import { silentLogger } from "../../src/core/log.ts";
 import { MINUTE } from "../../src/core/units.ts";
-import { createKeys } from "../../src/client/auth.ts";
-import { virtualPacer } from "../../src/limits/pacing.ts";
 import { createLocalNetwork } from "../../src/network/network.ts";
-import { createRuntime } from "../../src/runtime/runtime.ts";
+import { virtualRuntime } from "../runtime/virtual-runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { plainLink } from "../network/plain-link.ts";
@@ -29,18 +25,14 @@ test("one post in thirty minutes is one post in thirty minutes, also in bursts a
     schedules: { burst: { every: "1h", run: (act) => [1, 2, 3].map((n) => act.post(`${act.now} ${n}`)) } },
   });
   const begin = async () => {
-    const keys = createKeys({ read: () => key, salt: new Secret("salt of this test") });
-    const runtime = createRuntime({
+    const runtime = virtualRuntime({
       specialists: [poster],
       profile,
-      baseUrl: "http://network/v1",
       store,
       transport,
-      keys,
-      pacer: virtualPacer(clock, {}),
+      keyOf: () => key,
       clock,
       random,
-      log: silentLogger(),
     });
     await clock.run(runtime.start());
     return runtime;

@@ -3,17 +3,13 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { createKeys } from "../../src/client/auth.ts";
-import { shippedProfile } from "../../src/contract/profile.ts";
 import { asHandle } from "../../src/core/ids.ts";
 import { createLogger, type LogLine } from "../../src/core/log.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import { Secret } from "../../src/core/secret.ts";
 import { HOUR, MINUTE } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
-import { virtualPacer } from "../../src/limits/pacing.ts";
 import { createLocalNetwork } from "../../src/network/network.ts";
-import { createRuntime } from "../../src/runtime/runtime.ts";
+import { virtualRuntime } from "../runtime/virtual-runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { plainLink } from "../network/plain-link.ts";
@@ -53,14 +49,11 @@ function world() {
       on: { "post.created": (post, act) => void act.reply(post, `about ${post.id}, in the words of life ${life}`) },
     });
     const store = openSqliteStore({ path: file, blocking: true, clock, random: random.fork(`life ${life}`) });
-    const runtime = createRuntime({
+    const runtime = virtualRuntime({
       specialists: [scout],
-      profile: shippedProfile("b"),
-      baseUrl: "http://network/v1",
       store,
       transport,
-      keys: createKeys({ read: () => key, salt: new Secret("salt of this test") }),
-      pacer: virtualPacer(clock, {}),
+      keyOf: () => key,
       clock,
       random: random.fork(`runtime ${life}`),
       log: createLogger({ level: "info", now: () => clock.now(), sink: (line) => void log.push(line) }),

@@ -1,16 +1,11 @@
 /** Schedules through the whole runtime, on virtual time: restarts, days of 23 and 25 hours, and clocks that are set. */
 import { describe, expect, test } from "vitest";
-import { createKeys } from "../../src/client/auth.ts";
 import type { Transport } from "../../src/client/transport.ts";
-import { shippedProfile } from "../../src/contract/profile.ts";
 import { createAnnouncer } from "../../src/core/events.ts";
-import { silentLogger } from "../../src/core/log.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import { Secret } from "../../src/core/secret.ts";
 import { HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
-import { virtualPacer } from "../../src/limits/pacing.ts";
-import { createRuntime } from "../../src/runtime/runtime.ts";
+import { virtualRuntime } from "../runtime/virtual-runtime.ts";
 import type { ScheduleDefinition } from "../../src/specialist/definition.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { MEMORY, openDatabase } from "../../src/store/sqlite/database.ts";
@@ -44,17 +39,13 @@ function machine(startAt: string, schedules: { readonly [name: string]: Timing }
         if (result === "finished") ran.push({ name, slot: Number(slot), at });
       });
       const store = openSqliteStore({ path: "", database: disk, clock, random });
-      const runtime = createRuntime({
+      const runtime = virtualRuntime({
         specialists: [specialist],
-        profile: shippedProfile("b"),
-        baseUrl: "http://network/v1",
         store,
         transport: nobody,
-        keys: createKeys({ read: () => "sk_live_0123456789abcdef", salt: new Secret("salt of this test") }),
-        pacer: virtualPacer(clock, {}),
+        keyOf: () => "sk_live_0123456789abcdef",
         clock,
         random,
-        log: silentLogger(),
         announcer,
       });
       const tell = (): void => {

@@ -1,17 +1,11 @@
 /** Specialists on one network share their looks at public lists: news arrives sooner, at the same cost each, and never twice. */
 import { expect, test } from "vitest";
-import { createKeys } from "../../src/client/auth.ts";
-import { shippedProfile } from "../../src/contract/profile.ts";
-import { silentLogger } from "../../src/core/log.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import { Secret } from "../../src/core/secret.ts";
 import { HOUR, MINUTE } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
-import { virtualPacer } from "../../src/limits/pacing.ts";
 import { createLocalNetwork } from "../../src/network/network.ts";
-import { createRuntime } from "../../src/runtime/runtime.ts";
+import { virtualRuntime } from "../runtime/virtual-runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
-import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { plainLink } from "../network/plain-link.ts";
 
 /** Hours of `count` Free specialists who watch the feed: how late each learnt of each post, and what it cost. */
@@ -39,17 +33,12 @@ async function watching(count: number, hours: number) {
       },
     }),
   );
-  const runtime = createRuntime({
+  const runtime = virtualRuntime({
     specialists,
-    profile: shippedProfile("b"),
-    baseUrl: "http://network/v1",
-    store: openSqliteStore({ path: ":memory:", clock, random }),
     transport,
-    keys: createKeys({ read: (handle) => keys.get(handle), salt: new Secret("salt of this test") }),
-    pacer: virtualPacer(clock, {}),
+    keyOf: (handle) => keys.get(handle),
     clock,
     random,
-    log: silentLogger(),
   });
   network.start();
   await clock.run(runtime.start());

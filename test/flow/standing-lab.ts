@@ -1,20 +1,17 @@
 /** A local network on virtual time and two specialists that post every minute and watch the feed, to be restarted and looked at. */
 import { afterEach, vi } from "vitest";
-import { createKeys } from "../../src/client/auth.ts";
 import type { Transport } from "../../src/client/transport.ts";
 import type { DriftPolicy } from "../../src/contract/pins.ts";
 import { resolveProfile } from "../../src/contract/profile.ts";
 import type { ProfileSource } from "../../src/contract/profile-source.ts";
 import { createAnnouncer } from "../../src/core/events.ts";
-import { silentLogger } from "../../src/core/log.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import { Secret } from "../../src/core/secret.ts";
 import { virtualClock, type VirtualClock } from "../../src/core/virtual-clock.ts";
-import { virtualPacer } from "../../src/limits/pacing.ts";
 import { createLocalNetwork } from "../../src/network/network.ts";
 import type { LocalNetwork } from "../../src/network/local-network.ts";
 import { createGuardian, type Guardian } from "../../src/runtime/guardian.ts";
-import { createRuntime, type Runtime } from "../../src/runtime/runtime.ts";
+import type { Runtime } from "../../src/runtime/runtime.ts";
+import { BASE_URL, virtualRuntime } from "../runtime/virtual-runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { MEMORY, openDatabase } from "../../src/store/sqlite/database.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
@@ -93,21 +90,18 @@ export async function stage(
   const disk = openDatabase(MEMORY);
   const begin = async (changes: Partial<ProfileSource>) => {
     const store = openSqliteStore({ path: "", database: disk, clock, random });
-    const runtime = createRuntime({
+    const runtime = virtualRuntime({
       specialists,
       profile: resolveProfile({ extends: "set-b", ...(options.drift === undefined ? {} : { drift: options.drift }), ...changes }),
-      baseUrl: "http://network/v1",
       store,
       transport,
-      keys: createKeys({ read: (handle) => keys.get(handle), salt: new Secret("salt of this test") }),
-      pacer: virtualPacer(clock, {}),
+      keyOf: (handle) => keys.get(handle),
       clock,
       random,
-      log: silentLogger(),
       announcer,
     });
     await clock.run(runtime.start());
-    const guardian = createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl: "http://network/v1" } });
+    const guardian = createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl: BASE_URL.b } });
     return { store, runtime, guardian };
   };
   const end = async ({ store, runtime }: Pick<Awaited<ReturnType<typeof begin>>, "store" | "runtime">): Promise<void> => {

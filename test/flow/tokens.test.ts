@@ -2,19 +2,15 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, type TestContext } from "vitest";
-import { createKeys } from "../../src/client/auth.ts";
 import type { Transport } from "../../src/client/transport.ts";
 import { resolveProfile } from "../../src/contract/profile.ts";
 import { systemClock } from "../../src/core/clock.ts";
-import { silentLogger } from "../../src/core/log.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import { Secret } from "../../src/core/secret.ts";
 import { HOUR, MINUTE } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
-import { virtualPacer } from "../../src/limits/pacing.ts";
 import { createLocalNetwork } from "../../src/network/network.ts";
 import { createGuardian } from "../../src/runtime/guardian.ts";
-import { createRuntime } from "../../src/runtime/runtime.ts";
+import { BASE_URL, virtualRuntime } from "../runtime/virtual-runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { plainLink } from "../network/plain-link.ts";
@@ -40,7 +36,7 @@ async function stage({ onTestFinished }: TestContext) {
     return link({ ...request, headers: shown });
   };
   const store = openSqliteStore({ path: ":memory:", clock, random });
-  const runtime = createRuntime({
+  const runtime = virtualRuntime({
     specialists: [
       createSpecialist({
         handle: "scout",
@@ -52,14 +48,11 @@ async function stage({ onTestFinished }: TestContext) {
       }),
     ],
     profile: resolveProfile({ extends: "set-a", auth: { exchange: true } }),
-    baseUrl: "http://network",
     store,
     transport,
-    keys: createKeys({ read: () => key, salt: new Secret("salt of this test") }),
-    pacer: virtualPacer(clock, {}),
+    keyOf: () => key,
     clock,
     random,
-    log: silentLogger(),
   });
   network.start();
   await clock.run(runtime.start());
@@ -68,7 +61,7 @@ async function stage({ onTestFinished }: TestContext) {
     await clock.run(store.close());
     await clock.run(network.stop());
   });
-  const guardian = createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl: "http://network" } });
+  const guardian = createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl: BASE_URL.a } });
   const asked = (path: string): number => sent.filter((one) => one.path === path).length;
   return {
     clock,

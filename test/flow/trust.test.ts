@@ -1,19 +1,15 @@
 /** What a profile says that a trust tier may not do waits until the network itself says that the trust is there. */
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { createKeys } from "../../src/client/auth.ts";
 import type { Transport } from "../../src/client/transport.ts";
 import type { EndpointSet } from "../../src/contract/operations.ts";
 import { resolveProfile } from "../../src/contract/profile.ts";
 import type { ProfileSource } from "../../src/contract/profile-source.ts";
-import { silentLogger } from "../../src/core/log.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import { Secret } from "../../src/core/secret.ts";
 import { DAY, HOUR, MINUTE } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
-import { virtualPacer } from "../../src/limits/pacing.ts";
 import { createLocalNetwork } from "../../src/network/network.ts";
 import { createGuardian } from "../../src/runtime/guardian.ts";
-import { createRuntime } from "../../src/runtime/runtime.ts";
+import { BASE_URL, virtualRuntime } from "../runtime/virtual-runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { MEMORY, openDatabase } from "../../src/store/sqlite/database.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
@@ -51,23 +47,13 @@ async function stage(set: EndpointSet, trust: ProfileSource["trust"], spoil: (te
   const begin = async () => {
     const store = openSqliteStore({ path: "", database: disk, clock, random });
     const profile = resolveProfile({ extends: set === "a" ? "set-a" : "set-b", ...(trust === undefined ? {} : { trust }) });
-    const baseUrl = set === "a" ? "http://network" : "http://network/v1";
-    const keys = createKeys({ read: () => key, salt: new Secret("salt of this test") });
-    const pacer = virtualPacer(clock, {});
-    const runtime = createRuntime({
-      specialists: [ann],
-      profile,
-      baseUrl,
-      store,
-      transport,
-      keys,
-      pacer,
-      clock,
-      random,
-      log: silentLogger(),
-    });
+    const runtime = virtualRuntime({ specialists: [ann], profile, store, transport, keyOf: () => key, clock, random });
     await clock.run(runtime.start());
-    return { store, runtime, guardian: createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl } }) };
+    return {
+      store,
+      runtime,
+      guardian: createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl: BASE_URL[set] } }),
+    };
   };
   network.start();
   let now = await begin();

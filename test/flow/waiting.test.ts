@@ -1,17 +1,14 @@
 /** What waits for money is asked for again when a window ends or money comes back, and costs nothing until then. */
 import { expect, test } from "vitest";
-import { createKeys } from "../../src/client/auth.ts";
 import type { Transport } from "../../src/client/transport.ts";
 import { resolveProfile } from "../../src/contract/profile.ts";
 import { sleep } from "../../src/core/clock.ts";
-import { silentLogger } from "../../src/core/log.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import { Secret } from "../../src/core/secret.ts";
 import { credits, DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { virtualPacer } from "../../src/limits/pacing.ts";
 import { createLocalNetwork } from "../../src/network/network.ts";
-import { createRuntime } from "../../src/runtime/runtime.ts";
+import { virtualRuntime } from "../runtime/virtual-runtime.ts";
 import type { ScheduleDefinition } from "../../src/specialist/definition.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
@@ -55,17 +52,15 @@ async function spendthrift(runs: 1 | typeof WANTED, refuse: (post: number) => bo
     ),
   });
   const calls = new Map<string, number>();
-  const runtime = createRuntime({
+  const runtime = virtualRuntime({
     specialists: [scout],
     profile: resolveProfile({ extends: "set-b", operations: { "posts.create": { price: credits(1) } } }),
-    baseUrl: "http://network/v1",
     store: counted(openSqliteStore({ path: ":memory:", clock, random }), calls),
     transport,
-    keys: createKeys({ read: () => key, salt: new Secret("salt of this test") }),
+    keyOf: () => key,
     pacer: virtualPacer(clock, { concurrency: 2 * WANTED, spacingMs: 0 }),
     clock,
     random,
-    log: silentLogger(),
   });
   network.start();
   await clock.run(runtime.start());

@@ -1,16 +1,11 @@
 /** An order that comes while a request is being judged is not lost. */
 import { expect, test } from "vitest";
-import { createKeys } from "../../src/client/auth.ts";
 import type { Transport } from "../../src/client/transport.ts";
-import { shippedProfile } from "../../src/contract/profile.ts";
-import { silentLogger } from "../../src/core/log.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import { Secret } from "../../src/core/secret.ts";
 import { SECOND } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
-import { virtualPacer } from "../../src/limits/pacing.ts";
 import { createGuardian, type Guardian } from "../../src/runtime/guardian.ts";
-import { createRuntime } from "../../src/runtime/runtime.ts";
+import { BASE_URL, virtualRuntime } from "./virtual-runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 
@@ -38,19 +33,15 @@ test("a halt that is lifted while a request is told of it holds nothing up", asy
     may: ["posts.create"],
     schedules: { once: { every: "1h", run: (act) => void act.post("A word") } },
   });
-  const runtime = createRuntime({
+  const runtime = virtualRuntime({
     specialists: [specialist],
-    profile: shippedProfile("b"),
-    baseUrl: "http://network/v1",
     store: { ...store, admit: judging },
     transport,
-    keys: createKeys({ read: () => "sk_live_0123456789abcdef", salt: new Secret("salt of this test") }),
-    pacer: virtualPacer(clock, {}),
+    keyOf: () => "sk_live_0123456789abcdef",
     clock,
     random,
-    log: silentLogger(),
   });
-  const guardian = createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl: "http://network/v1" } });
+  const guardian = createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl: BASE_URL.b } });
   hand.guardian = guardian;
   await clock.run(runtime.start());
   await clock.run(guardian.halt({}));

@@ -1,16 +1,11 @@
 /** Nothing that was admitted waits for a socket. */
 import { describe, expect, test } from "vitest";
-import { createKeys } from "../../src/client/auth.ts";
 import { CONNECTIONS, type Transport } from "../../src/client/transport.ts";
-import { shippedProfile } from "../../src/contract/profile.ts";
-import { silentLogger } from "../../src/core/log.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import { Secret } from "../../src/core/secret.ts";
 import { MINUTE, SECOND } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
-import { virtualPacer } from "../../src/limits/pacing.ts";
 import { createPlaces } from "../../src/runtime/places.ts";
-import { createRuntime } from "../../src/runtime/runtime.ts";
+import { virtualRuntime } from "./virtual-runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 
@@ -53,19 +48,15 @@ test("a crowd of keys never has more requests admitted than there are sockets", 
     await new Promise<void>((resolve) => void clock.after(SECOND, resolve));
     return { kind: "answer", status: 200, headers: { "content-type": "application/json" }, text: '{"posts":[]}', elapsedMs: SECOND };
   };
-  const runtime = createRuntime({
+  const runtime = virtualRuntime({
     specialists: Array.from({ length: 3 * CONNECTIONS }, (_, i) =>
       createSpecialist({ handle: `reader-${i}`, tier: "pro", watch: { feed: true }, on: { "post.created": () => undefined } }),
     ),
-    profile: shippedProfile("b"),
-    baseUrl: "http://network/v1",
     store,
     transport: slow,
-    keys: createKeys({ read: (handle) => `sk_live_0123456789-${handle}`, salt: new Secret("salt of this test") }),
-    pacer: virtualPacer(clock, {}),
+    keyOf: (handle) => `sk_live_0123456789-${handle}`,
     clock,
     random: seededRandom("crowd"),
-    log: silentLogger(),
   });
   await clock.run(runtime.start());
   await clock.advance(MINUTE);

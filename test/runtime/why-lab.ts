@@ -1,19 +1,15 @@
 /** A specialist at work on virtual time, and what `why` answers of what it decided: the real runtime, store and local network. */
 import { onTestFinished } from "vitest";
-import { createKeys } from "../../src/client/auth.ts";
 import { resolveProfile } from "../../src/contract/profile.ts";
 import type { ProfileSource } from "../../src/contract/profile-source.ts";
-import { silentLogger } from "../../src/core/log.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import { Secret } from "../../src/core/secret.ts";
 import { HOUR, MINUTE } from "../../src/core/units.ts";
 import { virtualClock, type VirtualClock } from "../../src/core/virtual-clock.ts";
-import { virtualPacer } from "../../src/limits/pacing.ts";
 import type { LocalNetwork, LocalNetworkOptions } from "../../src/network/local-network.ts";
 import { createLocalNetwork } from "../../src/network/network.ts";
 import type { Intent } from "../../src/outbox/port.ts";
 import { createGuardian, type Guardian } from "../../src/runtime/guardian.ts";
-import { createRuntime } from "../../src/runtime/runtime.ts";
+import { BASE_URL, virtualRuntime } from "./virtual-runtime.ts";
 import type { Explanation } from "../../src/runtime/why.ts";
 import type { SpecialistDefinition } from "../../src/specialist/definition.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
@@ -58,9 +54,9 @@ export async function whyLab(
   const { key } = network.provision({ handle: "scout", tier: definition.tier ?? "pro", set: "b" });
   const other = asking(network, "b", network.provision({ handle: "quill", tier: "pro", set: "b" }).key);
   const store = openSqliteStore({ path: ":memory:", clock, random });
-  const baseUrl = "http://network/v1";
+  const baseUrl = BASE_URL.b;
   let ran: string | undefined;
-  const runtime = createRuntime({
+  const runtime = virtualRuntime({
     specialists: [
       createSpecialist({
         tier: "pro",
@@ -81,14 +77,11 @@ export async function whyLab(
       }),
     ],
     profile: resolveProfile({ extends: "set-b", ...options.profile }),
-    baseUrl,
     store,
     transport: plainLink(network, "b"),
-    keys: createKeys({ read: options.key ?? (() => key), salt: new Secret("salt of this test") }),
-    pacer: virtualPacer(clock, {}),
+    keyOf: options.key ?? (() => key),
     clock,
     random,
-    log: silentLogger(),
   });
   const guardian = createGuardian({ store, clock, live: { runtime, startedAt: T0, baseUrl } });
   network.start();
