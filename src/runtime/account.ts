@@ -7,12 +7,17 @@ import type { Parts } from "./parts.ts";
 /** Where it could not be learnt, it is asked for again after this. */
 const ASK_AGAIN_MS = HOUR;
 
-/** Asks the network, where the id is neither given nor known, or its trust decides something. Costs one read. */
+/** Whether the network is to be asked now: where the id is neither given nor known, or its trust decides something. */
+export function wantsAccount({ clock, standing }: Parts, member: Member): boolean {
+  return (member.accountId === undefined && clock.now() >= member.askAccountAt) || standing.trust.isDue(member.specialist.handle);
+}
+
+/** Asks the network, where that is wanted. Costs one read. */
 export async function learnAccount(parts: Parts, member: Member): Promise<void> {
+  if (!wantsAccount(parts, member)) return;
   const now = parts.clock.now();
   const { trust } = parts.standing;
   const { handle } = member.specialist;
-  if ((member.accountId !== undefined || now < member.askAccountAt) && !trust.isDue(handle)) return;
   const putOff = (until: number): void => {
     member.askAccountAt = until;
     trust.putOff(handle, until);

@@ -5,6 +5,7 @@ import type { KeyId } from "../core/ids.ts";
 import type { Nudge } from "../inbox/port.ts";
 import { floorsOf } from "../limits/check.ts";
 import type { LaneFloors } from "../limits/lanes.ts";
+import { PARTS, type Part } from "../schedule/port.ts";
 import type { OperationRules } from "../specialist/rules.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 
@@ -40,6 +41,8 @@ export interface Member {
   busy: number;
   /** Parts asked for while they were at work, as bits: they run once more. */
   again: number;
+  /** Parts to be asked at the next look whatever the rows say, as bits: at first all of them, later what failed. */
+  unasked: number;
   /** Looks asked for by deliveries while a pass that makes them was reading: they are made again after it. */
   missedNudges: readonly Nudge[];
   /** Deliveries wait until its events have been handled. */
@@ -48,19 +51,16 @@ export interface Member {
   begun: boolean;
   /** How often the Guardian's word has freed what waited: a wait that was found before the last word no longer counts. */
   freed: number;
-  /** When all of its parts were last asked what is due. */
+  /** When the rows were last asked what is due. */
   lookedAt: number;
   /** Set once it was removed: it drains what it owes and begins nothing new. */
   retired: boolean;
 }
 
-/** What can be at work for a specialist. */
-export const PARTS = ["deliveries", "events", "intents", "doubts", "schedules", "sources", "watches"] as const;
-export type Part = (typeof PARTS)[number];
-
 const BITS = Object.fromEntries(PARTS.map((part, i) => [part, 1 << i])) as { readonly [part in Part]: number };
+export const ALL_PARTS = (1 << PARTS.length) - 1;
 
-/** A part's place in `busy` and `again`. */
+/** A part's place in `busy`, `again` and `unasked`. */
 export function bitOf(part: Part): number {
   return BITS[part];
 }
@@ -83,6 +83,7 @@ export function createMember(specialist: Specialist, rules: OperationRules, limi
     doubtsSince: undefined,
     busy: 0,
     again: 0,
+    unasked: ALL_PARTS,
     missedNudges: NO_NUDGES,
     heldBack: false,
     begun: false,

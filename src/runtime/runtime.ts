@@ -13,11 +13,12 @@ import { SECOND } from "../core/units.ts";
 import { floorsOf } from "../limits/check.ts";
 import type { Pacer } from "../limits/pacing.ts";
 import { ledgerTime, steadyClock } from "../limits/time.ts";
+import { PARTS, type Part } from "../schedule/port.ts";
 import { createWakes, type Wakes } from "../schedule/wakes.ts";
 import type { OperationRules } from "../specialist/rules.ts";
 import type { Caps, Specialist } from "../specialist/specialist.ts";
 import type { Recovered, Retention, Store } from "../store/store.ts";
-import { learnAccount, learnFrom } from "./account.ts";
+import { learnAccount, learnFrom, wantsAccount } from "./account.ts";
 import { doubtTiming } from "./concluding.ts";
 import { openDoor } from "./connection.ts";
 import { lookAgain, takeDeliveries } from "./deliveries.ts";
@@ -27,7 +28,7 @@ import { handleEvents } from "./handling.ts";
 import type { Isolation } from "./isolation/isolation.ts";
 import { createKeyWatch, KEY_LOOK_MS, type KeyWatch } from "./keys.ts";
 import { isStoreLost } from "./lost.ts";
-import { bitOf, createMember, freeLanes, isBusy, PARTS, type Member, type Part } from "./member.ts";
+import { ALL_PARTS, bitOf, createMember, endWaits, freeLanes, isBusy, type Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
 import { pollSources } from "./polling.ts";
 import { readFor } from "./reading.ts";
@@ -223,6 +224,7 @@ class Engine implements Runtime {
       known.floors = floorsOf(specialist.lanes);
       known.retired = false;
       known.keyId = undefined; // registered anew: tier and floors may have changed
+      known.unasked = ALL_PARTS; // what is new in the definition has no rows yet
     }
     this.#begin(known ?? this.#enlist(specialist, (await this.#options.store.loadSpecialist(specialist.handle)).accountId));
   }
@@ -260,6 +262,7 @@ class Engine implements Runtime {
   #wake(member: Member, part: Part): void {
     if (this.#stopping.signal.aborted || this.#options.passive === true) return;
     if (!member.begun) return this.#begin(member);
+    member.unasked &= ~bitOf(part);
     if (isBusy(member, part)) member.again |= bitOf(part);
     else this.#track(this.#work(member, part));
   }
@@ -274,6 +277,7 @@ class Engine implements Runtime {
         more = (await PASSES[part](this.parts, member)) || (member.again & bit) !== 0;
       }
     } catch (error) {
+      member.unasked |= bit;
       this.#failed(error, `the ${part} of a specialist could not be worked on`, { handle: member.specialist.handle });
     } finally {
       member.busy &= ~bit;
@@ -290,8 +294,9 @@ class Engine implements Runtime {
     const next = await store.nextDue(handle, freeLanes(member));
     // What was due when all parts were asked cannot go on by itself; what came due since has not been asked for.
     const row = next === undefined ? Infinity : next > member.lookedAt ? next : member.lookedAt + STUCK_LOOK_MS;
+    const failed = member.unasked === 0 ? Infinity : now + STUCK_LOOK_MS;
     const waits = Math.min(Infinity, ...[...(member.waits?.values() ?? [])].map(({ until }) => until));
-    const at = Math.min(row, waits);
+    const at = Math.min(row, failed, waits);
     if (at < Infinity && !this.#stopping.signal.aborted) this.#wakes.set(handle, Math.max(at, now + 1));
   }
 
@@ -302,11 +307,19 @@ class Engine implements Runtime {
     else this.#begin(member);
   }
 
-  /** A specialist without a usable key does nothing but look whether it has one again. */
+  /** Asks the parts that have something due. A specialist without a usable key does nothing but look whether it has one again. */
   async #resume(member: Member): Promise<void> {
     if (member.keyTrouble !== undefined && !(await this.#keys.look(member))) return this.#arm(member);
-    member.lookedAt = this.#options.clock.now();
-    for (const part of PARTS) this.#wake(member, part);
+    const { store, clock, passive = false } = this.#options;
+    const now = clock.now();
+    member.lookedAt = now;
+    endWaits(member, ({ until }) => until <= now);
+    const { unasked } = member;
+    const due = unasked === ALL_PARTS ? PARTS : await store.dueParts(member.specialist.handle, freeLanes(member), now);
+    for (const part of PARTS) if (due.includes(part) || (unasked & bitOf(part)) !== 0) this.#wake(member, part);
+    if (wantsAccount(this.parts, member)) this.#wake(member, "sources");
+    // Where nothing is due any more, as after what waited was withdrawn, no pass sets the next timer.
+    if (member.busy === 0 && !passive) await this.#arm(member);
   }
 
   #track(job: Promise<void>): void {

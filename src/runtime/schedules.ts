@@ -4,6 +4,7 @@ import { eventId } from "../contract/identity.ts";
 import type { JsonObject } from "../core/json.ts";
 import { seededRandom } from "../core/random.ts";
 import { dueRuns } from "../schedule/missed.ts";
+import { SCHEDULE_PREFIX } from "../schedule/port.ts";
 import type { Schedule } from "../specialist/specialist.ts";
 import type { Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
@@ -48,7 +49,7 @@ async function startOne(parts: Parts, member: Member, schedule: Schedule, stored
 }
 
 function sourceName({ name }: Schedule): string {
-  return `schedule:${name}`;
+  return `${SCHEDULE_PREFIX}${name}`;
 }
 
 function numberIn(cursor: JsonObject | undefined, name: string): number | undefined {

@@ -3,6 +3,13 @@ import type { Lane } from "../contract/operations.ts";
 import type { Handle } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
 
+/** What of a specialist can be due. In the order of the flow. */
+export const PARTS = ["deliveries", "events", "intents", "doubts", "schedules", "sources", "watches"] as const;
+export type Part = (typeof PARTS)[number];
+
+/** Rows of cron schedules are named so, before their own name; those of lists are not. */
+export const SCHEDULE_PREFIX = "schedule:";
+
 /** Something looked at regularly: the feed, the jobs, a cron schedule. */
 export interface SourceRow {
   readonly name: string;
@@ -38,6 +45,8 @@ export interface ScheduleStore {
   findWatch(specialist: Handle, kind: WatchRow["kind"], object: string): Promise<WatchRow | undefined>;
   /** The earliest time anything of the specialist's is due, over events, intents of these lanes, doubts, sources and watches. */
   nextDue(specialist: Handle, lanes: readonly Lane[]): Promise<number | undefined>;
+  /** The parts that have something due by now, as `nextDue` counts it. */
+  dueParts(specialist: Handle, lanes: readonly Lane[], now: number): Promise<readonly Part[]>;
   /** The same of all specialists at once, whatever the lane, for the start. */
   firstDues(): Promise<readonly FirstDue[]>;
 }

@@ -3,9 +3,9 @@ import type { WatchWrite } from "../../contract/happening.ts";
 import type { DatabaseSync } from "node:sqlite";
 import { asHandle, type Handle } from "../../core/ids.ts";
 import type { CursorWrite } from "../../inbox/port.ts";
-import type { ScheduleStore, WatchRow } from "../../schedule/port.ts";
+import { PARTS, SCHEDULE_PREFIX, type Part, type ScheduleStore, type WatchRow } from "../../schedule/port.ts";
 import type { Commits } from "./commits.ts";
-import { maybeNumber, objectOf, textOf, type Row } from "./rows.ts";
+import { maybeNumber, maybeText, objectOf, textOf, type Row } from "./rows.ts";
 
 /** Writes inside a transaction the caller owns. */
 export interface WatchWriter {
@@ -33,11 +33,26 @@ export function createWatchWriter(db: DatabaseSync): WatchWriter {
   };
 }
 
+const IS_SCHEDULE = `(substr(name, 1, ${SCHEDULE_PREFIX.length}) = '${SCHEDULE_PREFIX}')`;
+
 /** An intent waits for the earlier ones of its run, and for the one whose object it is about. */
 export const INTENT_FREE = `(target_intent IS NULL OR target IS NOT NULL)
   AND (ordinal = 0 OR NOT EXISTS (
     SELECT 1 FROM intent AS before INDEXED BY intent_open
     WHERE before.event_seq = i.event_seq AND before.ordinal < i.ordinal AND before.state IN ('ready', 'sending')))`;
+
+/** When the first of each part of specialist ?1 is due, intents in the lanes ?2. */
+const FIRST_OF_PARTS = `
+  SELECT 'events' AS part, min(not_before) AS at FROM event WHERE specialist = ?1 AND state = 'ready'
+  UNION ALL SELECT 'intents', min(next_at) FROM intent AS i INDEXED BY intent_ready
+    WHERE specialist = ?1 AND state = 'ready' AND lane IN (SELECT value FROM json_each(?2)) AND ${INTENT_FREE}
+  UNION ALL SELECT 'intents', min(expires_at) FROM intent
+    WHERE specialist = ?1 AND expires_at IS NOT NULL AND state IN ('proposed', 'ready') AND ever_unknown = 0
+  UNION ALL SELECT 'doubts', min(next_at) FROM intent WHERE specialist = ?1 AND state = 'in_doubt'
+  UNION ALL SELECT 'deliveries', min(due_at) FROM delivery WHERE specialist = ?1 AND state = 'ready'
+  UNION ALL SELECT 'schedules', min(due_at) FROM source WHERE specialist = ?1 AND due_at IS NOT NULL AND ${IS_SCHEDULE}
+  UNION ALL SELECT 'sources', min(due_at) FROM source WHERE specialist = ?1 AND due_at IS NOT NULL AND NOT ${IS_SCHEDULE}
+  UNION ALL SELECT 'watches', min(due_at) FROM watch WHERE specialist = ?1 AND due_at IS NOT NULL`;
 
 export function createSchedule(db: DatabaseSync, commits: Commits): ScheduleStore {
   const sources = db.prepare("SELECT name, cursor, due_at FROM source WHERE specialist = ?");
@@ -50,23 +65,15 @@ export function createSchedule(db: DatabaseSync, commits: Commits): ScheduleStor
     `SELECT ${columns} FROM watch WHERE specialist = ? AND kind = ? AND due_at IS NOT NULL ORDER BY due_at LIMIT 0 + ?`,
   );
   const oneWatch = db.prepare(`SELECT ${columns} FROM watch WHERE specialist = ? AND kind = ? AND object = ?`);
-  const next = db.prepare(`
-    SELECT min(at) AS at FROM (
-      SELECT min(not_before) AS at FROM event WHERE specialist = ?1 AND state = 'ready'
-      UNION ALL SELECT min(next_at) FROM intent AS i INDEXED BY intent_ready
-        WHERE specialist = ?1 AND state = 'ready' AND lane IN (SELECT value FROM json_each(?2)) AND ${INTENT_FREE}
-      UNION ALL SELECT min(next_at) FROM intent WHERE specialist = ?1 AND state = 'in_doubt'
-      UNION ALL SELECT min(expires_at) FROM intent WHERE specialist = ?1 AND expires_at IS NOT NULL AND state IN ('proposed', 'ready')
-      UNION ALL SELECT min(due_at) FROM delivery WHERE specialist = ?1 AND state = 'ready'
-      UNION ALL SELECT min(due_at) FROM source WHERE specialist = ?1 AND due_at IS NOT NULL
-      UNION ALL SELECT min(due_at) FROM watch WHERE specialist = ?1 AND due_at IS NOT NULL)`);
+  const next = db.prepare(`SELECT min(at) AS at FROM (${FIRST_OF_PARTS})`);
+  const dueParts = db.prepare(`SELECT group_concat(part) AS parts FROM (${FIRST_OF_PARTS}) WHERE at <= ?3`);
   const work = `
     SELECT specialist, min(not_before) AS at FROM event WHERE state = 'ready' GROUP BY specialist
     UNION ALL SELECT specialist, min(next_at) FROM intent
       WHERE state = 'ready' AND (target_intent IS NULL OR target IS NOT NULL) GROUP BY specialist
     UNION ALL SELECT specialist, min(next_at) FROM intent WHERE state = 'in_doubt' GROUP BY specialist
     UNION ALL SELECT specialist, min(expires_at) FROM intent
-      WHERE expires_at IS NOT NULL AND state IN ('proposed', 'ready') GROUP BY specialist
+      WHERE expires_at IS NOT NULL AND state IN ('proposed', 'ready') AND ever_unknown = 0 GROUP BY specialist
     UNION ALL SELECT specialist, min(due_at) FROM delivery WHERE state = 'ready' GROUP BY specialist
     UNION ALL SELECT specialist, min(due_at) FROM watch WHERE due_at IS NOT NULL GROUP BY specialist`;
   const first = db.prepare(`
@@ -93,8 +100,14 @@ export function createSchedule(db: DatabaseSync, commits: Commits): ScheduleStor
         lookAt: maybeNumber(row, "look"),
       })),
     nextDue: async (specialist, lanes) => maybeNumber(next.get(specialist, JSON.stringify(lanes)) ?? {}, "at"),
+    async dueParts(specialist, lanes, now) {
+      const due = maybeText(dueParts.get(specialist, JSON.stringify(lanes), now) ?? {}, "parts")?.split(",");
+      return due === undefined ? NO_PARTS : PARTS.filter((part) => due.includes(part));
+    },
   };
 }
+
+const NO_PARTS: readonly Part[] = [];
 
 function readWatch(row: Row): WatchRow {
   return {
