@@ -92,5 +92,11 @@ export const TELL: Tell = {
     return { text, tone: "bad" };
   },
   request: () => undefined,
-  drift: ({ operation, path, kind }) => ({ text: `${operation} now answers differently: ${kind} at ${path}`, tone: "quiet" }),
+  drift: ({ operation, path, kind }) =>
+    kind === "oldest-first"
+      ? {
+          text: `${operation} shows the oldest first, so news is missed: ask for the newest first in the profile (operations.${operation}.query)`,
+          tone: "bad",
+        }
+      : { text: `${operation} now answers differently: ${kind} at ${path}`, tone: "quiet" },
 };

@@ -14,6 +14,7 @@ import { isObject, type Json } from "../core/json.ts";
 import { microsOf, type Micros } from "../core/units.ts";
 import { limitReader, type LimitReader } from "./limit-hints.ts";
 import { nextPageReader, type NextPageReader } from "./next-page.ts";
+import { isOldestFirst } from "./order.ts";
 import type { WireAnswer, WireHeaders } from "./transport.ts";
 
 export interface OutcomeReading {
@@ -45,6 +46,7 @@ interface Received {
 }
 
 const NO_DRIFT: readonly Observation[] = [];
+const OLDEST_FIRST = { severity: "breaking", kind: "oldest-first", path: "list", type: "oldest first" } as const;
 
 /**
  * Reads one operation's answers. Only a complete 2xx whose JSON reads as the operation's record is `confirmed`, and only
@@ -145,8 +147,14 @@ function succeeded(context: Context, received: Received, call: Call): OutcomeRea
       return plain({ class: "pending", ...answered, ...(reference === undefined ? {} : { reference }) });
     }
   }
+  if (!isRead && errors.stated(body))
+    return unreadable(received, `${status}, and yet it states an error${wordOf(errors.read(body)?.code)}`);
   if (operation.record === "none") return plain({ class: "confirmed", ...answered, ...chargedBy(context, body), body });
   return operation.list ? readListed(context, received, call) : readSingle(context, received);
+}
+
+function wordOf(code: string | undefined): string {
+  return code === undefined ? "" : ` (${code})`;
 }
 
 /** What the action cost, where the profile says where to look. What cannot be read there is left to the worst that was held. */
@@ -190,6 +198,8 @@ function readListed({ profile, operation, pins, nextPage }: Context, received: R
     return unreadable(received, `not one of ${skipped} items can be read`, drift);
   const cursor = call.input["cursor"];
   const next = nextPage(body, headers, { cursor: typeof cursor === "string" ? cursor : undefined, items: items.length + skipped });
+  // Further pages of such a list are newer, and looks never come to them.
+  const isBackward = next !== undefined && isOldestFirst(items);
   return {
     outcome: {
       class: "confirmed",
@@ -199,7 +209,7 @@ function readListed({ profile, operation, pins, nextPage }: Context, received: R
       ...(next === undefined ? {} : { next }),
       body: MAY_HOLD_SECRETS.has(operation.record) ? withoutSecrets(body, undefined) : body,
     },
-    drift,
+    drift: isBackward ? [...drift, { ...OLDEST_FIRST, record: operation.record }] : drift,
   };
 }
 

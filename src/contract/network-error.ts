@@ -18,6 +18,8 @@ export interface ErrorReader {
   read(body: Json | undefined): NetworkError | undefined;
   /** Whether a successful status carries a plain `false` where the profile says success is stated. */
   failed(body: Json | undefined): boolean;
+  /** Whether the place that holds a refusal's code or message (`error` of `error.code`) holds anything: no successful answer says so. */
+  stated(body: Json | undefined): boolean;
   /** The network's word for "my Guardian has to decide", and its reference. */
   pending(body: Json | undefined): { readonly reference?: string } | undefined;
   reference(body: Json | undefined): string | undefined;
@@ -30,6 +32,7 @@ export function errorReader(profile: Pick<Profile, "errors" | "pending">): Error
   const code = compile(profile.errors.code);
   const message = compile(profile.errors.message);
   const failed = compile(profile.errors.failed);
+  const holders = new Set([...code, ...message].flatMap(({ segments }) => (segments.length > 1 ? segments.slice(0, 1) : [])));
   const retryAfter = compile(profile.errors.retryAfter);
   const at = compile(profile.pending.at);
   const references = compile(profile.pending.reference);
@@ -46,6 +49,7 @@ export function errorReader(profile: Pick<Profile, "errors" | "pending">): Error
       return { code: word, message: text ?? word ?? "" };
     },
     failed: (body) => firstAt(body, failed, (found) => (typeof found === "boolean" ? !found : undefined)) === true,
+    stated: (body) => isObject(body) && [...holders].some((holder) => Object.hasOwn(body, holder) && isSomething(body[holder])),
     pending(body) {
       const waits = at.some((path) =>
         firstAt(body, [path], (found) => (typeof found === "string" && words.has(statusWord(found)) ? true : undefined)),
@@ -57,6 +61,11 @@ export function errorReader(profile: Pick<Profile, "errors" | "pending">): Error
     reference,
     retryAfter: (body) => firstAt(body, retryAfter, (found) => found),
   };
+}
+
+function isSomething(value: Json | undefined): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  return isObject(value) ? Object.keys(value).length > 0 : Boolean(value);
 }
 
 /** A word or number that may name an error: never a sentence, which `message` is for. */

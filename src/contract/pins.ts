@@ -2,7 +2,7 @@
 import { isObject, type JsonObject } from "../core/json.ts";
 import type { RecordName } from "./operations.ts";
 
-export const DRIFT_KINDS = ["new-field", "missing-field", "type-change", "new-status", "winner-change"] as const;
+export const DRIFT_KINDS = ["new-field", "missing-field", "type-change", "new-status", "winner-change", "oldest-first"] as const;
 export type DriftKind = (typeof DRIFT_KINDS)[number];
 
 /** `note`: nothing is lost by it; `warning`: something is read differently; `breaking`: something can no longer be read. */

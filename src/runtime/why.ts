@@ -317,6 +317,8 @@ function changed(kind: Observation["kind"], path: string, type: string): string 
       return `${path} comes as a different type now (${type})`;
     case "winner-change":
       return `${path} (${type}) is where it is found now`;
+    case "oldest-first":
+      return "it shows the oldest first, so what is new is not on the pages that are read: ask for the newest first by its query in the profile";
     case "new-status":
       return `${path} says something unknown`;
   }

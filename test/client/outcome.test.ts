@@ -64,6 +64,8 @@ describe("a write", () => {
     [200, { id: 1.5 }, "unknown"],
     [206, { id: "p1" }, "unknown"],
     [200, { success: false, error: "content too long" }, "refused"],
+    [200, { id: "r1", error: { code: "not_verified", message: "verify first" } }, "unknown"],
+    [200, { id: "p1", error: null, errors: [] }, "confirmed"],
     [202, { id: "ap1" }, "pending"],
     [202, "", "pending"],
     [200, { status: "pending_approval", approval_id: "ap1" }, "pending"],
@@ -104,12 +106,14 @@ describe("a write", () => {
     expect(read("webhooks.delete", answer(204, "")).class).toBe("confirmed");
     expect(read("communities.leave", answer(200, { ok: true })).class).toBe("confirmed");
     expect(read("webhooks.delete", answer(200, HTML)).class).toBe("unknown");
+    expect(read("webhooks.delete", answer(200, OWN)).class).toBe("unknown");
   });
 
   test("that creates nothing is confirmed by any plain yes, where the profile says so", () => {
     expect(read("posts.vote", answer(200, { ok: true })).class).toBe("confirmed");
     expect(read("posts.vote", answer(204, "")).class).toBe("confirmed");
     expect(read("posts.vote", answer(200, HTML)).class).toBe("unknown");
+    expect(read("posts.vote", answer(200, { error: "verify first" }))).toMatchObject({ class: "unknown", unreadable: true });
     const strict = resolveProfile({ extends: "set-b", operations: { "posts.vote": { answer: "record" } } });
     expect(read("posts.vote", answer(200, { ok: true }), strict)).toMatchObject({ class: "unknown", unreadable: true });
   });
@@ -278,4 +282,30 @@ test("whatever comes, reading it never throws, and only a 2xx is ever confirmed"
     ),
     { numRuns: 3_000 },
   );
+});
+
+describe("a list with further pages that shows its oldest items first", () => {
+  const day = (n: number) => ({ id: `p${n}`, created_at: new Date(NOW + n * 86_400_000).toISOString() });
+  const drift = (days: readonly number[], more: object = { next_cursor: "c" }) => {
+    const operation = profileB.operations.get("posts.list");
+    if (operation === undefined) throw new Error("no posts.list");
+    const wire = answer(200, { posts: days.map(day), ...more });
+    return outcomeReader(
+      profileB,
+      operation,
+      virtualClock(NOW),
+    )(wire, { operation: "posts.list", input: {} }).drift.map(({ kind }) => kind);
+  };
+
+  test("is told of, since what is new is on pages that no look comes to", () => {
+    expect(drift([1, 2, 2, 3, 4])).toEqual(["oldest-first"]);
+  });
+
+  test.each([
+    ["newest first", [5, 4, 3, 2, 1], undefined],
+    ["all of one day", [3, 3, 3, 3, 3], undefined],
+    ["in no order", [1, 2, 4, 3, 5], undefined],
+    ["too few to tell", [1, 2, 3], undefined],
+    ["all of the list", [1, 2, 3, 4, 5], {}],
+  ])("and one with items %s is not", (_name, days, more) => expect(drift(days, more)).toEqual([]));
 });
