@@ -27,7 +27,7 @@ export interface DoubtTiming {
 export function conclude(intent: Intent, outcome: Outcome, timing: DoubtTiming, now: number): IntentChange {
   switch (outcome.class) {
     case "confirmed": {
-      const created = createdId(outcome);
+      const created = createdId(outcome, intent.target);
       return { state: "confirmed", ...(created === undefined ? {} : { createdRef: created }) };
     }
     case "refused":
@@ -86,9 +86,8 @@ function backoff(attempt: number, longestMs: number): number {
   return Math.min(longestMs, SECOND * 2 ** Math.min(Math.max(0, attempt - 1), 16));
 }
 
-/** The id of what came to be, where the answer names one. */
-export function createdId(outcome: Extract<Outcome, { readonly class: "confirmed" }>): string | undefined {
-  const record = outcome.record;
+/** The id of what came to be, where the answer names one. What was acted on was there before: a vote is often answered with its post. */
+export function createdId({ record }: Extract<Outcome, { readonly class: "confirmed" }>, target: string | undefined): string | undefined {
   if (record === undefined || !("id" in record)) return undefined;
-  return record.id;
+  return record.id === target ? undefined : record.id;
 }

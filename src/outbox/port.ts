@@ -107,8 +107,8 @@ export interface OutboxStore {
   moveIntent(move: IntentMove): Promise<boolean>;
   /** Cancels what has expired. Answers the cancelled ones. */
   expireIntents(specialist: Handle, now: number, limit: number): Promise<readonly Intent[]>;
-  /** Which of these network ids are already claimed by an intent of the specialist's. */
-  claimedRefs(specialist: Handle, refs: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Which of these network ids are already claimed by an intent of the specialist's and of this operation: ids of other things may be the same. */
+  claimedRefs(by: Pick<Intent, "specialist" | "operation">, refs: readonly string[]): Promise<ReadonlySet<string>>;
   loadProof(keyId: KeyId, operation: string): Promise<Proof>;
   saveProof(keyId: KeyId, operation: string, proof: Proof, now: number): Promise<void>;
 }

@@ -9,7 +9,7 @@ import type { Intent } from "./port.ts";
  * intents did is claimed by them, while an effect that is overlooked would be made twice.
  */
 const CLOCK_SKEW_MS = 2 * DAY;
-/** The same where any words will do: nothing claims what was said before by others of our own making. */
+/** The same where any words are taken for an action: nothing claims what was said before by others of our own making. */
 const UNSENT_SKEW_MS = 15 * MINUTE;
 
 export interface Myself {
@@ -48,6 +48,42 @@ export function readBackOf(intent: Intent): ReadBack | undefined {
   }
 }
 
+/** Without a count of its replies, a thread that shows this many may have been cut off there. */
+const CUT_OFF = 10;
+
+/** Whether what was read would show the effect, so that not seeing it there means something. */
+export function wouldShow({ operation }: Intent, records: readonly NetworkRecord[]): boolean {
+  return records.every((record) => {
+    if (operation === "posts.reply" && record.kind === "post")
+      return record.replyCount !== undefined || (record.replies?.length ?? 0) < CUT_OFF;
+    // A network may show who got a job, and not who applied for it.
+    return operation !== "jobs.apply" || record.kind !== "job" || record.applicantIds !== undefined;
+  });
+}
+
+/**
+ * Whether finding the effect there proves that reading back works. A job that was given to us proves that we applied, and
+ * not that those who applied are shown.
+ */
+export function provesReading({ operation }: Intent, records: readonly NetworkRecord[], me: Myself): boolean {
+  return operation !== "jobs.apply" || records.some((record) => record.kind === "job" && isApplicant(record, me));
+}
+
+/**
+ * What we said there since then, by ids, that are not the very words of one of `others`: networks escape, shorten and
+ * mask words, so one of these may be the intent's.
+ */
+export function findOtherWords(
+  intent: Intent,
+  records: readonly NetworkRecord[],
+  me: Myself,
+  others: readonly Intent[],
+): readonly string[] {
+  const theirs = new Set(others.flatMap((other) => findSame(other, records, me)));
+  const skewMs = intent.attempt > 0 ? CLOCK_SKEW_MS : UNSENT_SKEW_MS;
+  return findAlike(intent, records, me, skewMs).filter((ref) => !theirs.has(ref));
+}
+
 /**
  * What a complete look found: candidates by id (an empty id where the effect is a fact without an object of its own).
  *
@@ -62,13 +98,11 @@ export function findEffect(
   others: readonly Intent[] = [],
 ): readonly string[] {
   const same = findSame(intent, records, me);
-  if (intent.attempt > 0) return same;
-  const theirs = new Set(others.flatMap((other) => findSame(other, records, me)));
-  return [...new Set([...same, ...findAlike(intent, records, me).filter((ref) => !theirs.has(ref))])];
+  return intent.attempt > 0 ? same : [...new Set([...same, ...findOtherWords(intent, records, me, others)])];
 }
 
-function findAlike(intent: Intent, records: readonly NetworkRecord[], me: Myself): readonly string[] {
-  const since = (intent.sentAt ?? intent.createdAt) - UNSENT_SKEW_MS;
+function findAlike(intent: Intent, records: readonly NetworkRecord[], me: Myself, skewMs: number): readonly string[] {
+  const since = (intent.sentAt ?? intent.createdAt) - skewMs;
   const ours = (post: Pick<Post, "authorId" | "authorHandle" | "createdAtMs">): boolean =>
     isMine(post, me) && (post.createdAtMs ?? since) >= since;
   const posts = records.filter((record) => record.kind === "post");
@@ -126,7 +160,11 @@ function isAssignee(job: Job, me: Myself): boolean {
 }
 
 function hasApplied(job: Job, me: Myself): boolean {
-  return isAssignee(job, me) || (me.accountId !== undefined && job.applicantIds?.includes(me.accountId) === true);
+  return isAssignee(job, me) || isApplicant(job, me);
+}
+
+function isApplicant(job: Job, me: Myself): boolean {
+  return me.accountId !== undefined && job.applicantIds?.includes(me.accountId) === true;
 }
 
 function isSubmitted(job: Job): boolean {

@@ -18,10 +18,12 @@ const READ_FAILED_DAYS = 7;
 const EARLY_LOOKS_MS: readonly number[] = [2 * SECOND, 10 * SECOND, 30 * SECOND];
 
 export type Look =
-  /** The effect, by the id of its object (empty where it has none). */
-  | { readonly kind: "found"; readonly ref: string }
+  /** The effect, by the id of its object (empty where it has none), and whether that proves that reading back works. */
+  | { readonly kind: "found"; readonly ref: string; readonly proves: boolean }
   /** A complete read that does not show it; where the interface has nothing better, it proves nothing. */
   | { readonly kind: "absent"; readonly proves: boolean }
+  /** A complete read that does not show it, but something of ours in other words that no other action claims. */
+  | { readonly kind: "other-words"; readonly ref: string }
   /** What it was about is not there (any more): no read can show what happened to it. */
   | { readonly kind: "gone" }
   /** The read failed or was incomplete. */
@@ -64,24 +66,16 @@ function judge(intent: Intent, look: Look, { quietMs, now, knownForMs, proof }: 
       return unreadable(sentAt, now);
     case "no-read":
       return park("no_read_back", "the interface shows no way to see whether it happened");
+    case "other-words":
+      // Another action may claim it yet.
+      if (now < quietAt) return notYet(sentAt, quietAt, now, `not seen in these words; ${look.ref} is ours, in other words`);
+      return park("other_words", `not seen in these words, but ${look.ref} is ours and may be this one, changed: a person decides`);
     case "gone":
       // Until the quiet period is over it may only be late to show.
-      if (now < quietAt)
-        return {
-          state: "in_doubt",
-          nextAt: nextEarlyLook(sentAt, quietAt, now),
-          code: "not_seen_yet",
-          message: "what it is about is not shown",
-        };
+      if (now < quietAt) return notYet(sentAt, quietAt, now, "what it is about is not shown");
       return park("target_gone", "what it was about is gone, so nothing shows whether it happened: a person decides");
     case "absent": {
-      if (now < quietAt)
-        return {
-          state: "in_doubt",
-          nextAt: nextEarlyLook(sentAt, quietAt, now),
-          code: "not_seen_yet",
-          message: "not seen yet; it may still land",
-        };
+      if (now < quietAt) return notYet(sentAt, quietAt, now, "not seen yet; it may still land");
       if (intent.checks + 1 < ABSENT_LOOKS)
         return {
           state: "in_doubt",
@@ -112,6 +106,10 @@ function unreadable(sentAt: number, now: number): IntentChange {
   if (now - sentAt > READ_FAILED_DAYS * DAY) return park("read_back_failed", `${message}, for ${READ_FAILED_DAYS} days`);
   const pause = Math.min(LONGEST_READ_FAILED_MS, Math.max(READ_FAILED_MS, (now - sentAt) / 4));
   return { state: "in_doubt", nextAt: now + pause, code: "read_back_failed", message };
+}
+
+function notYet(sentAt: number, quietAt: number, now: number, message: string): IntentChange {
+  return { state: "in_doubt", nextAt: nextEarlyLook(sentAt, quietAt, now), code: "not_seen_yet", message };
 }
 
 function nextEarlyLook(sentAt: number, quietAt: number, now: number): number {

@@ -2,7 +2,7 @@
 import { cursorOf } from "../client/next-page.ts";
 import type { NetworkRecord } from "../contract/records.ts";
 import type { Intent, IntentChange, Proof } from "../outbox/port.ts";
-import { findEffect, readBackOf, type Myself, type ReadBack } from "../outbox/readback.ts";
+import { findEffect, findOtherWords, provesReading, readBackOf, wouldShow, type Myself, type ReadBack } from "../outbox/readback.ts";
 import { ABSENT_LOOKS, reconcile, refusalOf, type Look } from "../outbox/reconcile.ts";
 import { announceIntent } from "./announcing.ts";
 import { follow } from "./concluding.ts";
@@ -74,7 +74,12 @@ async function settleOne(parts: Parts, member: Member, intent: Intent): Promise<
     await store.saveProof(
       member.keyId,
       intent.operation,
-      { proven: true, found: proof.found + 1, missed: proof.missed, latenessMs: Math.min(latenessMs, profile.quietMs) },
+      {
+        proven: proof.proven || (look.kind === "found" && look.proves),
+        found: proof.found + 1,
+        missed: proof.missed,
+        latenessMs: Math.min(latenessMs, profile.quietMs),
+      },
       now,
     );
   }
@@ -116,13 +121,24 @@ async function lookFor(parts: Parts, member: Member, intent: Intent): Promise<Lo
   if (read.kind !== "read") return read;
   const others = intent.attempt === 0 ? await othersInDoubt(parts, member, intent) : [];
   const found = findEffect(intent, read.records, myself(member), others);
-  const claimed = await parts.store.claimedRefs(
-    member.specialist.handle,
-    found.filter((ref) => ref !== ""),
+  const ref = await unclaimed(parts, intent, found);
+  if (ref !== undefined) return { kind: "found", ref, proves: provesReading(intent, read.records, myself(member)) };
+  if (!read.complete) return { kind: "unreadable" };
+  if (findOtherWords(intent, read.records, myself(member), others).length > 0) {
+    const doubtful = await othersInDoubt(parts, member, intent);
+    const other = await unclaimed(parts, intent, findOtherWords(intent, read.records, myself(member), doubtful));
+    if (other !== undefined) return { kind: "other-words", ref: other };
+  }
+  return { kind: "absent", proves: readBack.provesAbsence && wouldShow(intent, read.records) };
+}
+
+/** The first of these that no other action is known to have brought about. */
+async function unclaimed({ store }: Parts, intent: Intent, refs: readonly string[]): Promise<string | undefined> {
+  const claimed = await store.claimedRefs(
+    intent,
+    refs.filter((ref) => ref !== ""),
   );
-  const ref = found.find((candidate) => !claimed.has(candidate));
-  if (ref !== undefined) return { kind: "found", ref };
-  return read.complete ? { kind: "absent", proves: readBack.provesAbsence } : { kind: "unreadable" };
+  return refs.find((ref) => !claimed.has(ref));
 }
 
 /** All that could show the effect, page by page; undefined when nothing could be read. */
@@ -180,7 +196,9 @@ async function proofFor(parts: Parts, member: Member, intent: Intent): Promise<(
     const read = readBack === undefined ? undefined : await readAll(parts, member, control, readBack);
     if (read === undefined || read.kind === "gone") continue;
     if (read.kind === "no-room") return read;
-    const found = findEffect(control, read.records, myself(member)).some((ref) => ref === "" || ref === control.createdRef);
+    const { records } = read;
+    const shown = findEffect(control, records, myself(member)).some((ref) => ref === "" || ref === control.createdRef);
+    const found = shown && provesReading(control, records, myself(member));
     if (!found && !read.complete) continue;
     const now = { ...proof, proven: found, found: proof.found + Number(found), missed: proof.missed + Number(!found) };
     await parts.store.saveProof(keyId, intent.operation, now, parts.clock.now());

@@ -49,7 +49,11 @@ const look = (over: Partial<Intent>, proof: Proof, now: number) =>
 
 describe("an action in doubt", () => {
   test("that is found is confirmed, whenever it is found", () => {
-    const found = reconcile(intent(), { kind: "found", ref: "p9" }, { quietMs: QUIET, now: SENT + 1, knownForMs: 1, proof: unproven });
+    const found = reconcile(
+      intent(),
+      { kind: "found", ref: "p9", proves: true },
+      { quietMs: QUIET, now: SENT + 1, knownForMs: 1, proof: unproven },
+    );
     expect(found).toEqual({ state: "confirmed", createdRef: "p9" });
   });
 
@@ -86,7 +90,11 @@ describe("an action in doubt", () => {
     expect(look(last, proven, SENT + QUIET)).toMatchObject({ state: "refused", ...refused });
     expect(look({ ...last, attempt: MAX_ATTEMPTS }, proven, SENT + QUIET)).toMatchObject({ state: "refused", ...refused });
     expect(look(last, unproven, SENT + QUIET)).toMatchObject({ state: "parked", code: "absent_unproven" });
-    const found = reconcile(intent(last), { kind: "found", ref: "p9" }, { quietMs: QUIET, now: SENT, knownForMs: 1, proof: unproven });
+    const found = reconcile(
+      intent(last),
+      { kind: "found", ref: "p9", proves: true },
+      { quietMs: QUIET, now: SENT, knownForMs: 1, proof: unproven },
+    );
     expect(found).toEqual({ state: "confirmed", createdRef: "p9" });
   });
 

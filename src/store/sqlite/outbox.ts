@@ -144,7 +144,8 @@ export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: Ap
   const over = "specialist = ? AND expires_at <= ? AND expires_at IS NOT NULL AND state IN ('proposed', 'ready') AND ever_unknown = 0";
   const anyExpired = db.prepare(`SELECT 1 FROM intent WHERE ${over} LIMIT 1`);
   const expired = db.prepare(`SELECT ${INTENT_ROW} FROM intent WHERE ${over} LIMIT 0 + ?`);
-  const claimed = db.prepare("SELECT created_ref FROM intent WHERE specialist = ? AND created_ref IN (SELECT value FROM json_each(?))");
+  const claimed = db.prepare(`
+    SELECT created_ref FROM intent WHERE specialist = ? AND operation = ? AND created_ref IN (SELECT value FROM json_each(?))`);
   const proof = db.prepare("SELECT found, missed, proven, lateness_ms FROM proof WHERE key_id = ? AND operation = ?");
   const saveProof = db.prepare(`
     INSERT INTO proof (key_id, operation, found, missed, proven, lateness_ms, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
@@ -169,8 +170,8 @@ export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: Ap
       const cancel = (intent: Intent): boolean => applyChange({ seq: intent.seq, from: ["proposed", "ready"], change, now });
       return commits.soft(() => due.filter(cancel));
     },
-    async claimedRefs(specialist, refs) {
-      return new Set(claimed.all(specialist, JSON.stringify(refs)).map((row) => textOf(row, "created_ref")));
+    async claimedRefs({ specialist, operation }, refs) {
+      return new Set(claimed.all(specialist, operation, JSON.stringify(refs)).map((row) => textOf(row, "created_ref")));
     },
     async loadProof(keyId, operation) {
       const row = proof.get(keyId, operation);

@@ -32,7 +32,8 @@ export function createRuns(db: DatabaseSync, commits: Commits, { insertEvent, gu
   const words = createRecentWords(db);
   const insert = createInsertIntent(db);
   const earlier = db.prepare("SELECT created_ref FROM intent WHERE id = ? AND state = 'confirmed'");
-  // An answer to a vote names the post that was voted on, which is somebody else's.
+  // An answer to a vote names the post that was voted on, which is somebody else's. And where
+  // posts, jobs and applications are each counted from 1, an id alone does not say what it is of.
   const own = db.prepare(
     "SELECT 1 FROM intent WHERE specialist = ? AND created_ref = ? AND operation IN ('posts.create', 'posts.reply') LIMIT 1",
   );

@@ -1,0 +1,221 @@
+/** Networks that show what was done otherwise than the local one, or not at all: what is in doubt there is not done twice. */
+import { afterEach, describe, expect, test } from "vitest";
+import type { WireAnswer } from "../../src/client/transport.ts";
+import { asHandle } from "../../src/core/ids.ts";
+import { seededRandom } from "../../src/core/random.ts";
+import { MINUTE } from "../../src/core/units.ts";
+import { virtualClock } from "../../src/core/virtual-clock.ts";
+import { createSpecialist } from "../../src/specialist/specialist.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { virtualRuntime } from "../runtime/virtual-runtime.ts";
+
+const ends: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+interface Post {
+  readonly id: number | string;
+  readonly author: string;
+  readonly content: string;
+  readonly replies: Post[];
+}
+interface Job {
+  readonly id: number | string;
+  readonly applicants: string[];
+  assignee?: string;
+}
+interface Ways {
+  /** How the words of others' posts are kept. */
+  readonly keep?: (text: string) => string;
+  readonly showPost?: (post: Post) => object;
+  readonly showJob?: (job: Job) => object;
+  readonly answerVote?: (post: Post) => object;
+  /** The object whose first action takes effect while its answer is lost. */
+  readonly loses?: string;
+}
+
+/** A small network in a function, and a specialist that replies, votes and applies. */
+async function world({ keep = (text) => text, showPost = whole, showJob = open, answerVote = () => ({ ok: true }), loses }: Ways) {
+  const clock = virtualClock(Date.UTC(2026, 10, 21));
+  const posts: Post[] = [];
+  const jobs: Job[] = [];
+  const done: string[] = [];
+  let replies = 0;
+  let applications = 0;
+  const lost = (path: string): boolean =>
+    loses !== undefined && path.includes(`/${loses}/`) && done.filter((one) => one === path).length === 1;
+  const write = (path: string, content: string): object => {
+    const [kind, id, verb] = path.split("/");
+    done.push(path);
+    if (kind === "jobs") {
+      jobs.find((job) => String(job.id) === id)?.applicants.push("me");
+      return { id: ++applications, status: "applied" };
+    }
+    const post = posts.find((one) => String(one.id) === id);
+    if (post === undefined) throw new Error(`no post ${id}`);
+    if (verb === "vote") return answerVote(post);
+    const reply = { id: ++replies, author: "me", content: keep(content), replies: [] };
+    post.replies.push(reply);
+    return shown(reply);
+  };
+  const read = (path: string): object => {
+    const [kind, id] = path.split("/");
+    if (kind === "agents") return { agents: [{ id: "me", handle: "scout" }] };
+    if (kind === "jobs") {
+      const job = jobs.find((one) => String(one.id) === id);
+      return id === undefined ? { jobs: jobs.map(showJob) } : showJob(job ?? { id, applicants: [] });
+    }
+    const post = posts.find((one) => String(one.id) === id);
+    return post === undefined ? { posts: posts.map(shown) } : showPost(post);
+  };
+  const answer = (status: number, body: object): WireAnswer => ({
+    kind: "answer",
+    status,
+    headers: {},
+    text: JSON.stringify(body),
+    elapsedMs: 1,
+  });
+  const store = openSqliteStore({ path: ":memory:", clock, random: seededRandom(1) });
+  const runtime = virtualRuntime({
+    specialists: [
+      createSpecialist({
+        handle: "scout",
+        tier: "pro",
+        watch: { feed: { from: "start" }, jobs: { from: "start" } },
+        may: ["posts.reply", "posts.vote", "jobs.apply"],
+        on: {
+          "post.created": (post, act) => {
+            if (post.content?.startsWith("vote") === true) act.vote(post);
+            else act.reply(post, `Welcome & hello, ${post.id}`);
+          },
+          "intent.confirmed": ({ operation, target }, act) => {
+            if (operation === "posts.vote" && target !== undefined) act.reply(target, "That was worth a vote");
+          },
+          "job.listed": (job, act) => void act.apply(job, { message: "I can" }),
+        },
+      }),
+    ],
+    store,
+    transport: async ({ method, path, body }) => {
+      const place = (path.split("?", 1)[0] ?? "").replace("/v1/", "");
+      if (method === "GET") return answer(200, read(place));
+      const made = write(place, String((JSON.parse(body ?? "{}") as { content?: string }).content));
+      return lost(place) ? { kind: "unknown", reason: "ECONNRESET" } : answer(201, made);
+    },
+    keyOf: () => "sk_live_of_scout",
+    clock,
+    random: seededRandom(2),
+  });
+  await clock.run(runtime.start());
+  ends.push(async () => {
+    await clock.run(runtime.stop());
+    await clock.run(store.close());
+  });
+  const after = async (ms: number): Promise<void> => {
+    const until = clock.now() + ms;
+    while (clock.now() < until) await clock.advance(5_000);
+  };
+  /** What became of the actions on an object. */
+  const fate = async (target: string): Promise<readonly string[]> =>
+    (await store.intents({ specialist: asHandle("scout"), limit: 100 }))
+      .filter((intent) => intent.target === target)
+      .map(({ operation, state, code }) => [operation, state, ...(state === "confirmed" ? [] : [code])].join(" "));
+  const post = (id: number | string, content = "a post"): Post => {
+    const made = { id, author: "bob", content, replies: [] };
+    posts.push(made);
+    return made;
+  };
+  const job = (id: number | string): Job => {
+    const made = { id, applicants: [] };
+    jobs.push(made);
+    return made;
+  };
+  return { after, fate, post, job, done };
+}
+
+function shown({ id, author, content }: Post): object {
+  return { id, content, author: { id: author, handle: author === "me" ? "scout" : author } };
+}
+
+function whole(post: Post): object {
+  return { ...shown(post), reply_count: post.replies.length, replies: post.replies.map(shown) };
+}
+
+function open({ id, applicants, assignee }: Job): object {
+  return {
+    id,
+    title: "a job",
+    applicants,
+    ...(assignee === undefined ? { status: "open" } : { status: "assigned", assignee: { id: assignee } }),
+  };
+}
+
+describe("an action whose answer is lost takes effect once", () => {
+  test("where the network changes some words: a person decides whether these are the ones", async () => {
+    let changes = false;
+    const { after, fate, post, done } = await world({ loses: "p2", keep: (text) => (changes ? text.replaceAll("&", "&amp;") : text) });
+    post("p1");
+    await after(5 * MINUTE);
+    changes = true;
+    post("p2");
+    await after(20 * MINUTE);
+    expect(done).toEqual(["posts/p1/reply", "posts/p2/reply"]);
+    expect(await fate("p2")).toEqual(["posts.reply parked other_words"]);
+  });
+
+  test("where a long thread is cut off and not counted", async () => {
+    const cut = (post: Post): object => ({ ...shown(post), replies: post.replies.slice(0, 10).map(shown) });
+    const { after, fate, post, done } = await world({ loses: "p2", showPost: cut });
+    post("p1");
+    await after(5 * MINUTE);
+    const long = post("p2");
+    for (let i = 0; i < 30; i++) long.replies.push({ id: `r${i}`, author: "ann", content: "so they say", replies: [] });
+    await after(20 * MINUTE);
+    expect(done).toEqual(["posts/p1/reply", "posts/p2/reply"]);
+    expect(await fate("p2")).toEqual(["posts.reply parked absence_unprovable"]);
+  });
+
+  test.each([
+    ["leaves out who applied", (job: Job) => ({ ...open(job), applicants: undefined }), "absence_unprovable"],
+    ["always shows that nobody applied", (job: Job) => ({ ...open(job), applicants: [] }), "absent_unproven"],
+  ])("where the network %s, though it shows who was given a job", async (_name, showJob, code) => {
+    const { after, fate, job, done } = await world({ loses: "j2", showJob });
+    const given = job("j1");
+    await after(5 * MINUTE);
+    given.assignee = "me";
+    job("j2");
+    await after(20 * MINUTE);
+    expect(done).toEqual(["jobs/j1/apply", "jobs/j2/apply"]);
+    expect(await fate("j2")).toEqual([`jobs.apply parked ${code}`]);
+  });
+
+  test("where applications and replies are each counted from 1", async () => {
+    const { after, fate, post, job, done } = await world({ loses: "102" });
+    for (const id of [201, 202, 203]) job(id);
+    post(101);
+    await after(5 * MINUTE);
+    post(102);
+    await after(20 * MINUTE);
+    expect(done.filter((one) => one.startsWith("posts/"))).toEqual(["posts/101/reply", "posts/102/reply"]);
+    expect(await fate("102")).toEqual(["posts.reply confirmed"]);
+  });
+});
+
+describe("a stranger's post is answered", () => {
+  test("also after a vote on it that the network answered with that post", async () => {
+    const { after, fate, post } = await world({ answerVote: whole });
+    post("p1", "vote for this");
+    await after(MINUTE);
+    expect(await fate("p1")).toEqual(["posts.reply confirmed", "posts.vote confirmed"]);
+  });
+
+  test("also where an application has the same number", async () => {
+    const { after, fate, post, job } = await world({});
+    job(201);
+    await after(MINUTE);
+    post(1);
+    await after(MINUTE);
+    expect(await fate("1")).toEqual(["posts.reply confirmed"]);
+  });
+});
