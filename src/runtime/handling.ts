@@ -1,6 +1,7 @@
 /** From the inbox to the outbox: claims what is due for a specialist, runs its handlers, ends each run in one transaction. */
 import { messageOf, RetinueError } from "../core/errors.ts";
 import { newIntentId } from "../core/ids.ts";
+import type { JsonObject } from "../core/json.ts";
 import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { ClaimedEvent } from "../inbox/port.ts";
 import { brake } from "../specialist/brakes.ts";
@@ -31,8 +32,16 @@ export async function handleEvents(
   }
   let finished = false;
   for (const event of events) {
-    if (stopping.aborted) await store.retryEvent(event.seq, { notBefore: 0, failed: false, note: "the runtime stopped" });
-    else finished = (await handlers.add(() => handleOne(parts, member, event, read))) || finished;
+    if (stopping.aborted) {
+      await store.retryEvent(event.seq, { notBefore: 0, failed: false, note: "the runtime stopped" });
+      continue;
+    }
+    const leave = await handlers.take();
+    try {
+      finished = (await handleOne(parts, member, event, read)) || finished;
+    } finally {
+      leave();
+    }
   }
   // A claim may end early, as what may have ended the process is claimed alone; what was given back is not asked for again.
   return events.length === CLAIM || finished;
@@ -104,7 +113,7 @@ async function runOne(
     event,
     steps: event.steps,
     me: { handle: specialist.handle, id: member.accountId },
-    state: Object.keys(stored).length === 0 ? structuredClone(specialist.initialState) : stored,
+    state: isEmpty(stored) && !isEmpty(specialist.initialState) ? structuredClone(specialist.initialState) : stored,
     rules: member.rules,
     deadlineMs: specialist.deadlineMs,
     read,
@@ -117,6 +126,10 @@ async function runOne(
   };
   const isolation = specialist.isolate === "worker" ? parts.isolation : undefined;
   return isolation === undefined ? runHandler(handler, request) : isolation.run(specialist, event.kind, request);
+}
+
+function isEmpty(state: JsonObject): boolean {
+  return Object.keys(state).length === 0;
 }
 
 function finish(

@@ -1,5 +1,4 @@
 /** The whole: joins the stages and drives them, from what arrives to what is sent and what became of it. */
-import PQueue from "p-queue";
 import type { KeyProvider } from "../client/auth.ts";
 import type { Transport } from "../client/transport.ts";
 import type { Profile } from "../contract/profile.ts";
@@ -30,6 +29,7 @@ import { createKeyWatch, KEY_LOOK_MS, type KeyWatch } from "./keys.ts";
 import { isStoreLost } from "./lost.ts";
 import { ALL_PARTS, bitOf, createMember, endWaits, freeLanes, isBusy, type Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
+import { createPlaces } from "./places.ts";
 import { pollSources } from "./polling.ts";
 import { readFor } from "./reading.ts";
 import type { ReceiverSettings } from "./receiver-settings.ts";
@@ -94,7 +94,7 @@ export interface Runtime {
   storeLost(error: Fatal): void;
 }
 
-const DEFAULT_HANDLERS = 32;
+export const DEFAULT_HANDLERS = 32;
 const DEFAULT_DRAIN_MS = 25 * SECOND;
 /** What is due but cannot go on (it waits for another row) is looked at again after this, unless something wakes it. */
 const STUCK_LOOK_MS = 5 * SECOND;
@@ -160,7 +160,7 @@ class Engine implements Runtime {
       standing,
       zone: options.zone ?? "UTC",
       door: openDoor(options, { announcer: this.announcer, standing, keys: this.#keys, clock, wall: options.clock, ledger }),
-      handlers: new PQueue({ concurrency: options.handlers ?? DEFAULT_HANDLERS }),
+      handlers: createPlaces(options.handlers ?? DEFAULT_HANDLERS),
       isolation: options.isolation,
       fetch: options.fetch ?? globalThis.fetch,
       stopping: this.#stopping.signal,

@@ -15,7 +15,8 @@ export const MAX_STEPS_PER_RUN = 1_000;
 const MAX_DATA_BYTES = 16 * 1024;
 
 export interface RunTools {
-  readonly signal: AbortSignal;
+  /** Made when first used, as `random`. */
+  readonly signal: () => AbortSignal;
   /** Made when first used: most handlers leave nothing to chance. */
   readonly random: () => Random;
   readonly suspend: (until: number, reason: string) => void;
@@ -50,7 +51,7 @@ export function createContext(request: RunRequest, tools: RunTools): RunContext 
     step: createSteps(request, tools, another),
     now: event.beganAt,
     random: () => (random ??= tools.random()).next(),
-    fetch: (input, init) => request.fetch(input, { ...init, signal: init?.signal ?? tools.signal }),
+    fetch: (input, init) => request.fetch(input, { ...init, signal: init?.signal ?? tools.signal() }),
     get state() {
       return state;
     },
@@ -59,7 +60,9 @@ export function createContext(request: RunRequest, tools: RunTools): RunContext 
       state = value;
     },
     log: request.log,
-    signal: tools.signal,
+    get signal() {
+      return tools.signal();
+    },
     me,
   };
   return { act, intents: () => drafts, close: () => void (open = false) };
@@ -173,7 +176,7 @@ function createSteps(request: RunRequest, tools: RunTools, another: () => void):
     used.add(name);
     const stored = request.steps.get(`step:${name}`);
     if (stored !== undefined) return stored as Awaited<ReturnType<typeof work>>;
-    const value = storable(`the result of step ${JSON.stringify(name)}`, await work(tools.signal));
+    const value = storable(`the result of step ${JSON.stringify(name)}`, await work(tools.signal()));
     await request.saveStep(`step:${name}`, value);
     return value as Awaited<ReturnType<typeof work>>;
   };
@@ -195,7 +198,7 @@ function createReads(request: RunRequest, tools: RunTools, another: () => void):
     const name = `${base}:${nth}`;
     const stored = request.steps.get(name);
     if (stored !== undefined) return stored as never;
-    const result = await request.read(call, tools.signal);
+    const result = await request.read(call, tools.signal());
     if ("suspendedUntil" in result) {
       tools.suspend(result.suspendedUntil, result.reason);
       return new Promise<never>(() => undefined); // the run is abandoned here: no catch of the handler's may go on without the value

@@ -1,5 +1,4 @@
 /** One handling of one event: calls the handler, collects what it decided, and sends nothing. */
-import { sleep } from "../core/clock.ts";
 import { Refused, RetinueError } from "../core/errors.ts";
 import { isObject, type JsonObject } from "../core/json.ts";
 import { seededRandom } from "../core/random.ts";
@@ -17,16 +16,17 @@ export type EventHandler = (payload: never, act: Act) => unknown;
 
 /** Runs `handler` once. Never throws: what goes wrong in a handler is a result. */
 export async function runHandler(handler: EventHandler, request: RunRequest): Promise<RunResult> {
-  const abort = new AbortController();
-  const stop = (): void => abort.abort(request.signal.reason);
-  if (request.signal.aborted) stop();
-  request.signal.addEventListener("abort", stop, { once: true });
-
-  const suspended = Promise.withResolvers<RunResult>();
+  const ended = Promise.withResolvers<RunResult>();
+  const signal = createRunSignal();
+  const cut = (code: string, message: string): void => ended.resolve({ kind: "failed", error: new RunInterrupted(code, message) });
+  const stop = (): void => {
+    signal.abort(request.signal.reason);
+    cut("run_stopped", "the runtime stopped");
+  };
   const context = createContext(request, {
-    signal: abort.signal,
+    signal: signal.get,
     random: () => seededRandom(`${request.me.handle}/${request.event.id}`),
-    suspend: (until, reason) => suspended.resolve({ kind: "suspended", until, reason }),
+    suspend: (until, reason) => ended.resolve({ kind: "suspended", until, reason }),
   });
   const before = JSON.stringify(request.state);
 
@@ -35,22 +35,38 @@ export async function runHandler(handler: EventHandler, request: RunRequest): Pr
     const state = readState(context.act.state);
     return { kind: "finished", intents: context.intents(), ...(JSON.stringify(state) === before ? {} : { state }) };
   };
-  let over = false;
-  const late = async (): Promise<RunResult> => {
-    await sleep(request.clock, request.deadlineMs, abort.signal);
-    if (over) return OVER; // the handler came first
-    const stopped = abort.signal.aborted;
-    const message = stopped ? "the runtime stopped" : `expected the handler to end within ${request.deadlineMs} ms`;
-    return { kind: "failed", error: new RunInterrupted(stopped ? "run_stopped" : "run_deadline", message) };
-  };
+  const deadline = request.clock.after(request.deadlineMs, () =>
+    cut("run_deadline", `expected the handler to end within ${request.deadlineMs} ms`),
+  );
+  request.signal.addEventListener("abort", stop, { once: true });
+  if (request.signal.aborted) stop();
   try {
-    return await Promise.race([handled().catch(failed), suspended.promise, late()]);
+    return await Promise.race([handled().catch(failed), ended.promise]);
   } finally {
-    over = true;
     context.close();
+    deadline.cancel();
     request.signal.removeEventListener("abort", stop);
-    abort.abort(RUN_OVER);
+    signal.abort(RUN_OVER);
   }
+}
+
+/** What a run's signal is. Made when first asked for: few handlers listen, and making and ending one costs more than they do. */
+function createRunSignal(): { readonly get: () => AbortSignal; readonly abort: (reason: unknown) => void } {
+  let controller: AbortController | undefined;
+  let over: { readonly reason: unknown } | undefined;
+  return {
+    get() {
+      if (controller === undefined) {
+        controller = new AbortController();
+        if (over !== undefined) controller.abort(over.reason);
+      }
+      return controller.signal;
+    },
+    abort(reason) {
+      over ??= { reason };
+      controller?.abort(reason);
+    },
+  };
 }
 
 /** A handling that was cut short; its event is handled again. */
@@ -58,7 +74,6 @@ export class RunInterrupted extends RetinueError {}
 
 /** Made once: it ends every run, and a stack per run would cost more than most handlers. */
 const RUN_OVER = new RunInterrupted("run_over", "the handling is over");
-const OVER: RunResult = { kind: "failed", error: RUN_OVER };
 
 function failed(error: unknown): RunResult {
   return { kind: "failed", error };

@@ -1,20 +1,15 @@
 /** What a specialist's wake asks: what has something due, what failed before, and nothing else. Real runtime and rows, virtual time. */
 import { expect, test } from "vitest";
-import { createKeys } from "../../src/client/auth.ts";
 import type { Transport } from "../../src/client/transport.ts";
-import { shippedProfile } from "../../src/contract/profile.ts";
-import { silentLogger } from "../../src/core/log.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import { Secret } from "../../src/core/secret.ts";
 import { MINUTE, SECOND } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { EVERYONE } from "../../src/limits/port.ts";
-import { virtualPacer } from "../../src/limits/pacing.ts";
-import { createRuntime } from "../../src/runtime/runtime.ts";
 import type { SpecialistDefinition } from "../../src/specialist/definition.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { virtualRuntime } from "./virtual-runtime.ts";
 
 /** A clerk with a feed to look at and something to do every minute, over a store that `wrap` may watch. */
 function clerk(wrap: (store: Store) => Store, change: Partial<SpecialistDefinition> = {}) {
@@ -27,7 +22,7 @@ function clerk(wrap: (store: Store) => Store, change: Partial<SpecialistDefiniti
     looked.push(clock.now());
     return { kind: "answer", status: 200, headers: { "content-type": "application/json" }, text: "[]", elapsedMs: 1 };
   };
-  const runtime = createRuntime({
+  const runtime = virtualRuntime({
     specialists: [
       createSpecialist({
         handle: "clerk",
@@ -39,15 +34,11 @@ function clerk(wrap: (store: Store) => Store, change: Partial<SpecialistDefiniti
         ...change,
       }),
     ],
-    profile: shippedProfile("b"),
-    baseUrl: "http://network/v1",
     store: wrap(opened),
     transport,
-    keys: createKeys({ read: () => "sk_live_0123456789abcdef", salt: new Secret("salt of this test") }),
-    pacer: virtualPacer(clock, {}),
+    keyOf: () => "sk_live_0123456789abcdef",
     clock,
     random,
-    log: silentLogger(),
   });
   runtime.announcer.on("run", ({ at, kind }) => void (kind.startsWith("schedule:") && ran.push(at)));
   return {

@@ -1,10 +1,11 @@
-/** Nothing that was admitted waits for a socket. */
+/** Nothing that was admitted waits for a socket, and no more handlers are at work than may be. */
 import { describe, expect, test } from "vitest";
 import { CONNECTIONS, type Transport } from "../../src/client/transport.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { MINUTE, SECOND } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { createPlaces } from "../../src/runtime/places.ts";
+import { DEFAULT_HANDLERS } from "../../src/runtime/runtime.ts";
 import { virtualRuntime } from "./virtual-runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
@@ -63,4 +64,31 @@ test("a crowd of keys never has more requests admitted than there are sockets", 
   await clock.run(runtime.stop());
   expect(most).toBe(CONNECTIONS);
   await clock.run(store.close());
+});
+
+test("a crowd due at one moment never has more handlers at work than there are places, and each has its turn", async () => {
+  const clock = virtualClock(Date.parse("2026-11-21T00:00:00Z"));
+  let working = 0;
+  let most = 0;
+  let done = 0;
+  const slow = async (): Promise<void> => {
+    most = Math.max(most, ++working);
+    await new Promise<void>((resolve) => void clock.after(SECOND, resolve));
+    working--;
+    if (++done === 1) throw new Error("a failure gives its place back as well");
+  };
+  const runtime = virtualRuntime({
+    specialists: Array.from({ length: 3 * DEFAULT_HANDLERS }, (_, i) =>
+      createSpecialist({ handle: `clerk-${i}`, id: `agt_${i}`, schedules: { minute: { cron: "* * * * *", run: slow } } }),
+    ),
+    transport: () => Promise.reject(new Error("schedules ask nobody")),
+    keyOf: (handle) => `sk_live_0123456789-${handle}`,
+    clock,
+    random: seededRandom("crowd"),
+  });
+  await clock.run(runtime.start());
+  await clock.advance(MINUTE + 4 * SECOND);
+  expect(most).toBe(DEFAULT_HANDLERS);
+  expect(done).toBe(3 * DEFAULT_HANDLERS);
+  await clock.run(runtime.stop());
 });
