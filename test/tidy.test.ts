@@ -45,6 +45,7 @@ const PACKAGE_HOMES: { readonly [name: string]: readonly string[] } = {
   dotenv: ["src/config/"],
   eventemitter3: ["src/core/events.ts"],
   fastify: ["src/intake/", "src/network/", "src/console/"],
+  "p-queue": ["src/runtime/"],
   undici: ["src/client/", "src/network/"],
   yaml: ["src/config/"],
   zod: ["src/contract/", "src/config/"],

@@ -32,16 +32,8 @@ export async function handleEvents(
   }
   let finished = false;
   for (const event of events) {
-    if (stopping.aborted) {
-      await store.retryEvent(event.seq, { notBefore: 0, failed: false, note: "the runtime stopped" });
-      continue;
-    }
-    const leave = await handlers.take();
-    try {
-      finished = (await handleOne(parts, member, event, read)) || finished;
-    } finally {
-      leave();
-    }
+    if (stopping.aborted) await store.retryEvent(event.seq, { notBefore: 0, failed: false, note: "the runtime stopped" });
+    else finished = (await handlers.add(() => handleOne(parts, member, event, read))) || finished;
   }
   // A claim may end early, as what may have ended the process is claimed alone; what was given back is not asked for again.
   return events.length === CLAIM || finished;

@@ -1,4 +1,5 @@
 /** Everything the flow is made of, joined once in `runtime.ts` and handed to each stage's driver. */
+import type PQueue from "p-queue";
 import type { NetworkRecord } from "../contract/records.ts";
 import type { Profile } from "../contract/profile.ts";
 import type { Clock } from "../core/clock.ts";
@@ -10,7 +11,6 @@ import type { Store } from "../store/store.ts";
 import type { Door } from "./door.ts";
 import type { Isolation } from "./isolation/isolation.ts";
 import type { Member } from "./member.ts";
-import type { Places } from "./places.ts";
 import type { SharedLists } from "./sharing.ts";
 import type { Standing } from "./standing.ts";
 import type { WebhookHealth } from "./webhook-health.ts";
@@ -30,7 +30,7 @@ export interface Parts {
   /** What is known of webhooks; all unknown where none are received. */
   readonly health: WebhookHealth;
   /** Bounds how many handlers run at once. */
-  readonly handlers: Places;
+  readonly handlers: PQueue;
   /** Where definitions that ask for it run in threads; undefined where everything runs in this one. */
   readonly isolation: Isolation | undefined;
   readonly fetch: typeof globalThis.fetch;

@@ -1,4 +1,4 @@
-/** Places for what runs side by side, such as requests (one for each socket) and handlers: who finds none free waits in line. */
+/** Places for requests under way: one for each socket, so that nothing that was admitted waits for one. */
 
 export interface Places {
   /** Resolves, in the order of asking, once there is a place; whoever has it calls what it was given, once, to leave. */

@@ -1,4 +1,5 @@
 /** The whole: joins the stages and drives them, from what arrives to what is sent and what became of it. */
+import PQueue from "p-queue";
 import type { KeyProvider } from "../client/auth.ts";
 import type { Transport } from "../client/transport.ts";
 import type { Profile } from "../contract/profile.ts";
@@ -29,7 +30,6 @@ import { createKeyWatch, KEY_LOOK_MS, type KeyWatch } from "./keys.ts";
 import { isStoreLost } from "./lost.ts";
 import { ALL_PARTS, bitOf, createMember, endWaits, freeLanes, isBusy, type Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
-import { createPlaces } from "./places.ts";
 import { pollSources } from "./polling.ts";
 import { readFor } from "./reading.ts";
 import type { ReceiverSettings } from "./receiver-settings.ts";
@@ -160,7 +160,7 @@ class Engine implements Runtime {
       standing,
       zone: options.zone ?? "UTC",
       door: openDoor(options, { announcer: this.announcer, standing, keys: this.#keys, clock, wall: options.clock, ledger }),
-      handlers: createPlaces(options.handlers ?? DEFAULT_HANDLERS),
+      handlers: new PQueue({ concurrency: options.handlers ?? DEFAULT_HANDLERS }),
       isolation: options.isolation,
       fetch: options.fetch ?? globalThis.fetch,
       stopping: this.#stopping.signal,
