@@ -1,6 +1,7 @@
 /** From the network's lists to the inbox: feed, communities and jobs, each with a cursor and a cadence. */
 import { cursorOf } from "../client/next-page.ts";
 import type { Outcome } from "../contract/call.ts";
+import { MAX_PAGE_ITEMS } from "../contract/read.ts";
 import type { Job, NetworkRecord, Post } from "../contract/records.ts";
 import { canonicalJson, type JsonObject } from "../core/json.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
@@ -17,6 +18,8 @@ import type { Parts } from "./parts.ts";
 
 /** Further pages read to close a gap; what lies beyond is recorded as a gap and shown. */
 const MAX_GAP_PAGES = 3;
+/** A list without a next page that is at least this long may have been cut off there. */
+const CUT_OFF = 10;
 /** So often in a row a gap is tried again that could not be read back, before it is recorded. */
 const MAX_TORN_LOOKS = 5;
 /** A list that could not be read is tried again after this, then after twice as long each time: it may speak otherwise for good. */
@@ -126,8 +129,9 @@ async function readPages(
   const items = [...(first.items ?? [])];
   let reading = source.read(items, cursor);
   let next = first.next === undefined ? undefined : cursorOf(first.next);
-  // What shows for the first time is all there is, unless it goes on.
-  if (next === undefined && (cursor.seen ?? []).length === 0) return { reading: { ...reading, gap: undefined }, torn: false };
+  // What shows for the first time is all there is, unless it goes on. So is, at any time, what is too short to be cut off: offers are taken.
+  const isShort = (cursor.seen ?? []).length === 0 || items.length < CUT_OFF;
+  if (next === undefined && isShort && !isCut(first)) return { reading: { ...reading, gap: undefined }, torn: false };
   for (let page = 0; reading.gap !== undefined && next !== undefined && page < MAX_GAP_PAGES; page++) {
     const answer = await parts.door.read(
       member,
@@ -139,9 +143,14 @@ async function readPages(
     items.push(...(answer.outcome.items ?? []));
     next = answer.outcome.next === undefined ? undefined : cursorOf(answer.outcome.next);
     reading = source.read(items, cursor);
-    if (next === undefined) return { reading: { ...reading, gap: undefined }, torn: false }; // the whole list was read: nothing can be missing
+    if (next === undefined && !isCut(answer.outcome)) return { reading: { ...reading, gap: undefined }, torn: false }; // the whole list was read: nothing can be missing
   }
   return { reading, torn: false };
+}
+
+/** A page longer than any that is read whole. */
+function isCut({ items = [], skipped = 0 }: Extract<Outcome, { readonly class: "confirmed" }>): boolean {
+  return items.length + skipped > MAX_PAGE_ITEMS;
 }
 
 function sourcesOf(parts: Parts, member: Member): readonly Source[] {
