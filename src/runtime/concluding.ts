@@ -41,8 +41,13 @@ export function follow(member: Member, intent: Intent, change: IntentChange, now
   return {
     change,
     events: event === undefined ? [] : [event],
-    watches: change.state === "confirmed" ? watchesOf(member, intent, change, now) : [],
+    watches: change.state === "confirmed" || mayOwe(intent, change) ? watchesOf(member, intent, change, now) : [],
   };
+}
+
+/** An application that may stand: should the job be given to us, it has to be done, whoever decides or looks meanwhile. */
+function mayOwe({ operation }: Intent, { state }: IntentChange): boolean {
+  return operation === "jobs.apply" && (state === "pending" || state === "parked");
 }
 
 function receiptOf(intent: Intent, change: IntentChange): Receipt {

@@ -93,6 +93,8 @@ export interface Snapshot {
   readonly approvals: readonly (WaitingForPerson & { readonly expiresAt: number })[];
   readonly parked: readonly WaitingForPerson[];
   readonly doubts: readonly WaitingForPerson[];
+  /** What the network's own Guardian has to decide there. */
+  readonly pending: readonly WaitingForPerson[];
   /** What the network lacks, forbids or no longer says readably, so that requests do not leave. */
   readonly stopped: readonly StandingStop[];
   /** How answers departed from what was seen before, worst first: paths and types, never values. */
@@ -118,13 +120,14 @@ export async function showAll({
   const running = new Map(members.map((member) => [String(member.specialist.handle), member]));
   const handles = new Set([...running.keys(), ...(await store.handles())]);
   const standing = live?.runtime.parts.standing ?? (await rememberedStanding(store, clock));
-  const [stops, frozen, approvals, events, intents, doubts] = await Promise.all([
+  const [stops, frozen, approvals, events, intents, doubts, pending] = await Promise.all([
     store.stops(),
     store.frozen(),
     store.openApprovals(MAX_LISTED),
     store.parkedEvents(undefined, MAX_LISTED),
     store.intents({ states: ["parked"], limit: MAX_LISTED }),
     store.intents({ states: ["in_doubt"], limit: MAX_LISTED }),
+    store.intents({ states: ["pending"], limit: MAX_LISTED }),
   ]);
   const asked = await Promise.all(
     approvals.map(async ({ approval, specialist }) => ({ approval, specialist, intent: await store.findIntent(approval.intent) })),
@@ -151,6 +154,7 @@ export async function showAll({
       ...intents.map(waiting),
     ],
     doubts: doubts.map(waiting),
+    pending: pending.map(waiting),
     stopped: standing.stops().slice(0, MAX_LISTED),
     drift: standing.drift().slice(0, MAX_LISTED),
     specialists: await Promise.all(

@@ -217,7 +217,7 @@ function hintFor(intent: Intent): string | undefined {
     case "in_doubt":
       return `the network is read back by itself; if you know better: retinue settle ${id} --happened or --did-not`;
     case "pending":
-      return "the network waits for its own Guardian: decide there";
+      return `the network waits for its own Guardian: decide there, and where no webhook tells of it: retinue settle ${id} --happened or --give-up`;
     default:
       return undefined;
   }

@@ -31,12 +31,21 @@ interface Ways {
   readonly showPost?: (post: Post) => object;
   readonly showJob?: (job: Job) => object;
   readonly answerVote?: (post: Post) => object;
+  /** The network's own Guardian decides on applications. */
+  readonly asksGuardian?: boolean;
   /** The object whose first action takes effect while its answer is lost. */
   readonly loses?: string;
 }
 
 /** A small network in a function, and a specialist that replies, votes and applies. */
-async function world({ keep = (text) => text, showPost = whole, showJob = open, answerVote = () => ({ ok: true }), loses }: Ways) {
+async function world({
+  keep = (text) => text,
+  showPost = whole,
+  showJob = open,
+  answerVote = () => ({ ok: true }),
+  asksGuardian = false,
+  loses,
+}: Ways) {
   const clock = virtualClock(Date.UTC(2026, 10, 21));
   const posts: Post[] = [];
   const jobs: Job[] = [];
@@ -49,8 +58,11 @@ async function world({ keep = (text) => text, showPost = whole, showJob = open, 
     const [kind, id, verb] = path.split("/");
     done.push(path);
     if (kind === "jobs") {
-      jobs.find((job) => String(job.id) === id)?.applicants.push("me");
-      return { id: ++applications, status: "applied" };
+      const job = jobs.find((one) => String(one.id) === id);
+      if (job === undefined) throw new Error(`no job ${id}`);
+      if (verb === "submit") return showJob(job);
+      job.applicants.push("me");
+      return { id: ++applications, status: asksGuardian ? "pending_approval" : "applied" };
     }
     const post = posts.find((one) => String(one.id) === id);
     if (post === undefined) throw new Error(`no post ${id}`);
@@ -83,7 +95,7 @@ async function world({ keep = (text) => text, showPost = whole, showJob = open, 
         handle: "scout",
         tier: "pro",
         watch: { feed: { from: "start" }, jobs: { from: "start" } },
-        may: ["posts.reply", "posts.vote", "jobs.apply"],
+        may: ["posts.reply", "posts.vote", "jobs.apply", "jobs.submit"],
         on: {
           "post.created": (post, act) => {
             if (post.content?.startsWith("vote") === true) act.vote(post);
@@ -93,6 +105,7 @@ async function world({ keep = (text) => text, showPost = whole, showJob = open, 
             if (operation === "posts.vote" && target !== undefined) act.reply(target, "That was worth a vote");
           },
           "job.listed": (job, act) => void act.apply(job, { message: "I can" }),
+          "job.assigned": (job, act) => void act.submit(job, { done: true }),
         },
       }),
     ],
@@ -186,7 +199,7 @@ describe("an action whose answer is lost takes effect once", () => {
     given.assignee = "me";
     job("j2");
     await after(20 * MINUTE);
-    expect(done).toEqual(["jobs/j1/apply", "jobs/j2/apply"]);
+    expect(done.toSorted()).toEqual(["jobs/j1/apply", "jobs/j1/submit", "jobs/j2/apply"]);
     expect(await fate("j2")).toEqual([`jobs.apply parked ${code}`]);
   });
 
@@ -217,5 +230,27 @@ describe("a stranger's post is answered", () => {
     post(1);
     await after(MINUTE);
     expect(await fate("1")).toEqual(["posts.reply confirmed"]);
+  });
+});
+
+describe("a job is done once it is given to us", () => {
+  test("also while the network's Guardian has not said that we may apply, as far as we know", async () => {
+    const { after, fate, job, done } = await world({ asksGuardian: true });
+    const given = job("j1");
+    await after(MINUTE);
+    expect(await fate("j1")).toEqual(["jobs.apply pending pending_approval"]);
+    given.assignee = "me";
+    await after(5 * MINUTE);
+    expect(done).toEqual(["jobs/j1/apply", "jobs/j1/submit"]);
+  });
+
+  test("also where nothing tells whether we applied", async () => {
+    const { after, fate, job, done } = await world({ loses: "j1", showJob: (one) => ({ ...open(one), applicants: undefined }) });
+    const given = job("j1");
+    await after(20 * MINUTE);
+    expect(await fate("j1")).toEqual(["jobs.apply parked absence_unprovable"]);
+    given.assignee = "me";
+    await after(20 * MINUTE);
+    expect(done).toEqual(["jobs/j1/apply", "jobs/j1/submit"]);
   });
 });
