@@ -137,7 +137,7 @@ function decisions(hand: Hand): Pick<Guardian, "approve" | "reject" | "retry" | 
     approve: ({ id, reason }) => decide(id, "approved", reason),
     reject: ({ id, reason }) => decide(id, "rejected", reason),
     async retry({ id, handle }) {
-      const lifted = await lift(hand, id, handle);
+      const lifted = (await retryKey(hand, id)) ?? (await lift(hand, id, handle));
       if (lifted !== undefined) return lifted;
       const intent = await store.findIntent(id);
       if (intent === undefined) return retryEvent(hand, id, handle);
@@ -195,6 +195,16 @@ async function moved({ store, clock }: Hand, intent: Intent, change: IntentChang
     ...(follows === undefined ? {} : { events: follows.events, watches: follows.watches }),
   });
   if (!done) throw new Refused("changed_meanwhile", `${intent.id} has changed meanwhile`, { hint: `retinue why ${intent.id}` });
+}
+
+/** Uses a key once more that the network refused: it may have been wrong, as when what knows its keys is down. */
+async function retryKey(hand: Hand, handle: string): Promise<Ordered | undefined> {
+  const member = await hand.memberOf(handle);
+  if (member?.keyTrouble?.code !== "key_refused") return undefined;
+  member.keyTrouble = undefined;
+  await hand.store.unpark(member.specialist.handle, hand.clock.now());
+  wakeAll(hand, ["key_unusable"]);
+  return { said: `the key of ${handle} is tried again` };
 }
 
 /** Forgets what stops an operation or a specialist, and looks again at once at what waited for it. */

@@ -70,7 +70,7 @@ export function createKeyWatch({ keys, store, clock, ledger, announcer }: KeyWat
       const { handle } = member.specialist;
       const verdict = read(member, () => (keys.rejected(handle, key.fingerprint) === "dead" ? key : keys.current(handle)));
       if (verdict !== undefined && verdict.fingerprint !== key.fingerprint) return; // there is another one already
-      const message = `the network refuses the key of ${handle} (401); put the new one where the old one is, it is read again every ${KEY_LOOK_MS / SECOND} s`;
+      const message = `the network refuses the key of ${handle} (401); put the new one where the old one is, it is read again every ${KEY_LOOK_MS / SECOND} s; if the key is right: retinue retry ${handle}`;
       member.keyTrouble ??= { code: "key_refused", message, since: clock.now() };
       await store.park(handle, member.keyTrouble, clock.now());
       announcer.emit("parked", { at: clock.now(), handle, ...member.keyTrouble });

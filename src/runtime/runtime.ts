@@ -185,6 +185,7 @@ class Engine implements Runtime {
     const recovered = await store.recover(clock.now(), doubtTiming(profile).firstCheckMs);
     if (recovered.restoredFrom !== undefined) warnRestored(log, recovered.restoredFrom, recovered.doubts);
     await recallStanding(this.parts.standing, store, profile, clock.now());
+    if (this.#options.passive !== true) await store.unparkAll(clock.now());
     const accounts = await store.accounts();
     for (const specialist of specialists) this.#enlist(specialist, accounts.get(specialist.handle));
     await this.webhooks?.start();

@@ -210,7 +210,8 @@ export async function showSpecialist(store: Store, clock: Clock, handle: string,
     money: moneyOf(money, member),
     jobs: sum(jobs.map(({ state, count }) => [state, count])),
     waits: [...(member?.waits ?? [])].map(([lane, wait]) => ({ lane, ...wait })),
-    parked: trouble ?? (row.parked === undefined ? undefined : { ...row.parked, since: row.parked.at }),
+    // What runs knows better than the row.
+    parked: member !== undefined || row.parked === undefined ? trouble : { ...row.parked, since: row.parked.at },
     sources: sources.map(({ name, dueAt, cursor }) => ({ name, dueAt, gaps: readGaps(cursor) })),
   };
 }

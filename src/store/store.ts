@@ -143,6 +143,8 @@ export interface RosterStore {
   saveAccount(handle: Handle, accountId: string, now: number): Promise<void>;
   park(handle: Handle, why: { readonly code: string; readonly message: string; readonly until?: number }, now: number): Promise<void>;
   unpark(handle: Handle, now: number): Promise<void>;
+  /** A runtime that starts tries every key anew. */
+  unparkAll(now: number): Promise<void>;
   keyOf(handle: Handle): Promise<KeyId | undefined>;
 }
 

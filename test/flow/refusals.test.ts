@@ -83,6 +83,37 @@ test("a key that is refused is not used again, by anybody who has it, until ther
   expect(times("ann", /./, from).length).toBeLessThanOrEqual(4);
 });
 
+describe("a key that was refused by mistake", () => {
+  const wronged = async () => {
+    const at = await stage({ every: "10m", news: 0.1 });
+    const { clock, network, guardian } = at;
+    const fault = network.faults.add({ mishap: status(401), match: { agent: "ann" } });
+    await clock.advance(20 * MINUTE);
+    const shown = async (hand = guardian()) =>
+      (await clock.run(hand.status({}))).specialists.find(({ handle }) => handle === "ann")?.parked?.code;
+    expect(await shown()).toBe("key_refused");
+    fault.remove();
+    return { ...at, shown, from: clock.now() };
+  };
+
+  test("is used again on a person's word", async () => {
+    const { clock, guardian, shown, times, from } = await wronged();
+    await clock.run(guardian().retry({ id: "ann" }));
+    await clock.advance(HOUR);
+    expect(times("ann", /POST/, from).length).toBeGreaterThanOrEqual(5);
+    expect(await shown()).toBeUndefined();
+  });
+
+  test("is used again after a restart, and nothing says any more that it is refused", async () => {
+    const { clock, restart, asleep, shown, times, from } = await wronged();
+    await restart();
+    await clock.advance(HOUR);
+    expect(times("ann", /POST/, from).length).toBeGreaterThanOrEqual(5);
+    expect(await shown()).toBeUndefined();
+    await asleep(async (hand) => expect(await shown(hand)).toBeUndefined());
+  });
+});
+
 test("what waits for the network's own Guardian is asked once each, and is not sent again", async () => {
   const { clock, network, runtime, times, guardian } = await stage({ every: "1h", news: 0.1 });
   network.assume({ prices: { "posts.create": 2 } });

@@ -17,6 +17,9 @@ export function createRoster(db: DatabaseSync, commits: Commits): RosterStore {
   const unpark = db.prepare(
     "UPDATE specialist SET parked_code = NULL, parked_message = NULL, parked_at = NULL, parked_until = NULL, updated_at = ? WHERE handle = ?",
   );
+  const unparkAll = db.prepare(
+    "UPDATE specialist SET parked_code = NULL, parked_message = NULL, parked_at = NULL, parked_until = NULL, updated_at = ? WHERE parked_code IS NOT NULL",
+  );
   const key = db.prepare("SELECT key_id FROM specialist WHERE handle = ?");
   return {
     async loadSpecialist(handle) {
@@ -40,6 +43,7 @@ export function createRoster(db: DatabaseSync, commits: Commits): RosterStore {
     saveAccount: (handle, accountId, now) => commits.hard(() => void account.run(handle, accountId, now)),
     park: (handle, why, now) => commits.hard(() => void park.run(handle, why.code, why.message, why.until ?? null, now)),
     unpark: (handle, now) => commits.hard(() => void unpark.run(now, handle)),
+    unparkAll: (now) => commits.hard(() => void unparkAll.run(now)),
     async keyOf(handle) {
       const row = key.get(handle);
       const id = row === undefined ? undefined : maybeText(row, "key_id");
