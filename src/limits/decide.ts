@@ -104,7 +104,7 @@ function wait(
 function quotaMessage(rule: string, window: string, lane: Lane, view: AdmissionView): string {
   if (rule === "key_parked") return `the network asked us to wait (${view.quota.parkReason})`;
   if (rule === "obligations_full") return `${view.obligations} jobs are owed already; the calls to deliver one more cannot be set aside`;
-  const limit = window === "hour" ? view.quota.limits.perHour : view.quota.limits.perDay;
+  const { limit } = view.quota.shares[window === "hour" ? "hour" : "day"];
   if (rule === "quota_window") return `all ${limit} requests of this ${window} are used`;
   return `what is left of this ${window}'s ${limit} requests is kept for other lanes than ${lane}`;
 }

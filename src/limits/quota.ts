@@ -29,13 +29,12 @@ export const LATE_LANDING_MS = 2 * MINUTE;
 
 /** Everything that decides whether a key may be used. Changed in place by the functions below. */
 export interface QuotaState {
-  limits: TierLimits;
-  floors: LaneFloors;
-  shares: { readonly [name in WindowName]: LaneShares };
+  /** What the key's limits and floors come to. */
+  shares: Shares;
   readonly hour: Cells;
   readonly day: Cells;
   /** Requests sent and not yet answered, by slot. They never age. */
-  readonly inFlight: number[];
+  inFlight: readonly number[];
   flying: number;
   /** The highest time seen: a clock set back frees nothing. */
   seenMs: number;
@@ -43,40 +42,45 @@ export interface QuotaState {
   parkedUntil: number;
   parkReason: string;
   /** By window and lane: until when it counts as hungry, having been refused. Only in memory; a restart forgets it, harmlessly. */
-  readonly hungryUntil: { [name in WindowName]: readonly number[] };
+  hungryUntil: { readonly [name in WindowName]: readonly number[] };
   /** 429s in a row without a stated wait, one per burst. */
   strikes: number;
 }
 
-/** Shared by all keys that were never refused. */
-const NEVER_HUNGRY: readonly number[] = SLOTS.map(() => 0);
+type Shares = { readonly [name in WindowName]: LaneShares };
+
+/** What nearly all of thousands of keys are: with nothing in flight, and never refused. Each its own would be a tenth of what a key takes. */
+const NONE: readonly number[] = SLOTS.map(() => 0);
+const NEVER_HUNGRY: QuotaState["hungryUntil"] = { hour: NONE, day: NONE };
 
 export function newQuota(limits: TierLimits, floors: LaneFloors = DEFAULT_FLOORS): QuotaState {
   return {
-    limits,
-    floors,
     shares: sharesOf(limits, floors),
     hour: emptyCells("hour"),
     day: emptyCells("day"),
-    inFlight: SLOTS.map(() => 0),
+    inFlight: NONE,
     flying: 0,
     seenMs: 0,
     parkedAt: 0,
     parkedUntil: 0,
     parkReason: "",
-    hungryUntil: { hour: NEVER_HUNGRY, day: NEVER_HUNGRY },
+    hungryUntil: NEVER_HUNGRY,
     strikes: 0,
   };
 }
 
-function sharesOf(limits: TierLimits, floors: LaneFloors): QuotaState["shares"] {
-  return { hour: laneShares(limits.perHour, floors), day: laneShares(limits.perDay, floors) };
+/** The pair made last: few differ among thousands of keys, and most are loaded beside one like them. */
+let latest: Shares | undefined;
+
+function sharesOf(limits: TierLimits, floors: LaneFloors): Shares {
+  const hour = laneShares(limits.perHour, floors);
+  const day = laneShares(limits.perDay, floors);
+  if (latest?.hour !== hour || latest.day !== day) latest = { hour, day };
+  return latest;
 }
 
 /** A tier or floor change either way: the same requests count on, so nothing is given and nothing taken. */
-export function changeLimits(state: QuotaState, limits: TierLimits, floors: LaneFloors = state.floors): void {
-  state.limits = limits;
-  state.floors = floors;
+export function changeLimits(state: QuotaState, limits: TierLimits, floors: LaneFloors): void {
   state.shares = sharesOf(limits, floors);
 }
 
@@ -119,7 +123,7 @@ export function takeable(state: QuotaState, now: number, take: Take): Takeable {
   for (const name of WINDOWS) {
     const refused = refusedBy(state, name, lane, at, take.cost, promised);
     if (refused === undefined) continue;
-    state.hungryUntil[name] = state.hungryUntil[name].with(lane, refused.until + HUNGRY_MS);
+    state.hungryUntil = { ...state.hungryUntil, [name]: state.hungryUntil[name].with(lane, refused.until + HUNGRY_MS) };
     if (refusal.ok || refused.until > refusal.until) refusal = refused;
   }
   return refusal;
@@ -180,7 +184,7 @@ export function observe(state: QuotaState, now: number): number {
 export function charge(state: QuotaState, now: number, lane: Lane, cost: number): void {
   observe(state, now);
   const slot = slotIndex(lane);
-  state.inFlight[slot] = (state.inFlight[slot] ?? 0) + cost;
+  state.inFlight = state.inFlight.with(slot, (state.inFlight[slot] ?? 0) + cost);
   state.flying += cost;
 }
 
@@ -221,8 +225,8 @@ export function settle(
 function land(state: QuotaState, slot: number, cost: number): void {
   const flying = state.inFlight[slot] ?? 0;
   const landed = Math.min(cost, flying);
-  state.inFlight[slot] = flying - landed;
   state.flying -= landed;
+  state.inFlight = state.flying === 0 ? NONE : state.inFlight.with(slot, flying - landed);
 }
 
 function count(state: QuotaState, at: number, slot: number, cost: number): CellDelta {

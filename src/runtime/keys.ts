@@ -32,10 +32,18 @@ export interface KeyWatch {
 }
 
 export function createKeyWatch({ keys, store, clock, ledger, announcer }: KeyWatchOptions): KeyWatch {
-  const holders = new Map<KeyId, Set<Member>>();
+  // Lists and no sets: nearly every key has one holder, and a set of one would be a seventh of what a specialist weighs.
+  const holders = new Map<KeyId, Member[]>();
+  const release = (member: Member, key: KeyId): void => {
+    const left = (holders.get(key) ?? []).filter((one) => one !== member);
+    if (left.length > 0) holders.set(key, left);
+    else holders.delete(key);
+  };
   const hand = (member: Member, key: KeyId): void => {
-    if (member.keyId !== undefined) holders.get(member.keyId)?.delete(member);
-    holders.set(key, (holders.get(key) ?? new Set()).add(member));
+    if (member.keyId !== undefined) release(member, member.keyId);
+    const others = holders.get(key);
+    if (others === undefined) holders.set(key, [member]);
+    else if (!others.includes(member)) others.push(member);
     member.keyId = key;
   };
   const read = (member: Member, from: () => HeldKey): HeldKey | undefined => {
@@ -62,7 +70,7 @@ export function createKeyWatch({ keys, store, clock, ledger, announcer }: KeyWat
       return key;
     },
     sharers({ keyId }) {
-      const all = keyId === undefined ? [] : [...(holders.get(keyId) ?? [])];
+      const all = keyId === undefined ? [] : (holders.get(keyId) ?? []);
       return Math.max(1, all.filter((one) => !one.retired && one.keyId === keyId).length);
     },
     async refused(member, key) {

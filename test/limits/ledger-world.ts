@@ -177,7 +177,7 @@ function restart(old: QuotaState, flights: readonly Flight[], world: World, time
   const seenAt = time.now() - 5_000;
   // A wall clock that is ahead is believed after a restart; the promise is about jumps the process can see, and jumps back.
   if (world.now() > seenAt + 11 * MINUTE_MS) world.jump(seenAt + 5_000 - world.now());
-  const state = newQuota(old.limits, old.floors);
+  const state = { ...newQuota({ perHour: 1, perDay: 1 }), shares: old.shares };
   for (const name of ["hour", "day"] as const)
     for (const { cell, slot, count } of listCells(old[name])) addToCell(state[name], cell, slot, count);
   const fresh = ledgerTime(world, seenAt);
