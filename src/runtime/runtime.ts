@@ -179,13 +179,16 @@ class Engine implements Runtime {
   }
 
   async start(): Promise<Recovered> {
-    const { specialists, store, clock, profile, log } = this.#options;
+    const { specialists, store, clock, profile, log, baseUrl } = this.#options;
     refuseTwins(specialists);
     for (const specialist of specialists) this.#check(specialist);
     const recovered = await store.recover(clock.now(), doubtTiming(profile).firstCheckMs);
     if (recovered.restoredFrom !== undefined) warnRestored(log, recovered.restoredFrom, recovered.doubts);
     await recallStanding(this.parts.standing, store, profile, clock.now());
-    if (this.#options.passive !== true) await store.unparkAll(clock.now());
+    if (this.#options.passive !== true) {
+      await store.unparkAll(clock.now());
+      warnMoved(log, await store.usedOn(baseUrl), baseUrl);
+    }
     const accounts = await store.accounts();
     for (const specialist of specialists) this.#enlist(specialist, accounts.get(specialist.handle));
     await this.webhooks?.start();
@@ -376,5 +379,13 @@ function warnRestored(log: Logger, from: number, doubts: number): void {
   log.warn(`the store was put back from a copy of ${since}: what may have been done since is looked for on the network first`, {
     doubts,
     hint: "halts, approvals, money spent and requests made since then are not known here: look before you rely on them",
+  });
+}
+
+/** Ids mean nothing elsewhere: what has one that is known here is taken for handled, and what waits is sent to what has that id there. */
+function warnMoved(log: Logger, before: string | undefined, now: string): void {
+  if (before === undefined || before === now) return;
+  log.warn(`the store was used on ${before} before, and is used on ${now} now`, {
+    hint: "if that is another network, stop and give it a store of its own (--store): what has an id that is known here would not be handled, and what waits would be sent there",
   });
 }

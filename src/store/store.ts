@@ -217,6 +217,8 @@ export interface StandingStore {
 export interface UpkeepStore {
   /** The salt of key fingerprints: made once, by `make`, and kept with the rows that hold them. */
   salt(make: () => string): Promise<string>;
+  /** Notes the address of the network it is used on from now on. Answers the one it was used on before. */
+  usedOn(address: string): Promise<string | undefined>;
   /** Writes a consistent copy while work goes on. Throws `Misconfigured` (`backup_exists`, `backup_failed`). */
   backup(file: string): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** What a store keeps for its runtime beside the flow: the salt of its fingerprints, and copies of itself. */
+/** What a store keeps for its runtime beside the flow: the salt of its fingerprints, the network it is used on, and copies of itself. */
 import { chmodSync, existsSync, rmSync } from "node:fs";
 import { backup, DatabaseSync } from "node:sqlite";
 import { messageOf, Misconfigured } from "../../core/errors.ts";
@@ -8,6 +8,7 @@ import { createMeta } from "./meta.ts";
 import { markCopy } from "./restored.ts";
 
 const SALT = "salt";
+const NETWORK = "network";
 
 /** `path` is undefined where no file is behind it. */
 export function createUpkeep(db: DatabaseSync, commits: Commits, path: string | undefined, now: () => number): UpkeepStore {
@@ -20,6 +21,12 @@ export function createUpkeep(db: DatabaseSync, commits: Commits, path: string | 
         const made = make();
         meta.set(SALT, made);
         return made;
+      }),
+    usedOn: (address) =>
+      commits.hard(() => {
+        const known = meta.get(NETWORK);
+        if (known !== address) meta.set(NETWORK, address);
+        return known;
       }),
     async backup(file) {
       if (existsSync(file))
