@@ -27,6 +27,8 @@ export function remedyFor(rule: string, { handle, id }: Held): string | undefine
       return "retinue doctor --diff says what changed";
     case "not_running":
       return "retinue run";
+    case "not_defined":
+      return "put its definition back under that handle until its work is done, or do it by hand on the network";
     default:
       return undefined;
   }

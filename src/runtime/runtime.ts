@@ -40,6 +40,7 @@ import { createStanding, recallStanding } from "./standing.ts";
 import { createSharedLists } from "./sharing.ts";
 import { sendIntents } from "./sending.ts";
 import { turnsOf } from "./turns.ts";
+import { warnLeftBehind, warnMoved, warnRestored } from "./warnings.ts";
 import { createWebhookHealth } from "./webhook-health.ts";
 import { createWebhooks, type Webhooks } from "./webhooks.ts";
 
@@ -188,6 +189,7 @@ class Engine implements Runtime {
     if (this.#options.passive !== true) {
       await store.unparkAll(clock.now());
       warnMoved(log, await store.usedOn(baseUrl), baseUrl);
+      await warnLeftBehind(log, store, new Set(specialists.map(({ handle }) => handle)));
     }
     const accounts = await store.accounts();
     for (const specialist of specialists) this.#enlist(specialist, accounts.get(specialist.handle));
@@ -372,20 +374,4 @@ function refuseTwins(specialists: readonly Specialist[]): void {
     if (handles.has(known)) throw new Misconfigured("handle_twice", `two specialists have the handle "${known}"`);
     handles.add(known);
   }
-}
-
-function warnRestored(log: Logger, from: number, doubts: number): void {
-  const since = new Date(from).toISOString();
-  log.warn(`the store was put back from a copy of ${since}: what may have been done since is looked for on the network first`, {
-    doubts,
-    hint: "halts, approvals, money spent and requests made since then are not known here: look before you rely on them",
-  });
-}
-
-/** Ids mean nothing elsewhere: what has one that is known here is taken for handled, and what waits is sent to what has that id there. */
-function warnMoved(log: Logger, before: string | undefined, now: string): void {
-  if (before === undefined || before === now) return;
-  log.warn(`the store was used on ${before} before, and is used on ${now} now`, {
-    hint: "if that is another network, stop and give it a store of its own (--store): what has an id that is known here would not be handled, and what waits would be sent there",
-  });
 }

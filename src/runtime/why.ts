@@ -143,8 +143,9 @@ async function reasonsOf(asking: Asking, intent: Intent): Promise<Reason[]> {
 
 /** Nobody sends: the process is not there, or the specialist is none of its any more. */
 function notRunning(parts: Parts | undefined): Reason {
-  const message = parts === undefined ? "nothing runs on this store now" : "the specialist does not run any more";
-  return { rule: "not_running", message };
+  return parts === undefined
+    ? { rule: "not_running", message: "nothing runs on this store now" }
+    : { rule: "not_defined", message: "what runs has no definition of the specialist any more" };
 }
 
 /** What the door says of it now. */
