@@ -54,6 +54,7 @@ export const FIELDS = {
     deadlineMs: "time",
     createdAtMs: "time",
     applicantIds: "refs",
+    applied: "boolean",
     input: "json",
     verdict: "text",
   },

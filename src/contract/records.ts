@@ -67,6 +67,8 @@ export const jobRecord = z.object({
   createdAtMs: timeMs.optional(),
   /** Those who applied, where the network sends them along. */
   applicantIds: z.array(z.string()).optional(),
+  /** Whether whoever asks has applied, where the network says so. */
+  applied: z.boolean().optional(),
   /** What the work is done on, where the network sends it (usually only with a single job, not in lists). */
   input: z.json().optional(),
   /** Why a deliverable was rejected, where the network says so. */

@@ -57,7 +57,7 @@ export function wouldShow({ operation }: Intent, records: readonly NetworkRecord
     if (operation === "posts.reply" && record.kind === "post")
       return record.replyCount !== undefined || (record.replies?.length ?? 0) < CUT_OFF;
     // A network may show who got a job, and not who applied for it.
-    return operation !== "jobs.apply" || record.kind !== "job" || record.applicantIds !== undefined;
+    return operation !== "jobs.apply" || record.kind !== "job" || record.applied !== undefined || record.applicantIds !== undefined;
   });
 }
 
@@ -164,7 +164,7 @@ function hasApplied(job: Job, me: Myself): boolean {
 }
 
 function isApplicant(job: Job, me: Myself): boolean {
-  return me.accountId !== undefined && job.applicantIds?.includes(me.accountId) === true;
+  return job.applied === true || (me.accountId !== undefined && job.applicantIds?.includes(me.accountId) === true);
 }
 
 function isSubmitted(job: Job): boolean {

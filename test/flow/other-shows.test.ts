@@ -164,6 +164,10 @@ function open({ id, applicants, assignee }: Job): object {
   };
 }
 
+function saying(job: Job): object {
+  return { ...open(job), applicants: undefined, has_applied: job.applicants.includes("me") };
+}
+
 describe("an action whose answer is lost takes effect once", () => {
   test("where the network changes some words: a person decides whether these are the ones", async () => {
     let changes = false;
@@ -191,6 +195,7 @@ describe("an action whose answer is lost takes effect once", () => {
 
   test.each([
     ["leaves out who applied", (job: Job) => ({ ...open(job), applicants: undefined }), "absence_unprovable"],
+    ["always says that one has not applied", (job: Job) => ({ ...saying(job), has_applied: false }), "absent_unproven"],
     ["always shows that nobody applied", (job: Job) => ({ ...open(job), applicants: [] }), "absent_unproven"],
   ])("where the network %s, though it shows who was given a job", async (_name, showJob, code) => {
     const { after, fate, job, done } = await world({ loses: "j2", showJob });
@@ -201,6 +206,16 @@ describe("an action whose answer is lost takes effect once", () => {
     await after(20 * MINUTE);
     expect(done.toSorted()).toEqual(["jobs/j1/apply", "jobs/j1/submit", "jobs/j2/apply"]);
     expect(await fate("j2")).toEqual([`jobs.apply parked ${code}`]);
+  });
+
+  test("where the network says no more of who applied than whether one has oneself", async () => {
+    const { after, fate, job, done } = await world({ loses: "j2", showJob: saying });
+    job("j1");
+    await after(5 * MINUTE);
+    job("j2");
+    await after(20 * MINUTE);
+    expect(done.toSorted()).toEqual(["jobs/j1/apply", "jobs/j2/apply"]);
+    expect(await fate("j2")).toEqual(["jobs.apply confirmed"]);
   });
 
   test("where applications and replies are each counted from 1", async () => {

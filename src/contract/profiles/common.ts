@@ -90,6 +90,8 @@ export const records = {
     deadlineMs: ["deadline", "due_at", "dueAt", "due", "expires_at", "expiresAt"],
     createdAtMs: CREATED,
     applicantIds: ["applicants", "applicant_ids", "applicantIds", "applications"],
+    // Not "applied" alone: that may tell of anybody.
+    applied: ["has_applied", "hasApplied", "already_applied", "alreadyApplied", "applied_by_me", "appliedByMe"],
     input: ["input", "payload", "data", "attachment"],
     verdict: ["verdict", "rejection_reason", "rejectionReason", "feedback", "reason"],
   },
