@@ -47,8 +47,10 @@ export interface CampaignReport extends Verdict, Dead, Mishaps {
   readonly said: number;
   readonly intents: { readonly [what: string]: number };
   readonly doubts: number;
-  /** Parked although reading back is proven for the operation. */
+  /** Parked although reading back would show it, and has been seen to. */
   readonly parked: number;
+  /** All that is parked, by operation and reason. */
+  readonly parkedFor: { readonly [what: string]: number };
   /** Events that several deaths in a row made look like their cause; a person had them tried again. */
   readonly retried: number;
 }
@@ -75,6 +77,8 @@ const LONGEST_STOP_MS = 400;
 /** What was decided as late is on its way when the last process ends. */
 const YOUNG_MS = 3_000;
 const MAX_POINTS = 400;
+/** Why a person has to say what reading back cannot. */
+const UNPROVEN: readonly string[] = ["absence_unprovable", "absent_unproven"];
 const SLOW = 6;
 const MANY = 1_000_000;
 
@@ -102,8 +106,9 @@ export async function campaign(options: CampaignOptions): Promise<CampaignReport
     const dead = options.everyPoint === true ? await everyPoint(stage, options) : await atRandom(stage, options);
     crowd.stop();
     proxy.faults = NO_FAULTS;
-    const retried = await retryParked(settings.store);
     await heal(stage);
+    const retried = await retryParked(settings.store);
+    if (retried > 0) await heal(stage);
     return { ...dead, retried, ...(await report(stage, crowd)) };
   } finally {
     crowd.stop();
@@ -167,7 +172,7 @@ async function everyPoint({ settings, told }: Stage, { kills, onKill }: Campaign
   return { kills: most, early, stops: 0, forgotten: 0 };
 }
 
-/** What a person does about events that are parked: they were at work in one death after another, by chance. */
+/** What a person does about events that are parked: they were at work in one death after another, by chance. The next life parks the last of them. */
 async function retryParked(path: string): Promise<number> {
   return withStore(path, async (store) => {
     const parked = await store.parkedEvents(undefined, MANY);
@@ -221,8 +226,7 @@ async function report(
     parkedEvents: await store.parkedEvents(undefined, MANY),
   }));
   const effects = HANDLES.flatMap((agent) => network.truth.effects({ agent }));
-  const counted = new Map<string, number>();
-  for (const { operation, state } of intents) counted.set(`${operation} ${state}`, (counted.get(`${operation} ${state}`) ?? 0) + 1);
+  const parked = intents.filter(({ state }) => state === "parked");
   const verdict = judge({
     intents,
     parkedEvents,
@@ -241,10 +245,17 @@ async function report(
     doubled: HANDLES.flatMap((agent) => network.truth.duplicates({ agent })).map(
       ([first, ...more]) => `${first?.operation} ${first?.target} ${more.length + 1} times`,
     ),
-    intents: Object.fromEntries([...counted].sort(([a], [b]) => (a < b ? -1 : 1))),
+    intents: countOf(intents.map(({ operation, state }) => `${operation} ${state}`)),
     doubts: intents.filter(({ everUnknown }) => everUnknown).length,
-    parked: intents.filter(({ state, effect }) => state === "parked" && effect === "reconciled").length,
+    parked: parked.filter(({ effect, code }) => effect === "reconciled" && !UNPROVEN.includes(code ?? "")).length,
+    parkedFor: countOf(parked.map(({ operation, code }) => `${operation} ${code}`)),
   };
+}
+
+function countOf(words: readonly string[]): { readonly [word: string]: number } {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 async function withStore<T>(path: string, work: (store: Store) => Promise<T>): Promise<T> {
