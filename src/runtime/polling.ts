@@ -7,11 +7,13 @@ import { canonicalJson, type JsonObject } from "../core/json.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
 import { readCursor, storeCursor, type Freshness, type ListCursor } from "../intake/cursor.ts";
 import { readGaps, storeGaps } from "../intake/gaps.ts";
+import { readUnread, storeUnread, TOLD_AFTER } from "../intake/unread.ts";
 import { readFeed, type FeedReader, type Reading } from "../intake/feed.ts";
 import { readJobs, type JobsReader } from "../intake/jobs.ts";
 import type { SourceRow } from "../schedule/port.ts";
 import { DEFAULT_MAX_AGE_MS, type FeedWatching, type JobsWatching, type Specialist } from "../specialist/specialist.ts";
 import { nextLook, readPace, type Look } from "./cadence.ts";
+import type { DoorAnswer } from "./door.ts";
 import { handlerOf } from "./receipts.ts";
 import type { Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
@@ -59,10 +61,13 @@ async function poll(parts: Parts, member: Member, source: Source, row: SourceRow
   const answer = await door.read(member, { operation: source.operation, input: source.input }, { signal: parts.ending });
   if (answer.kind !== "answered" || answer.outcome.class !== "confirmed" || answer.outcome.items === undefined) {
     const now = clock.now();
-    const failed = numberIn(row?.cursor, "failed") ?? 0;
+    const unread = readUnread(row?.cursor);
+    const failed = unread?.times ?? 0;
     const isWaiting = answer.kind === "waits";
     const dueAt = isWaiting ? answer.until : now + Math.min(FAILED_POLL_MS * 2 ** failed, LONGEST_FAILED_POLL_MS);
-    const stored = { ...storeCursor(cursor), ...row?.cursor, failed: isWaiting ? failed : failed + 1 };
+    const why = whyUnread(answer);
+    const stored = { ...storeCursor(cursor), ...row?.cursor, ...(isWaiting ? {} : storeUnread(unread, why, now)) };
+    if (!isWaiting && failed + 1 === TOLD_AFTER) parts.log.warn(`${source.name} of ${handle} cannot be read: ${why}`);
     await store.putEvents({ events: [], cursors: [{ specialist: handle, source: source.name, cursor: stored, dueAt }] }, now);
     return;
   }
@@ -95,6 +100,14 @@ async function poll(parts: Parts, member: Member, source: Source, row: SourceRow
   if (reading.gap !== undefined) announcer.emit("gap", { at: now, handle, source: source.name, ...reading.gap });
   parts.health.found(handle, fresh);
   if (fresh.length > 0) parts.wake(member, "events");
+}
+
+function whyUnread(answer: DoorAnswer): string {
+  if (answer.kind === "waits" || answer.kind === "refused") return answer.message;
+  if (answer.kind === "gone") return "the read was lost";
+  const { outcome } = answer;
+  if (outcome.class === "unknown" || outcome.class === "never-left") return outcome.reason;
+  return outcome.class === "refused" ? `${outcome.code}: ${outcome.message}` : `the network answered ${outcome.status}`;
 }
 
 function listOf({ operation, input }: Source): string {

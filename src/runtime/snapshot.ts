@@ -6,6 +6,7 @@ import type { Clock } from "../core/clock.ts";
 import { asHandle } from "../core/ids.ts";
 import type { Micros } from "../core/units.ts";
 import { readGaps, type Gap } from "../intake/gaps.ts";
+import { toldUnread, type Unread } from "../intake/unread.ts";
 import type { Intent } from "../outbox/port.ts";
 import type { Stop } from "../limits/port.ts";
 import type { Frozen, Store } from "../store/store.ts";
@@ -46,6 +47,8 @@ export interface SourceShown {
   readonly dueAt: number | null;
   /** What of it was not read, of the last days; oldest first. */
   readonly gaps: readonly Gap[];
+  /** Where the last looks failed. */
+  readonly unread: Unread | undefined;
 }
 
 export interface SpecialistShown {
@@ -212,7 +215,7 @@ export async function showSpecialist(store: Store, clock: Clock, handle: string,
     waits: [...(member?.waits ?? [])].map(([lane, wait]) => ({ lane, ...wait })),
     // What runs knows better than the row.
     parked: member !== undefined || row.parked === undefined ? trouble : { ...row.parked, since: row.parked.at },
-    sources: sources.map(({ name, dueAt, cursor }) => ({ name, dueAt, gaps: readGaps(cursor) })),
+    sources: sources.map(({ name, dueAt, cursor }) => ({ name, dueAt, gaps: readGaps(cursor), unread: toldUnread(cursor) })),
   };
 }
 

@@ -12,7 +12,7 @@ import { remedyFor, thawCommand } from "../limits/why.ts";
 import type { EventRow, Frozen, Store } from "../store/store.ts";
 import type { Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
-import { showSpecialist, type WaitShown } from "./snapshot.ts";
+import { showSpecialist, type SourceShown, type WaitShown } from "./snapshot.ts";
 import type { StandingStop } from "./lessons.ts";
 import { rememberedStanding, type Standing } from "./standing.ts";
 
@@ -308,6 +308,12 @@ function waitsOf(waits: readonly WaitShown[]): readonly Reason[] {
     .map(({ lane, rule, message, since, until }) => ({ rule, message, lane, since, ...(WITHOUT_END.includes(rule) ? {} : { until }) }));
 }
 
+function unreadOf(sources: readonly SourceShown[]): readonly Reason[] {
+  return sources.flatMap(({ name, unread }) =>
+    unread === undefined ? [] : [{ rule: "list_unread", message: `${name} cannot be read: ${unread.message}`, since: unread.since }],
+  );
+}
+
 function changed(kind: Observation["kind"], path: string, type: string): string {
   switch (kind) {
     case "new-field":
@@ -352,6 +358,7 @@ async function explainSpecialist(asking: Asking, handle: string): Promise<Explan
     ...parked,
     ...told,
     ...waitsOf(shown.waits),
+    ...unreadOf(shown.sources),
     ...absent,
   ];
   const hint = await remedyOf(store, reasons, handle, handle);

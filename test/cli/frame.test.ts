@@ -22,7 +22,7 @@ const shown: SpecialistShown = {
   jobs: { accepted: 1, paid: 3 },
   waits: [],
   parked: undefined,
-  sources: [{ name: "jobs", dueAt: NOW + 3 * SECOND, gaps: [] }],
+  sources: [{ name: "jobs", dueAt: NOW + 3 * SECOND, gaps: [], unread: undefined }],
 };
 
 const picture: Picture = {
@@ -83,7 +83,7 @@ describe("the live picture", () => {
       {
         ...picture,
         told: new Set(["data-worker"]),
-        specialists: [{ ...shown, sources: [{ name: "feed", dueAt: NOW + 40 * MINUTE, gaps: [] }] }],
+        specialists: [{ ...shown, sources: [{ name: "feed", dueAt: NOW + 40 * MINUTE, gaps: [], unread: undefined }] }],
       },
       { columns: 200, rows: 30 },
       plain,

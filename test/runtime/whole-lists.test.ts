@@ -1,11 +1,14 @@
-/** What a list without further pages passes over, and what it does not. */
+/** What a list without further pages passes over, what it does not, and a list that cannot be read. */
 import { afterEach, expect, test } from "vitest";
 import type { Announcements } from "../../src/core/events.ts";
+import { createLogger } from "../../src/core/log.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { MINUTE } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
+import { createGuardian } from "../../src/runtime/guardian.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
-import { virtualRuntime } from "./virtual-runtime.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { BASE_URL, virtualRuntime } from "./virtual-runtime.ts";
 
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -13,11 +16,15 @@ afterEach(async () => {
 });
 
 /** A reader of jobs that are listed as `open` says: whole, without pages. */
-async function reading(open: string[]) {
+async function reading(open: string[], network = { fails: false }) {
   const clock = virtualClock(Date.UTC(2026, 10, 21));
   const seen: string[] = [];
   const gaps: Announcements["gap"][] = [];
+  const store = openSqliteStore({ path: ":memory:", clock, random: seededRandom(1) });
+  const warned: string[] = [];
   const runtime = virtualRuntime({
+    store,
+    log: createLogger({ level: "warn", now: () => clock.now(), sink: ({ message }) => void warned.push(message) }),
     specialists: [
       createSpecialist({
         handle: "reader",
@@ -27,6 +34,7 @@ async function reading(open: string[]) {
       }),
     ],
     transport: async ({ path }) => {
+      if (network.fails && path.startsWith("/v1/jobs")) return { kind: "answer", status: 200, headers: {}, text: "<html>", elapsedMs: 1 };
       const jobs = open.map((id) => ({ id, title: id, status: "open" })).toReversed();
       return {
         kind: "answer",
@@ -44,7 +52,8 @@ async function reading(open: string[]) {
   await clock.run(runtime.start());
   ends.push(() => clock.run(runtime.stop()));
   await clock.advance(MINUTE);
-  return { clock, seen, gaps };
+  const guardian = createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl: BASE_URL.b } });
+  return { clock, seen, gaps, warned, guardian };
 }
 
 const names = (count: number, from = 0): string[] => Array.from({ length: count }, (_, i) => `j${from + i}`);
@@ -70,4 +79,20 @@ test("what a page holds beyond what is read of it is told of, also at the first 
   const { seen, gaps } = await reading(names(1_200));
   expect(seen.length).toBe(1_000);
   expect(gaps).toMatchObject([{ before: "j200" }]);
+});
+
+test("a list that cannot be read is told of, with its reason, until it can", async () => {
+  const network = { fails: true };
+  const { clock, seen, warned, guardian } = await reading(names(3), network);
+  const told = async () => {
+    const { specialists } = await clock.run(guardian.status({}));
+    const { reasons } = await clock.run(guardian.why({ id: "reader" }));
+    return { unread: specialists[0]?.sources[0]?.unread?.message, rules: reasons.map(({ rule }) => rule) };
+  };
+  expect(await told()).toEqual({ unread: "200, but what came is no JSON", rules: ["list_unread"] });
+  expect(warned).toEqual(["jobs of reader cannot be read: 200, but what came is no JSON"]);
+  network.fails = false;
+  await clock.advance(10 * MINUTE);
+  expect(await told()).toEqual({ unread: undefined, rules: [] });
+  expect(seen).toEqual(names(3));
 });

@@ -66,6 +66,7 @@ function show(snapshot: Snapshot, out: Output): void {
     for (const { lane, message, until } of waits.filter(({ rule }) => rule !== "halted" && rule !== "paused"))
       out.line(paint.yellow(`\n${handle} waits to ${LANE[lane]} until ${moment(until, at)}: ${message}`));
   }
+  showUnread(snapshot, out);
   showGaps(snapshot, out);
   showStanding(snapshot, out);
   if (snapshot.webhooks !== undefined) showWebhooks(snapshot.webhooks, at, out);
@@ -73,6 +74,14 @@ function show(snapshot: Snapshot, out: Output): void {
   list("Waits for a decision on the network's side (then retinue settle <id>)", snapshot.pending, at, out);
   list("Parked (retinue why <id>, retinue retry <id>)", snapshot.parked, at, out);
   list("In doubt: read back by itself (retinue why <id>)", snapshot.doubts, at, out);
+}
+
+/** Lists whose news nobody has, since they cannot be read. */
+function showUnread({ specialists, at }: Snapshot, out: Output): void {
+  for (const { handle, sources } of specialists)
+    for (const { name, unread } of sources)
+      if (unread !== undefined)
+        out.line(out.paint.red(`\n${name} of ${handle} cannot be read since ${moment(unread.since, at)}: ${unread.message}`));
 }
 
 /** What was listed and never read, since more came than is read back. */
