@@ -9,6 +9,7 @@ import type { DraftIntent, StoredIntent } from "../specialist/port.ts";
 import type { ReadCall, ReadResult, RunRequest } from "../specialist/request.ts";
 import { runHandler, RunInterrupted, type EventHandler, type RunResult } from "../specialist/run.ts";
 import { announceIntent } from "./announcing.ts";
+import { isStoreLost } from "./lost.ts";
 import type { Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
 import { draftReceipt, handlerOf, receiptEvent } from "./receipts.ts";
@@ -32,8 +33,17 @@ export async function handleEvents(
   }
   let finished = false;
   for (const event of events) {
-    if (stopping.aborted) await store.retryEvent(event.seq, { notBefore: 0, failed: false, note: "the runtime stopped" });
-    else finished = (await handlers.add(() => handleOne(parts, member, event, read))) || finished;
+    if (stopping.aborted) {
+      await store.retryEvent(event.seq, { notBefore: 0, failed: false, note: "the runtime stopped" });
+      continue;
+    }
+    try {
+      finished = (await handlers.add(() => handleOne(parts, member, event, read))) || finished;
+    } catch (error) {
+      if (isStoreLost(error)) throw error;
+      // Its end could not be stored. Left as it is, it would count as at work until a restart, and so would those claimed with it.
+      await giveBack(parts, member, event, error);
+    }
   }
   // A claim may end early, as what may have ended the process is claimed alone; what was given back is not asked for again.
   return events.length === CLAIM || finished;
