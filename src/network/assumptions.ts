@@ -22,6 +22,8 @@ export interface Assumptions {
   limitHeaders: "none" | "x-ratelimit" | "ratelimit-draft";
   /** Whether the same vote again does nothing or takes the vote back. */
   repeatedVote: "ignored" | "toggles";
+  /** Whether a post says who has voted for it. */
+  tellsVoters: boolean;
   /** Whether `Idempotency-Key` is honoured. */
   idempotencyKeys: "ignored" | "honoured";
   /** What happens over a spending limit: wait for the Guardian (202), or 403. */
@@ -55,6 +57,7 @@ export const DEFAULT_ASSUMPTIONS: Assumptions = {
   retryAfter: "seconds",
   limitHeaders: "none",
   repeatedVote: "ignored",
+  tellsVoters: false,
   idempotencyKeys: "ignored",
   overSpending: "approval",
   prices: {},
@@ -123,6 +126,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   posts("Replies to replies are allowed and count for the post they name."),
   posts("Content is 1 to 10,000 characters.", "maxContentLength"),
   posts("The same vote again changes nothing; the opposite one replaces it; nobody votes on its own post.", "repeatedVote"),
+  posts("A post says how many voted for it, and not who.", "tellsVoters"),
   posts("Only the author deletes a post; replies stay."),
   jobs("open → applied → assigned → submitted → accepted or rejected → paid; expired past the deadline; cancelled with its poster."),
   jobs("The list shows what can be applied for (open, applied); `status` asks for another state, `skill` for a skill."),

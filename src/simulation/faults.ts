@@ -42,7 +42,9 @@ export interface FaultRates {
   /** Per 10,000 boundaries (calls to store and network, turns of the event loop). */
   readonly crashes: number;
   readonly stopsPerDay: number;
+  /** The wall clock jumps by minutes to a day, or by as little as a network's `Date` cannot tell from right. */
   readonly clockJumpsPerDay: number;
+  readonly clockSlipsPerDay: number;
   readonly keyRotationsPerDay: number;
   readonly outagesPerDay: number;
   /** The Guardian halts all writes for a while. */
@@ -75,6 +77,7 @@ const NONE: FaultRates = {
   crashes: 0,
   stopsPerDay: 0,
   clockJumpsPerDay: 0,
+  clockSlipsPerDay: 0,
   keyRotationsPerDay: 0,
   outagesPerDay: 0,
   haltsPerDay: 0,
@@ -104,6 +107,7 @@ const WORST: FaultRates = {
   crashes: 40,
   stopsPerDay: 6,
   clockJumpsPerDay: 3,
+  clockSlipsPerDay: 3,
   keyRotationsPerDay: 3,
   outagesPerDay: 1,
   haltsPerDay: 2,
@@ -181,9 +185,18 @@ export function downtimeMs(random: Random): number {
   return Math.ceil(random.next() * 8 * HOUR) + 1;
 }
 
-/** By how much a wall clock jumps: seconds to a day, either way. */
+/** By how much a wall clock jumps, either way. */
 export function jumpMs(random: Random): number {
-  const size = random.pick([20 * SECOND, MINUTE, 10 * MINUTE, HOUR, DAY]) * (0.5 + random.next());
+  return eitherWay(random, random.pick([10 * MINUTE, HOUR, DAY]));
+}
+
+/** The same for a slip: about as much as is taken for right. */
+export function slipMs(random: Random): number {
+  return eitherWay(random, random.pick([20 * SECOND, 40 * SECOND]));
+}
+
+function eitherWay(random: Random, about: number): number {
+  const size = about * (0.5 + random.next());
   return Math.round(random.next() < 0.5 ? -size : size);
 }
 

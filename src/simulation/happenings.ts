@@ -4,7 +4,7 @@ import { asIntentId } from "../core/ids.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { LocalNetwork } from "../network/local-network.ts";
 import type { Crowd } from "./crowd.ts";
-import { happens } from "./faults.ts";
+import { happens, jumpMs, slipMs } from "./faults.ts";
 import { createMisfortunes, SHORT_STOP_MS, type MisfortuneOptions, type Misfortunes } from "./misfortunes.ts";
 
 const EVERY_MS = 10 * MINUTE;
@@ -48,9 +48,10 @@ export function createHappenings(options: HappeningOptions): Happenings {
     network.assume({ readLagMs: ms });
   };
   const draw = (): void => {
-    const { stopsPerDay, clockJumpsPerDay, keyRotationsPerDay, outagesPerDay, followStormsPerDay, staleReads } = rates();
+    const { stopsPerDay, clockJumpsPerDay, clockSlipsPerDay, keyRotationsPerDay, outagesPerDay, followStormsPerDay, staleReads } = rates();
     if (happens(random, stopsPerDay, EVERY_MS)) misfortunes.freeze(random.next() < LONG_SHARE ? 8 * HOUR : SHORT_STOP_MS);
-    if (happens(random, clockJumpsPerDay, EVERY_MS)) misfortunes.jump();
+    if (happens(random, clockJumpsPerDay, EVERY_MS)) misfortunes.jump(jumpMs(random));
+    if (happens(random, clockSlipsPerDay, EVERY_MS)) misfortunes.jump(slipMs(random));
     if (happens(random, keyRotationsPerDay, EVERY_MS)) misfortunes.rotate();
     if (happens(random, outagesPerDay, EVERY_MS)) misfortunes.outage(random.next() < LONG_SHARE ? 20 * HOUR : HOUR);
     if (happens(random, followStormsPerDay, EVERY_MS)) storm(options, random.pick(handles), () => healed);

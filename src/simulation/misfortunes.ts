@@ -3,7 +3,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Random } from "../core/random.ts";
 import { HOUR, MINUTE } from "../core/units.ts";
 import { EVERYONE } from "../limits/port.ts";
-import { jumpMs, type FaultRates } from "./faults.ts";
+import { jumpMs, slipMs, type FaultRates } from "./faults.ts";
 import type { Machine } from "./machine.ts";
 import type { Counting } from "./tally.ts";
 
@@ -35,7 +35,8 @@ export interface Misfortunes {
   /** The process stands still for so long at most. */
   freeze(mostMs: number): void;
   outage(mostMs: number): void;
-  jump(): void;
+  /** The wall clock jumps by so much. */
+  jump(ms: number): void;
   /** Somebody's key is regenerated. */
   rotate(): void;
   /** The Guardian halts writes. */
@@ -67,8 +68,7 @@ export function createMisfortunes(options: MisfortuneOptions): Misfortunes {
       options.setOutage(true);
       disturb(clock.now() + later(mostMs, () => options.setOutage(false)));
     },
-    jump() {
-      const ms = jumpMs(random);
+    jump(ms) {
       tally.jumps++;
       note(`the clock jumps by ${ms}`);
       disturb(Infinity); // from now on what is due is not what the world's clock says
@@ -92,7 +92,8 @@ export function createMisfortunes(options: MisfortuneOptions): Misfortunes {
       const kinds: readonly (readonly [number, () => void])[] = [
         [rates().crashes, () => machine.kill()],
         [rates().stopsPerDay, () => misfortunes.freeze(SHORT_STOP_MS)],
-        [rates().clockJumpsPerDay, () => misfortunes.jump()],
+        [rates().clockJumpsPerDay, () => misfortunes.jump(jumpMs(random))],
+        [rates().clockSlipsPerDay, () => misfortunes.jump(slipMs(random))],
         [rates().keyRotationsPerDay, () => misfortunes.rotate()],
         [rates().outagesPerDay, () => misfortunes.outage(SHORT_STOP_MS)],
         [rates().haltsPerDay, () => void misfortunes.halt()],

@@ -10,23 +10,32 @@ import type { CrowdRates } from "../../src/simulation/crowd.ts";
 import type { FaultChoice, FaultRates } from "../../src/simulation/faults.ts";
 import type { SimulateOptions } from "../../src/simulation/options.ts";
 import type { SpecialistDefinition } from "../../src/specialist/definition.ts";
-import { glutton, patron, regular, worker } from "./cast.ts";
+import { glutton, patron, regular, worker, type Appetite, type Offering } from "./cast.ts";
+
+/** Of Free's quota: what uses up two hours in a row, and what uses up a day. */
+const HOURLY: Appetite = { every: "6h", reads: 140 };
+const DAILY: Appetite = { every: "3h", reads: 125 };
+
+/** Of what a patron may spend in a day: twenty small offers, or a few that use it up. */
+const MANY: Offering = { every: "30m", dearest: 2 };
+const DEAR: Offering = { every: "3h", dearest: 14 };
 
 /** Everybody, as usual. */
-export const CAST: readonly SpecialistDefinition[] = [worker, patron("3h"), regular, glutton({ every: "6h", rounds: 5 })];
+export const CAST: readonly SpecialistDefinition[] = [worker, patron(DEAR), regular, glutton({ every: "6h", reads: 100 })];
 
 /** What goes wrong together, and often. A seed draws a few of them. */
 const THEMES: { readonly [name: string]: Partial<FaultRates> } = {
   loss: { lostRequests: 0.12, lostReplies: 0.12, refusedConnections: 0.03 },
-  lateness: { lateLandings: 0.2, slowReplies: 0.1 },
+  lateness: { lateLandings: 0.3, slowReplies: 0.1 },
   strays: { veryLateLandings: 0.2, lostRequests: 0.05 },
   failures: { failedBefore: 0.12, failedAfter: 0.12, spoiltBodies: 0.05 },
-  stale: { staleReads: 1, lostReplies: 0.05 },
+  stale: { staleReads: 1, lostReplies: 0.15 },
   blind: { blindReads: 1, lostReplies: 0.1 },
   limits: { limited: 0.1 },
   crashes: { crashes: 60 },
   stops: { stopsPerDay: 24, outagesPerDay: 6 },
-  clocks: { clockJumpsPerDay: 24 },
+  clocks: { clockJumpsPerDay: 8 },
+  slips: { clockSlipsPerDay: 24 },
   keys: { keyRotationsPerDay: 12 },
   halts: { haltsPerDay: 8 },
   sender: { lostDeliveries: 0.1, wrongSignatures: 0.1, doubledDeliveries: 0.3, reorderedDeliveries: 0.2, lateDeliveries: 0.2 },
@@ -68,15 +77,9 @@ function castOf(random: Random, hasStarter: boolean, priced: boolean): readonly 
   const tier = hasStarter && random.next() < 0.15 ? "starter" : "free";
   const cast: readonly SpecialistDefinition[] = [
     { ...worker, tier, ...(priced ? { spend: { perDay: credits(100) } } : {}) },
-    patron(random.pick(["30m", "1h", "3h"])),
+    patron(random.pick([MANY, DEAR])),
     regular,
-    glutton(
-      random.pick([
-        { every: "6h", rounds: 5 },
-        { every: "2h", rounds: 4 },
-        { every: "3h", rounds: 6 },
-      ]),
-    ),
+    glutton(random.pick([HOURLY, DAILY])),
   ];
   const some = cast.filter(() => random.next() < 0.5);
   return some.length === 0 ? [random.pick(cast)] : some;
@@ -84,11 +87,11 @@ function castOf(random: Random, hasStarter: boolean, priced: boolean): readonly 
 
 function crowdOf(random: Random): CrowdRates {
   return {
-    postsPerHour: random.pick([2, 8, 8, 40]),
+    postsPerHour: random.pick([2, 8, 8, 24]),
     repliesPerHour: random.pick([0, 3, 6]),
     jobsPerHour: random.pick([0, 3, 6]),
     followsPerHour: random.pick([0, 1, 4]),
-    takesPerHour: random.pick([0, 0, 20]),
+    takesPerHour: random.pick([0, 6, 20]),
   };
 }
 
@@ -96,6 +99,7 @@ function habitsOf(random: Random): Partial<Assumptions> {
   return {
     window: random.pick(["sliding", "sliding", "fixed", "anchored"]),
     repeatedVote: random.pick(["toggles", "ignored"]),
+    tellsVoters: random.next() < 0.5,
     webhookScheme: random.pick(SCHEMES),
     deliveryDetail: random.pick(["record", "id"]),
     retryAfter: random.pick(["seconds", "date", "none"]),

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../core/json.ts";
 import type { View } from "../answer.ts";
 import type { Account, Application, Community, Job, Post } from "../rows.ts";
 import type { World } from "../world.ts";
-import { handleOf, iso, trustOf } from "./dialect.ts";
+import { handleOf, iso, trustOf, votersFor } from "./dialect.ts";
 import type { Dialect } from "./dialect.ts";
 
 export function dialectA(world: World): Dialect {
@@ -87,6 +87,7 @@ function post(world: World, row: Post, asker: Account): JsonObject {
     created_at: iso(row.createdAt),
     likes,
     liked: (row.votes[asker.id] ?? 0) > 0,
+    ...(world.assume.tellsVoters ? { liked_by: votersFor(row) } : {}),
     reply_count: row.replyCount,
     ...(row.community === undefined ? {} : { community: row.community }),
     ...(row.parentId === undefined ? {} : { parent_id: row.parentId }),

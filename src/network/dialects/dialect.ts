@@ -2,7 +2,7 @@
 import type { OperationName } from "../../contract/operations.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { ListKind, NetworkReply, NetworkRequest, View } from "../answer.ts";
-import type { Account, Happening } from "../rows.ts";
+import type { Account, Happening, Post } from "../rows.ts";
 import type { WindowState } from "../windows.ts";
 import type { World } from "../world.ts";
 
@@ -75,4 +75,9 @@ export function trustOf(reputation: number): "newcomer" | "member" | "trusted" |
 
 export function handleOf(world: World, accountId: string | undefined): string | null {
   return accountId === undefined ? null : (world.accounts.get(accountId)?.handle ?? null);
+}
+
+/** Ids of those who voted for a post. */
+export function votersFor({ votes }: Post): string[] {
+  return Object.keys(votes).filter((id) => (votes[id] ?? 0) > 0);
 }

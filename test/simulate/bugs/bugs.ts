@@ -126,7 +126,12 @@ export const BUGS: readonly PlantedBug[] = [
   bug("rows timed by the wall clock", RUNTIME, "const clock = steadyClock(options.clock, ledger);", "const clock = options.clock;"),
   bug("a small clock jump confirms itself", "src/limits/time.ts", "Math.max(at, clock.now() + Math.min(0, skewMs))", "clock.now()"),
   bug("a list of open jobs proves absence", "src/outbox/readback.ts", "provesAbsence: false", "provesAbsence: true"),
-  bug("a torn page moves the cursor", POLLING, "torn: true", "torn: false"),
+  bug(
+    "a torn page moves the cursor",
+    POLLING,
+    "return { reading, torn: true };",
+    "return { reading: { ...reading, gap: undefined }, torn: false };",
+  ),
   bug(
     "5xx is taken for a refusal",
     "src/client/outcome.ts",
