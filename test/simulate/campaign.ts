@@ -3,7 +3,7 @@ import { DAY } from "../../src/core/units.ts";
 import { simulate } from "../../src/simulation/simulate.ts";
 import { course } from "./course.ts";
 
-const [seeds = "100", hours = "48", first = "1"] = process.argv.slice(2);
+const [seeds = "100", hours = "18", first = "1"] = process.argv.slice(2);
 const sums = { requests: 0, effects: 0, crashes: 0, doubts: 0, provenDoubts: 0, provenParked: 0, parked: 0 };
 const parkedFor: Record<string, number> = {};
 let virtualMs = 0;
