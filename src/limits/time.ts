@@ -6,7 +6,7 @@ import { MINUTE, SECOND } from "../core/units.ts";
 const GAIN = 1e-4;
 /** A server's `Date` within this of our wall clock confirms the wall clock; `Date` has whole seconds, and answers travel. */
 export const AGREED_SKEW_MS = MINUTE;
-/** A smaller lag behind the wall clock is drift, not a jump. */
+/** A smaller lag behind the wall clock is drift, not a jump; and so is a smaller one behind the network's. */
 const JUMP_MS = 2 * SECOND;
 
 /** Rows dated by a clock that was behind: by how much, and from which of its times on. */
@@ -35,8 +35,11 @@ export interface LedgerTime {
   lagMs(): number;
   /** Whether a jump forward waits to be confirmed. */
   jumped(): boolean;
-  /** Takes in `skewMs` (server's `Date` minus our clock) of a complete answer, which may confirm a jump. Answers what is news. */
-  heed(skewMs: number): Heard | undefined;
+  /**
+   * Takes in `skewMs` (server's `Date` minus our clock when it had come) of a complete answer to a request that took
+   * `tookMs`. It may confirm a jump. Answers what is news.
+   */
+  heed(skewMs: number, tookMs: number): Heard | undefined;
 }
 
 /** Goes on from `seenAt` (the store's) where the wall clock was set back while the process was down. */
@@ -67,16 +70,21 @@ export function ledgerTime(clock: Clock, seenAt = 0): LedgerTime {
     now,
     lagMs,
     jumped: () => lagMs() > JUMP_MS,
-    heed(skewMs) {
+    heed(skewMs, tookMs) {
       if (!Number.isFinite(skewMs)) return undefined;
+      const before = behindMs;
       // Asleep, time passed that was not seen; what the ledger was behind before had passed already.
       const known = Math.min(leap(skewMs), behindMs);
-      const found = Math.floor(skewMs + lagMs());
-      const nowBehind = found < AGREED_SKEW_MS ? 0 : found;
-      const changed = Math.abs(nowBehind - behindMs) >= AGREED_SKEW_MS;
-      if (changed) behindMs = nowBehind;
-      if (!changed && known <= 0) return undefined;
-      return { ...(changed ? { behind: { ms: behindMs, since } } : {}), ...(known > 0 ? { redate: { ms: Math.ceil(known), since } } : {}) };
+      behindMs -= known;
+      // A `Date` has whole seconds and was said while the request was under way: what is so lies between these two.
+      const least = Math.floor(skewMs + lagMs());
+      const most = least + tookMs + SECOND;
+      if (least >= behindMs + JUMP_MS) behindMs = least;
+      else if (most <= behindMs - JUMP_MS) behindMs = Math.ceil(most);
+      if (behindMs < JUMP_MS) behindMs = 0;
+      const isNews = behindMs !== before;
+      if (!isNews && known <= 0) return undefined;
+      return { ...(isNews ? { behind: { ms: behindMs, since } } : {}), ...(known > 0 ? { redate: { ms: Math.ceil(known), since } } : {}) };
     },
   };
 }

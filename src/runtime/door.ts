@@ -292,7 +292,7 @@ async function record(
   tookMs: number,
 ): Promise<void> {
   const { store, ledger, clock, announcer } = options;
-  const heard = "skewMs" in outcome && outcome.skewMs !== undefined ? ledger.heed(outcome.skewMs) : undefined;
+  const heard = "skewMs" in outcome && outcome.skewMs !== undefined ? ledger.heed(outcome.skewMs, tookMs) : undefined;
   const now = ledger.now();
   const follows =
     intent === undefined

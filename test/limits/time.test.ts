@@ -41,10 +41,10 @@ describe("the ledger's time", () => {
     pass(MINUTE);
     expect(time.now()).toBeLessThan(T0 + MINUTE + SECOND);
     expect(time.jumped()).toBe(true);
-    expect(time.heed(-8 * HOUR)).toBeUndefined();
-    expect(time.heed(Number.NaN)).toBeUndefined();
+    expect(time.heed(-8 * HOUR, 100)).toBeUndefined();
+    expect(time.heed(Number.NaN, 100)).toBeUndefined();
     expect(time.jumped()).toBe(true);
-    expect(time.heed(-1_500)).toBeUndefined(); // asleep: the time has passed
+    expect(time.heed(-1_500, 100)).toBeUndefined(); // asleep: the time has passed
     expect(time.now()).toBe(T0 + MINUTE + 8 * HOUR - 1_500);
     expect(time.jumped()).toBe(false);
   });
@@ -52,30 +52,45 @@ describe("the ledger's time", () => {
   test("tells that it is behind the network, and what to date anew once it is right", () => {
     const { clock, at, pass } = clocks();
     const time = ledgerTime(clock);
-    expect(time.heed(5 * HOUR)).toEqual({ behind: { ms: 5 * HOUR, since: T0 } });
+    expect(time.heed(5 * HOUR, 100)).toEqual({ behind: { ms: 5 * HOUR, since: T0 } });
     pass(20 * MINUTE);
-    expect(time.heed(5 * HOUR + SECOND)).toBeUndefined(); // known
+    expect(time.heed(5 * HOUR + SECOND, 100)).toBeUndefined(); // known
     at.wall += 5 * HOUR;
-    expect(time.heed(0)).toEqual({ behind: { ms: 0, since: T0 }, redate: { ms: 5 * HOUR, since: T0 } });
+    expect(time.heed(0, 100)).toEqual({ behind: { ms: 0, since: T0 }, redate: { ms: 5 * HOUR, since: T0 } });
     expect(time.now()).toBe(T0 + 5 * HOUR + 20 * MINUTE);
-    expect(time.heed(0)).toBeUndefined();
+    expect(time.heed(0, 100)).toBeUndefined();
   });
 
   test("a machine that was behind and then slept dates anew by no more than it was behind", () => {
     const { clock, at, pass } = clocks();
     const time = ledgerTime(clock);
-    time.heed(HOUR);
+    time.heed(HOUR, 100);
     pass(MINUTE);
     at.wall += 9 * HOUR; // eight of them asleep
-    expect(time.heed(0)?.redate).toEqual({ ms: HOUR, since: T0 });
+    expect(time.heed(0, 100)?.redate).toEqual({ ms: HOUR, since: T0 });
   });
 
-  test("a server's date within the tolerance tells nothing", () => {
+  test("half a minute behind is dated anew too, and answers that travelled long do not hide how much it was", () => {
+    const { clock, at, pass } = clocks();
+    const time = ledgerTime(clock);
+    expect(time.heed(28 * SECOND, 100)).toEqual({ behind: { ms: 28 * SECOND, since: T0 } });
+    pass(MINUTE);
+    expect(time.heed(30 * SECOND, 100)).toEqual({ behind: { ms: 30 * SECOND, since: T0 } });
+    pass(MINUTE);
+    expect(time.heed(-170 * SECOND, 200 * SECOND)).toBeUndefined(); // the process stood still while it was on its way
+    at.wall += 30 * SECOND;
+    expect(time.heed(-900, 100)).toEqual({ behind: { ms: 0, since: T0 }, redate: { ms: 29_100, since: T0 } });
+    expect(time.now()).toBe(T0 + 2 * MINUTE + 30 * SECOND - 900);
+    pass(MINUTE);
+    expect(time.heed(-900, 100)).toBeUndefined();
+  });
+
+  test("a network whose clock is as ours, or behind it, tells nothing", () => {
     const { clock, pass } = clocks();
     const time = ledgerTime(clock);
-    for (const skew of [-3 * HOUR, -SECOND, 0, SECOND, 59 * SECOND]) {
+    for (const skew of [-3 * HOUR, -SECOND, 0, SECOND]) {
       pass(SECOND);
-      expect(time.heed(skew)).toBeUndefined();
+      expect(time.heed(skew, 100)).toBeUndefined();
     }
   });
 
@@ -85,7 +100,7 @@ describe("the ledger's time", () => {
     time.now();
     at.wall += 50 * SECOND;
     pass(MINUTE);
-    time.heed(-50 * SECOND);
+    time.heed(-50 * SECOND, 100);
     expect(time.now()).toBeLessThan(T0 + MINUTE + SECOND);
   });
 
