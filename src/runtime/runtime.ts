@@ -295,8 +295,9 @@ class Engine implements Runtime {
     const { store, clock } = this.#options;
     const { handle } = member.specialist;
     const now = clock.now();
-    // Without a key nothing that is due can go on, so nothing but the next look at the key counts.
-    if (member.keyTrouble !== undefined) return this.#wakes.set(handle, now + KEY_LOOK_MS);
+    // Without a key nothing that is due can go on, so nothing but the next look at the key counts. It is not put off by what
+    // is told meanwhile, which needs no key.
+    if (member.keyTrouble !== undefined) return this.#wakes.set(handle, Math.max(member.lookedAt + KEY_LOOK_MS, now + 1));
     const next = await store.nextDue(handle, freeLanes(member));
     // What was due when all parts were asked cannot go on by itself; what came due since has not been asked for.
     const row = next === undefined ? Infinity : next > member.lookedAt ? next : member.lookedAt + STUCK_LOOK_MS;
@@ -315,8 +316,9 @@ class Engine implements Runtime {
 
   /** Asks the parts that have something due. A specialist without a usable key does nothing but look whether it has one again. */
   async #resume(member: Member): Promise<void> {
-    if (member.keyTrouble !== undefined && !(await this.#keys.look(member))) return this.#arm(member);
     const { store, clock, passive = false } = this.#options;
+    member.lookedAt = clock.now();
+    if (member.keyTrouble !== undefined && !(await this.#keys.look(member))) return this.#arm(member);
     const now = clock.now();
     member.lookedAt = now;
     endWaits(member, ({ until }) => until <= now);

@@ -1,17 +1,21 @@
-/** Who shares a key: counted as specialists take it up, get another one, and go. Real store. */
+/** Who shares a key, counted as specialists take it up, get another one, and go; and a key that comes late. Real store. */
 import { expect, onTestFinished, test } from "vitest";
 import { createKeys } from "../../src/client/auth.ts";
+import type { Transport } from "../../src/client/transport.ts";
 import { shippedProfile } from "../../src/contract/profile.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { createAnnouncer } from "../../src/core/events.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { Secret } from "../../src/core/secret.ts";
+import { MINUTE, SECOND } from "../../src/core/units.ts";
+import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { ledgerTime } from "../../src/limits/time.ts";
 import { createKeyWatch } from "../../src/runtime/keys.ts";
 import { createMember } from "../../src/runtime/member.ts";
 import { limitsOf, operationRules } from "../../src/runtime/rules.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { virtualRuntime } from "./virtual-runtime.ts";
 
 test("a key's quota is divided among those who have it now", async () => {
   const clock = systemClock();
@@ -40,4 +44,37 @@ test("a key's quota is divided among those who have it now", async () => {
   ben.keyId = undefined;
   await watch.usable(ben);
   expect(watch.sharers(ben)).toBe(1);
+});
+
+test("a key that comes late is taken up within a minute, however often something is told meanwhile", async () => {
+  const clock = virtualClock(Date.UTC(2026, 10, 21));
+  const store = openSqliteStore({ path: ":memory:", clock, random: seededRandom(1) });
+  const held: { key?: string } = {};
+  let requests = 0;
+  const transport: Transport = async () => {
+    requests++;
+    return { kind: "answer", status: 200, headers: {}, text: '{"posts":[]}', elapsedMs: 1 };
+  };
+  const runtime = virtualRuntime({
+    specialists: [createSpecialist({ handle: "reader", watch: { feed: true }, on: { "post.created": () => undefined } })],
+    store,
+    transport,
+    keyOf: () => held.key,
+    clock,
+    random: seededRandom(2),
+  });
+  await clock.run(runtime.start());
+  const toldFor = async (ms: number): Promise<void> => {
+    for (const until = clock.now() + ms; clock.now() < until;) {
+      for (const member of runtime.members()) runtime.parts.wake(member, "events");
+      await clock.advance(2 * SECOND);
+    }
+  };
+  await toldFor(3 * MINUTE);
+  expect(requests).toBe(0);
+  held.key = "sk_live_that_came_late";
+  await toldFor(MINUTE);
+  expect(requests).toBeGreaterThan(0);
+  await clock.run(runtime.stop());
+  await clock.run(store.close());
 });
