@@ -21,6 +21,8 @@ export interface Heard {
   readonly behind?: Misdated;
   /** It went forward by what it had been behind: rows dated since then are so much younger than they say. */
   readonly redate?: Misdated;
+  /** By how much it went forward in all: an earlier process may have been behind, and have known it. */
+  readonly leaptMs?: number;
 }
 
 /**
@@ -74,7 +76,8 @@ export function ledgerTime(clock: Clock, seenAt = 0): LedgerTime {
       if (!Number.isFinite(skewMs)) return undefined;
       const before = behindMs;
       // Asleep, time passed that was not seen; what the ledger was behind before had passed already.
-      const known = Math.min(leap(skewMs), behindMs);
+      const leapt = leap(skewMs);
+      const known = Math.min(leapt, behindMs);
       behindMs -= known;
       // A `Date` has whole seconds and was said while the request was under way: what is so lies between these two.
       const least = Math.floor(skewMs + lagMs());
@@ -83,8 +86,12 @@ export function ledgerTime(clock: Clock, seenAt = 0): LedgerTime {
       else if (most <= behindMs - JUMP_MS) behindMs = Math.ceil(most);
       if (behindMs < JUMP_MS) behindMs = 0;
       const isNews = behindMs !== before;
-      if (!isNews && known <= 0) return undefined;
-      return { ...(isNews ? { behind: { ms: behindMs, since } } : {}), ...(known > 0 ? { redate: { ms: Math.ceil(known), since } } : {}) };
+      if (!isNews && leapt <= 0) return undefined;
+      return {
+        ...(isNews ? { behind: { ms: behindMs, since } } : {}),
+        ...(known > 0 ? { redate: { ms: Math.ceil(known), since } } : {}),
+        ...(leapt > 0 ? { leaptMs: Math.ceil(leapt) } : {}),
+      };
     },
   };
 }

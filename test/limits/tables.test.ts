@@ -193,6 +193,20 @@ describe("quota rows", () => {
     }
   });
 
+  test("what an earlier process knew of holds where the clock is set right before this one has heard the time", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+    const redating = createRedating(tables.db, tables.quota);
+    tables.one(() => redating.heed({ behind: { ms: 5 * HOUR, since: T0 } }, T0));
+    for (let i = 0; i < 60; i++) tables.end(tables.admit({ now: T0 + i * SECOND }).attempt ?? 0, { now: T0 + i * SECOND });
+    tables.forget(); // a restart, still behind; then the clock is set right, and the first answer says so
+    const rightAt = T0 + 10 * MINUTE + 5 * HOUR;
+    tables.one(() => redating.heed({ leaptMs: 5 * HOUR }, rightAt));
+    expect(tables.admit({ now: rightAt }).verdict.kind).toBe("wait");
+    expect(tables.admit({ now: rightAt + HOUR }).verdict.kind).toBe("admit");
+    tables.close();
+  });
+
   test("a park that a clock behind had set lasts as long as it was to last", () => {
     const tables = openTables();
     tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);

@@ -44,7 +44,7 @@ describe("the ledger's time", () => {
     expect(time.heed(-8 * HOUR, 100)).toBeUndefined();
     expect(time.heed(Number.NaN, 100)).toBeUndefined();
     expect(time.jumped()).toBe(true);
-    expect(time.heed(-1_500, 100)).toBeUndefined(); // asleep: the time has passed
+    expect(time.heed(-1_500, 100)?.redate).toBeUndefined(); // asleep: the time has passed
     expect(time.now()).toBe(T0 + MINUTE + 8 * HOUR - 1_500);
     expect(time.jumped()).toBe(false);
   });
@@ -56,7 +56,7 @@ describe("the ledger's time", () => {
     pass(20 * MINUTE);
     expect(time.heed(5 * HOUR + SECOND, 100)).toBeUndefined(); // known
     at.wall += 5 * HOUR;
-    expect(time.heed(0, 100)).toEqual({ behind: { ms: 0, since: T0 }, redate: { ms: 5 * HOUR, since: T0 } });
+    expect(time.heed(0, 100)).toEqual({ behind: { ms: 0, since: T0 }, redate: { ms: 5 * HOUR, since: T0 }, leaptMs: 5 * HOUR });
     expect(time.now()).toBe(T0 + 5 * HOUR + 20 * MINUTE);
     expect(time.heed(0, 100)).toBeUndefined();
   });
@@ -79,7 +79,7 @@ describe("the ledger's time", () => {
     pass(MINUTE);
     expect(time.heed(-170 * SECOND, 200 * SECOND)).toBeUndefined(); // the process stood still while it was on its way
     at.wall += 30 * SECOND;
-    expect(time.heed(-900, 100)).toEqual({ behind: { ms: 0, since: T0 }, redate: { ms: 29_100, since: T0 } });
+    expect(time.heed(-900, 100)).toEqual({ behind: { ms: 0, since: T0 }, redate: { ms: 29_100, since: T0 }, leaptMs: 29_100 });
     expect(time.now()).toBe(T0 + 2 * MINUTE + 30 * SECOND - 900);
     pass(MINUTE);
     expect(time.heed(-900, 100)).toBeUndefined();

@@ -38,9 +38,13 @@ export function createRedating(db: DatabaseSync, quota: QuotaTable): Redating {
   };
 
   return {
-    heed(heard, now) {
-      if (heard.redate !== undefined) redate(heard.redate.ms, fromFirst(heard.redate.since), now);
-      if (heard.behind !== undefined) keep({ ms: heard.behind.ms, since: fromFirst(heard.behind.since) });
+    heed({ behind, redate: own, leaptMs = 0 }, now) {
+      const before = kept();
+      // What an earlier process knew of holds as well where this one heard of no time before its clock was set right.
+      const ms = Math.max(own?.ms ?? 0, Math.min(leaptMs, before?.ms ?? 0));
+      if (ms > 0) redate(ms, Math.min(own?.since ?? Infinity, before?.since ?? Infinity), now);
+      if (behind !== undefined) keep({ ms: behind.ms, since: fromFirst(behind.since) });
+      else if (before !== undefined && ms > 0) keep({ ms: before.ms - ms, since: before.since });
     },
     begin(now) {
       const before = kept();
