@@ -24,8 +24,6 @@ export type Look =
   | { readonly kind: "absent"; readonly proves: boolean }
   /** A complete read that does not show it, but something of ours in other words that no other action claims. */
   | { readonly kind: "other-words"; readonly ref: string }
-  /** Seen, but as well another action's in the same words, of which nobody knows whether it happened. */
-  | { readonly kind: "contested"; readonly ref: string; readonly rival: string }
   /** What it was about is not there (any more): no read can show what happened to it. */
   | { readonly kind: "gone" }
   /** The read failed or was incomplete. */
@@ -72,10 +70,6 @@ function judge(intent: Intent, look: Look, { quietMs, now, knownForMs, proof }: 
       // Another action may claim it yet.
       if (now < quietAt) return notYet(sentAt, quietAt, now, `not seen in these words; ${look.ref} is ours, in other words`);
       return park("other_words", `not seen in these words, but ${look.ref} is ours and may be this one, changed: a person decides`);
-    case "contested":
-      // Its own may still show.
-      if (now < quietAt) return notYet(sentAt, quietAt, now, `${look.ref} is in the same words, and may be that of ${look.rival}`);
-      return park("same_words", `${look.ref} is it or is that of ${look.rival}, which said the same: a person decides`);
     case "gone":
       // Until the quiet period is over it may only be late to show.
       if (now < quietAt) return notYet(sentAt, quietAt, now, "what it is about is not shown");

@@ -120,51 +120,25 @@ async function lookFor(parts: Parts, member: Member, intent: Intent): Promise<Lo
   if (read === undefined) return { kind: "unreadable" };
   if (read.kind !== "read") return read;
   const others = intent.attempt === 0 ? await othersInDoubt(parts, member, intent) : [];
-  const found = await unclaimed(parts, intent, findEffect(intent, read.records, myself(member), others));
-  const [ref] = found;
-  if (ref !== undefined) {
-    const rival =
-      ref === "" ? undefined : await rivalFor(parts, member, intent, found, { ...read, isWhole: read.complete && !readBack.list });
-    if (rival !== undefined) return { kind: "contested", ref, rival: rival.id };
-    return { kind: "found", ref, proves: provesReading(intent, read.records, myself(member)) };
-  }
+  const found = findEffect(intent, read.records, myself(member), others);
+  const ref = await unclaimed(parts, intent, found);
+  if (ref !== undefined) return { kind: "found", ref, proves: provesReading(intent, read.records, myself(member)) };
   if (!read.complete) return { kind: "unreadable" };
   if (findOtherWords(intent, read.records, myself(member), others).length > 0) {
     const doubtful = await othersInDoubt(parts, member, intent);
-    const [other] = await unclaimed(parts, intent, findOtherWords(intent, read.records, myself(member), doubtful));
+    const other = await unclaimed(parts, intent, findOtherWords(intent, read.records, myself(member), doubtful));
     if (other !== undefined) return { kind: "other-words", ref: other };
   }
   return { kind: "absent", proves: readBack.provesAbsence && wouldShow(intent, read.records) };
 }
 
-/** Those of these that no other action is known to have brought about. */
-async function unclaimed({ store }: Parts, intent: Intent, refs: readonly string[]): Promise<readonly string[]> {
+/** The first of these that no other action is known to have brought about. */
+async function unclaimed({ store }: Parts, intent: Intent, refs: readonly string[]): Promise<string | undefined> {
   const claimed = await store.claimedRefs(
     intent,
     refs.filter((ref) => ref !== ""),
   );
-  return refs.filter((ref) => !claimed.has(ref));
-}
-
-/**
- * An action in the very same words of which nobody knows what it brought about: given up in doubt, done without a word of what
- * came to be, or with one that nothing of ours goes by. Where there are as many of them as are found, what is found may be theirs.
- */
-async function rivalFor(
-  parts: Parts,
-  member: Member,
-  { id, operation }: Intent,
-  found: readonly string[],
-  { records, isWhole }: { readonly records: readonly NetworkRecord[]; readonly isWhole: boolean },
-): Promise<Intent | undefined> {
-  const filter = { specialist: member.specialist.handle, operation, states: ["parked", "confirmed"], limit: MAX_OTHERS } as const;
-  const rivals = (await parts.store.intents(filter)).filter((other) => {
-    if (other.id === id || (other.state === "parked" && !other.everUnknown)) return false;
-    if (other.createdRef !== undefined && !isWhole) return false;
-    const same = findEffect(other, records, myself(member));
-    return same.some((ref) => found.includes(ref)) && (other.createdRef === undefined || !same.includes(other.createdRef));
-  });
-  return rivals.length >= found.length ? rivals[0] : undefined;
+  return refs.find((ref) => !claimed.has(ref));
 }
 
 /** All that could show the effect, page by page; undefined when nothing could be read. */
