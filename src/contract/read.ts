@@ -13,6 +13,8 @@ import type { Profile } from "./profile.ts";
 import { boundedRaw, compileSpeech, readFields, type Speech } from "./read-fields.ts";
 import type { NetworkRecord } from "./records.ts";
 
+/** What says neither how long it is nor where it goes on may have been cut off where it shows at least this many. */
+export const MAY_BE_CUT_OFF = 10;
 /** Items past this in one page are not read, and count as skipped. */
 export const MAX_PAGE_ITEMS = 1_000;
 /** Keys of both published prefixes are secret wherever they stand in an answer. */

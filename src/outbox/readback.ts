@@ -1,5 +1,6 @@
 /** Reading back: which read shows whether an action happened, and how its effect is recognised. Pure. */
 import type { Call } from "../contract/call.ts";
+import { MAY_BE_CUT_OFF } from "../contract/read.ts";
 import type { Job, NetworkRecord, Post, Webhook } from "../contract/records.ts";
 import { DAY, MINUTE } from "../core/units.ts";
 import type { Intent } from "./port.ts";
@@ -48,14 +49,11 @@ export function readBackOf(intent: Intent): ReadBack | undefined {
   }
 }
 
-/** Without a count of its replies, a thread that shows this many may have been cut off there. */
-const CUT_OFF = 10;
-
 /** Whether what was read would show the effect, so that not seeing it there means something. */
 export function wouldShow({ operation }: Intent, records: readonly NetworkRecord[]): boolean {
   return records.every((record) => {
     if (operation === "posts.reply" && record.kind === "post")
-      return record.replyCount !== undefined || (record.replies?.length ?? 0) < CUT_OFF;
+      return record.replyCount !== undefined || (record.replies?.length ?? 0) < MAY_BE_CUT_OFF;
     // A network may show who got a job, and not who applied for it.
     return operation !== "jobs.apply" || record.kind !== "job" || record.applied !== undefined || record.applicantIds !== undefined;
   });

@@ -1,5 +1,6 @@
 /** Intents in doubt: the network is read back until it shows what happened, or a person has to say. */
 import { cursorOf } from "../client/next-page.ts";
+import { MAY_BE_CUT_OFF } from "../contract/read.ts";
 import type { NetworkRecord } from "../contract/records.ts";
 import type { Intent, IntentChange, Proof } from "../outbox/port.ts";
 import { findEffect, findOtherWords, provesReading, readBackOf, wouldShow, type Myself, type ReadBack } from "../outbox/readback.ts";
@@ -18,8 +19,6 @@ const MOST_PAGES = 50;
 const PAGE_SIZE = 100;
 /** A list is read back to so long before the sending, since the clocks of both sides may differ. */
 const BEFORE_SENDING_MS = 15 * MINUTE;
-/** A list without pages that is at least this long may have been cut off. */
-const CUT_OFF = 10;
 const MAX_DOUBTS_KNOWN = 10_000;
 /** After a copy was put back: in doubt at one time. */
 const MAX_OTHERS = 1_000;
@@ -119,17 +118,15 @@ async function lookFor(parts: Parts, member: Member, intent: Intent): Promise<Lo
   const read = await readAll(parts, member, intent, readBack);
   if (read === undefined) return { kind: "unreadable" };
   if (read.kind !== "read") return read;
-  const others = intent.attempt === 0 ? await othersInDoubt(parts, member, intent) : [];
-  const found = findEffect(intent, read.records, myself(member), others);
-  const ref = await unclaimed(parts, intent, found);
-  if (ref !== undefined) return { kind: "found", ref, proves: provesReading(intent, read.records, myself(member)) };
-  if (!read.complete) return { kind: "unreadable" };
-  if (findOtherWords(intent, read.records, myself(member), others).length > 0) {
-    const doubtful = await othersInDoubt(parts, member, intent);
-    const other = await unclaimed(parts, intent, findOtherWords(intent, read.records, myself(member), doubtful));
-    if (other !== undefined) return { kind: "other-words", ref: other };
-  }
-  return { kind: "absent", proves: readBack.provesAbsence && wouldShow(intent, read.records) };
+  const { records, complete } = read;
+  const me = myself(member);
+  const others = await othersInDoubt(parts, member, intent);
+  const ref = await unclaimed(parts, intent, findEffect(intent, records, me, others));
+  if (ref !== undefined) return { kind: "found", ref, proves: provesReading(intent, records, me) };
+  if (!complete) return { kind: "unreadable" };
+  const other = await unclaimed(parts, intent, findOtherWords(intent, records, me, others));
+  if (other !== undefined) return { kind: "other-words", ref: other };
+  return { kind: "absent", proves: readBack.provesAbsence && wouldShow(intent, records) };
 }
 
 /** The first of these that no other action is known to have brought about. */
@@ -164,7 +161,8 @@ async function readAll(parts: Parts, member: Member, intent: Intent, readBack: R
     const sentAt = (intent.sentAt ?? intent.createdAt) + skewMs - BEFORE_SENDING_MS;
     const isBack = reachesBack(items, sentAt);
     if (isBack) return { kind: "read", records, complete: unread === 0 };
-    if (cursor === undefined) return { kind: "read", records, complete: unread === 0 && !(pagesByNothing && items.length >= CUT_OFF) };
+    if (cursor === undefined)
+      return { kind: "read", records, complete: unread === 0 && !(pagesByNothing && items.length >= MAY_BE_CUT_OFF) };
   }
   return { kind: "read", records, complete: false };
 }

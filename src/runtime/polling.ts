@@ -1,7 +1,7 @@
 /** From the network's lists to the inbox: feed, communities and jobs, each with a cursor and a cadence. */
 import { cursorOf } from "../client/next-page.ts";
 import type { Outcome } from "../contract/call.ts";
-import { MAX_PAGE_ITEMS } from "../contract/read.ts";
+import { MAX_PAGE_ITEMS, MAY_BE_CUT_OFF } from "../contract/read.ts";
 import type { Job, NetworkRecord, Post } from "../contract/records.ts";
 import { canonicalJson, type JsonObject } from "../core/json.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
@@ -20,8 +20,6 @@ import type { Parts } from "./parts.ts";
 
 /** Further pages read to close a gap; what lies beyond is recorded as a gap and shown. */
 const MAX_GAP_PAGES = 3;
-/** A list without a next page that is at least this long may have been cut off there. */
-const CUT_OFF = 10;
 /** So often in a row a gap is tried again that could not be read back, before it is recorded. */
 const MAX_TORN_LOOKS = 5;
 /** A list that could not be read is tried again after this, then after twice as long each time: it may speak otherwise for good. */
@@ -84,7 +82,7 @@ async function poll(parts: Parts, member: Member, source: Source, row: SourceRow
   }
   const next = await nextLook(parts, member, { source: readPace(row?.cursor), kind: source.kind }, reading.fresh, others);
   await tellOthers(parts, member, source, answer.outcome.items);
-  const gaps = reading.gap === undefined ? readGaps(row?.cursor) : [...readGaps(row?.cursor), reading.gap];
+  const gaps = [...readGaps(row?.cursor), ...(reading.gap === undefined ? [] : [reading.gap])];
   const stored = { ...storeCursor(reading.cursor), ...next.source, ...storeGaps(gaps, now) };
   // Those who began together would otherwise look together for ever.
   const pauseMs = row === undefined ? next.delayMs * (0.5 + parts.random.next()) : next.delayMs;
@@ -143,7 +141,7 @@ async function readPages(
   let reading = source.read(items, cursor);
   let next = first.next === undefined ? undefined : cursorOf(first.next);
   // What shows for the first time is all there is, unless it goes on. So is, at any time, what is too short to be cut off: offers are taken.
-  const isShort = (cursor.seen ?? []).length === 0 || items.length < CUT_OFF;
+  const isShort = (cursor.seen ?? []).length === 0 || items.length < MAY_BE_CUT_OFF;
   if (next === undefined && isShort && !isCut(first)) return { reading: { ...reading, gap: undefined }, torn: false };
   for (let page = 0; reading.gap !== undefined && next !== undefined && page < MAX_GAP_PAGES; page++) {
     const answer = await parts.door.read(
