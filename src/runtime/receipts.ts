@@ -3,6 +3,7 @@ import type { NewEvent } from "../contract/happening.ts";
 import type { Receipt } from "../contract/events.ts";
 import { eventId } from "../contract/identity.ts";
 import { isObject, type Json, type JsonObject } from "../core/json.ts";
+import { SCHEDULE_PREFIX } from "../schedule/port.ts";
 import type { DraftIntent, IntentRefusal } from "../specialist/port.ts";
 import type { EventHandler } from "../specialist/run.ts";
 import type { Specialist } from "../specialist/specialist.ts";
@@ -10,8 +11,8 @@ import type { Specialist } from "../specialist/specialist.ts";
 export const RECEIPT_KINDS = ["intent.confirmed", "intent.refused", "intent.pending", "intent.parked"] as const;
 
 export function handlerOf(specialist: Specialist, kind: string): EventHandler | undefined {
-  if (kind.startsWith("schedule:")) {
-    const schedule = specialist.schedules.find(({ name }) => `schedule:${name}` === kind);
+  if (kind.startsWith(SCHEDULE_PREFIX)) {
+    const schedule = specialist.schedules.find(({ name }) => `${SCHEDULE_PREFIX}${name}` === kind);
     return schedule === undefined ? undefined : (_payload, act) => schedule.run(act);
   }
   const handlers: { readonly [kind: string]: EventHandler | undefined } = specialist.on;

@@ -9,6 +9,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { isObject } from "../../core/json.ts";
 import { DAY, MINUTE } from "../../core/units.ts";
+import { SCHEDULE_PREFIX } from "../../schedule/port.ts";
 import { syncFolder } from "./database.ts";
 import { createMeta, type Meta } from "./meta.ts";
 import { jsonOf, textOf } from "./rows.ts";
@@ -96,7 +97,7 @@ export class RestoredTable {
       const value = isObject(payload) ? payload[name] : undefined;
       return typeof value === "number" ? value : undefined;
     };
-    const scheduledAt = kind.startsWith("schedule:") ? time("scheduledAt") : undefined;
+    const scheduledAt = kind.startsWith(SCHEDULE_PREFIX) ? time("scheduledAt") : undefined;
     if (scheduledAt !== undefined) return scheduledAt < restored.at ? restored : undefined;
     const happenedAt = TIMED.includes(kind) ? time("createdAtMs") : undefined;
     if (happenedAt !== undefined) return happenedAt < restored.at + CLOCKS_DIFFER_MS ? restored : undefined;
