@@ -317,10 +317,9 @@ class Engine implements Runtime {
   /** Asks the parts that have something due. A specialist without a usable key does nothing but look whether it has one again. */
   async #resume(member: Member): Promise<void> {
     const { store, clock, passive = false } = this.#options;
-    member.lookedAt = clock.now();
-    if (member.keyTrouble !== undefined && !(await this.#keys.look(member))) return this.#arm(member);
     const now = clock.now();
     member.lookedAt = now;
+    if (member.keyTrouble !== undefined && !(await this.#keys.look(member))) return this.#arm(member);
     endWaits(member, ({ until }) => until <= now);
     const { unasked } = member;
     const due = unasked === ALL_PARTS ? PARTS : await store.dueParts(member.specialist.handle, freeLanes(member), now);

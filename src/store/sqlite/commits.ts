@@ -5,8 +5,9 @@
  * Every write runs at once, in the transaction that is open; it is committed at the end of the turn, or of the fsync under
  * way. Its strength says what its promise waits for:
  *
- * - *soft*: nothing. It survives the end of the process from the next commit on, and a power cut from the next fsync on. All commits share one log in order, so nothing outside can have relied on a soft row that was lost: only what may
- *   be redone unnoticed is soft.
+ * - *soft*: nothing. It survives the end of the process from the next commit on, and a power cut from the next fsync on. All
+ *   commits share one log in order, so nothing outside can have relied on a soft row that was lost: only what may be redone
+ *   unnoticed is soft.
  * - *counted*: the commit. It counts something that may end the process.
  * - *hard*: the commit and an fsync of the log. Something outside is about to rely on it, such as a socket that opens or a
  *   delivery that is answered.

@@ -14,12 +14,10 @@ export function createRoster(db: DatabaseSync, commits: Commits): RosterStore {
   const park = db.prepare(`
     INSERT INTO specialist (handle, parked_code, parked_message, parked_at, parked_until, updated_at) VALUES (?1, ?2, ?3, ?5, ?4, ?5)
     ON CONFLICT (handle) DO UPDATE SET parked_code = ?2, parked_message = ?3, parked_at = ?5, parked_until = ?4, updated_at = ?5`);
-  const unpark = db.prepare(
-    "UPDATE specialist SET parked_code = NULL, parked_message = NULL, parked_at = NULL, parked_until = NULL, updated_at = ? WHERE handle = ?",
-  );
-  const unparkAll = db.prepare(
-    "UPDATE specialist SET parked_code = NULL, parked_message = NULL, parked_at = NULL, parked_until = NULL, updated_at = ? WHERE parked_code IS NOT NULL",
-  );
+  const free =
+    "UPDATE specialist SET parked_code = NULL, parked_message = NULL, parked_at = NULL, parked_until = NULL, updated_at = ? WHERE";
+  const unpark = db.prepare(`${free} handle = ?`);
+  const unparkAll = db.prepare(`${free} parked_code IS NOT NULL`);
   const key = db.prepare("SELECT key_id FROM specialist WHERE handle = ?");
   return {
     async loadSpecialist(handle) {

@@ -30,8 +30,6 @@ export function createRedating(db: DatabaseSync, quota: QuotaTable): Redating {
     if (ms > 0) meta.set(KEPT_AS, JSON.stringify({ ms, since }));
     else meta.remove(KEPT_AS);
   };
-  /** Rows of an earlier process may be as wrong. */
-  const fromFirst = (since: number): number => Math.min(since, kept()?.since ?? since);
   const redate = (ms: number, since: number, now: number): void => {
     quota.redate(ms, since, now);
     attempts.run({ ms, since, now });
@@ -40,10 +38,10 @@ export function createRedating(db: DatabaseSync, quota: QuotaTable): Redating {
   return {
     heed({ behind, redate: own, leaptMs = 0 }, now) {
       const before = kept();
-      // What an earlier process knew of holds as well where this one heard of no time before its clock was set right.
+      // Rows of an earlier process may be as wrong. What an earlier process knew of holds as well where this one heard of no time before its clock was set right.
       const ms = Math.max(own?.ms ?? 0, Math.min(leaptMs, before?.ms ?? 0));
       if (ms > 0) redate(ms, Math.min(own?.since ?? Infinity, before?.since ?? Infinity), now);
-      if (behind !== undefined) keep({ ms: behind.ms, since: fromFirst(behind.since) });
+      if (behind !== undefined) keep({ ms: behind.ms, since: Math.min(behind.since, before?.since ?? Infinity) });
       else if (before !== undefined && ms > 0) keep({ ms: before.ms - ms, since: before.since });
     },
     begin(now) {
