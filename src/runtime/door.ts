@@ -68,9 +68,16 @@ export type DoorAnswer =
   /** The intent is somebody else's now. */
   | { readonly kind: "gone" };
 
+export interface ReadOptions {
+  readonly lane?: Lane;
+  readonly signal: AbortSignal;
+  /** Sent with a key that the network refused, to see whether it still does. */
+  readonly probe?: boolean;
+}
+
 export interface Door {
   /** A charged read, tried again where nothing came back, each try admitted on its own. */
-  read(member: Member, call: Call, options: { readonly lane?: Lane; readonly signal: AbortSignal }): Promise<DoorAnswer>;
+  read(member: Member, call: Call, options: ReadOptions): Promise<DoorAnswer>;
   /** One attempt for an intent. Never repeated here: the outbox is the only one that sends again. */
   send(member: Member, intent: Intent): Promise<DoorAnswer>;
   /**
@@ -95,6 +102,7 @@ interface Passage {
   readonly own?: boolean;
   /** An examination: it speaks otherwise than the runtime, and tells nothing of where the runtime stands. */
   readonly examining?: Client;
+  readonly probe?: boolean;
   /** A key's trade for a token: it changes nothing on the network, so that a halt keeps nobody from looking. */
   readonly trade?: boolean;
 }
@@ -125,12 +133,12 @@ export function createDoor(given: DoorOptions): Door {
   };
   const laneOf = (operation: string): Lane => operationOf(client.profile, operation).lane;
   return {
-    async read(member, call, { lane, signal }) {
+    async read(member, call, { lane, signal, probe = false }) {
       const lacked = lackedBy(client.profile, member.specialist.tier, call.operation);
       const refusal = lacked === undefined ? refusedCall(client, call) : { kind: "refused" as const, ...lacked };
       if (refusal !== undefined) return refusal;
       for (let tries = 1; ; tries++) {
-        const answer = await attempt(options, { member, call, lane: lane ?? laneOf(call.operation), signal });
+        const answer = await attempt(options, { member, call, lane: lane ?? laneOf(call.operation), signal, probe });
         if (answer.kind !== "answered" || tries >= READ_TRIES || signal.aborted) return answer;
         if (answer.outcome.class === "unauthorized" && member.keyTrouble === undefined) continue; // there is a new key
         if (answer.outcome.class !== "unknown" && answer.outcome.class !== "never-left") return answer;
@@ -160,8 +168,8 @@ export function createDoor(given: DoorOptions): Door {
       }
       if (key !== undefined)
         return options.store.explain(admitFor(options, { member, call: callOf(intent), lane: intent.lane, intent }, key), decide);
-      const { message, since } = member.keyTrouble ?? { message: "there is no key", since: intent.createdAt };
-      return { kind: "wait", rule: "key_unusable", message, lane: intent.lane, window: undefined, since, until: undefined };
+      const { message, since, probe } = member.keyTrouble ?? { message: "there is no key", since: intent.createdAt, probe: undefined };
+      return { kind: "wait", rule: "key_unusable", message, lane: intent.lane, window: undefined, since, until: probe?.at };
     },
   };
 }
@@ -169,9 +177,9 @@ export function createDoor(given: DoorOptions): Door {
 /** One attempt: paced, admitted, sent, recorded. Nothing queues after the admission. */
 async function attempt(options: Credentialed, passage: Passage): Promise<DoorAnswer> {
   const { pacer, keys, clock, credentials } = options;
-  const { member, call, lane, examining } = passage;
+  const { member, call, lane, examining, probe = false, trade = false } = passage;
   const client = examining ?? options.client;
-  const key = await keys.usable(member);
+  const key = await keys.usable(member, probe || trade);
   if (key === undefined) {
     const message = member.keyTrouble?.message ?? "there is no key";
     return { kind: "waits", until: clock.now() + KEY_LOOK_MS, rule: "key_unusable", message, lane };

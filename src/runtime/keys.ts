@@ -7,6 +7,7 @@ import type { KeyId } from "../core/ids.ts";
 import { SECOND } from "../core/units.ts";
 import type { LedgerTime } from "../limits/time.ts";
 import type { Store } from "../store/store.ts";
+import { createKeyProbes } from "./key-probes.ts";
 import type { Member } from "./member.ts";
 
 /** A key that cannot be used is looked for again this often: only where it is kept, never on the network. */
@@ -21,14 +22,16 @@ export interface KeyWatchOptions {
 }
 
 export interface KeyWatch {
-  /** The key to use now, or undefined where `member.keyTrouble` says why there is none. */
-  usable(member: Member): Promise<HeldKey | undefined>;
+  /** The key to use now, or undefined where `member.keyTrouble` says why there is none; a refused one only `toTry` it again. */
+  usable(member: Member, toTry?: boolean): Promise<HeldKey | undefined>;
   /** The network answered 401 to this key: it is read again once; unchanged, the specialist is parked. */
   refused(member: Member, key: HeldKey): Promise<void>;
   /** How many specialists at work have the same key, this one included: its quota is theirs together. */
   sharers(member: Member): number;
   /** Looks whether there is a usable key again. */
   look(member: Member): Promise<boolean>;
+  /** Where the network refused the key and a look is due: asks once whether it takes it again. */
+  probe(member: Member, takesKey: () => Promise<boolean>): Promise<boolean>;
 }
 
 export function createKeyWatch({ keys, store, clock, ledger, announcer }: KeyWatchOptions): KeyWatch {
@@ -46,6 +49,7 @@ export function createKeyWatch({ keys, store, clock, ledger, announcer }: KeyWat
     else if (!others.includes(member)) others.push(member);
     member.keyId = key;
   };
+  const probes = createKeyProbes({ store, clock });
   const read = (member: Member, from: () => HeldKey): HeldKey | undefined => {
     try {
       return from();
@@ -59,8 +63,8 @@ export function createKeyWatch({ keys, store, clock, ledger, announcer }: KeyWat
   };
 
   return {
-    async usable(member) {
-      if (member.keyTrouble !== undefined) return undefined;
+    async usable(member, toTry = false) {
+      if (member.keyTrouble !== undefined && !(toTry && probes.isOut(member))) return undefined;
       const { handle } = member.specialist;
       const key = read(member, () => keys.current(handle));
       if (key === undefined || key.fingerprint === member.keyId) return key;
@@ -74,14 +78,14 @@ export function createKeyWatch({ keys, store, clock, ledger, announcer }: KeyWat
       return Math.max(1, all.filter((one) => !one.retired && one.keyId === keyId).length);
     },
     async refused(member, key) {
-      if (member.keyTrouble !== undefined) return;
+      if (member.keyTrouble !== undefined) return probes.refused(member);
       const { handle } = member.specialist;
       const verdict = read(member, () => (keys.rejected(handle, key.fingerprint) === "dead" ? key : keys.current(handle)));
       if (verdict !== undefined && verdict.fingerprint !== key.fingerprint) return; // there is another one already
-      const message = `the network refuses the key of ${handle} (401); put the new one where the old one is, it is read again every ${KEY_LOOK_MS / SECOND} s; if the key is right: retinue retry ${handle}`;
-      member.keyTrouble ??= { code: "key_refused", message, since: clock.now() };
-      await store.park(handle, member.keyTrouble, clock.now());
-      announcer.emit("parked", { at: clock.now(), handle, ...member.keyTrouble });
+      const message = `the network refuses the key of ${handle} (401); put the new one where the old one is, it is read again every ${KEY_LOOK_MS / SECOND} s; this one is tried again now and then, and at once by: retinue retry ${handle}`;
+      const trouble = (member.keyTrouble ??= { code: "key_refused", message, since: clock.now(), probe: probes.first(member) });
+      await store.park(handle, trouble, clock.now());
+      announcer.emit("parked", { at: clock.now(), handle, code: trouble.code, message: trouble.message });
     },
     async look(member) {
       const trouble = member.keyTrouble;
@@ -94,6 +98,7 @@ export function createKeyWatch({ keys, store, clock, ledger, announcer }: KeyWat
       await store.unpark(member.specialist.handle, clock.now());
       return true;
     },
+    probe: (member, takesKey) => probes.probe(member, takesKey),
   };
 }
 

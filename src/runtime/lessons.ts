@@ -1,5 +1,6 @@
 /** What a refusal says beyond the one request: that an account, an operation or a key will be refused again. */
 import type { Call, Outcome } from "../contract/call.ts";
+import { HOUR, MINUTE } from "../core/units.ts";
 
 /** Why requests of one operation, or all of one specialist, do not leave. */
 export interface Lesson {
@@ -19,6 +20,10 @@ export interface StandingStop extends Lesson {
   /** One request is let through then, to see whether it still holds; undefined where only a person ends it. */
   readonly probeAt: number | undefined;
 }
+
+/** What the network refused is tried again after this, then after twice as long each time. */
+export const FIRST_PROBE_MS = 15 * MINUTE;
+export const LONGEST_PROBE_MS = 6 * HOUR;
 
 /** A stop that ends by itself, as it is kept. */
 export interface HeldStop extends StandingStop {

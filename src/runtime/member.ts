@@ -17,6 +17,20 @@ export interface LaneWait {
   readonly message: string;
 }
 
+/** Why a key cannot be used: missing, unreadable, or refused by the network as it is now. */
+export interface KeyTrouble {
+  readonly code: string;
+  readonly message: string;
+  readonly since: number;
+  readonly probe?: KeyProbe;
+}
+
+/** When one read tries a refused key again, and the pause that ends then. */
+export interface KeyProbe {
+  readonly at: number;
+  readonly waitMs: number;
+}
+
 export interface Member {
   specialist: Specialist;
   rules: OperationRules;
@@ -27,8 +41,7 @@ export interface Member {
   /** When the network is next asked for the account, where it is not known. */
   askAccountAt: number;
   keyId: KeyId | undefined;
-  /** Why its key cannot be used: missing, unreadable, or refused by the network as it is now. */
-  keyTrouble: { readonly code: string; readonly message: string; readonly since: number } | undefined;
+  keyTrouble: KeyTrouble | undefined;
   limits: TierLimits;
   floors: LaneFloors;
   /** Lanes that send nothing now. Empty collections are left out: nearly all members are idle, and theirs would be a fifth of what they weigh. */

@@ -18,7 +18,7 @@ import { createWakes, type Wakes } from "../schedule/wakes.ts";
 import type { OperationRules } from "../specialist/rules.ts";
 import type { Caps, Specialist } from "../specialist/specialist.ts";
 import type { Recovered, Retention, Store } from "../store/store.ts";
-import { learnAccount, learnFrom, wantsAccount } from "./account.ts";
+import { learnAccount, learnFrom, takesKey, wantsAccount } from "./account.ts";
 import { doubtTiming } from "./concluding.ts";
 import { openDoor } from "./connection.ts";
 import { lookAgain, takeDeliveries } from "./deliveries.ts";
@@ -319,7 +319,7 @@ class Engine implements Runtime {
     const { store, clock, passive = false } = this.#options;
     const now = clock.now();
     member.lookedAt = now;
-    if (member.keyTrouble !== undefined && !(await this.#keys.look(member))) return this.#arm(member);
+    if (member.keyTrouble !== undefined && !(await this.#keyWorks(member))) return this.#arm(member);
     endWaits(member, ({ until }) => until <= now);
     const { unasked } = member;
     const due = unasked === ALL_PARTS ? PARTS : await store.dueParts(member.specialist.handle, freeLanes(member), now);
@@ -327,6 +327,11 @@ class Engine implements Runtime {
     if (wantsAccount(this.parts, member)) this.#wake(member, "sources");
     // Where nothing is due any more, as after what waited was withdrawn, no pass sets the next timer.
     if (member.busy === 0 && !passive) await this.#arm(member);
+  }
+
+  /** There is another key, or the network takes the same one again. */
+  async #keyWorks(member: Member): Promise<boolean> {
+    return (await this.#keys.look(member)) || this.#keys.probe(member, () => takesKey(this.parts, member));
   }
 
   #track(job: Promise<void>): void {

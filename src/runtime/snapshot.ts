@@ -10,7 +10,7 @@ import { toldUnread, type Unread } from "../intake/unread.ts";
 import type { Intent } from "../outbox/port.ts";
 import type { Stop } from "../limits/port.ts";
 import type { Frozen, Store } from "../store/store.ts";
-import type { Member } from "./member.ts";
+import type { KeyTrouble, Member } from "./member.ts";
 import type { StandingStop } from "./lessons.ts";
 import { rememberedStanding } from "./standing.ts";
 import type { Runtime } from "./runtime.ts";
@@ -51,6 +51,14 @@ export interface SourceShown {
   readonly unread: Unread | undefined;
 }
 
+export interface ParkedShown {
+  readonly code: string;
+  readonly message: string;
+  readonly since: number;
+  /** When the runtime tries by itself whether that still holds. */
+  readonly probeAt?: number;
+}
+
 export interface SpecialistShown {
   readonly handle: string;
   readonly tier: Tier | undefined;
@@ -70,7 +78,7 @@ export interface SpecialistShown {
   readonly jobs: { readonly [state: string]: number };
   readonly waits: readonly WaitShown[];
   /** Why nothing is sent for it at all. */
-  readonly parked: { readonly code: string; readonly message: string; readonly since: number } | undefined;
+  readonly parked: ParkedShown | undefined;
   readonly sources: readonly SourceShown[];
 }
 
@@ -214,9 +222,16 @@ export async function showSpecialist(store: Store, clock: Clock, handle: string,
     jobs: sum(jobs.map(({ state, count }) => [state, count])),
     waits: [...(member?.waits ?? [])].map(([lane, wait]) => ({ lane, ...wait })),
     // What runs knows better than the row.
-    parked: member !== undefined || row.parked === undefined ? trouble : { ...row.parked, since: row.parked.at },
+    parked:
+      member === undefined ? row.parked && { code: row.parked.code, message: row.parked.message, since: row.parked.at } : parkedBy(trouble),
     sources: sources.map(({ name, dueAt, cursor }) => ({ name, dueAt, gaps: readGaps(cursor), unread: toldUnread(cursor) })),
   };
+}
+
+function parkedBy(trouble: KeyTrouble | undefined): ParkedShown | undefined {
+  if (trouble === undefined) return undefined;
+  const { code, message, since, probe } = trouble;
+  return { code, message, since, ...(probe === undefined ? {} : { probeAt: probe.at }) };
 }
 
 /** What was spent, and what may be, also where nothing was spent yet. */

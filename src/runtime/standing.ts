@@ -6,9 +6,9 @@ import type { Profile } from "../contract/profile.ts";
 import type { TrustTiers } from "../contract/trust.ts";
 import type { Clock } from "../core/clock.ts";
 import { createAnnouncer, type Announcer } from "../core/events.ts";
-import { HOUR, MINUTE, SECOND } from "../core/units.ts";
+import { SECOND } from "../core/units.ts";
 import type { StandingChange, StandingRow, StandingStore } from "../store/store.ts";
-import { createLessons, type HeldStop, type Lesson, type StandingStop } from "./lessons.ts";
+import { createLessons, FIRST_PROBE_MS, LONGEST_PROBE_MS, type HeldStop, type Lesson, type StandingStop } from "./lessons.ts";
 import { createDriftWatch, type DriftWatch } from "./drift-watch.ts";
 import { createPinBook } from "./pin-book.ts";
 import { createTrustWatch, type TrustWatch } from "./trust.ts";
@@ -57,9 +57,6 @@ export interface StandingOptions {
   readonly keep: (change: StandingChange) => void;
 }
 
-/** A stop is looked at again after this, then after twice as long each time. */
-const FIRST_PROBE_MS = 15 * MINUTE;
-const LONGEST_PROBE_MS = 6 * HOUR;
 /** While one asks whether it may be the probe, others ask again after this. */
 const CLAIMED_LOOK_MS = SECOND;
 

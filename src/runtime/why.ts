@@ -12,7 +12,7 @@ import { remedyFor, thawCommand } from "../limits/why.ts";
 import type { EventRow, Frozen, Store } from "../store/store.ts";
 import type { Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
-import { showSpecialist, type SourceShown, type WaitShown } from "./snapshot.ts";
+import { showSpecialist, type ParkedShown, type SourceShown, type WaitShown } from "./snapshot.ts";
 import type { StandingStop } from "./lessons.ts";
 import { rememberedStanding, type Standing } from "./standing.ts";
 
@@ -308,6 +308,10 @@ function waitsOf(waits: readonly WaitShown[]): readonly Reason[] {
     .map(({ lane, rule, message, since, until }) => ({ rule, message, lane, since, ...(WITHOUT_END.includes(rule) ? {} : { until }) }));
 }
 
+function reasonOfPark({ code, message, since, probeAt }: ParkedShown): Reason {
+  return { rule: code, message, since, ...(probeAt === undefined ? {} : { until: probeAt }) };
+}
+
 function unreadOf(sources: readonly SourceShown[]): readonly Reason[] {
   return sources.flatMap(({ name, unread }) =>
     unread === undefined ? [] : [{ rule: "list_unread", message: `${name} cannot be read: ${unread.message}`, since: unread.since }],
@@ -339,7 +343,7 @@ async function explainSpecialist(asking: Asking, handle: string): Promise<Explan
   const { store, clock, memberOf } = asking;
   const member = await memberOf(handle);
   const shown = await showSpecialist(store, clock, handle, member);
-  const parked = shown.parked === undefined ? [] : [{ rule: shown.parked.code, message: shown.parked.message, since: shown.parked.since }];
+  const parked = shown.parked === undefined ? [] : [reasonOfPark(shown.parked)];
   const told =
     shown.toldToWait === undefined
       ? []

@@ -1,6 +1,6 @@
 /** Every way a network says no for longer, over a day: what stops, why, when it is asked again, and how seldom. */
 import { describe, expect, test } from "vitest";
-import { DAY, HOUR, MINUTE } from "../../src/core/units.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
 import type { Mishap } from "../../src/network/faults.ts";
 import { stage } from "./standing-lab.ts";
 
@@ -72,15 +72,32 @@ describe.each(WAYS)("$name", ({ mishap, match, stops }) => {
   });
 });
 
-test("a key that is refused is not used again, by anybody who has it, until there is another", async () => {
+test("a key that is refused is tried by one read after 15 minutes, and ever more rarely, until there is another", async () => {
   const { clock, network, parked, times } = await stage({ every: "10m", news: 0.1 });
-  await clock.advance(10 * MINUTE);
+  await clock.advance(10 * MINUTE + SECOND);
   network.faults.add({ mishap: status(401), match: { agent: "ann" } });
   const from = clock.now();
   await clock.advance(DAY);
   expect(parked).toEqual(["ann key_refused"]);
-  // At most as many as were under way at once.
-  expect(times("ann", /./, from).length).toBeLessThanOrEqual(4);
+  const asked = times("ann", /./, from);
+  const first = asked[0] ?? 0;
+  const probes = asked.filter((at) => at > first + MINUTE);
+  // At most as many as were under way at once, then the probes.
+  expect(asked.length - probes.length).toBeLessThanOrEqual(4);
+  expect(times("ann", /^GET/, from + first + MINUTE)).toHaveLength(probes.length);
+  const gaps = gapsOf([first, ...probes]).map((gap) => Math.round(gap / MINUTE));
+  expect(gaps).toEqual([15, 30, 60, 120, 240, 360, 360]);
+});
+
+test("a key that only writes are refused with is not taken for a good one by each read that works", async () => {
+  const { clock, network, times } = await stage({ every: "10m", news: 0.1 });
+  await clock.advance(10 * MINUTE);
+  network.faults.add({ mishap: status(401), match: POST });
+  const from = clock.now();
+  await clock.advance(DAY);
+  const written = times("ann", LINES["posts.create"] ?? /./, from);
+  expect(written.length).toBeGreaterThan(4);
+  expect(written.length).toBeLessThanOrEqual(MAX_ASKED);
 });
 
 describe("a key that was refused by mistake", () => {
@@ -95,6 +112,19 @@ describe("a key that was refused by mistake", () => {
     fault.remove();
     return { ...at, shown, from: clock.now() };
   };
+
+  test("is used again by itself, and until then status and why say when it is tried", async () => {
+    const { clock, guardian, shown, times, from } = await wronged();
+    const { specialists } = await clock.run(guardian().status({}));
+    const at = specialists.find(({ handle }) => handle === "ann")?.parked?.probeAt;
+    expect(at).toBeGreaterThan(from);
+    expect(at).toBeLessThanOrEqual(from + 30 * MINUTE);
+    const { reasons } = await clock.run(guardian().why({ id: "ann" }));
+    expect(reasons).toContainEqual(expect.objectContaining({ rule: "key_refused", until: at }));
+    await clock.advance(HOUR);
+    expect(times("ann", /POST/, from).length).toBeGreaterThanOrEqual(4);
+    expect(await shown()).toBeUndefined();
+  });
 
   test("is used again on a person's word", async () => {
     const { clock, guardian, shown, times, from } = await wronged();

@@ -109,7 +109,14 @@ describe("token mode", { timeout: 60_000 }, () => {
     expect(specialists[0]?.parked?.code).toBe("key_refused");
     const before = sent.length;
     await clock.advance(HOUR);
-    expect(sent.length).toBe(before);
+    // After 15 minutes and after 45, each time a trade and one read with what it gave.
+    expect(sent.length).toBe(before + 4);
+    expect(asked("/v1/auth/token")).toBe(4);
+    state.refuseTokens = false;
+    await clock.advance(HOUR);
+    expect(sent.length).toBeGreaterThan(before + 20);
+    const after = await clock.run(guardian.status({}));
+    expect(after.specialists[0]?.parked).toBeUndefined();
   });
 
   test("looks on while halted, since a trade changes nothing there", async (context) => {

@@ -59,7 +59,11 @@ function show(snapshot: Snapshot, out: Output): void {
     { title: "next look", value: (row) => nextLook(row, at) },
   ]);
   for (const { handle, parked, toldToWait, waits } of snapshot.specialists) {
-    if (parked !== undefined) out.line(paint.red(`\n${handle} is parked: ${parked.message}`));
+    if (parked !== undefined) {
+      const { message, probeAt } = parked;
+      out.line(paint.red(`\n${handle} is parked: ${message}`));
+      if (probeAt !== undefined) out.line(`  next try: ${moment(probeAt, at)}`);
+    }
     if (toldToWait !== undefined)
       out.line(paint.yellow(`\n${handle}: the network asked to wait until ${moment(toldToWait.until, at)} (${toldToWait.reason})`));
     // Halts and pauses are told above, and their lanes only ask again at a time.
