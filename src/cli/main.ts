@@ -118,7 +118,9 @@ function addCommand(program: Parser, command: Command, run: (args: string[], opt
 function flagsOf(options: GivenOptions): Flags {
   const names = ["config", "agents", "baseUrl", "set", "profile", "store"] as const;
   const texts = names.flatMap((name) => (textOption(options, name) === undefined ? [] : [[name, textOption(options, name)]]));
-  const allowed = (["allowUnsigned", "allowPrivate"] as const).filter((name) => flagOption(options, name)).map((name) => [name, true]);
+  const allowed = (["allowUnsigned", "allowPrivate", "allowMoved"] as const)
+    .filter((name) => flagOption(options, name))
+    .map((name) => [name, true]);
   return { ...Object.fromEntries(texts), ...Object.fromEntries(allowed) };
 }
 

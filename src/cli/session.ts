@@ -64,7 +64,11 @@ export function openStage(context: Context, forMs: number | undefined): Stage {
 }
 
 /** Opens the store and joins the parts. Starts nothing. */
-export function launchOn(stage: Stage, plan: LaunchPlan, options: Pick<LaunchOptions, "dryRun" | "passive"> = {}): Promise<Launched> {
+export function launchOn(
+  stage: Stage,
+  plan: LaunchPlan,
+  options: Pick<LaunchOptions, "dryRun" | "passive" | "networkName" | "anyNetwork"> = {},
+): Promise<Launched> {
   const { log, scrubber, announcer, context, lifetime } = stage;
   const onLost = (error: Fatal): void => {
     stage.lost = error;

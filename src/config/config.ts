@@ -24,6 +24,8 @@ export interface Flags {
   readonly allowUnsigned?: boolean;
   /** Only for the receiver: registers an inner address. */
   readonly allowPrivate?: boolean;
+  /** The network of the store has another address now. */
+  readonly allowMoved?: boolean;
 }
 
 export interface ConfigOptions {
@@ -53,6 +55,8 @@ export interface Config {
     readonly drift: DriftPolicy | undefined;
     /** Instead of what the profile says. */
     readonly auth: "key" | "token" | undefined;
+    /** It may have another address than when the store was last used. */
+    readonly allowMoved: boolean;
   };
   readonly store: StoreAddress;
   readonly guardian: { readonly zone: string; readonly spend: Caps; readonly readKey: () => string | undefined };
@@ -142,6 +146,7 @@ export async function readConfig({
       profile: profileName(pick(flags.profile, "--profile", "RETINUE_PROFILE", values.network?.profile)?.text, set, cwd),
       drift: values.network?.drift,
       auth: values.network?.auth,
+      allowMoved: flags.allowMoved === true,
     },
     store: readStore(pick(flags.store, "--store", "RETINUE_STORE", values.store), cwd, problems),
     guardian: {

@@ -22,6 +22,7 @@ import { dryStore } from "./dry-run.ts";
 import { createIsolation } from "./isolation/isolation.ts";
 import { keepReloading } from "./reloading.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
+import { bindToNetwork } from "./store-network.ts";
 
 export interface LaunchOptions {
   readonly config: Config;
@@ -36,6 +37,10 @@ export interface LaunchOptions {
   readonly dryRun?: boolean;
   /** Does only what it is told: nothing is polled, handled or sent by itself. */
   readonly passive?: boolean;
+  /** What tells the network from others, where its address does not. */
+  readonly networkName?: string;
+  /** Only looks at a network: the store may belong to another. So it may in a dry run. */
+  readonly anyNetwork?: boolean;
   /** Told when the store cannot be written any more: nothing is sent from then on. */
   readonly onLost?: (error: Fatal) => void;
 }
@@ -124,6 +129,9 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
   let transport: SocketTransport | undefined;
   let runtime: Runtime | undefined;
   try {
+    const { allowMoved } = config.network;
+    if (options.dryRun !== true && options.anyNetwork !== true)
+      await bindToNetwork(real, { path: config.store.path, network: options.networkName ?? baseUrl, allowMoved });
     const store = options.dryRun === true ? dryStore(real, { clock, random, zone: () => config.guardian.zone }) : real;
     transport = createTransport({ clock });
     const keys = keysOf(config, new Secret(await real.salt(() => random.word(SALT_LENGTH))), scrubber);

@@ -40,7 +40,7 @@ import { createStanding, recallStanding } from "./standing.ts";
 import { createSharedLists } from "./sharing.ts";
 import { sendIntents } from "./sending.ts";
 import { turnsOf } from "./turns.ts";
-import { warnLeftBehind, warnMoved, warnRestored } from "./warnings.ts";
+import { warnLeftBehind, warnRestored } from "./warnings.ts";
 import { createWebhookHealth } from "./webhook-health.ts";
 import { createWebhooks, type Webhooks } from "./webhooks.ts";
 
@@ -180,7 +180,7 @@ class Engine implements Runtime {
   }
 
   async start(): Promise<Recovered> {
-    const { specialists, store, clock, profile, log, baseUrl } = this.#options;
+    const { specialists, store, clock, profile, log } = this.#options;
     refuseTwins(specialists);
     for (const specialist of specialists) this.#check(specialist);
     const recovered = await store.recover(clock.now(), doubtTiming(profile).firstCheckMs);
@@ -188,7 +188,6 @@ class Engine implements Runtime {
     await recallStanding(this.parts.standing, store, profile, clock.now());
     if (this.#options.passive !== true) {
       await store.unparkAll(clock.now());
-      warnMoved(log, await store.usedOn(baseUrl), baseUrl);
       await warnLeftBehind(log, store, new Set(specialists.map(({ handle }) => handle)));
     }
     const accounts = await store.accounts();

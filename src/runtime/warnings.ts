@@ -1,4 +1,4 @@
-/** What a store tells at the start that a person should know: another network, a copy put back, work that nobody does any more. */
+/** What a store tells at the start that a person should know: a copy put back, work that nobody does any more. */
 import type { Logger } from "../core/log.ts";
 import type { Handle } from "../core/ids.ts";
 import type { Store } from "../store/store.ts";
@@ -13,14 +13,6 @@ export function warnRestored(log: Logger, from: number, doubts: number): void {
   log.warn(`the store was put back from a copy of ${since}: what may have been done since is looked for on the network first`, {
     doubts,
     hint: "halts, approvals, money spent and requests made since then are not known here: look before you rely on them",
-  });
-}
-
-/** Ids mean nothing elsewhere: what has one that is known here is taken for handled, and what waits is sent to what has that id there. */
-export function warnMoved(log: Logger, before: string | undefined, now: string): void {
-  if (before === undefined || before === now) return;
-  log.warn(`the store was used on ${before} before, and is used on ${now} now`, {
-    hint: "if that is another network, stop and give it a store of its own (--store): what has an id that is known here would not be handled, and what waits would be sent there",
   });
 }
 

@@ -217,8 +217,9 @@ export interface StandingStore {
 export interface UpkeepStore {
   /** The salt of key fingerprints: made once, by `make`, and kept with the rows that hold them. */
   salt(make: () => string): Promise<string>;
-  /** Notes the address of the network it is used on from now on. Answers the one it was used on before. */
-  usedOn(address: string): Promise<string | undefined>;
+  /** The network it belongs to, mostly by its address; undefined where it was not used on one yet. */
+  network(): Promise<string | undefined>;
+  belongTo(network: string): Promise<void>;
   /** Writes a consistent copy while work goes on. Throws `Misconfigured` (`backup_exists`, `backup_failed`). */
   backup(file: string): Promise<void>;
 }

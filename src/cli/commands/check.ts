@@ -5,6 +5,8 @@ import { readProfile } from "../../config/profile-file.ts";
 import { checkRosterKeys } from "../../config/roster.ts";
 import { shippedProfile, type Profile } from "../../contract/profile.ts";
 import { asConfigured, readRoster } from "../../runtime/launch.ts";
+import { otherNetwork } from "../../runtime/store-network.ts";
+import { networkOf } from "../../store/sqlite/upkeep.ts";
 import { flagOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { problemJson } from "../output.ts";
@@ -30,6 +32,7 @@ export const command: Command = {
     const roster = await readRoster(config, speaks, clock);
     const problems: Problem[] = [...settings, ...ofProfile, ...roster.problems];
     problems.push(...problemsOfSettings(speaks, config));
+    problems.push(...problemsOfStore(config));
     if (config.network.setStated && speaks.set !== config.network.set)
       problems.push(
         warning(
@@ -72,6 +75,13 @@ export const command: Command = {
     return failed ? EXIT.misused : EXIT.done;
   },
 };
+
+/** Whether the store that would be used belongs to another network. */
+function problemsOfStore({ network: { baseUrl, allowMoved }, store: { path } }: Config): Problem[] {
+  if (baseUrl === undefined) return [];
+  const refusal = otherNetwork(networkOf(path), { path, network: baseUrl, allowMoved });
+  return refusal === undefined ? [] : [problemOf(refusal, { file: path })];
+}
 
 /** What the settings ask of a network that its profile does not have. */
 function problemsOfSettings(profile: Profile, config: Config): Problem[] {

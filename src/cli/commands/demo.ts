@@ -89,7 +89,7 @@ async function demo(stage: Stage, settings: Demo): Promise<ExitCode> {
     const baseUrl = baseUrlOf(world, settings.set);
     const receiver = receiverOf(config);
     const plan = await planLaunch({ ...config, receiver, network: { ...config.network, baseUrl } }, context.clock, cast);
-    launched = await launchOn(stage, plan);
+    launched = await launchOn(stage, plan, { networkName: `the local network kept in ${settings.data}` }); // its port changes
     greet(stage, settings, world);
     world.network.start();
     const { why, shown } = await live(stage, launched, showingOf(stage, settings, world, launched));

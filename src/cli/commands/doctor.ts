@@ -79,7 +79,7 @@ export const command: Command = {
     await checkReachable(baseUrl, clock);
     const stage = openStage(context, undefined);
     try {
-      const launched = await launchOn(stage, { ...cast, config, baseUrl, roster, warnings: [] }, { passive: true });
+      const launched = await launchOn(stage, { ...cast, config, baseUrl, roster, warnings: [] }, { passive: true, anyNetwork: true });
       try {
         await launched.start();
         context.out.progress(

@@ -1,6 +1,7 @@
 /** What a store keeps for its runtime beside the flow: the salt of its fingerprints, the network it is used on, and copies of itself. */
 import { chmodSync, existsSync, rmSync } from "node:fs";
 import { backup, DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 import { messageOf, Misconfigured } from "../../core/errors.ts";
 import type { UpkeepStore } from "../store.ts";
 import type { Commits } from "./commits.ts";
@@ -22,12 +23,8 @@ export function createUpkeep(db: DatabaseSync, commits: Commits, path: string | 
         meta.set(SALT, made);
         return made;
       }),
-    usedOn: (address) =>
-      commits.hard(() => {
-        const known = meta.get(NETWORK);
-        if (known !== address) meta.set(NETWORK, address);
-        return known;
-      }),
+    network: async () => meta.get(NETWORK),
+    belongTo: (name) => commits.hard(() => meta.set(NETWORK, name)),
     async backup(file) {
       if (existsSync(file))
         throw new Misconfigured("backup_exists", "there is a file of that name already", { file, hint: "name another file" });
@@ -47,6 +44,26 @@ export function createUpkeep(db: DatabaseSync, commits: Commits, path: string | 
       }
     },
   };
+}
+
+/**
+ * The network that the store in a file belongs to, read without a lock beside whoever works on it; undefined where there is none,
+ * or no store that can be read. Leaves no file behind: those of another user would keep a runtime from starting.
+ */
+export function networkOf(path: string): string | undefined {
+  if (!existsSync(path)) return undefined;
+  const url = pathToFileURL(path);
+  // Reading a store that was closed in order would make its log anew.
+  if (!existsSync(`${path}-wal`)) url.searchParams.set("immutable", "1");
+  let db: DatabaseSync | undefined;
+  try {
+    db = new DatabaseSync(url, { readOnly: true });
+    return createMeta(db).get(NETWORK);
+  } catch {
+    return undefined; // another program's file, or a store of before there was such a row: whoever opens it says so
+  } finally {
+    db?.close();
+  }
 }
 
 /** Over a connection of its own: the store's has a transaction open most of the time, which is not to be in the copy by half. */
