@@ -109,6 +109,8 @@ export interface OutboxStore {
   expireIntents(specialist: Handle, now: number, limit: number): Promise<readonly Intent[]>;
   /** Which of these network ids are already claimed by an intent of the specialist's and of this operation: ids of other things may be the same. */
   claimedRefs(by: Pick<Intent, "specialist" | "operation">, refs: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Others that were or may have been done to the same object, and where it has words in the same ones; newest first. */
+  intentsAlike(intent: Pick<Intent, "seq" | "specialist" | "conflictKey">, limit: number): Promise<readonly Intent[]>;
   loadProof(keyId: KeyId, operation: string): Promise<Proof>;
   saveProof(keyId: KeyId, operation: string, proof: Proof, now: number): Promise<void>;
 }

@@ -99,6 +99,37 @@ export function findEffect(
   return intent.attempt > 0 ? same : [...new Set([...same, ...findOtherWords(intent, records, me, others)])];
 }
 
+/** What was read to see whether something happened. */
+export interface Shown {
+  readonly records: readonly NetworkRecord[];
+  /** Whether nothing is left out. Of a list: back to the sending. */
+  readonly complete: boolean;
+  readonly list: boolean;
+}
+
+/**
+ * Of others in the same words about the same, the one that what was found may be instead: given up in doubt, done without a
+ * word of what came to be, or with an id that nothing goes by. Undefined where more was found than all of them can have done.
+ */
+export function rivalFor(found: readonly string[], alike: readonly Intent[], shown: Shown, me: Myself): Intent | undefined {
+  const { records, complete, list } = shown;
+  const ids = new Set(records.flatMap(idsIn));
+  const times = records.flatMap((record) => ("createdAtMs" in record && record.createdAtMs !== undefined ? [record.createdAtMs] : []));
+  const oldest = list ? Math.min(...times) : -Infinity;
+  const rivals = alike.filter((other) => {
+    if (other.createdRef !== undefined && (!complete || ids.has(other.createdRef))) return false;
+    // What is older than the list is not among what was found there.
+    if (times.length > 0 && (other.sentAt ?? other.createdAt) < oldest) return false;
+    return findSame(other, records, me).some((ref) => found.includes(ref));
+  });
+  return rivals.length < found.length ? undefined : rivals[0];
+}
+
+function idsIn(record: NetworkRecord): readonly string[] {
+  const own = "id" in record && record.id !== undefined ? [record.id] : [];
+  return record.kind === "post" ? [...own, ...(record.replies ?? []).map(idOf)] : own;
+}
+
 function findAlike(intent: Intent, records: readonly NetworkRecord[], me: Myself, skewMs: number): readonly string[] {
   const since = (intent.sentAt ?? intent.createdAt) - skewMs;
   const ours = (post: Pick<Post, "authorId" | "authorHandle" | "createdAtMs">): boolean =>

@@ -24,6 +24,8 @@ export type Look =
   | { readonly kind: "absent"; readonly proves: boolean }
   /** A complete read that does not show it, but something of ours in other words that no other action claims. */
   | { readonly kind: "other-words"; readonly ref: string }
+  /** Seen, and it may as well be what another did in the same words, of which nobody knows what it brought about. */
+  | { readonly kind: "contested"; readonly ref: string; readonly rival: string }
   /** What it was about is not there (any more): no read can show what happened to it. */
   | { readonly kind: "gone" }
   /** The read failed or was incomplete. */
@@ -70,6 +72,10 @@ function judge(intent: Intent, look: Look, { quietMs, now, knownForMs, proof }: 
       // Another action may claim it yet.
       if (now < quietAt) return notYet(sentAt, quietAt, now, `not seen in these words; ${look.ref} is ours, in other words`);
       return park("other_words", `not seen in these words, but ${look.ref} is ours and may be this one, changed: a person decides`);
+    case "contested":
+      // Its own may still show.
+      if (now < quietAt) return notYet(sentAt, quietAt, now, `${look.ref} is in these words, and may be that of ${look.rival}`);
+      return park("same_words", `${look.ref} is this one or that of ${look.rival}, which said the same: a person decides`);
     case "gone":
       // Until the quiet period is over it may only be late to show.
       if (now < quietAt) return notYet(sentAt, quietAt, now, "what it is about is not shown");

@@ -3,7 +3,16 @@ import { cursorOf } from "../client/next-page.ts";
 import { MAY_BE_CUT_OFF } from "../contract/read.ts";
 import type { NetworkRecord } from "../contract/records.ts";
 import type { Intent, IntentChange, Proof } from "../outbox/port.ts";
-import { findEffect, findOtherWords, provesReading, readBackOf, wouldShow, type Myself, type ReadBack } from "../outbox/readback.ts";
+import {
+  findEffect,
+  findOtherWords,
+  provesReading,
+  readBackOf,
+  rivalFor,
+  wouldShow,
+  type Myself,
+  type ReadBack,
+} from "../outbox/readback.ts";
 import { ABSENT_LOOKS, reconcile, refusalOf, type Look } from "../outbox/reconcile.ts";
 import { announceIntent } from "./announcing.ts";
 import { follow } from "./concluding.ts";
@@ -121,21 +130,27 @@ async function lookFor(parts: Parts, member: Member, intent: Intent): Promise<Lo
   const { records, complete } = read;
   const me = myself(member);
   const others = await othersInDoubt(parts, member, intent);
-  const ref = await unclaimed(parts, intent, findEffect(intent, records, me, others));
-  if (ref !== undefined) return { kind: "found", ref, proves: provesReading(intent, records, me) };
+  const found = await unclaimed(parts, intent, findEffect(intent, records, me, others));
+  const [ref] = found;
+  if (ref !== undefined) {
+    const alike = ref === "" ? [] : await parts.store.intentsAlike(intent, MAX_OTHERS);
+    const rival = rivalFor(found, alike, { records, complete, list: readBack.list }, me);
+    if (rival !== undefined) return { kind: "contested", ref, rival: rival.id };
+    return { kind: "found", ref, proves: provesReading(intent, records, me) };
+  }
   if (!complete) return { kind: "unreadable" };
-  const other = await unclaimed(parts, intent, findOtherWords(intent, records, me, others));
+  const [other] = await unclaimed(parts, intent, findOtherWords(intent, records, me, others));
   if (other !== undefined) return { kind: "other-words", ref: other };
   return { kind: "absent", proves: readBack.provesAbsence && wouldShow(intent, records) };
 }
 
-/** The first of these that no other action is known to have brought about. */
-async function unclaimed({ store }: Parts, intent: Intent, refs: readonly string[]): Promise<string | undefined> {
+/** Those of these that no other action is known to have brought about. */
+async function unclaimed({ store }: Parts, intent: Intent, refs: readonly string[]): Promise<readonly string[]> {
   const claimed = await store.claimedRefs(
     intent,
     refs.filter((ref) => ref !== ""),
   );
-  return refs.find((ref) => !claimed.has(ref));
+  return refs.filter((ref) => !claimed.has(ref));
 }
 
 /** All that could show the effect, page by page; undefined when nothing could be read. */
@@ -212,9 +227,8 @@ function needsProof(intent: Intent): boolean {
 
 /** Those of the same kind, whose effects must not be taken for this one's. */
 async function othersInDoubt(parts: Parts, member: Member, { id, operation }: Intent): Promise<readonly Intent[]> {
-  const specialist = member.specialist.handle;
-  const doubts = await parts.store.intents({ specialist, operation, states: ["in_doubt"], limit: MAX_OTHERS });
-  return doubts.filter((other) => other.id !== id);
+  const doubts = await parts.store.doubtfulIntents(member.specialist.handle, Infinity, MAX_OTHERS);
+  return doubts.filter((other) => other.id !== id && other.operation === operation);
 }
 
 async function confirmedLike(parts: Parts, member: Member, intent: Intent): Promise<readonly Intent[]> {

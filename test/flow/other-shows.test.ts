@@ -33,8 +33,12 @@ interface Ways {
   readonly answerVote?: (post: Post) => object;
   /** The network's own Guardian decides on applications. */
   readonly asksGuardian?: boolean;
-  /** The object whose first action takes effect while its answer is lost. */
+  /** The object whose first action takes effect while its answer is lost, or every one of them. */
   readonly loses?: string;
+  readonly losesAll?: boolean;
+  /** The object whose second action is lost on its way. */
+  readonly drops?: string;
+  readonly answerReply?: (reply: Post) => object;
 }
 
 /** A small network in a function, and a specialist that replies, votes and applies. */
@@ -45,6 +49,9 @@ async function world({
   answerVote = () => ({ ok: true }),
   asksGuardian = false,
   loses,
+  losesAll = false,
+  drops,
+  answerReply = shown,
 }: Ways) {
   const clock = virtualClock(Date.UTC(2026, 10, 21));
   const posts: Post[] = [];
@@ -53,7 +60,7 @@ async function world({
   let replies = 0;
   let applications = 0;
   const lost = (path: string): boolean =>
-    loses !== undefined && path.includes(`/${loses}/`) && done.filter((one) => one === path).length === 1;
+    loses !== undefined && path.includes(`/${loses}/`) && (losesAll || done.filter((one) => one === path).length === 1);
   const write = (path: string, content: string): object => {
     const [kind, id, verb] = path.split("/");
     done.push(path);
@@ -69,7 +76,7 @@ async function world({
     if (verb === "vote") return answerVote(post);
     const reply = { id: ++replies, author: "me", content: keep(content), replies: [] };
     post.replies.push(reply);
-    return shown(reply);
+    return answerReply(reply);
   };
   const read = (path: string): object => {
     const [kind, id] = path.split("/");
@@ -96,10 +103,13 @@ async function world({
         tier: "pro",
         watch: { feed: { from: "start" }, jobs: { from: "start" } },
         may: ["posts.reply", "posts.vote", "jobs.apply", "jobs.submit"],
+        brakes: { sameTextWithin: 0 },
         on: {
           "post.created": (post, act) => {
-            if (post.content?.startsWith("vote") === true) act.vote(post);
-            else act.reply(post, `Welcome & hello, ${post.id}`);
+            const [verb, target = ""] = (post.content ?? "").split(" ");
+            if (verb === "vote") act.vote(post);
+            else if (verb === "repeat") act.reply(target, "As I said");
+            else if (verb !== "hush") act.reply(post, `Welcome & hello, ${post.id}`);
           },
           "intent.confirmed": ({ operation, target }, act) => {
             if (operation === "posts.vote" && target !== undefined) act.reply(target, "That was worth a vote");
@@ -113,6 +123,7 @@ async function world({
     transport: async ({ method, path, body }) => {
       const place = (path.split("?", 1)[0] ?? "").replace("/v1/", "");
       if (method === "GET") return answer(200, read(place));
+      if (drops !== undefined && place.includes(`/${drops}/`) && done.includes(place)) return { kind: "unknown", reason: "ECONNRESET" };
       const made = write(place, String((JSON.parse(body ?? "{}") as { content?: string }).content));
       return lost(place) ? { kind: "unknown", reason: "ECONNRESET" } : answer(201, made);
     },
@@ -179,6 +190,47 @@ describe("an action whose answer is lost takes effect once", () => {
     await after(20 * MINUTE);
     expect(done).toEqual(["posts/p1/reply", "posts/p2/reply"]);
     expect(await fate("p2")).toEqual(["posts.reply parked other_words"]);
+  });
+
+  describe("where the same was said there before", () => {
+    test("and an answer named an id that nothing goes by: a person decides which one it is", async () => {
+      const { after, fate, post, done } = await world({ drops: "p1", answerReply: () => ({ id: 4711, content: "As I said" }) });
+      post("p1", "hush");
+      post("p2", "repeat p1");
+      await after(5 * MINUTE);
+      post("p3", "repeat p1");
+      await after(20 * MINUTE);
+      expect(done).toEqual(["posts/p1/reply"]);
+      expect(await fate("p1")).toEqual(["posts.reply parked same_words", "posts.reply confirmed"]);
+    });
+
+    test("and given up in doubt before it showed: a person decides which one it is", async () => {
+      let hides = true;
+      const showPost = (post: Post): object => (hides ? { ...shown(post), reply_count: 0, replies: [] } : whole(post));
+      const { after, fate, post, done } = await world({ loses: "p1", drops: "p1", showPost });
+      post("p1", "hush");
+      post("p2", "repeat p1");
+      await after(20 * MINUTE);
+      expect(await fate("p1")).toEqual(["posts.reply parked absent_unproven"]);
+      hides = false;
+      post("p3", "repeat p1");
+      await after(20 * MINUTE);
+      expect(done).toEqual(["posts/p1/reply"]);
+      expect(await fate("p1")).toEqual(["posts.reply parked same_words", "posts.reply parked absent_unproven"]);
+    });
+
+    test("and both are there: it has happened", async () => {
+      let hides = true;
+      const showPost = (post: Post): object => (hides ? { ...shown(post), reply_count: 0, replies: [] } : whole(post));
+      const { after, fate, post } = await world({ loses: "p1", losesAll: true, showPost });
+      post("p1", "hush");
+      post("p2", "repeat p1");
+      await after(20 * MINUTE);
+      hides = false;
+      post("p3", "repeat p1");
+      await after(20 * MINUTE);
+      expect(await fate("p1")).toEqual(["posts.reply confirmed", "posts.reply parked absent_unproven"]);
+    });
   });
 
   test("where a long thread is cut off and not counted", async () => {

@@ -173,6 +173,7 @@ export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: Ap
     async claimedRefs({ specialist, operation }, refs) {
       return new Set(claimed.all(specialist, operation, JSON.stringify(refs)).map((row) => textOf(row, "created_ref")));
     },
+    intentsAlike: createIntentsAlike(db),
     async loadProof(keyId, operation) {
       const row = proof.get(keyId, operation);
       if (row === undefined) return { proven: false, found: 0, missed: 0, latenessMs: 0 };
@@ -185,6 +186,25 @@ export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: Ap
     },
     saveProof: (keyId, operation, value, now) =>
       commits.hard(() => void saveProof.run(keyId, operation, value.found, value.missed, Number(value.proven), value.latenessMs, now)),
+  };
+}
+
+function createIntentsAlike(db: DatabaseSync): OutboxStore["intentsAlike"] {
+  const textHash = db.prepare("SELECT text_hash FROM intent WHERE seq = ?");
+  const alike = (where: string): StatementSync =>
+    db.prepare(`
+    SELECT ${INTENT_ROW} FROM intent ${where} specialist = ?1 AND conflict_key = ?2 AND seq <> ?3
+      AND (state IN ('confirmed', 'pending') OR (state IN ('parked', 'cancelled') AND ever_unknown = 1))
+    ORDER BY seq DESC LIMIT 0 + ?4`);
+  const sameWords = alike("INDEXED BY intent_text WHERE text_hash = ?5 AND");
+  const sameAct = alike("WHERE"); // reads the whole table: few actions without words are ever in doubt
+  return async ({ seq, specialist, conflictKey }, limit) => {
+    const hash = textHash.get(seq)?.["text_hash"];
+    const rows =
+      typeof hash === "string"
+        ? sameWords.all(specialist, conflictKey, seq, limit, hash)
+        : sameAct.all(specialist, conflictKey, seq, limit);
+    return rows.map(readIntent);
   };
 }
 

@@ -90,7 +90,7 @@ export const BUGS: readonly PlantedBug[] = [
   ),
   bug("no money set aside", ADMISSION, "if (verdict.hold !== undefined && intent !== undefined)", "if (verdict.hold === null)"),
   bug("a cap holds only from midnight to midnight", "src/limits/check.ts", "rollingDay = spend.perDay", "rollingDay"),
-  bug("claimed objects found again", DOUBTING, "refs.find((ref) => !claimed.has(ref))", "refs[0]"),
+  bug("claimed objects found again", DOUBTING, "refs.filter((ref) => !claimed.has(ref))", "refs"),
   bug(
     "cursor stored before its events",
     INBOX,
