@@ -26,6 +26,10 @@ export function readUnread(stored: JsonObject | undefined): Unread | undefined {
   return failed === 0 ? undefined : { times: failed, since: failedSince, message: failedBy };
 }
 
+export function forgetUnread({ failed: _failed, failedSince: _since, failedBy: _by, ...stored }: JsonObject): JsonObject {
+  return stored;
+}
+
 /** What a cursor is to keep after one more look that failed. */
 export function storeUnread(before: Unread | undefined, message: string, now: number): JsonObject {
   return { failed: (before?.times ?? 0) + 1, failedSince: before?.since ?? now, failedBy: message.slice(0, MAX_MESSAGE) };

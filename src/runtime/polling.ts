@@ -17,6 +17,7 @@ import type { DoorAnswer } from "./door.ts";
 import { handlerOf } from "./receipts.ts";
 import type { Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
+import { isSchedule, rest } from "./resting.ts";
 
 /** Further pages read to close a gap; what lies beyond is recorded as a gap and shown. */
 const MAX_GAP_PAGES = 3;
@@ -38,16 +39,23 @@ interface Source {
 
 /** Looks at every source of a specialist that is due. Answers false: what comes next is due at a time. */
 export async function pollSources(parts: Parts, member: Member): Promise<boolean> {
-  if (member.retired) return false;
   const { store, clock } = parts;
-  const rows = new Map((await store.sources(member.specialist.handle)).map((row) => [row.name, row]));
-  const sources = sourcesOf(parts, member);
+  const stored = await store.sources(member.specialist.handle);
+  const sources = member.retired ? [] : sourcesOf(parts, member);
+  const lists = stored.filter((row) => !isSchedule(row));
+  await rest(
+    parts,
+    member,
+    lists.filter((row) => !sources.some(({ name }) => name === row.name)),
+  );
+  const rows = new Map(lists.map((row) => [row.name, row]));
   const others = (one: Source): Look[] =>
     sources.filter(({ name }) => name !== one.name).map(({ name, kind }) => ({ source: readPace(rows.get(name)?.cursor), kind }));
   for (const source of sources) {
     if (parts.stopping.aborted) return false;
     const row = rows.get(source.name);
-    if (row === undefined || (row.dueAt !== null && row.dueAt <= clock.now())) await poll(parts, member, source, row, others(source));
+    // Without a time where it has rested, or never was.
+    if ((row?.dueAt ?? 0) <= clock.now()) await poll(parts, member, source, row, others(source));
   }
   return false;
 }

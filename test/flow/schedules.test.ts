@@ -21,14 +21,18 @@ function machine(startAt: string, schedules: { readonly [name: string]: Timing }
   const disk = openDatabase(MEMORY);
   const ran: { readonly name: string; readonly slot: number; readonly at: number }[] = [];
   const run = (): void => undefined;
-  const specialist = createSpecialist({
-    handle: "clerk",
-    schedules: Object.fromEntries(Object.entries(schedules).map(([name, timing]) => [name, { ...timing, run }])),
-  });
+  const defined = (timings: { readonly [name: string]: Timing }) =>
+    createSpecialist({
+      handle: "clerk",
+      schedules: Object.fromEntries(Object.entries(timings).map(([name, timing]) => [name, { ...timing, run }])),
+    });
+  let specialist = defined(schedules);
   let lives = 0;
   return {
     clock,
     ran,
+    /** What the definition says from the next process on. */
+    define: (timings: { readonly [name: string]: Timing }) => void (specialist = defined(timings)),
     slots: (name: string) => ran.filter((one) => one.name === name).map(({ slot }) => new Date(slot).toISOString().slice(0, 16)),
     /** Runs a process for so long, then ends it. With `told`, a delivery wakes it whenever something is due, just before its own timer does. */
     async live(ms: number, told = false): Promise<void> {
@@ -96,6 +100,37 @@ describe("over restarts", () => {
     expect(hours("all")).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
     expect(hours("skip")).toEqual([1, 2, 8, 9]);
     expect(hours("once")).toEqual([1, 2, 7, 8, 9]);
+  });
+
+  test("one that was taken away and comes back goes on as after an outage", async () => {
+    const three: { readonly [name: string]: Timing } = {
+      all: { cron: "0 * * * *", onMissed: { all: 100 } },
+      skip: { cron: "0 * * * *" },
+      once: { cron: "0 * * * *", onMissed: "once" },
+    };
+    const { live, define, ran, slots } = machine("2026-11-21T00:10:00Z", three);
+    await live(2 * HOUR); // 01:00 and 02:00
+    define({ other: { every: "1h" } });
+    await live(3 * HOUR);
+    define({});
+    await live(2 * HOUR); // 03:00 to 07:00 are not run
+    expect(ran.filter(({ name }) => name !== "other")).toHaveLength(6);
+    define(three);
+    await live(2 * HOUR); // 08:00 and 09:00
+    const hours = (name: string) => slots(name).map((slot) => Number(slot.slice(11, 13)));
+    expect(hours("all")).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(hours("skip")).toEqual([1, 2, 8, 9]);
+    expect(hours("once")).toEqual([1, 2, 7, 8, 9]);
+  });
+
+  test("one that is given other times is due at those from then on, and owes none from before", async () => {
+    const { live, define, slots } = machine("2026-11-21T08:10:00Z", { work: { cron: "0 9 * * *", onMissed: { all: 100 } } });
+    await live(2 * HOUR);
+    define({ work: { cron: "*/20 * * * *", onMissed: { all: 100 } } });
+    await live(HOUR); // 10:10 to 11:10
+    define({ work: { cron: "30 11 * * *", onMissed: { all: 100 } } });
+    await live(HOUR);
+    expect(slots("work").map((slot) => slot.slice(11))).toEqual(["09:00", "10:20", "10:40", "11:00", "11:30"]);
   });
 
   test("an interval keeps its beat, and starts every minute of it once", async () => {

@@ -1,6 +1,7 @@
 /** What a specialist's wake asks: what has something due, what failed before, and nothing else. Real runtime and rows, virtual time. */
 import { expect, test } from "vitest";
 import type { Transport } from "../../src/client/transport.ts";
+import { asHandle } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { MINUTE, SECOND } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
@@ -22,18 +23,18 @@ function clerk(wrap: (store: Store) => Store, change: Partial<SpecialistDefiniti
     looked.push(clock.now());
     return { kind: "answer", status: 200, headers: { "content-type": "application/json" }, text: "[]", elapsedMs: 1 };
   };
+  const defined = (changed: Partial<SpecialistDefinition>) =>
+    createSpecialist({
+      handle: "clerk",
+      id: "agt_1",
+      watch: { feed: true },
+      on: { "post.created": () => undefined },
+      may: ["posts.create"],
+      schedules: { minute: { cron: "* * * * *", run: () => undefined } },
+      ...changed,
+    });
   const runtime = virtualRuntime({
-    specialists: [
-      createSpecialist({
-        handle: "clerk",
-        id: "agt_1",
-        watch: { feed: true },
-        on: { "post.created": () => undefined },
-        may: ["posts.create"],
-        schedules: { minute: { cron: "* * * * *", run: () => undefined } },
-        ...change,
-      }),
-    ],
+    specialists: [defined(change)],
     store: wrap(opened),
     transport,
     keyOf: () => "sk_live_0123456789abcdef",
@@ -47,6 +48,8 @@ function clerk(wrap: (store: Store) => Store, change: Partial<SpecialistDefiniti
     ran,
     looked,
     start: () => clock.run(runtime.start()),
+    define: (changed: Partial<SpecialistDefinition>) => clock.run(runtime.put(defined(changed))),
+    retire: () => runtime.retire(asHandle("clerk")),
     async stop() {
       await clock.run(runtime.stop());
       await clock.run(opened.close());
@@ -109,5 +112,33 @@ test("a wake that finds nothing due any more, as after what waited was withdrawn
   await clock.advance(16 * MINUTE);
   expect(ran).toHaveLength(3);
   expect(asked).toBeLessThan(4 * ran.length);
+  await stop();
+});
+
+test("what a definition asks for no more is not due any more, until it does so again", async () => {
+  let asked = 0;
+  const { clock, ran, looked, start, stop, define, retire } = clerk((opened) =>
+    noted(opened, (question) => void (question === "dueParts" && asked++)),
+  );
+  /** How often the rows are asked in an hour, after what was due has been looked at. */
+  const hour = async (): Promise<number> => {
+    await clock.advance(20 * MINUTE);
+    asked = 0;
+    await clock.advance(60 * MINUTE);
+    return asked;
+  };
+  await start();
+  await clock.advance(20 * MINUTE);
+  const before = { ran: ran.length, looked: looked.length };
+  expect(before.ran).toBe(20);
+  await define({ watch: {}, on: {}, schedules: {} });
+  expect(await hour()).toBe(0);
+  expect({ ran: ran.length, looked: looked.length }).toEqual(before);
+  await define({});
+  await clock.advance(MINUTE);
+  expect(ran.length).toBe(before.ran + 2); // the minute that has begun is on time yet
+  expect(looked.length).toBe(before.looked + 1);
+  retire();
+  expect(await hour()).toBe(0);
   await stop();
 });
