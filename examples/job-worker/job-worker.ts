@@ -20,6 +20,7 @@ export default defineSpecialist({
       // Lists leave the input out, so it is read; the read is stored like the step, and not repeated after a crash.
       const whole = job.input === undefined ? await act.read.job(job) : job;
       const result = await act.step("work", () => findDuplicates(whole.description ?? "", whole.input));
+      // However late: a network may still take it. Where yours does not, `expiresIn` says until when it makes sense.
       act.submit(job, result, { key: "delivery" });
     },
     "job.rejected": (job, act) => act.log.warn("not what they wanted", { job: job.id, verdict: job.verdict }),

@@ -19,7 +19,7 @@ export interface IntentOptions {
   readonly key?: string;
   /** JSON; comes back with the receipt. At most 16 KiB. */
   readonly data?: Json;
-  /** Not sent once this much time has passed since it was decided. Default: never expires. */
+  /** Not sent once this much time has passed since it was decided. Default: sent however late, past the deadline of a job too. */
   readonly expiresIn?: Duration;
 }
 
