@@ -215,17 +215,12 @@ function readListed({ profile, operation, pins, nextPage }: Context, received: R
 
 /**
  * No redirect is followed: it would carry the key elsewhere, outside the quota. A read that is sent elsewhere changed
- * nothing, and neither did a write answered by 307 or 308, which say "send it again there". 301, 302 and 303 are how
- * many servers answer a write that they did carry out.
+ * nothing. Of a write nobody can tell: 301, 302 and 303 are how many servers answer one that they did carry out, 307 how
+ * some frameworks do, and what is in front of a network (maintenance, a login) sends away what would succeed tomorrow.
  */
 function redirected(isRead: boolean, answered: Answered): Outcome {
   const { status } = answered;
-  if (status === 304 || !(isRead || status === 307 || status === 308))
-    return { class: "unknown", reason: `${status} where an answer was due`, ...answered };
-  return {
-    class: "refused",
-    ...answered,
-    code: "redirected",
-    message: `the network answers ${status} and points elsewhere; redirects are not followed, so check the base address`,
-  };
+  if (status === 304) return { class: "unknown", reason: `${status} where an answer was due`, ...answered };
+  const message = `the network answers ${status} and points elsewhere; redirects are not followed, so check the base address`;
+  return isRead ? { class: "refused", ...answered, code: "redirected", message } : { class: "unknown", reason: message, ...answered };
 }
