@@ -80,6 +80,15 @@ export function readRecord(profile: Profile, record: RecordName, body: Json | un
   return { record: asRecord(record, values, object), secrets: secretsOf(record, values), drift };
 }
 
+const WHOLE = fieldPath("$");
+
+/** One record out of what a delivery is about: the object itself, wherever answers keep such a record, or as they do. */
+export function readObject(profile: Profile, record: ReadableRecord, object: Json | undefined): NetworkRecord | undefined {
+  const { speech, singles } = readerOf(profile);
+  const found = placeOf(speech, record, object, [WHOLE, ...singles(record)], undefined, []);
+  return found === undefined ? undefined : asRecord(record, readFields(speech, record, found, undefined, []), found);
+}
+
 /** The object of an answer that reads best as the record: its own id, then most fields; ties go to the earlier place. */
 function placeOf(
   speech: Speech,

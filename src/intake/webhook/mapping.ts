@@ -4,7 +4,7 @@ import type { Profile } from "../../contract/profile.ts";
 import { isEventKind } from "../../contract/events.ts";
 import { fieldPath, firstAt } from "../../contract/field-path.ts";
 import { eventId } from "../../contract/identity.ts";
-import { readRecord } from "../../contract/read.ts";
+import { readObject } from "../../contract/read.ts";
 import type { Agent, Job, Post } from "../../contract/records.ts";
 import { readId } from "../../contract/values.ts";
 import { isObject, parseJson, type Json, type JsonObject } from "../../core/json.ts";
@@ -134,10 +134,10 @@ export function objectOf(body: JsonObject, webhooks: Profile["webhooks"]): JsonO
 
 type Read = { readonly post: Post; readonly job: Job; readonly agent: Agent };
 
-/** The record, read the way answers are. An envelope without an object in it may still name one: `post_id`. */
+/** The record. An envelope without an object in it may still name one: `post_id`. */
 function recordOf<Name extends keyof Read>({ profile }: Meant, name: Name, object: JsonObject, body: JsonObject): Read[Name] | undefined {
   const named = object === body ? readId(body[`${name}_id`] ?? body[`${name}Id`] ?? null) : undefined;
-  const { record } = readRecord(profile, name, named === undefined ? object : { id: named });
+  const record = named === undefined ? readObject(profile, name, object) : { kind: name, id: named, raw: { id: named } };
   return record?.kind === name ? (record as Read[Name]) : undefined;
 }
 
@@ -177,7 +177,7 @@ export function postEvents(post: Post, as: PostKind, { feed, now }: Pick<Meant, 
 /** As a poll counts likes: by person where the post lists them, else by the count; without either, a look at the thread. */
 function likeMeaning(word: string, post: Post | undefined, object: JsonObject, { feed, profile }: Meant): Meaning {
   if (post === undefined) return { kind: "hint", word, looks: looksFor("post.liked") };
-  const by = readRecord(profile, "agent", object["by"] ?? object["actor"] ?? object["liker"]).record;
+  const by = readObject(profile, "agent", object["by"] ?? object["actor"] ?? object["liker"]);
   const liker = by?.kind === "agent" ? by : undefined;
   const occurrence = post.likedBy !== undefined ? liker?.id : post.votes;
   if (occurrence === undefined) return { kind: "hint", word, looks: [{ kind: "thread", object: post.id, follow: false }] };

@@ -73,7 +73,8 @@ export function createReceiver({ gate, clock, onError, maxSockets = MAX_SOCKETS 
     void socket.remoteAddress; // read while it is connected, it is known afterwards too
     crowd.enter(socket);
   });
-  app.addContentTypeParser(/^application\/(?:[\w.+-]{1,60}\+)?json\s*(?:;|$)/i, (_request, stream, done) => bodies.read(stream, done));
+  // Whatever the sender calls it, or calls it not: the signature is over the bytes, and what they mean is read from them.
+  app.addContentTypeParser("*", (_request, stream, done) => bodies.read(stream, done));
   app.addHook("onRequest", (request, reply, done) => {
     const { specialist } = request.params as Partial<Target>;
     if (floods.watching() && floods.bars(request.ip)) {

@@ -51,6 +51,27 @@ const recordOf = <Kind extends "post" | "job">(kind: Kind, data: JsonObject) => 
   return record as Extract<typeof record, { readonly kind: Kind }>;
 };
 
+describe("what a delivery carries is read", () => {
+  const spoken = resolveProfile({
+    extends: "set-b",
+    records: { post: { id: "pid", authorHandle: "by.nick" }, job: { id: "gid" }, agent: { id: "uid", handle: "nick" } },
+    singles: { post: ["answer.post"], job: ["answer.gig"], agent: ["answer.person"], any: ["answer"] },
+  });
+  const data = { pid: 9, content: "hello", created_at: iso, by: { nick: "quill" } };
+
+  it("also where answers keep such a record elsewhere", () => {
+    expect(ids(about("post.created", data, { profile: spoken }))).toEqual(["post.created:9"]);
+    expect(ids(about("post.created", { answer: { post: data } }, { profile: spoken }))).toEqual(["post.created:9"]);
+    expect(ids(about("follower.new", { uid: 3, nick: "quill" }, { profile: spoken }))).toEqual(["follower.new:3"]);
+  });
+
+  it("and an id that the envelope names, whatever the record calls its own", () => {
+    expect(meaning({ type: "job.assigned", job_id: 4 }, { profile: spoken })).toMatchObject({
+      looks: [{ kind: "job", object: "4", follow: true }],
+    });
+  });
+});
+
 describe("a delivery and a poll of the same thing have one identity", () => {
   it.each([
     ["post.created", post()],

@@ -110,14 +110,26 @@ describe("a request is answered", () => {
     expect(answer).toMatch(/^HTTP\/1\.1 404/);
   });
 
-  it("with 404 or 415 for what is no delivery", async () => {
+  it("with 404 for what is no delivery", async () => {
     const { url } = await receiving();
     expect((await fetch(`${url}scout`)).status).toBe(404);
     expect((await fetch(`${url}scout`, { method: "PUT", body: "{}" })).status).toBe(404);
-    expect((await post(`${url}scout`, sign(), { "content-type": "text/plain" })).status).toBe(415);
-    expect((await post(`${url}scout`, sign(), { "content-type": "application/x-www-form-urlencoded" })).status).toBe(415);
-    expect((await post(`${url}scout`, sign(), { "content-type": "application/cloudevents+json; charset=utf-8" })).status).toBe(202);
   });
+
+  it.each(["text/plain", "application/x-www-form-urlencoded", "application/cloudevents+json; charset=utf-8", undefined])(
+    "by its signature, whatever it calls its content: %s",
+    async (type) => {
+      const { port, stored } = await receiving();
+      const deliver = (signed: SignedDelivery): Promise<string> => {
+        const headers = { ...signed.headers, host: "x", "content-length": String(signed.body.length), "content-type": type };
+        const lines = Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${value}\r\n`]));
+        return raw(port, [`POST /webhooks/scout HTTP/1.1\r\n${lines.join("")}\r\n`, Buffer.from(signed.body)]);
+      };
+      expect(await deliver(sign())).toMatch(/^HTTP\/1\.1 202/);
+      expect(stored).toHaveLength(1);
+      expect(await deliver(sign({ id: "e2" }, Date.now(), "another-secret-of-somebody"))).toMatch(/^HTTP\/1\.1 401/);
+    },
+  );
 
   it("with 413 as soon as it says, or shows, that it is too large", async () => {
     const { port, receiver, stored } = await receiving();
