@@ -55,7 +55,7 @@ export async function serveControl(options: ControlOptions): Promise<Control> {
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
-    socket.on("error", () => socket.destroy()); // the command went away: nothing is lost by that
+    socket.on("error", () => socket.destroy());
     serve(socket, options);
   });
   server.maxConnections = MAX_CLIENTS;
@@ -100,9 +100,16 @@ function serve(socket: Socket, options: ControlOptions): void {
   });
   // One after the other, so that answers come in the order of their requests.
   let last = Promise.resolve();
-  createInterface({ input: socket, crlfDelay: Infinity }).on("line", (line) => {
+  onLine(socket, (line) => {
     last = last.then(() => answer(line, socket, options));
   });
+}
+
+/** What breaks the socket is passed on by its lines, and ends it: a command that goes away takes nothing with it. */
+function onLine(socket: Socket, hear: (line: string) => void): void {
+  createInterface({ input: socket, crlfDelay: Infinity })
+    .on("line", hear)
+    .on("error", () => socket.destroy());
 }
 
 const NEWLINE = 10;
@@ -228,7 +235,7 @@ function clientOn(socket: Socket): ControlClient {
     waiting.splice(0).forEach((asked) => asked.reject(new Retryable("control_lost", "the runtime ended before it answered"))),
   );
   socket.on("error", () => socket.destroy());
-  createInterface({ input: socket, crlfDelay: Infinity }).on("line", (line) => {
+  onLine(socket, (line) => {
     const said = parseJson(line);
     if (!isObject(said)) return;
     const name = ANNOUNCEMENT_NAMES.find((known) => known === said["name"]);
