@@ -23,6 +23,11 @@ export interface Heard {
   readonly redate?: Misdated;
   /** By how much it went forward in all: an earlier process may have been behind, and have known it. */
   readonly leaptMs?: number;
+  /**
+   * How far it is ahead of the network at the least, told once, with the first `Date`: a process begins by the wall clock,
+   * which may have jumped while nothing ran.
+   */
+  readonly aheadMs?: number;
 }
 
 /**
@@ -59,6 +64,7 @@ export function ledgerTime(clock: Clock, seenAt = 0): LedgerTime {
   const lagMs = (): number => clock.now() - now();
   const since = Math.floor(at);
   let behindMs = 0;
+  let hasHeard = false;
   /** How far it goes forward because the server agrees with the wall clock. */
   const leap = (skewMs: number): number => {
     const lag = lagMs();
@@ -86,11 +92,14 @@ export function ledgerTime(clock: Clock, seenAt = 0): LedgerTime {
       else if (most <= behindMs - JUMP_MS) behindMs = Math.ceil(most);
       if (behindMs < JUMP_MS) behindMs = 0;
       const isNews = behindMs !== before;
-      if (!isNews && leapt <= 0) return undefined;
+      const isFirst = !hasHeard;
+      hasHeard = true;
+      if (!isNews && leapt <= 0 && !isFirst) return undefined;
       return {
         ...(isNews ? { behind: { ms: behindMs, since } } : {}),
         ...(known > 0 ? { redate: { ms: Math.ceil(known), since } } : {}),
         ...(leapt > 0 ? { leaptMs: Math.ceil(leapt) } : {}),
+        ...(isFirst ? { aheadMs: Math.max(0, -Math.ceil(most)) } : {}),
       };
     },
   };

@@ -207,6 +207,42 @@ describe("quota rows", () => {
     tables.close();
   });
 
+  test("a clock that is days ahead when a process starts frees nothing, once the network has told the time", () => {
+    for (const restarts of [1, 2]) {
+      const tables = openTables();
+      tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+      for (let i = 0; i < 60; i++) tables.end(tables.admit({ now: T0 + i * SECOND }).attempt ?? 0, { now: T0 + i * SECOND });
+      const aheadMs = 3 * DAY;
+      let now = T0 + 2 * MINUTE + aheadMs;
+      for (let i = 0; i < restarts; i++) {
+        now += SECOND;
+        tables.forget();
+        tables.one(() => createRedating(tables.db, tables.quota).begin(now));
+        tables.one(() => tables.quota.recoverOpen(now));
+        tables.end(tables.admit({ now }).attempt ?? 0, { now }); // the one that hears the time, or dies before
+      }
+      tables.one(() => createRedating(tables.db, tables.quota).heed({ aheadMs }, now));
+      expect(tables.admit({ now: now + SECOND }).verdict.kind).toBe("wait");
+      expect(tables.admit({ now: now + 50 * MINUTE }).verdict.kind).toBe("wait");
+      expect(tables.admit({ now: now + HOUR + MINUTE }).verdict.kind).toBe("admit");
+      tables.close();
+    }
+  });
+
+  test("days in which nothing ran are believed where the network's time agrees, and told once", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+    for (let i = 0; i < 60; i++) tables.end(tables.admit({ now: T0 + i * SECOND }).attempt ?? 0, { now: T0 + i * SECOND });
+    tables.forget();
+    const now = T0 + 3 * DAY;
+    const redating = createRedating(tables.db, tables.quota);
+    tables.one(() => redating.begin(now));
+    tables.one(() => redating.heed({ aheadMs: 0 }, now));
+    tables.one(() => redating.heed({ aheadMs: 3 * DAY }, now)); // of another process, which had nothing to skip
+    expect(tables.admit({ now }).verdict.kind).toBe("admit");
+    tables.close();
+  });
+
   test("a park that a clock behind had set lasts as long as it was to last", () => {
     const tables = openTables();
     tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
