@@ -52,6 +52,8 @@ interface Read {
   readonly kind: "read";
   readonly records: readonly NetworkRecord[];
   readonly complete: boolean;
+  /** What time it was for the network, where it told. */
+  readonly networkAt: number | undefined;
 }
 
 /** Looks at what is in doubt and due. Answers whether there may be more. */
@@ -127,21 +129,34 @@ async function lookFor(parts: Parts, member: Member, intent: Intent): Promise<Lo
   const read = await readAll(parts, member, intent, readBack);
   if (read === undefined) return { kind: "unreadable" };
   if (read.kind !== "read") return read;
-  const { records, complete } = read;
+  const { records, complete, networkAt } = read;
   const me = myself(member);
-  const others = await othersInDoubt(parts, member, intent);
-  const found = await unclaimed(parts, intent, findEffect(intent, records, me, others));
+  const sought = undatedIn(networkAt)(intent);
+  const others = (await othersInDoubt(parts, member, intent)).map(undatedIn(networkAt));
+  const found = await unclaimed(parts, intent, findEffect(sought, records, me, others));
   const [ref] = found;
   if (ref !== undefined) {
     const alike = ref === "" ? [] : await parts.store.intentsAlike(intent, MAX_OTHERS);
-    const rival = rivalFor(found, alike, { records, complete, list: readBack.list }, me);
+    const rival = rivalFor(found, alike.map(undatedIn(networkAt)), { records, complete, list: readBack.list }, me);
     if (rival !== undefined) return { kind: "contested", ref, rival: rival.id };
     return { kind: "found", ref, proves: provesReading(intent, records, me) };
   }
   if (!complete) return { kind: "unreadable" };
-  const [other] = await unclaimed(parts, intent, findOtherWords(intent, records, me, others));
+  const [other] = await unclaimed(parts, intent, findOtherWords(sought, records, me, others));
   if (other !== undefined) return { kind: "other-words", ref: other };
   return { kind: "absent", proves: readBack.provesAbsence && wouldShow(intent, records) };
+}
+
+/**
+ * What was sent when it is yet to come for the network was dated by a clock that was ahead, so it may have been at any time:
+ * what happened then would look older than its sending.
+ */
+function undatedIn(networkAt = Infinity): (intent: Intent) => Intent {
+  return (intent) => (dateOf(intent) > networkAt + BEFORE_SENDING_MS ? { ...intent, sentAt: 0 } : intent);
+}
+
+function dateOf({ sentAt, createdAt }: Intent): number {
+  return sentAt ?? createdAt;
 }
 
 /** Those of these that no other action is known to have brought about. */
@@ -159,7 +174,9 @@ async function readAll(parts: Parts, member: Member, intent: Intent, readBack: R
   const { call, list } = readBack;
   const pagesByNothing = parts.profile.paging.style === "none";
   let cursor: string | undefined;
+  let networkAt: number | undefined;
   let unread = 0;
+  const read = (complete: boolean): Read => ({ kind: "read", records, complete, networkAt });
   const pages = Math.min(MOST_PAGES, Math.max(LEAST_PAGES, Math.floor(member.limits.perHour / 100)));
   for (let page = 0; page < pages; page++) {
     const input = { ...call.input, ...(list ? { limit: PAGE_SIZE } : {}), ...(cursor === undefined ? {} : { cursor }) };
@@ -168,18 +185,18 @@ async function readAll(parts: Parts, member: Member, intent: Intent, readBack: R
     if (!list && answer.kind === "answered" && answer.outcome.class === "refused" && GONE.includes(answer.outcome.status))
       return { kind: "gone" };
     if (answer.kind !== "answered" || answer.outcome.class !== "confirmed") return undefined;
-    const { record, items = [], next, skipped = 0, skewMs = 0 } = answer.outcome;
-    if (!list) return record === undefined ? undefined : { kind: "read", records: [record], complete: showsAll(record) };
+    const { record, items = [], next, skipped = 0, skewMs } = answer.outcome;
+    networkAt = skewMs === undefined ? undefined : parts.wall.now() + skewMs;
+    if (record !== undefined) records.push(record);
+    if (!list) return record === undefined ? undefined : read(showsAll(record));
     records.push(...items);
     unread += skipped; // what could not be read may be what is looked for
     cursor = next === undefined ? undefined : cursorOf(next);
-    const sentAt = (intent.sentAt ?? intent.createdAt) + skewMs - BEFORE_SENDING_MS;
-    const isBack = reachesBack(items, sentAt);
-    if (isBack) return { kind: "read", records, complete: unread === 0 };
-    if (cursor === undefined)
-      return { kind: "read", records, complete: unread === 0 && !(pagesByNothing && items.length >= MAY_BE_CUT_OFF) };
+    const sentAt = dateOf(undatedIn(networkAt)(intent)) + (skewMs ?? 0) - BEFORE_SENDING_MS;
+    if (reachesBack(items, sentAt)) return read(unread === 0);
+    if (cursor === undefined) return read(unread === 0 && !(pagesByNothing && items.length >= MAY_BE_CUT_OFF));
   }
-  return { kind: "read", records, complete: false };
+  return read(false);
 }
 
 /** A post shown with fewer replies than it counts may hide the one that is looked for. */

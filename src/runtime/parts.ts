@@ -17,6 +17,8 @@ import type { WebhookHealth } from "./webhook-health.ts";
 
 export interface Parts {
   readonly clock: Clock;
+  /** The machine's, which may jump: for comparing with what the network says. */
+  readonly wall: Clock;
   readonly random: Random;
   readonly log: Logger;
   readonly announcer: Announcer;

@@ -157,6 +157,7 @@ class Engine implements Runtime {
     this.parts = {
       ...options,
       clock,
+      wall: options.clock,
       announcer: this.announcer,
       standing,
       zone: options.zone ?? "UTC",

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { WireAnswer } from "../../src/client/transport.ts";
 import { asHandle } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import { MINUTE } from "../../src/core/units.ts";
+import { DAY, MINUTE } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
@@ -19,6 +19,8 @@ interface Post {
   readonly author: string;
   readonly content: string;
   readonly replies: Post[];
+  /** When it was made, by the network's clock. */
+  readonly at?: number;
 }
 interface Job {
   readonly id: number | string;
@@ -39,6 +41,8 @@ interface Ways {
   /** The object whose second action is lost on its way. */
   readonly drops?: string;
   readonly answerReply?: (reply: Post) => object;
+  /** How far the machine's clock is ahead of the network's, which then tells its time. */
+  readonly aheadMs?: () => number;
 }
 
 /** A small network in a function, and a specialist that replies, votes and applies. */
@@ -52,6 +56,7 @@ async function world({
   losesAll = false,
   drops,
   answerReply = shown,
+  aheadMs,
 }: Ways) {
   const clock = virtualClock(Date.UTC(2026, 10, 21));
   const posts: Post[] = [];
@@ -74,7 +79,13 @@ async function world({
     const post = posts.find((one) => String(one.id) === id);
     if (post === undefined) throw new Error(`no post ${id}`);
     if (verb === "vote") return answerVote(post);
-    const reply = { id: ++replies, author: "me", content: keep(content), replies: [] };
+    const reply = {
+      id: ++replies,
+      author: "me",
+      content: keep(content),
+      replies: [],
+      ...(aheadMs === undefined ? {} : { at: clock.now() - aheadMs() }),
+    };
     post.replies.push(reply);
     return answerReply(reply);
   };
@@ -91,7 +102,7 @@ async function world({
   const answer = (status: number, body: object): WireAnswer => ({
     kind: "answer",
     status,
-    headers: {},
+    headers: aheadMs === undefined ? {} : { date: new Date(clock.now() - aheadMs()).toUTCString() },
     text: JSON.stringify(body),
     elapsedMs: 1,
   });
@@ -158,8 +169,13 @@ async function world({
   return { after, fate, post, job, done };
 }
 
-function shown({ id, author, content }: Post): object {
-  return { id, content, author: { id: author, handle: author === "me" ? "scout" : author } };
+function shown({ id, author, content, at }: Post): object {
+  return {
+    id,
+    content,
+    ...(at === undefined ? {} : { created_at: new Date(at).toISOString() }),
+    author: { id: author, handle: author === "me" ? "scout" : author },
+  };
 }
 
 function whole(post: Post): object {
@@ -190,6 +206,18 @@ describe("an action whose answer is lost takes effect once", () => {
     await after(20 * MINUTE);
     expect(done).toEqual(["posts/p1/reply", "posts/p2/reply"]);
     expect(await fate("p2")).toEqual(["posts.reply parked other_words"]);
+  });
+
+  test("where the machine's clock is days ahead, so that what was done seems older than its sending", async () => {
+    let aheadMs = 0;
+    const { after, fate, post, done } = await world({ loses: "p2", aheadMs: () => aheadMs });
+    post("p1");
+    await after(5 * MINUTE);
+    aheadMs = 6 * DAY;
+    post("p2");
+    await after(20 * MINUTE);
+    expect(done).toEqual(["posts/p1/reply", "posts/p2/reply"]);
+    expect(await fate("p2")).toEqual(["posts.reply confirmed"]);
   });
 
   describe("where the same was said there before", () => {
