@@ -68,7 +68,8 @@ const WORST: ProxyFaults = { delayMs: 15, resets: 0.02, slices: 0.05, late: 0.02
 const LONGEST_TRACED_MS = 600;
 const HEAL_MS = 120_000;
 const HEAL_LOOK_MS = 400;
-const QUIET_LOOKS = 10;
+/** Longer than an intent counts as young. */
+const QUIET_LOOKS = 6;
 const A_FEW = 10;
 const MEASURED_EVERY = 5;
 const STOPPED = 0.15;

@@ -1,4 +1,5 @@
 /** The process that is killed: the runtime with real time, disk and sockets. Its settings come as one JSON argument. */
+import { flushCompileCache } from "node:module";
 import { createKeys } from "../../src/client/auth.ts";
 import { createTransport, type Transport } from "../../src/client/transport.ts";
 import { resolveProfile } from "../../src/contract/profile.ts";
@@ -116,6 +117,7 @@ async function tell(): Promise<void> {
 await runtime.start();
 process.stdout.write(`ready ${process.pid}\n`);
 await tell(); // what the one before recorded and could not tell any more
+flushCompileCache(); // else only an orderly end writes it
 const telling = setInterval(() => void tell(), TELL_EVERY_MS);
 process.once("SIGTERM", () => {
   clearInterval(telling);
