@@ -1,12 +1,10 @@
 /** Says what happens as it happens: one line per action for people, one JSON object a line for machines. */
-import { ANNOUNCEMENT_NAMES, type AnnouncementName, type Announcements, type Announcer } from "../core/events.ts";
+import { ANNOUNCEMENT_NAMES, type AnnouncementName, type Announcements, type Announcer, type Listener } from "../core/events.ts";
 import type { LogLine } from "../core/log.ts";
 import { MINUTE } from "../core/units.ts";
 import type { Output, Paint } from "./output.ts";
 import { printable } from "./output.ts";
 import { TELL, type Told } from "./telling.ts";
-
-export type Listener = <Name extends AnnouncementName>(name: Name, what: Announcements[Name]) => void;
 
 /** Calls `listener` with everything that is announced. Answers how to stop that. */
 export function listenToAll(announcer: Announcer, listener: Listener): () => void {

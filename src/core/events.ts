@@ -60,6 +60,8 @@ export interface Announcements {
 
 export type AnnouncementName = keyof Announcements;
 
+export type Listener = <Name extends AnnouncementName>(name: Name, what: Announcements[Name]) => void;
+
 const NAMES: { readonly [name in AnnouncementName]: true } = {
   poll: true,
   gap: true,

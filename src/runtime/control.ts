@@ -14,7 +14,7 @@ import { Fatal, Misconfigured, messageOf, Refused, Retryable, RetinueError, type
 import { isObject, parseJson, type JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
 import { SECOND } from "../core/units.ts";
-import { ANNOUNCEMENT_NAMES, type AnnouncementName, type Announcer } from "../core/events.ts";
+import { ANNOUNCEMENT_NAMES, type AnnouncementName, type Announcements, type Announcer, type Listener } from "../core/events.ts";
 import type { Guardian } from "./guardian.ts";
 
 /** Changes when requests or answers do: command and runtime may be of different versions. */
@@ -198,7 +198,7 @@ export interface ControlClient {
   readonly guardian: Guardian;
   stop(): Promise<void>;
   /** Calls `tell` with everything announced, until `signal` is aborted or the runtime ends. */
-  follow(tell: (name: AnnouncementName, what: JsonObject) => void, signal: AbortSignal): Promise<void>;
+  follow(tell: Listener, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
@@ -229,7 +229,7 @@ async function open(path: string, clock: Clock): Promise<Socket | undefined> {
 
 function clientOn(socket: Socket): ControlClient {
   const waiting: { readonly resolve: (value: unknown) => void; readonly reject: (error: unknown) => void }[] = [];
-  let tell: ((name: AnnouncementName, what: JsonObject) => void) | undefined;
+  let tell: Listener | undefined;
   const ended = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   void ended.then(() =>
     waiting.splice(0).forEach((asked) => asked.reject(new Retryable("control_lost", "the runtime ended before it answered"))),
@@ -239,13 +239,14 @@ function clientOn(socket: Socket): ControlClient {
     const said = parseJson(line);
     if (!isObject(said)) return;
     const name = ANNOUNCEMENT_NAMES.find((known) => known === said["name"]);
-    if (name !== undefined && isObject(said["what"])) return tell?.(name, said["what"]);
+    const what: unknown = said["what"];
+    if (name !== undefined) return isTold<typeof name>(what) ? tell?.(name, what) : undefined;
     const next = waiting.shift();
     if (said["protocol"] !== PROTOCOL) next?.reject(new Misconfigured("protocol_unknown", "the running Retinue speaks another protocol"));
     else if (isObject(said["error"])) next?.reject(errorFrom(said["error"]));
     else next?.resolve(said["result"]);
   });
-  const ask = (name: string, query: object = {}): Promise<unknown> =>
+  const ask = (name: string, query: object): Promise<unknown> =>
     new Promise((resolve, reject) => {
       if (!socket.writable) return reject(new Retryable("control_lost", "the runtime has ended"));
       waiting.push({ resolve, reject });
@@ -254,12 +255,12 @@ function clientOn(socket: Socket): ControlClient {
   return {
     guardian: remoteGuardian(ask),
     async stop() {
-      await ask("stop");
+      await ask("stop", {});
       await ended;
     },
     async follow(listener, signal) {
       tell = listener;
-      await ask("follow");
+      await ask("follow", {});
       signal.addEventListener("abort", () => socket.destroy(), { once: true });
       await ended;
     },
@@ -267,10 +268,30 @@ function clientOn(socket: Socket): ControlClient {
   };
 }
 
+/** What every announcement has; the rest is what the runtime of the same protocol announced. */
+function isTold<Name extends AnnouncementName>(what: unknown): what is Announcements[Name] {
+  return isObject(what) && typeof what["at"] === "number" && typeof what["handle"] === "string";
+}
+
 /** Both ends are of one protocol, so an answer has the shape its request promises. */
-function remoteGuardian(ask: (name: string, query: object) => Promise<unknown>): Guardian {
-  const remote = Object.fromEntries(REQUESTS.map((name) => [name, (query: object) => ask(name, query)]));
-  return remote as unknown as Guardian;
+function remoteGuardian(ask: (name: RequestName, query: object) => Promise<unknown>): Guardian {
+  const answer = <Name extends RequestName>(name: Name, query: object) => ask(name, query) as ReturnType<Guardian[Name]>;
+  return {
+    status: (query) => answer("status", query),
+    log: (query) => answer("log", query),
+    why: (query) => answer("why", query),
+    approve: (query) => answer("approve", query),
+    reject: (query) => answer("reject", query),
+    pause: (query) => answer("pause", query),
+    resume: (query) => answer("resume", query),
+    halt: (query) => answer("halt", query),
+    lift: (query) => answer("lift", query),
+    thaw: (query) => answer("thaw", query),
+    retry: (query) => answer("retry", query),
+    settle: (query) => answer("settle", query),
+    call: (query) => answer("call", query),
+    backup: (query) => answer("backup", query),
+  };
 }
 
 const CLASSES: { readonly [name: string]: new (code: string, message: string, details: ErrorDetails) => RetinueError } = {

@@ -1,5 +1,4 @@
 /** `retinue log`: what was done and decided, newest last, and what happens from now on with --follow. */
-import type { Announcements } from "../../core/events.ts";
 import { Misconfigured } from "../../core/errors.ts";
 import { durationMs } from "../../core/units.ts";
 import type { LogEntry, LogQuery } from "../../runtime/guardian.ts";
@@ -48,12 +47,10 @@ export const command: Command = {
       void lifetime.over.then(() => over.abort());
       const filter = createFilter();
       await client.follow((name, what) => {
-        // The runtime sends what it announced; see runtime/control.ts on trust in the shape.
-        const about = what as unknown as Announcements[typeof name];
-        if (query.handle !== undefined && about.handle !== query.handle) return;
-        if (query.kind !== undefined && !isOfKind(query.kind, what["operation"])) return;
-        const told = filter(name, about);
-        if (told !== undefined) out.progress({ type: name, ...what }, actionLine(about.at, about.handle, told, out.paint));
+        if (query.handle !== undefined && what.handle !== query.handle) return;
+        if (query.kind !== undefined && !isOfKind(query.kind, "operation" in what ? what.operation : undefined)) return;
+        const told = filter(name, what);
+        if (told !== undefined) out.progress({ type: name, ...what }, actionLine(what.at, what.handle, told, out.paint));
       }, over.signal);
       lifetime.close();
       return EXIT.done;
@@ -61,8 +58,8 @@ export const command: Command = {
   },
 };
 
-function isOfKind(kind: string, operation: unknown): boolean {
-  return operation === kind || (typeof operation === "string" && operation.startsWith(`${kind}.`));
+function isOfKind(kind: string, operation: string | undefined): boolean {
+  return operation === kind || operation?.startsWith(`${kind}.`) === true;
 }
 
 function showEntry(entry: LogEntry, { out }: Context): void {
