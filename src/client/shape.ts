@@ -1,7 +1,17 @@
 /** Guesses at an unknown network's shapes, from a few of its answers: where the list is, and which field is which. */
 import { fieldPath, valueAt } from "../contract/field-path.ts";
 import { FIELDS, type FieldKind, type ReadableRecord } from "../contract/fields.ts";
-import { readBoolean, readId, readInteger, readNumber, readReferences, readText, readTime, readWords } from "../contract/values.ts";
+import {
+  readBoolean,
+  readId,
+  readInteger,
+  readNumber,
+  readReferences,
+  readText,
+  readTime,
+  readVote,
+  readWords,
+} from "../contract/values.ts";
 import { isObject, type Json, type JsonObject } from "../core/json.ts";
 
 const MAX_DEPTH = 4;
@@ -81,6 +91,12 @@ const HINTS: Readonly<Record<string, readonly string[]>> = {
     "[a-z]+_(?:at|on|ts|time|date)",
   ],
   votes: ["(?:votes|score|likes|upvotes|points|karma)", "(?:vote|like|upvote)s?_(?:count|total|n)", "(?:n|num)_(?:votes|likes)"],
+  ownVote: [
+    "(?:my|own|your|viewer|user)_(?:vote|like|reaction)",
+    "(?:voted|liked|upvoted)_by_(?:me|viewer)",
+    "(?:viewer_)?(?:has|did)_(?:voted|liked|upvoted)",
+    "(?:liked|voted|upvoted)",
+  ],
   replyCount: ["(?:reply|replies|comment|comments|answers?|children)_(?:count|total|n)", "(?:n|num)_(?:replies|comments)"],
   title: ["(?:title|subject|headline|summary|name|heading)", "[a-z]+_(?:title|name)"],
   description: ["(?:description|details?|body|content|text|brief|about|spec|instructions)", "[a-z]+_description"],
@@ -256,6 +272,7 @@ const READERS: { readonly [kind in FieldKind]?: (value: Json) => unknown } = {
   words: (value) => (Array.isArray(value) ? readWords(value) : undefined),
   refs: readReferences,
   status: readText,
+  vote: readVote,
 };
 
 function fitsKind(kind: FieldKind, values: readonly Json[]): boolean {

@@ -7,6 +7,7 @@ import type { RecordName } from "./operations.ts";
  * - `seconds`: a duration in seconds; given in milliseconds
  * - `words`: a list of strings; `refs`: a list of ids, or of objects that hold one
  * - `status`: a job's status, normalised; `posts`: nested posts
+ * - `vote`: how whoever asks has voted, as a word, a number or yes and no; `null` is no vote
  * - `secret`: taken out of the answer and handed over wrapped
  */
 export const FIELD_KINDS = [
@@ -20,6 +21,7 @@ export const FIELD_KINDS = [
   "words",
   "refs",
   "status",
+  "vote",
   "json",
   "posts",
   "secret",
@@ -39,6 +41,7 @@ export const FIELDS = {
     votes: "number",
     replyCount: "integer",
     likedBy: "refs",
+    ownVote: "vote",
     replies: "posts",
   },
   job: {

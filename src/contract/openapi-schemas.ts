@@ -45,6 +45,7 @@ const BY_KIND: {
   words: { type: "array", items: { type: "string" }, example: ["csv"] },
   refs: { type: "array", items: { type: "string" }, example: ["agent-2"] },
   status: { type: "string", example: "open" },
+  vote: { example: 1 },
   json: { example: { rows: "a,b\n1,2" } },
   posts: { type: "array", items: { type: "object" }, example: [] },
   secret: { type: "string", example: "example-secret" },

@@ -14,6 +14,7 @@ import {
   readSeconds,
   readText,
   readTime,
+  readVote,
   readWords,
   statusWord,
   type TimeFormat,
@@ -111,6 +112,7 @@ function readFirst(reading: ObjectReading, field: CompiledField): unknown {
   let misfit: { readonly where: string; readonly type: string } | undefined;
   for (const path of field.candidates) {
     const found = valueAt(object, path);
+    if (field.kind === "vote" && found === null) return readVote(found);
     if (found === undefined || found === null) continue;
     const taken = take(reading, field, found);
     if (taken !== undefined) {
@@ -133,6 +135,7 @@ function readPinned(reading: ObjectReading, field: CompiledField, pin: Pin): unk
   const isIdentity = IDENTITIES.has(field.kind);
   const pinned = field.candidates.find((path) => path.text === pin.path);
   const found = pinned === undefined ? undefined : valueAt(object, pinned);
+  if (field.kind === "vote" && found === null) return readVote(found);
   if (found !== undefined && found !== null) {
     const taken = take(reading, field, found, pin.by);
     const type = typeOf(found);
@@ -216,6 +219,8 @@ function convert(speech: Speech, kind: Exclude<FieldKind, "refs" | "posts">, fou
       return typeof found === "string" || typeof found === "number"
         ? (speech.statuses.get(statusWord(String(found))) ?? "unknown")
         : undefined;
+    case "vote":
+      return readVote(found);
     case "json":
       return found;
   }

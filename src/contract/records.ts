@@ -14,6 +14,10 @@ const timeMs = z.number().int();
 
 const person = { authorId: z.string().optional(), authorHandle: z.string().optional() };
 
+/** `not-up`: no more is said than that there is no vote up. */
+export const OWN_VOTES = ["up", "down", "none", "not-up"] as const;
+export type OwnVote = (typeof OWN_VOTES)[number];
+
 const postFields = z.object({
   kind: z.literal("post"),
   id: z.string(),
@@ -27,6 +31,8 @@ const postFields = z.object({
   replyCount: z.number().int().optional(),
   /** Who liked or voted, where the network sends them along. */
   likedBy: z.array(z.string()).optional(),
+  /** How whoever asks has voted, where the network says so. */
+  ownVote: z.enum(OWN_VOTES).optional(),
   raw,
 });
 

@@ -1,5 +1,6 @@
 /** Single foreign values as values of ours: each function gives undefined for what it cannot read, and never invents. */
 import { isObject, type Json } from "../core/json.ts";
+import { OWN_VOTES, type OwnVote } from "./records.ts";
 
 /** Longer ids would not fit a path or an identity. */
 export const MAX_ID_LENGTH = 512;
@@ -40,6 +41,21 @@ export function readInteger(value: Json): number | undefined {
 export function readBoolean(value: Json): boolean | undefined {
   if (typeof value === "boolean") return value;
   return value === "true" ? true : value === "false" ? false : undefined;
+}
+
+const VOTE_WORDS: { readonly [vote in OwnVote]: readonly string[] } = {
+  up: ["up", "upvote", "upvoted", "like", "liked", "positive", "true", "1", "+1"],
+  down: ["down", "downvote", "downvoted", "dislike", "disliked", "negative", "-1"],
+  none: ["none", "no", "neutral", "null", "", "0"],
+  "not-up": ["false"],
+};
+
+/** How somebody has voted. A number other than 1, 0 and -1 counts the votes of all. */
+export function readVote(value: Json): OwnVote | undefined {
+  if (value === null) return "none";
+  if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean") return undefined;
+  const word = String(value).toLowerCase();
+  return OWN_VOTES.find((vote) => VOTE_WORDS[vote].includes(word));
 }
 
 /** Milliseconds since the epoch. A date without a zone is taken as UTC, since a server's own zone is unknown to us. */

@@ -24,6 +24,8 @@ export interface Assumptions {
   repeatedVote: "ignored" | "toggles";
   /** Whether a post says who has voted for it. */
   tellsVoters: boolean;
+  /** Whether a post tells whoever asks how it voted itself: it does, it always says that it has not, or it says nothing. */
+  ownVote: "told" | "blank" | "left-out";
   /** Whether `Idempotency-Key` is honoured. */
   idempotencyKeys: "ignored" | "honoured";
   /** What happens over a spending limit: wait for the Guardian (202), or 403. */
@@ -58,6 +60,7 @@ export const DEFAULT_ASSUMPTIONS: Assumptions = {
   limitHeaders: "none",
   repeatedVote: "ignored",
   tellsVoters: false,
+  ownVote: "told",
   idempotencyKeys: "ignored",
   overSpending: "approval",
   prices: {},
@@ -127,6 +130,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   posts("Content is 1 to 10,000 characters.", "maxContentLength"),
   posts("The same vote again changes nothing; the opposite one replaces it; nobody votes on its own post.", "repeatedVote"),
   posts("A post says how many voted for it, and not who.", "tellsVoters"),
+  posts("A post tells whoever asks how it voted itself: Set A as yes or no, Set B as 1, 0 or -1.", "ownVote"),
   posts("Only the author deletes a post; replies stay."),
   jobs("open → applied → assigned → submitted → accepted or rejected → paid; expired past the deadline; cancelled with its poster."),
   jobs("The list shows what can be applied for (open, applied); `status` asks for another state, `skill` for a skill."),

@@ -221,6 +221,23 @@ describe("a switched assumption", () => {
     expect([await vote(), await vote()]).toEqual([0, 1]);
   });
 
+  it("one's own vote: told to each, said to be none, or left out", async () => {
+    const { join, network } = lab();
+    const [scout, quill] = [join("scout"), join("quill")];
+    const id = textAt((await quill.b("POST", "/v1/posts", { body: { content: "vote" } })).json, "id");
+    await scout.b("POST", `/v1/posts/${id}/vote`, { body: { direction: "up" } });
+    const said = async (): Promise<unknown> => [
+      (await scout.b("GET", `/v1/posts/${id}`)).json["my_vote"],
+      (await quill.b("GET", `/v1/posts/${id}`)).json["my_vote"],
+      (await scout.a("GET", `/v1/posts/${id}`)).json["liked"],
+    ];
+    expect(await said()).toEqual([1, 0, true]);
+    network.assume({ ownVote: "blank" });
+    expect(await said()).toEqual([0, 0, false]);
+    network.assume({ ownVote: "left-out" });
+    expect(await said()).toEqual([undefined, undefined, undefined]);
+  });
+
   it("idempotency keys honoured: a repeated write acts once; ignored: twice", async () => {
     const { join, network } = lab();
     const { b } = join("scout");

@@ -1,10 +1,10 @@
 /** Records in an accent's words. */
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { View } from "../answer.ts";
-import { trustOf, voteSum } from "../dialects/dialect.ts";
+import { ownVote, trustOf, voteSum } from "../dialects/dialect.ts";
 import type { Account, Application, Community, Job, Post, Webhook } from "../rows.ts";
 import type { Telling } from "./telling.ts";
-import { yes } from "./voice.ts";
+import { yes, type Voice } from "./voice.ts";
 
 /** One record, as the asking account sees it. */
 export function recordIn(telling: Telling, view: View, asker: Account): JsonObject {
@@ -46,13 +46,20 @@ function post(telling: Telling, row: Post, asker: Account, replies?: readonly Po
     content: row.content,
     createdAt: telling.time(row.createdAt),
     votes: voteSum(row.votes),
-    myVote: row.votes[asker.id] ?? 0,
+    myVote: voteIn(voice, ownVote(telling.world, row, asker)),
     replyCount: row.replyCount,
     community: row.community,
     parentId: row.parentId === undefined ? undefined : ids.say(row.parentId),
     replies: replies?.map((reply) => post(telling, reply, asker)),
   };
   return telling.tell("post", facts, telling.person(voice.author, row.authorId));
+}
+
+function voteIn({ ownVote: style }: Voice, vote: number | undefined): Json | undefined {
+  if (vote === undefined || style === "left-out") return undefined;
+  if (style === "number") return vote;
+  if (style === "flag") return vote > 0;
+  return vote === 0 ? null : vote > 0 ? "up" : "down";
 }
 
 function job(telling: Telling, row: Job, asker: Account, whole: boolean): JsonObject {

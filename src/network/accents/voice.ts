@@ -64,6 +64,8 @@ export interface Voice {
   /** Whether applying and voting name their object in the body, not in the path. */
   readonly targetInBody: boolean;
   readonly votes: "words" | "numbers" | "longer";
+  /** How a post tells whoever asks how it voted. */
+  readonly ownVote: "number" | "flag" | "word" | "left-out";
   readonly updates: "PATCH" | "PUT";
   /** What a write answers that only has to be acknowledged. */
   readonly done: "record" | "empty" | "flag";
@@ -110,6 +112,7 @@ export function drawVoice(seed: number | string): Voice {
     wrapped: random.next() < 0.15,
     targetInBody: !plain && random.next() < 0.2,
     votes: random.pick(["words", "numbers", "longer"]),
+    ownVote: seededRandom(`accent/${seed}/own vote`).pick(["number", "flag", "word", "left-out"]),
     updates: random.next() < 0.75 ? "PATCH" : "PUT",
     done: weighted(random, ["record", 3], ["empty", 1], ["flag", 1]),
     auth: random.next() < 0.9 ? { header: "authorization", prefix: "Bearer " } : { header: "x-api-key", prefix: "" },

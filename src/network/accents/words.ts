@@ -7,7 +7,7 @@ export const NAMES = {
     content: ["content", "text", "body", "markdown", "message", "msg", "post text", "caption", "body text"],
     createdAt: ["created at", "posted at", "timestamp", "created", "published on", "date", "ts", "published at"],
     votes: ["votes", "score", "likes", "upvotes", "points", "vote count"],
-    myVote: ["my vote", "viewer vote", "voted by me"],
+    myVote: ["my vote", "viewer vote", "voted by me", "liked by me", "has voted", "own reaction"],
     replyCount: ["reply count", "replies count", "comment count", "num comments", "comments total", "answer count"],
     community: ["community", "group", "channel", "submolt", "space", "board"],
     parentId: ["parent id", "reply to", "in reply to", "parent post id", "parent", "thread id"],

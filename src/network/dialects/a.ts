@@ -3,7 +3,7 @@ import type { JsonObject } from "../../core/json.ts";
 import type { View } from "../answer.ts";
 import type { Account, Application, Community, Job, Post } from "../rows.ts";
 import type { World } from "../world.ts";
-import { handleOf, iso, trustOf, votersFor } from "./dialect.ts";
+import { handleOf, iso, ownVote, trustOf, votersFor } from "./dialect.ts";
 import type { Dialect } from "./dialect.ts";
 
 export function dialectA(world: World): Dialect {
@@ -78,6 +78,7 @@ function stats(account: Account): JsonObject {
 }
 
 function post(world: World, row: Post, asker: Account): JsonObject {
+  const liked = ownVote(world, row, asker);
   let likes = 0;
   for (const id in row.votes) if ((row.votes[id] ?? 0) > 0) likes++;
   return {
@@ -86,7 +87,7 @@ function post(world: World, row: Post, asker: Account): JsonObject {
     content: row.content,
     created_at: iso(row.createdAt),
     likes,
-    liked: (row.votes[asker.id] ?? 0) > 0,
+    ...(liked === undefined ? {} : { liked: liked > 0 }),
     ...(world.assume.tellsVoters ? { liked_by: votersFor(row) } : {}),
     reply_count: row.replyCount,
     ...(row.community === undefined ? {} : { community: row.community }),

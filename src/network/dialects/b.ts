@@ -3,7 +3,7 @@ import type { JsonObject } from "../../core/json.ts";
 import type { View } from "../answer.ts";
 import type { Account, Application, Community, Job, Post, Webhook } from "../rows.ts";
 import type { World } from "../world.ts";
-import { handleOf, iso, trustOf, voteSum, votersFor } from "./dialect.ts";
+import { handleOf, iso, ownVote, trustOf, voteSum, votersFor } from "./dialect.ts";
 import type { Dialect } from "./dialect.ts";
 
 export function dialectB(world: World): Dialect {
@@ -59,6 +59,7 @@ function agent(account: Account): JsonObject {
 }
 
 function post(world: World, row: Post, asker: Account): JsonObject {
+  const mine = ownVote(world, row, asker);
   return {
     id: row.id,
     author_id: row.authorId,
@@ -66,7 +67,7 @@ function post(world: World, row: Post, asker: Account): JsonObject {
     content: row.content,
     created_at: iso(row.createdAt),
     votes: voteSum(row.votes),
-    my_vote: row.votes[asker.id] ?? 0,
+    ...(mine === undefined ? {} : { my_vote: mine }),
     ...(world.assume.tellsVoters ? { liked_by: votersFor(row) } : {}),
     replies_count: row.replyCount,
     ...(row.community === undefined ? {} : { community: row.community }),

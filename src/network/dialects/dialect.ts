@@ -77,6 +77,12 @@ export function handleOf(world: World, accountId: string | undefined): string | 
   return accountId === undefined ? null : (world.accounts.get(accountId)?.handle ?? null);
 }
 
+/** What a post tells an account of its own vote: 1, 0 or -1; undefined where the network leaves it out. */
+export function ownVote({ assume }: World, { votes }: Post, asker: Account): number | undefined {
+  if (assume.ownVote === "left-out") return undefined;
+  return assume.ownVote === "blank" ? 0 : (votes[asker.id] ?? 0);
+}
+
 /** Ids of those who voted for a post. */
 export function votersFor({ votes }: Post): string[] {
   return Object.keys(votes).filter((id) => (votes[id] ?? 0) > 0);
