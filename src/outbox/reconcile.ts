@@ -14,6 +14,8 @@ const READ_FAILED_MS = MINUTE;
 const LONGEST_READ_FAILED_MS = HOUR;
 /** What cannot be read back for so long is given to a person. */
 const READ_FAILED_DAYS = 7;
+/** What is not there for so long is taken for gone. */
+const GONE_MS = DAY;
 /** Looks before the quiet period is over: they can find, but never prove absence. */
 const EARLY_LOOKS_MS: readonly number[] = [2 * SECOND, 10 * SECOND, 30 * SECOND];
 
@@ -77,8 +79,9 @@ function judge(intent: Intent, look: Look, { quietMs, now, knownForMs, proof }: 
       if (now < quietAt) return notYet(sentAt, quietAt, now, `${look.ref} is in these words, and may be that of ${look.rival}`);
       return park("same_words", `${look.ref} is this one or that of ${look.rival}, which said the same: a person decides`);
     case "gone":
-      // Until the quiet period is over it may only be late to show.
+      // It may be late to show, or hidden for a while; where it is gone for good, nothing hurries.
       if (now < quietAt) return notYet(sentAt, quietAt, now, "what it is about is not shown");
+      if (now - sentAt < GONE_MS) return lookLater(sentAt, now, "not_seen_yet", "what it is about is not shown");
       return park("target_gone", "what it was about is gone, so nothing shows whether it happened: a person decides");
     case "absent": {
       if (now < quietAt) return notYet(sentAt, quietAt, now, "not seen yet; it may still land");
@@ -110,8 +113,12 @@ function judge(intent: Intent, look: Look, { quietMs, now, knownForMs, proof }: 
 function unreadable(sentAt: number, now: number): IntentChange {
   const message = "the network could not be read back, or not far enough";
   if (now - sentAt > READ_FAILED_DAYS * DAY) return park("read_back_failed", `${message}, for ${READ_FAILED_DAYS} days`);
+  return lookLater(sentAt, now, "read_back_failed", message);
+}
+
+function lookLater(sentAt: number, now: number, code: string, message: string): IntentChange {
   const pause = Math.min(LONGEST_READ_FAILED_MS, Math.max(READ_FAILED_MS, (now - sentAt) / 4));
-  return { state: "in_doubt", nextAt: now + pause, code: "read_back_failed", message };
+  return { state: "in_doubt", nextAt: now + pause, code, message };
 }
 
 function notYet(sentAt: number, quietAt: number, now: number, message: string): IntentChange {

@@ -129,10 +129,12 @@ describe("an action in doubt", () => {
     expect(change).toMatchObject({ state: "parked", code: "absence_unprovable" });
   });
 
-  test("about something that is gone waits for a person, though not before the quiet period is over", () => {
+  test("about something that is gone waits for a person, though not before it was gone for a day", () => {
     const gone = (now: number) => reconcile(intent(), { kind: "gone" }, { quietMs: QUIET, now, knownForMs: now - SENT, proof: proven });
     expect(gone(SENT + QUIET - 1)).toMatchObject({ state: "in_doubt", nextAt: SENT + QUIET });
-    expect(gone(SENT + QUIET)).toMatchObject({ state: "parked", code: "target_gone" });
+    expect(gone(SENT + QUIET)).toMatchObject({ state: "in_doubt", nextAt: SENT + QUIET + MINUTE });
+    expect(gone(SENT + DAY - 1)).toMatchObject({ state: "in_doubt", nextAt: SENT + DAY - 1 + HOUR });
+    expect(gone(SENT + DAY)).toMatchObject({ state: "parked", code: "target_gone" });
   });
 
   test("stays in doubt when the network could not be read: that counts as nothing", () => {
