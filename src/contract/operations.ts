@@ -166,7 +166,7 @@ const TABLE = {
     purpose: "Vote on a post (Set A: like)",
     endpoints: { a: post("/v1/posts/:id/like"), b: post("/v1/posts/:id/vote") },
     target: "post",
-    effect: "at-most-once",
+    effect: "reconciled",
     lane: "act",
     record: "post",
     input: z.object({ direction: z.enum(["up", "down"]).default("up") }),

@@ -98,6 +98,23 @@ export interface Proof {
   readonly latenessMs: number;
 }
 
+/** The numbers of an intent's first and last request. Requests are numbered as they are admitted. */
+export interface Requests {
+  readonly first: number;
+  readonly last: number;
+}
+
+export interface Alike {
+  readonly intent: Intent;
+  /** Undefined where it was never sent from here, or so long ago that its requests are not kept. */
+  readonly requests: Requests | undefined;
+}
+
+export interface Alikes {
+  readonly own: Requests | undefined;
+  readonly others: readonly Alike[];
+}
+
 export interface OutboxStore {
   /** Ready intents whose time has come, oldest first, in written order within a run, only of these lanes. */
   dueIntents(specialist: Handle, lanes: readonly Lane[], now: number, limit: number): Promise<readonly Intent[]>;
@@ -110,7 +127,7 @@ export interface OutboxStore {
   /** Which of these network ids are already claimed by an intent of the specialist's and of this operation: ids of other things may be the same. */
   claimedRefs(by: Pick<Intent, "specialist" | "operation">, refs: readonly string[]): Promise<ReadonlySet<string>>;
   /** Others that were or may have been done to the same object, and where it has words in the same ones; newest first. */
-  intentsAlike(intent: Pick<Intent, "seq" | "specialist" | "conflictKey">, limit: number): Promise<readonly Intent[]>;
+  intentsAlike(intent: Pick<Intent, "seq" | "specialist" | "conflictKey">, limit: number): Promise<Alikes>;
   loadProof(keyId: KeyId, operation: string): Promise<Proof>;
   saveProof(keyId: KeyId, operation: string, proof: Proof, now: number): Promise<void>;
 }

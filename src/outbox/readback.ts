@@ -50,10 +50,11 @@ export function readBackOf(intent: Intent): ReadBack | undefined {
 }
 
 /** Whether what was read would show the effect, so that not seeing it there means something. */
-export function wouldShow({ operation }: Intent, records: readonly NetworkRecord[]): boolean {
+export function wouldShow({ operation, input }: Intent, records: readonly NetworkRecord[]): boolean {
   return records.every((record) => {
     if (operation === "posts.reply" && record.kind === "post")
       return record.replyCount !== undefined || (record.replies?.length ?? 0) < MAY_BE_CUT_OFF;
+    if (operation === "posts.vote" && record.kind === "post") return tellsVote(record, input);
     // A network may show who got a job, and not who applied for it.
     return operation !== "jobs.apply" || record.kind !== "job" || record.applied !== undefined || record.applicantIds !== undefined;
   });
@@ -61,10 +62,13 @@ export function wouldShow({ operation }: Intent, records: readonly NetworkRecord
 
 /**
  * Whether finding the effect there proves that reading back works. A job that was given to us proves that we applied, and
- * not that those who applied are shown.
+ * not that those who applied are shown; a list of voters does not prove that we are told of our own vote.
  */
-export function provesReading({ operation }: Intent, records: readonly NetworkRecord[], me: Myself): boolean {
-  return operation !== "jobs.apply" || records.some((record) => record.kind === "job" && isApplicant(record, me));
+export function provesReading({ operation, input }: Intent, records: readonly NetworkRecord[], me: Myself): boolean {
+  if (operation === "jobs.apply") return records.some((record) => record.kind === "job" && isApplicant(record, me));
+  if (operation !== "posts.vote") return true;
+  const { direction = "up" } = input;
+  return records.every((record) => record.kind !== "post" || record.ownVote === undefined || record.ownVote === direction);
 }
 
 /**
@@ -99,37 +103,6 @@ export function findEffect(
   return intent.attempt > 0 ? same : [...new Set([...same, ...findOtherWords(intent, records, me, others)])];
 }
 
-/** What was read to see whether something happened. */
-export interface Shown {
-  readonly records: readonly NetworkRecord[];
-  /** Whether nothing is left out. Of a list: back to the sending. */
-  readonly complete: boolean;
-  readonly list: boolean;
-}
-
-/**
- * Of others in the same words about the same, the one that what was found may be instead: given up in doubt, done without a
- * word of what came to be, or with an id that nothing goes by. Undefined where more was found than all of them can have done.
- */
-export function rivalFor(found: readonly string[], alike: readonly Intent[], shown: Shown, me: Myself): Intent | undefined {
-  const { records, complete, list } = shown;
-  const ids = new Set(records.flatMap(idsIn));
-  const times = records.flatMap((record) => ("createdAtMs" in record && record.createdAtMs !== undefined ? [record.createdAtMs] : []));
-  const oldest = list ? Math.min(...times) : -Infinity;
-  const rivals = alike.filter((other) => {
-    if (other.createdRef !== undefined && (!complete || ids.has(other.createdRef))) return false;
-    // What is older than the list is not among what was found there.
-    if (times.length > 0 && (other.sentAt ?? other.createdAt) < oldest) return false;
-    return findSame(other, records, me).some((ref) => found.includes(ref));
-  });
-  return rivals.length < found.length ? undefined : rivals[0];
-}
-
-function idsIn(record: NetworkRecord): readonly string[] {
-  const own = "id" in record && record.id !== undefined ? [record.id] : [];
-  return record.kind === "post" ? [...own, ...(record.replies ?? []).map(idOf)] : own;
-}
-
 function findAlike(intent: Intent, records: readonly NetworkRecord[], me: Myself, skewMs: number): readonly string[] {
   const since = (intent.sentAt ?? intent.createdAt) - skewMs;
   const ours = (post: Pick<Post, "authorId" | "authorHandle" | "createdAtMs">): boolean =>
@@ -139,7 +112,8 @@ function findAlike(intent: Intent, records: readonly NetworkRecord[], me: Myself
   return intent.operation === "posts.create" ? posts.filter(ours).map(idOf) : [];
 }
 
-function findSame(intent: Intent, records: readonly NetworkRecord[], me: Myself): readonly string[] {
+/** By the very words, where it has any. */
+export function findSame(intent: Intent, records: readonly NetworkRecord[], me: Myself): readonly string[] {
   const since = (intent.sentAt ?? intent.createdAt) - CLOCK_SKEW_MS;
   const recent = (at: number | undefined): boolean => at === undefined || at >= since;
   return records.flatMap((record): readonly string[] => {
@@ -151,7 +125,7 @@ function findSame(intent: Intent, records: readonly NetworkRecord[], me: Myself)
       case "posts.create":
         return record.kind === "post" && says(record, intent, me) && recent(record.createdAtMs) ? [record.id] : [];
       case "posts.vote":
-        return record.kind === "post" && me.accountId !== undefined && record.likedBy?.includes(me.accountId) === true ? [""] : [];
+        return record.kind === "post" && hasVoted(record, intent.input, me) ? [""] : [];
       case "jobs.apply":
         return record.kind === "job" && hasApplied(record, me) ? [""] : [];
       case "jobs.submit":
@@ -182,6 +156,17 @@ function normal(text: unknown): string {
 function isMine(record: { readonly authorId?: string | undefined; readonly authorHandle?: string | undefined }, me: Myself): boolean {
   if (me.accountId !== undefined && record.authorId === me.accountId) return true;
   return record.authorHandle?.toLowerCase() === me.handle.toLowerCase();
+}
+
+/** A list of voters knows votes up only. */
+function hasVoted({ ownVote, likedBy }: Post, { direction = "up" }: Intent["input"], me: Myself): boolean {
+  return ownVote === direction || (direction === "up" && me.accountId !== undefined && likedBy?.includes(me.accountId) === true);
+}
+
+/** Whether a post without the vote says that there is none. */
+function tellsVote({ ownVote, likedBy }: Post, { direction = "up" }: Intent["input"]): boolean {
+  if (direction === "up") return ownVote !== undefined || (likedBy !== undefined && likedBy.length < MAY_BE_CUT_OFF);
+  return ownVote !== undefined && ownVote !== "not-up";
 }
 
 function isAssignee(job: Job, me: Myself): boolean {

@@ -5,15 +5,16 @@ import type { NetworkRecord } from "../contract/records.ts";
 import type { Intent, IntentChange, Proof } from "../outbox/port.ts";
 import {
   findEffect,
+  findSame,
   findOtherWords,
   provesReading,
   readBackOf,
-  rivalFor,
   wouldShow,
   type Myself,
   type ReadBack,
 } from "../outbox/readback.ts";
 import { ABSENT_LOOKS, reconcile, refusalOf, type Look } from "../outbox/reconcile.ts";
+import { tellApart, type Shown, type ToldApart } from "../outbox/rivals.ts";
 import { announceIntent } from "./announcing.ts";
 import { follow } from "./concluding.ts";
 import { MINUTE } from "../core/units.ts";
@@ -131,20 +132,38 @@ async function lookFor(parts: Parts, member: Member, intent: Intent): Promise<Lo
   if (read.kind !== "read") return read;
   const { records, complete, networkAt } = read;
   const me = myself(member);
-  const sought = undatedIn(networkAt)(intent);
-  const others = (await othersInDoubt(parts, member, intent)).map(undatedIn(networkAt));
+  const undated = undatedIn(networkAt);
+  const sought = undated(intent);
+  const others = (await othersInDoubt(parts, member, intent)).map(undated);
   const found = await unclaimed(parts, intent, findEffect(sought, records, me, others));
-  const [ref] = found;
-  if (ref !== undefined) {
-    const alike = ref === "" ? [] : await parts.store.intentsAlike(intent, MAX_OTHERS);
-    const rival = rivalFor(found, alike.map(undatedIn(networkAt)), { records, complete, list: readBack.list }, me);
-    if (rival !== undefined) return { kind: "contested", ref, rival: rival.id };
-    return { kind: "found", ref, proves: provesReading(intent, records, me) };
-  }
+  const { refs, rival } = await ownOf(parts, intent, found, { records, complete, list: readBack.list }, me, undated);
+  const [ref] = refs;
+  if (ref !== undefined && rival !== undefined) return { kind: "contested", ref, rival: rival.intent.id };
+  if (ref !== undefined) return { kind: "found", ref, proves: provesReading(intent, records, me) };
   if (!complete) return { kind: "unreadable" };
-  const [other] = await unclaimed(parts, intent, findOtherWords(sought, records, me, others));
+  const otherWords = findOtherWords(sought, records, me, others).filter((ref) => !found.includes(ref));
+  const [other] = await unclaimed(parts, intent, otherWords);
   if (other !== undefined) return { kind: "other-words", ref: other };
-  return { kind: "absent", proves: readBack.provesAbsence && wouldShow(intent, records) };
+  const proves = readBack.provesAbsence && wouldShow(intent, records) && !(await mayBeUndone(parts, intent));
+  return { kind: "absent", proves };
+}
+
+async function ownOf(
+  { store }: Parts,
+  intent: Intent,
+  found: readonly string[],
+  shown: Shown,
+  me: Myself,
+  undated: (intent: Intent) => Intent,
+): Promise<ToldApart> {
+  if (found.every((ref) => ref === "")) return { refs: found, rival: undefined };
+  const { own, others } = await store.intentsAlike(intent, MAX_OTHERS);
+  return tellApart(found, { own, others: others.map((other) => ({ ...other, intent: undated(other.intent) })) }, shown, me);
+}
+
+/** Where the same vote again takes it back, a vote that is not there may be two. */
+async function mayBeUndone({ store }: Parts, intent: Intent): Promise<boolean> {
+  return intent.operation === "posts.vote" && (await store.intentsAlike(intent, 1)).others.length > 0;
 }
 
 /**
@@ -227,8 +246,11 @@ async function proofFor(parts: Parts, member: Member, intent: Intent): Promise<(
     if (read === undefined || read.kind === "gone") continue;
     if (read.kind === "no-room") return read;
     const { records } = read;
-    const shown = findEffect(control, records, myself(member)).some((ref) => ref === "" || ref === control.createdRef);
-    const found = shown && provesReading(control, records, myself(member));
+    const me = myself(member);
+    const byId = findEffect(control, records, me).some((ref) => ref === "" || ref === control.createdRef);
+    // Its answer may have named an id that nothing goes by: then what is there in its words is nobody's.
+    const shown = byId || (await unclaimed(parts, control, findSame(control, records, me))).length > 0;
+    const found = shown && provesReading(control, records, me);
     if (!found && !read.complete) continue;
     const now = { ...proof, proven: found, found: proof.found + Number(found), missed: proof.missed + Number(!found) };
     await parts.store.saveProof(keyId, intent.operation, now, parts.clock.now());

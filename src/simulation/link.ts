@@ -20,6 +20,8 @@ export interface LinkOptions {
   readonly down: () => boolean;
   /** How late a request may still land, counted from its deadline. */
   readonly lateLandingMs: number;
+  /** Whether a vote is never sent again after a doubt, so that it may land later than that. */
+  readonly votesOnce?: boolean;
   /** Called as a request leaves, and round its arrival at the network. */
   readonly onSend: (request: WireRequest) => void;
   readonly aroundArrival: (request: WireRequest, arrive: () => Promise<NetworkReply>, passage: Arrival) => Promise<NetworkReply>;
@@ -36,8 +38,9 @@ const REFUSED: WireAnswer = { kind: "never-left", reason: "ECONNREFUSED: the con
 const ONE_WAY_MS = { least: 3, most: 120 };
 const SLOW_MS = 50 * SECOND;
 const BEYOND_MS = 30 * MINUTE;
-/** Votes and what is submitted are never sent again after a doubt; the network takes one application from each. */
-const TAKEN_ONCE = /\/(?:vote|like|submit|complete|apply)$/;
+/** What is submitted is never sent again after a doubt; the network takes one application from each. */
+const TAKEN_ONCE = /\/(?:submit|complete|apply)$/;
+const VOTE = /\/(?:vote|like)$/;
 
 /** What befalls one request: when it arrives and when its answer does, if at all. */
 interface Passage extends Arrival {
@@ -91,7 +94,7 @@ export function createLink(options: LinkOptions): (request: WireRequest) => Prom
     });
 }
 
-function passageOf({ deadlineMs, path }: WireRequest, { random, rates, down, lateLandingMs }: LinkOptions): Passage {
+function passageOf({ deadlineMs, path }: WireRequest, { random, rates, down, lateLandingMs, votesOnce = false }: LinkOptions): Passage {
   const wayMs = (): number => ONE_WAY_MS.least + random.int(ONE_WAY_MS.most);
   const way = { refused: false, beyondBound: false, arrivesAfterMs: wayMs(), returnsAfterMs: wayMs(), resetAfterMs: undefined };
   if (down()) return { ...way, refused: random.next() < 0.5, arrivesAfterMs: undefined, resetAfterMs: random.next() < 0.5 ? 0 : undefined };
@@ -108,7 +111,7 @@ function passageOf({ deadlineMs, path }: WireRequest, { random, rates, down, lat
   if (befalls(lostReplies)) return { ...way, returnsAfterMs: undefined, resetAfterMs: breaks() };
   if (befalls(lateLandings))
     return { ...way, arrivesAfterMs: random.int(deadlineMs + lateLandingMs), returnsAfterMs: undefined, resetAfterMs: breaks() };
-  if (TAKEN_ONCE.test(path) && befalls(veryLateLandings)) {
+  if ((TAKEN_ONCE.test(path) || (votesOnce && VOTE.test(path))) && befalls(veryLateLandings)) {
     const arrivesAfterMs = deadlineMs + lateLandingMs + random.int(BEYOND_MS);
     return { ...way, beyondBound: true, arrivesAfterMs, returnsAfterMs: undefined, resetAfterMs: breaks() };
   }

@@ -168,6 +168,7 @@ function placeMachine(scene: Scene): Machine {
     rates: () => weather.rates,
     down: () => weather.outage,
     lateLandingMs: profile.timing.lateLandingMs,
+    votesOnce: profile.operations.get("posts.vote")?.effect === "at-most-once",
     onSend(request) {
       tally.requests++;
       note(`${request.method} ${request.path} ${request.headers[intentHeader] ?? ""}`);

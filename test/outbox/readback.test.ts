@@ -4,7 +4,7 @@ import type { Job, Post } from "../../src/contract/records.ts";
 import { asHandle, asIntentId } from "../../src/core/ids.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import type { Intent } from "../../src/outbox/port.ts";
-import { findEffect, rivalFor } from "../../src/outbox/readback.ts";
+import { findEffect, provesReading, wouldShow } from "../../src/outbox/readback.ts";
 
 const NOW = 1_800_000_000_000;
 const ME = { handle: "scout", accountId: "me" };
@@ -58,40 +58,45 @@ test("an action that was sent is found by its own words only", () => {
   expect(findEffect(intent("i1", "in other  words", 1), [said("p1", "in other words"), said("p2", "else")], ME)).toEqual(["p1"]);
 });
 
-describe("what is found may be what another did in the same words", () => {
-  const said1 = said("p1", "good morning");
-  const said2 = said("p2", "good morning");
-  const day = 24 * 3_600_000;
-  const older = (id: string, days: number, fields: Partial<Intent> = {}): Intent => ({
-    ...intent(id, "good morning", 1),
-    state: "confirmed",
-    sentAt: NOW - days * day,
-    ...fields,
+describe("a vote", () => {
+  const vote = (direction: "up" | "down"): Intent => ({
+    ...intent("i1", "", 1),
+    operation: "posts.vote",
+    target: "p1",
+    input: { direction },
   });
-  const list = (records: readonly Post[], complete = true) => ({ records, complete, list: true });
-  const id = (found: readonly string[], alike: readonly Intent[], shown: ReturnType<typeof list>) => rivalFor(found, alike, shown, ME)?.id;
-  const earlier: Post = { ...said("p0", "something else"), createdAtMs: NOW - day };
+  const look = (direction: "up" | "down", fields: Partial<Post>) => {
+    const records = [{ ...said("p1", "a post"), ...fields }];
+    const found = findEffect(vote(direction), records, ME).length > 0;
+    return found
+      ? provesReading(vote(direction), records, ME)
+        ? "proven"
+        : "found"
+      : wouldShow(vote(direction), records)
+        ? "absent"
+        : "no word";
+  };
+  const many = Array.from({ length: 10 }, (_, i) => `a${i}`);
 
-  test("where that was given up in doubt, or done without an id", () => {
-    expect(id(["p1"], [older("i0", 0, { state: "parked" })], list([said1, earlier]))).toBe("i0");
-    expect(id(["p1"], [older("i0", 0)], list([said1, earlier], false))).toBe("i0");
-  });
+  const looks: readonly (readonly ["up" | "down", Partial<Post>, string])[] = [
+    ["up", { ownVote: "up" }, "proven"],
+    ["up", { ownVote: "none" }, "absent"],
+    ["up", { ownVote: "not-up" }, "absent"],
+    ["up", { ownVote: "down" }, "absent"],
+    ["up", { likedBy: ["a1", "me"] }, "proven"],
+    ["up", { likedBy: ["a1"] }, "absent"],
+    ["up", { likedBy: many }, "no word"],
+    ["up", {}, "no word"],
+    ["up", { ownVote: "none", likedBy: ["me"] }, "found"],
+    ["down", { ownVote: "down" }, "proven"],
+    ["down", { ownVote: "up" }, "absent"],
+    ["down", { ownVote: "none" }, "absent"],
+    ["down", { ownVote: "not-up" }, "no word"],
+    ["down", { likedBy: ["me"] }, "no word"],
+  ];
 
-  test("where nothing goes by the id that it was given, once all is shown", () => {
-    const alike = [older("i0", 0, { createdRef: "4711" })];
-    expect(id(["p1"], alike, list([said1, earlier]))).toBe("i0");
-    expect(id(["p1"], alike, list([said1, earlier], false))).toBeUndefined();
-    expect(id(["p1"], [older("i0", 0, { createdRef: "p2" })], list([said1, said2, earlier]))).toBeUndefined();
-  });
-
-  test("but not where more is there than they can have done", () => {
-    const alike = [older("i0", 0, { state: "parked" })];
-    expect(id(["p1", "p2"], alike, list([said1, said2, earlier]))).toBeUndefined();
-    expect(id(["p1", "p2"], [...alike, older("i9", 0)], list([said1, said2, earlier]))).toBe("i0");
-  });
-
-  test("but not where the list does not go back to it", () => {
-    expect(id(["p1"], [older("i0", 2, { state: "parked" }), older("i9", 3, { createdRef: "p9" })], list([said1, earlier]))).toBeUndefined();
+  test.each(looks)("%s, where a post shows %j: %s", (direction, fields, word) => {
+    expect(look(direction, fields)).toBe(word);
   });
 });
 

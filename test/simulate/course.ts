@@ -3,7 +3,7 @@
  * of network and people, since what comes together hides one another (Groce et al., Swarm Testing, ISSTA 2012).
  */
 import { credits } from "retinue";
-import { resolveProfile } from "../../src/contract/profile.ts";
+import { resolveProfile, type Profile } from "../../src/contract/profile.ts";
 import { seededRandom, type Random } from "../../src/core/random.ts";
 import type { Assumptions, WebhookScheme } from "../../src/network/assumptions.ts";
 import type { CrowdRates } from "../../src/simulation/crowd.ts";
@@ -59,7 +59,7 @@ export function course(seed: number, hours: number): SimulateOptions {
     webhooks: chance(0.5),
     crowd: crowdOf(random),
     assume: { ...habitsOf(random), ...(priced ? { prices: { "jobs.apply": 1, "posts.reply": 1 } } : {}) },
-    ...(priced ? { profile: pricedProfile(set) } : {}),
+    profile: profileOf(random, set, priced),
   };
 }
 
@@ -105,11 +105,18 @@ function habitsOf(random: Random): Partial<Assumptions> {
     retryAfter: random.pick(["seconds", "date", "none"]),
     limitHeaders: random.pick(["none", "none", "x-ratelimit", "ratelimit-draft"]),
     idempotencyKeys: random.next() < 0.1 ? "honoured" : "ignored",
+    ownVote: random.pick(["told", "told", "blank", "left-out"]),
   };
 }
 
-/** A network where words and applications cost something as well. */
-function pricedProfile(set: "a" | "b") {
+/** At times of a network where words and applications cost something as well, or of which a person says that no vote is to be sent again. */
+function profileOf(random: Random, set: "a" | "b", priced: boolean): Profile {
   const price = { micros: 1_000_000, currency: "credits" };
-  return resolveProfile({ extends: set === "a" ? "set-a" : "set-b", operations: { "jobs.apply": { price }, "posts.reply": { price } } });
+  return resolveProfile({
+    extends: set === "a" ? "set-a" : "set-b",
+    operations: {
+      ...(priced ? { "jobs.apply": { price }, "posts.reply": { price } } : {}),
+      ...(random.next() < 0.25 ? { "posts.vote": { effect: "at-most-once" } } : {}),
+    },
+  });
 }

@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { LANES, type Effect, type Lane } from "../../contract/operations.ts";
 import { Fatal } from "../../core/errors.ts";
 import { asHandle, asIntentId } from "../../core/ids.ts";
-import type { Intent, IntentMove, IntentState, OutboxStore } from "../../outbox/port.ts";
+import type { Intent, IntentMove, IntentState, OutboxStore, Requests } from "../../outbox/port.ts";
 import type { Settlement } from "../../limits/spending.ts";
 import type { Paid } from "../store.ts";
 import type { Commits } from "./commits.ts";
@@ -191,20 +191,26 @@ export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: Ap
 
 function createIntentsAlike(db: DatabaseSync): OutboxStore["intentsAlike"] {
   const textHash = db.prepare("SELECT text_hash FROM intent WHERE seq = ?");
+  const requests = db.prepare("SELECT min(seq) AS first, max(seq) AS last FROM attempt WHERE intent_seq = ?");
   const alike = (where: string): StatementSync =>
     db.prepare(`
-    SELECT ${INTENT_ROW} FROM intent ${where} specialist = ?1 AND conflict_key = ?2 AND seq <> ?3
+    SELECT seq, ${INTENT_ROW} FROM intent ${where} specialist = ?1 AND conflict_key = ?2 AND seq <> ?3
       AND (state IN ('confirmed', 'pending') OR (state IN ('parked', 'cancelled') AND ever_unknown = 1))
     ORDER BY seq DESC LIMIT 0 + ?4`);
   const sameWords = alike("INDEXED BY intent_text WHERE text_hash = ?5 AND");
   const sameAct = alike("WHERE"); // reads the whole table: few actions without words are ever in doubt
+  const requestsOf = (seq: number): Requests | undefined => {
+    const row = requests.get(seq);
+    return row === undefined || row["first"] === null ? undefined : { first: numberOf(row, "first"), last: numberOf(row, "last") };
+  };
   return async ({ seq, specialist, conflictKey }, limit) => {
     const hash = textHash.get(seq)?.["text_hash"];
     const rows =
       typeof hash === "string"
         ? sameWords.all(specialist, conflictKey, seq, limit, hash)
         : sameAct.all(specialist, conflictKey, seq, limit);
-    return rows.map(readIntent);
+    const others = rows.map((row) => ({ intent: readIntent(row), requests: requestsOf(numberOf(row, "seq")) }));
+    return { own: requestsOf(seq), others };
   };
 }
 
