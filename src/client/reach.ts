@@ -2,14 +2,14 @@
 import { connect, isIP } from "node:net";
 import { parseBaseAddress } from "../contract/base-address.ts";
 import { sleep, type Clock } from "../core/clock.ts";
-import { messageOf, Misconfigured } from "../core/errors.ts";
+import { messageOf, Retryable } from "../core/errors.ts";
 import { SECOND } from "../core/units.ts";
 
 const DEADLINE_MS = 5 * SECOND;
 const HTTPS_PORT = 443;
 const HTTP_PORT = 80;
 
-/** Throws `Misconfigured` (`network_unreachable`) when no connection can be made within 5 s. */
+/** Throws `Retryable` (`network_unreachable`) when no connection can be made within 5 s: whoever restarts us is to try again. */
 export async function checkReachable(baseUrl: string, clock: Clock): Promise<void> {
   const { origin } = parseBaseAddress(baseUrl);
   const { hostname, port, protocol } = new URL(origin);
@@ -27,7 +27,7 @@ export async function checkReachable(baseUrl: string, clock: Clock): Promise<voi
       sleep(clock, DEADLINE_MS, over.signal).then(() => `no answer within ${DEADLINE_MS / SECOND} s`),
     ]);
     if (problem !== undefined)
-      throw new Misconfigured("network_unreachable", `nobody answers at ${origin}: ${problem}`, {
+      throw new Retryable("network_unreachable", `nobody answers at ${origin}: ${problem}`, {
         hint: "check --base-url (RETINUE_BASE_URL), and whether the network is up",
       });
   } finally {

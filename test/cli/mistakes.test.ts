@@ -18,6 +18,8 @@ interface Mistake {
   readonly env?: { readonly [name: string]: string };
   readonly code: string;
   readonly shows: readonly string[];
+  /** Default 2: a person has to change something, and nobody is to start it again. */
+  readonly exit?: number;
 }
 
 /** Nobody listens there. */
@@ -27,7 +29,7 @@ const run = (...args: readonly string[]): readonly string[] => ["run", "--base-u
 const MISTAKES: readonly Mistake[] = [
   { name: "no base address", args: ["run"], code: "base_url_missing", shows: ["--base-url", "RETINUE_BASE_URL"] },
   { name: "a base address that is none", args: ["run", "--base-url", "ftp://x"], code: "base_url_invalid", shows: ["https://"] },
-  { name: "a network that is down", args: run(), code: "network_unreachable", shows: ["127.0.0.1:1", "ECONNREFUSED"] },
+  { name: "a network that is down", args: run(), code: "network_unreachable", shows: ["127.0.0.1:1", "ECONNREFUSED"], exit: 1 },
   { name: "an unknown set", args: run("--set", "c"), code: "set_unknown", shows: ['"a" or "b"'] },
   { name: "a profile that is not there", args: run("--profile", "no.yaml"), code: "profile_missing", shows: ["no.yaml"] },
   { name: "no key", args: run(), env: { RETINUE_KEY_SCOUT: "" }, code: "key_missing", shows: ["RETINUE_KEY_SCOUT"] },
@@ -89,14 +91,14 @@ const MISTAKES: readonly Mistake[] = [
 ];
 
 describe("what is wrong is said on one screen, and nothing is half-started:", () => {
-  test.each(MISTAKES)("$name", async ({ args, files = GOOD, env = {}, code, shows }) => {
+  test.each(MISTAKES)("$name", async ({ args, files = GOOD, env = {}, code, shows, exit = 2 }) => {
     const { root } = project(files);
     const before = readdirSync(root).toSorted();
     const temporary = project().root;
     const all = { RETINUE_KEY_SCOUT: KEY, TMPDIR: temporary, NODE_COMPILE_CACHE: "/tmp/retinue-test-cache", ...env };
     const json = await retinue([...args, "--json"], { cwd: root, env: all });
     expect(JSON.parse(json.stdout)).toMatchObject({ error: { code, message: expect.any(String) } });
-    expect(json).toMatchObject({ code: 2, stderr: "" });
+    expect(json).toMatchObject({ code: exit, stderr: "" });
     const {
       expected = "",
       hint = "",
@@ -112,7 +114,7 @@ describe("what is wrong is said on one screen, and nothing is half-started:", ()
   test("for people: at most a screen, without a stack", async () => {
     const { root } = project(GOOD);
     const { code, stdout, stderr } = await retinue(run(), { cwd: root, env: { RETINUE_KEY_SCOUT: KEY } });
-    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr.split("\n").length).toBeLessThan(MAX_SCREEN);
     expect(stderr).toMatch(/^error: nobody answers at http:\/\/127.0.0.1:1/);
     expect(stderr).not.toMatch(/^ {4}at /m);

@@ -55,7 +55,7 @@ test(
     network.kill("SIGTERM");
     expect((await network.ended).code).toBe(0);
     const late = await run("--for", "1s").ended;
-    expect(late.code).toBe(2);
+    expect(late.code).toBe(1);
     expect(resultOf(late)).toMatchObject({ error: { code: "network_unreachable" } });
 
     const kept = createLocalNetwork({ clock: systemClock(), random: seededRandom(7), data });
