@@ -40,6 +40,8 @@ export interface LedgerTime {
   now(): number;
   /** How far the ledger is behind the wall clock (negative: ahead, after the clock was set back). */
   lagMs(): number;
+  /** What the network's clock says by now, as far as it was heard; where it agrees, or was not, this one. */
+  networkNow(): number;
   /** Whether a jump forward waits to be confirmed. */
   jumped(): boolean;
   /**
@@ -65,6 +67,7 @@ export function ledgerTime(clock: Clock, seenAt = 0): LedgerTime {
   const since = Math.floor(at);
   let behindMs = 0;
   let hasHeard = false;
+  let networkAheadMs = 0;
   /** How far it goes forward because the server agrees with the wall clock. */
   const leap = (skewMs: number): number => {
     const lag = lagMs();
@@ -77,6 +80,7 @@ export function ledgerTime(clock: Clock, seenAt = 0): LedgerTime {
   return {
     now,
     lagMs,
+    networkNow: () => now() + networkAheadMs,
     jumped: () => lagMs() > JUMP_MS,
     heed(skewMs, tookMs) {
       if (!Number.isFinite(skewMs)) return undefined;
@@ -88,6 +92,7 @@ export function ledgerTime(clock: Clock, seenAt = 0): LedgerTime {
       // A `Date` has whole seconds and was said while the request was under way: what is so lies between these two.
       const least = Math.floor(skewMs + lagMs());
       const most = least + tookMs + SECOND;
+      networkAheadMs = Math.abs(least) > AGREED_SKEW_MS ? least : 0;
       if (least >= behindMs + JUMP_MS) behindMs = least;
       else if (most <= behindMs - JUMP_MS) behindMs = Math.ceil(most);
       if (behindMs < JUMP_MS) behindMs = 0;

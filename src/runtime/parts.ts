@@ -19,6 +19,8 @@ export interface Parts {
   readonly clock: Clock;
   /** The machine's, which may jump: for comparing with what the network says. */
   readonly wall: Clock;
+  /** By the network's clock: for how old it says that something is. */
+  readonly networkNow: () => number;
   readonly random: Random;
   readonly log: Logger;
   readonly announcer: Announcer;

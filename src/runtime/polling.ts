@@ -63,7 +63,7 @@ export async function pollSources(parts: Parts, member: Member): Promise<boolean
 async function poll(parts: Parts, member: Member, source: Source, row: SourceRow | undefined, others: readonly Look[]): Promise<void> {
   const { store, clock, announcer, door } = parts;
   const { handle } = member.specialist;
-  const cursor = readCursor(row?.cursor, clock.now());
+  const cursor = readCursor(row?.cursor, parts.networkNow());
   const answer = await door.read(member, { operation: source.operation, input: source.input }, { signal: parts.ending });
   if (answer.kind !== "answered" || answer.outcome.class !== "confirmed" || answer.outcome.items === undefined) {
     const now = clock.now();
@@ -195,7 +195,7 @@ function feedSource(parts: Parts, member: Member, name: string, input: JsonObjec
     operation: "posts.list",
     kind: watching === undefined ? "mention.created" : "post.created",
     input,
-    read: (items, cursor) => readFeed(items.filter(isPost), cursor, reader, parts.clock.now()),
+    read: (items, cursor) => readFeed(items.filter(isPost), cursor, reader, parts.networkNow()),
   };
 }
 
@@ -219,7 +219,7 @@ function jobsSource(parts: Parts, member: Member, watching: JobsWatching): Sourc
     operation: "jobs.list",
     kind: "job.listed",
     input: {},
-    read: (items, cursor) => readJobs(items.filter(isJob), cursor, reader, parts.clock.now()),
+    read: (items, cursor) => readJobs(items.filter(isJob), cursor, reader, parts.networkNow()),
   };
 }
 

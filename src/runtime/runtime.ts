@@ -158,6 +158,7 @@ class Engine implements Runtime {
       ...options,
       clock,
       wall: options.clock,
+      networkNow: () => ledger.networkNow(),
       announcer: this.announcer,
       standing,
       zone: options.zone ?? "UTC",

@@ -188,7 +188,7 @@ function restart(old: QuotaState, flights: readonly Flight[], world: World, time
 }
 
 function wallTime(world: World): LedgerTime {
-  return { now: () => world.now(), lagMs: () => 0, jumped: () => false, heed: () => undefined };
+  return { now: () => world.now(), lagMs: () => 0, networkNow: () => world.now(), jumped: () => false, heed: () => undefined };
 }
 
 function next(random: Random, from: number, everyDays: number | undefined): number {
