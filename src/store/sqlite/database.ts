@@ -12,10 +12,21 @@ import { WEBHOOK_HEALTH } from "./migrations/0005-webhook-health.ts";
 import { STANDING } from "./migrations/0006-standing.ts";
 import { FROZEN_ACCOUNTS } from "./migrations/0007-frozen-accounts.ts";
 import { STANDING_TIME } from "./migrations/0008-standing-time.ts";
+import { WORDLESS_ACTIONS } from "./migrations/0009-wordless-actions.ts";
 import { START } from "./migrations/0001-start.ts";
 
 /** In order; a released one never changes. The schema's version is how many have run. */
-const MIGRATIONS: readonly string[] = [START, LIMITS, WEBHOOKS, SHARED_KEYS, WEBHOOK_HEALTH, STANDING, FROZEN_ACCOUNTS, STANDING_TIME];
+const MIGRATIONS: readonly string[] = [
+  START,
+  LIMITS,
+  WEBHOOKS,
+  SHARED_KEYS,
+  WEBHOOK_HEALTH,
+  STANDING,
+  FROZEN_ACCOUNTS,
+  STANDING_TIME,
+  WORDLESS_ACTIONS,
+];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

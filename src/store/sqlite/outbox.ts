@@ -198,7 +198,7 @@ function createIntentsAlike(db: DatabaseSync): OutboxStore["intentsAlike"] {
       AND (state IN ('confirmed', 'pending') OR (state IN ('parked', 'cancelled') AND ever_unknown = 1))
     ORDER BY seq DESC LIMIT 0 + ?4`);
   const sameWords = alike("INDEXED BY intent_text WHERE text_hash = ?5 AND");
-  const sameAct = alike("WHERE"); // reads the whole table: few actions without words are ever in doubt
+  const sameAct = alike("INDEXED BY intent_wordless WHERE text_hash IS NULL AND");
   const requestsOf = (seq: number): Requests | undefined => {
     const row = requests.get(seq);
     return row === undefined || row["first"] === null ? undefined : { first: numberOf(row, "first"), last: numberOf(row, "last") };
