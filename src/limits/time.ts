@@ -7,12 +7,18 @@ const GAIN = 1e-4;
 /** A server's `Date` within this of our wall clock confirms the wall clock; `Date` has whole seconds, and answers travel. */
 export const AGREED_SKEW_MS = MINUTE;
 /** A smaller lag behind the wall clock is drift, not a jump; and so is a smaller one behind the network's. */
-const JUMP_MS = 2 * SECOND;
+export const JUMP_MS = 2 * SECOND;
 
 /** Rows dated by a clock that was behind: by how much, and from which of its times on. */
 export interface Misdated {
   readonly ms: number;
   readonly since: number;
+}
+
+/** How far the ledger is ahead of the network (negative: behind), between two bounds. */
+export interface Ahead {
+  readonly leastMs: number;
+  readonly mostMs: number;
 }
 
 /** What an answer's `Date` told of the clock that rows are dated by. */
@@ -23,11 +29,8 @@ export interface Heard {
   readonly redate?: Misdated;
   /** By how much it went forward in all: an earlier process may have been behind, and have known it. */
   readonly leaptMs?: number;
-  /**
-   * How far it is ahead of the network at the least, told once, with the first `Date`: a process begins by the wall clock,
-   * which may have jumped while nothing ran.
-   */
-  readonly aheadMs?: number;
+  /** With the first `Date` that this process hears: what it began with may have been ahead. */
+  readonly ahead?: Ahead;
 }
 
 /**
@@ -104,7 +107,7 @@ export function ledgerTime(clock: Clock, seenAt = 0): LedgerTime {
         ...(isNews ? { behind: { ms: behindMs, since } } : {}),
         ...(known > 0 ? { redate: { ms: Math.ceil(known), since } } : {}),
         ...(leapt > 0 ? { leaptMs: Math.ceil(leapt) } : {}),
-        ...(isFirst ? { aheadMs: Math.max(0, -Math.ceil(most)) } : {}),
+        ...(isFirst ? { ahead: { leastMs: Math.floor(-most), mostMs: -least } } : {}),
       };
     },
   };

@@ -4,8 +4,10 @@ import { asIntentId, type IntentId } from "../../core/ids.ts";
 import { HOUR } from "../../core/units.ts";
 import type { AdmissionRequest, AdmissionView, OwnLimitUse } from "../../limits/port.ts";
 import { GUARDIAN, scopeOf } from "../../limits/spending.ts";
+import { JUMP_MS } from "../../limits/time.ts";
 import type { Admission, AdmissionStore, Admit, Decide, Recovered, Settlement } from "../store.ts";
 import type { Commits } from "./commits.ts";
+import { createPullIn } from "./dues.ts";
 import type { GuardianTable } from "./limits/guardian.ts";
 import { createOwed } from "./limits/owed.ts";
 import type { QuotaTable } from "./limits/quota.ts";
@@ -78,6 +80,7 @@ export function createAdmission(db: DatabaseSync, commits: Commits, tables: Admi
   const settle = (settlement: Settlement): void => {
     const { attempt, outcome, status, note, now, intent, heard } = settlement;
     if (heard !== undefined) redating.heed(heard, now);
+    else if (settlement.end.ending === "answered") redating.believe(now);
     if (close.run(now, outcome, status ?? null, note?.slice(0, 500) ?? null, attempt.seq).changes !== 1) return; // counted at recovery already
     quota.end(settlement.end, now);
     if (intent !== undefined) applyChange({ ...settlement, seq: intent.seq, from: ["sending"], change: intent.change });
@@ -113,7 +116,7 @@ function createView(db: DatabaseSync, { quota, spending, guardian }: AdmissionTa
       review: known.review && intent !== undefined,
       approval: known.review && intent !== undefined ? guardian.approval(intent.id) : undefined,
       quota: quota.load(request.key),
-      ...(request.ownLimits === undefined || request.ownLimits.length === 0 ? {} : { ownUses: uses(request, now) }),
+      ...(request.ownLimits === undefined || request.ownLimits.length === 0 ? {} : { ownUses: uses(request, now, quota.earliest(now)) }),
       obligations: owed(request.key, now),
       ...(priced === undefined
         ? {}
@@ -126,17 +129,23 @@ function createView(db: DatabaseSync, { quota, spending, guardian }: AdmissionTa
 }
 
 /** A request counts from its admission until the limit's length after its answer, since the network counts it somewhere in between. */
-function createOwnUses(db: DatabaseSync): (request: AdmissionRequest, now: number) => readonly OwnLimitUse[] {
+function createOwnUses(db: DatabaseSync): (request: AdmissionRequest, now: number, earliest: number) => readonly OwnLimitUse[] {
   const count = db.prepare(`
     SELECT count(*) AS used, min(coalesce(ended_at, deadline_at)) AS oldest FROM attempt INDEXED BY attempt_operation
     WHERE key_id = ?1 AND operation IN (SELECT value FROM json_each(?2)) AND started_at > ?3
       AND coalesce(ended_at, ?4) > ?5 AND coalesce(outcome, '') <> 'never-left'`);
-  return ({ key, ownLimits = [] }, now) =>
+  return ({ key, ownLimits = [] }, now, earliest) =>
     ownLimits.map((limit) => {
-      const row = count.get(key, JSON.stringify(limit.operations), now - limit.perMs - LONGEST_REQUEST_MS, now, now - limit.perMs);
+      const row = count.get(
+        key,
+        JSON.stringify(limit.operations),
+        earliest - limit.perMs - LONGEST_REQUEST_MS,
+        now,
+        earliest - limit.perMs,
+      );
       const used = row === undefined ? 0 : numberOf(row, "used");
       const oldest = row === undefined ? undefined : maybeNumber(row, "oldest");
-      return { limit, used, freesAt: (oldest ?? now) + limit.perMs };
+      return { limit, used, freesAt: (oldest ?? now) + limit.perMs + now - earliest };
     });
 }
 
@@ -158,12 +167,15 @@ export function createRecovery(db: DatabaseSync, quota: QuotaTable, redating: Re
   const attempts = db.prepare(
     "UPDATE attempt SET ended_at = ?, outcome = 'unknown', note = 'the process ended before the answer came' WHERE ended_at IS NULL",
   );
+  const pullIn = createPullIn(db);
   // What waits for another one's object, or for the Guardian, comes to be in doubt when that has come.
   const unsent = db.prepare(`
     UPDATE intent SET state = CASE WHEN state = 'ready' AND (target_intent IS NULL OR target IS NOT NULL) THEN 'in_doubt' ELSE state END,
       ever_unknown = 1, sent_at = coalesce(sent_at, ?), next_at = ?, code = '${RESTORED_CODE}', message = '${RESTORED_MESSAGE}'
     WHERE state IN ('ready', 'proposed') AND effect <> 'idempotent'`);
   return (now: number, firstCheckMs: number): Recovered => {
+    const backMs = quota.seenAt() - now;
+    if (backMs > JUMP_MS) pullIn(backMs, now);
     redating.begin(now);
     quota.recoverOpen(now);
     const restored = restoredTable.begin(now);

@@ -13,6 +13,7 @@ import { STANDING } from "./migrations/0006-standing.ts";
 import { FROZEN_ACCOUNTS } from "./migrations/0007-frozen-accounts.ts";
 import { STANDING_TIME } from "./migrations/0008-standing-time.ts";
 import { WORDLESS_ACTIONS } from "./migrations/0009-wordless-actions.ts";
+import { SURE_TIME } from "./migrations/0010-sure-time.ts";
 import { START } from "./migrations/0001-start.ts";
 
 /** In order; a released one never changes. The schema's version is how many have run. */
@@ -26,6 +27,7 @@ const MIGRATIONS: readonly string[] = [
   FROZEN_ACCOUNTS,
   STANDING_TIME,
   WORDLESS_ACTIONS,
+  SURE_TIME,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

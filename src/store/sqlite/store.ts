@@ -93,7 +93,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       }
       return commits.soft(() => {
         // Ledgers forget by their own time: a wall clock set forward must not free what still counts.
-        const ledger = Math.min(now, quota.seenAt()) - redating.unheardMs();
+        const ledger = quota.earliest(Math.min(now, quota.seenAt()));
         quota.evict(ledger); // keys nobody used for a day need no place in memory
         const spent = quota.prune(ledger, 100) + spending.prune(ledger);
         return prune(now, retention) + pruneDeliveries(now) + spent + guardian.prune(now) + spending.expire(now);

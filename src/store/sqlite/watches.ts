@@ -33,7 +33,8 @@ export function createWatchWriter(db: DatabaseSync): WatchWriter {
   };
 }
 
-const IS_SCHEDULE = `(substr(name, 1, ${SCHEDULE_PREFIX.length}) = '${SCHEDULE_PREFIX}')`;
+/** Whether a row of `source` is a schedule. */
+export const IS_SCHEDULE = `(substr(name, 1, ${SCHEDULE_PREFIX.length}) = '${SCHEDULE_PREFIX}')`;
 
 /** An intent waits for the earlier ones of its run, and for the one whose object it is about. */
 export const INTENT_FREE = `(target_intent IS NULL OR target IS NOT NULL)

@@ -24,6 +24,8 @@ import {
   type QuotaState,
 } from "../../../limits/quota.ts";
 import type { AttemptEnd } from "../../../limits/port.ts";
+import type { Ahead } from "../../../limits/time.ts";
+import { ClockDoubt } from "./doubt.ts";
 
 /** Keys whose state is kept in memory; beyond this the longest loaded ones without requests in flight are dropped. */
 export const MAX_CACHED_KEYS = 20_000;
@@ -56,6 +58,7 @@ export class QuotaTable {
   readonly #sql: ReturnType<typeof statements>;
   readonly #options: QuotaTableOptions;
   readonly #cache = new Map<KeyId, Cached>();
+  readonly #doubt: ClockDoubt;
   #seenAt: number | undefined;
   /** Whether requests may have been counted while time stood still, by this process or an earlier one. Undefined before it is read. */
   #mayHaveStood: boolean | undefined;
@@ -64,6 +67,7 @@ export class QuotaTable {
   constructor(db: DatabaseSync, options: QuotaTableOptions) {
     this.#sql = statements(db);
     this.#options = options;
+    this.#doubt = new ClockDoubt(db);
   }
 
   /** Makes a key known, or changes its limits; what it used counts on. */
@@ -170,7 +174,10 @@ export class QuotaTable {
     if (asked < seenAt) this.#stands();
     if (asked - seenAt < TIME_STEP_MS) return Math.max(asked, seenAt);
     this.#mayHaveStood ??= this.#sql.stood.get()?.["stood"] === 1;
-    if (this.#mayHaveStood) this.#countFrom(seenAt, asked);
+    if (this.#mayHaveStood) {
+      this.#countFrom(seenAt, asked);
+      this.#mayHaveStood = false;
+    }
     this.#sql.saveTime.run(asked);
     this.#seenAt = asked;
     return asked;
@@ -183,19 +190,47 @@ export class QuotaTable {
     this.#sql.saveStood.run();
   }
 
-  /** What was counted at the moment the ledger had last seen, or after it, counts at `now`. */
-  #countFrom(seenAt: number, now: number): void {
+  /** What was counted at this moment, or after it, counts at `now`. */
+  #countFrom(from: number, now: number): void {
     for (const name of WINDOWS) {
-      const place = { span: SPAN[name], from: cellAt(WINDOW_SHAPES[name], seenAt), to: cellAt(WINDOW_SHAPES[name], now) };
+      const place = { span: SPAN[name], from: cellAt(WINDOW_SHAPES[name], from), to: cellAt(WINDOW_SHAPES[name], now) };
       this.#sql.gather.run(place);
       this.#sql.gathered.run(place);
     }
     this.#cache.clear();
-    this.#mayHaveStood = false;
+  }
+
+  /** How early it may be, as far as anybody knows. */
+  earliest(now: number): number {
+    return this.#doubt.earliest(now);
+  }
+
+  /** At start: until the network has told the time, nothing that is counted ages by the time in which nothing ran. */
+  beginDoubt(now: number): void {
+    this.#doubt.begin(Math.max(now, this.seenAt()));
+    this.#cache.clear();
+  }
+
+  /** The network has told how far the ledger is ahead of it, or has answered and does not tell. Says by how much less time has passed than was thought. */
+  endDoubt(ahead: Ahead | undefined, now: number): number {
+    const at = Math.max(now, this.seenAt());
+    const byMs = (ms: number): number => Math.max(0, ms + at - now); // where time stands, the store is ahead of the ledger's clock
+    const over = this.#doubt.end(ahead === undefined ? undefined : { leastMs: byMs(ahead.leastMs), mostMs: byMs(ahead.mostMs) }, at);
+    if (over === undefined) return 0;
+    this.#countFrom(over.unsureFrom, at); // first, while only what nobody could date lies there
+    if (over.ms > 0) this.#shift(over.ms, 0, at);
+    return over.ms;
   }
 
   /** What was counted since `since` was counted `ms` too early: by now it counts as later, and parks end later. */
   redate(ms: number, since: number, now: number): void {
+    this.#shift(ms, since, now);
+    this.#sql.saveTime.run(now);
+    this.#seenAt = Math.max(now, this.seenAt());
+    this.#mayHaveStood = false;
+  }
+
+  #shift(ms: number, since: number, now: number): void {
     for (const name of WINDOWS) {
       const shape = WINDOW_SHAPES[name];
       const place = { span: SPAN[name], from: cellAt(shape, since) };
@@ -205,9 +240,6 @@ export class QuotaTable {
       this.#sql.land.run({ span: SPAN[name] });
     }
     this.#sql.parkLater.run({ ms, over: now - ms });
-    this.#sql.saveTime.run(now);
-    this.#seenAt = Math.max(now, this.seenAt());
-    this.#mayHaveStood = false;
     this.#cache.clear();
   }
 
@@ -215,6 +247,7 @@ export class QuotaTable {
   forget(): void {
     this.#mayHaveStood = undefined;
     this.#cache.clear();
+    this.#doubt.forget();
     this.#seenAt = undefined;
   }
 
@@ -258,12 +291,14 @@ export class QuotaTable {
       throw new Refused("key_unregistered", "this key has no limits yet", { hint: "register it before its first request" });
     const state = newQuota({ perHour: Number(row["per_hour"]), perDay: Number(row["per_day"]) }, floorsOf(String(row["floors"])));
     state.parkedAt = Number(row["parked_at"]);
-    state.parkedUntil = Number(row["parked_until"]);
+    state.parkedUntil = this.#doubt.heldUntil({ since: state.parkedAt, until: Number(row["parked_until"]) });
     state.parkReason = String(row["park_reason"]);
     state.strikes = Number(row["strikes"]);
     state.seenMs = this.seenAt();
-    for (const cell of this.#sql.cells.iterate(key))
-      addToCell(cell["span"] === SPAN.hour ? state.hour : state.day, Number(cell["cell"]), Number(cell["slot"]), Number(cell["used"]));
+    for (const row of this.#sql.cells.iterate(key)) {
+      const cells = row["span"] === SPAN.hour ? state.hour : state.day;
+      addToCell(cells, this.#doubt.heldCell(cells.shape, Number(row["cell"])), Number(row["slot"]), Number(row["used"]));
+    }
     for (const open of this.#sql.open.iterate(key, exceptAttempt)) charge(state, 0, laneOf(open["lane"]), Number(open["cost"]));
     return state;
   }
@@ -278,7 +313,8 @@ export class QuotaTable {
 
   #pruneKey(key: string, now: number): number {
     let deleted = 0;
-    for (const name of WINDOWS) deleted += Number(this.#sql.prune.run(key, SPAN[name], oldestCell(name, now)).changes);
+    for (const name of WINDOWS)
+      deleted += Number(this.#sql.prune.run(key, SPAN[name], oldestCell(name, this.#doubt.earliest(now))).changes);
     return deleted;
   }
 }
@@ -313,9 +349,9 @@ function statements(db: DatabaseSync) {
       "SELECT key_id, lane, sum(weight) AS cost, max(deadline_at) AS deadline_at FROM attempt WHERE ended_at IS NULL GROUP BY key_id, lane",
     ),
     time: db.prepare("SELECT seen_at FROM ledger_time WHERE one = 1"),
-    saveTime: db.prepare(
-      "INSERT INTO ledger_time (one, seen_at, stood) VALUES (1, ?, 0) ON CONFLICT DO UPDATE SET seen_at = max(seen_at, excluded.seen_at), stood = 0",
-    ),
+    saveTime: db.prepare(`
+      INSERT INTO ledger_time (one, seen_at, sure_at, stood) VALUES (1, ?1, ?1, 0) ON CONFLICT DO UPDATE
+      SET seen_at = max(seen_at, ?1), sure_at = iif(unsure_from IS NULL, max(seen_at, ?1), sure_at), stood = 0`),
     stood: db.prepare("SELECT stood FROM ledger_time WHERE one = 1"),
     saveStood: db.prepare("UPDATE ledger_time SET stood = 1 WHERE one = 1"),
     addBoth: db.prepare(
@@ -332,8 +368,8 @@ function statements(db: DatabaseSync) {
     // Lifted out of the way below zero first, since where they go others may still be.
     lift: db.prepare(`
       INSERT INTO quota_cell (key_id, span, cell, slot, used)
-      SELECT key_id, span, -min(cell + :cells, :to), slot, sum(used) FROM quota_cell WHERE span = :span AND cell >= :from
-      GROUP BY key_id, slot, min(cell + :cells, :to)`),
+      SELECT key_id, span, -max(cell, min(cell + :cells, :to)), slot, sum(used) FROM quota_cell WHERE span = :span AND cell >= :from
+      GROUP BY key_id, slot, max(cell, min(cell + :cells, :to))`),
     lifted: db.prepare("DELETE FROM quota_cell WHERE span = :span AND cell >= :from"),
     land: db.prepare("UPDATE quota_cell SET cell = -cell WHERE span = :span AND cell < 0"),
     parkLater: db.prepare("UPDATE quota_key SET parked_at = parked_at + :ms, parked_until = parked_until + :ms WHERE parked_until > :over"),
