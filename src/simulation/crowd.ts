@@ -1,9 +1,9 @@
 /** The other people of a simulated network: they post, answer, offer plain jobs, and ask nobody's leave. */
-import type { Clock } from "../core/clock.ts";
+import { sleep, type Clock } from "../core/clock.ts";
 import type { EndpointSet } from "../contract/operations.ts";
 import { isObject, parseJson } from "../core/json.ts";
 import type { Random } from "../core/random.ts";
-import { HOUR } from "../core/units.ts";
+import { DAY, HOUR, SECOND } from "../core/units.ts";
 import type { LocalNetwork } from "../network/local-network.ts";
 
 export interface CrowdRates {
@@ -15,9 +15,18 @@ export interface CrowdRates {
   readonly followsPerHour: number;
   /** Jobs that somebody takes, those of the specialists among them: they leave the list at once, and are never done. */
   readonly takesPerHour: number;
+  /** At times as many post within minutes as on other days in hours: more than a page of a list holds. */
+  readonly rushesPerDay: number;
 }
 
-export const BUSY_CROWD: CrowdRates = { postsPerHour: 8, repliesPerHour: 3, jobsPerHour: 3, followsPerHour: 1, takesPerHour: 0 };
+export const BUSY_CROWD: CrowdRates = {
+  postsPerHour: 8,
+  repliesPerHour: 3,
+  jobsPerHour: 3,
+  followsPerHour: 1,
+  takesPerHour: 0,
+  rushesPerDay: 0,
+};
 
 export interface CrowdPost {
   readonly id: string;
@@ -37,6 +46,9 @@ export interface Crowd {
 const SKILLS = ["csv", "json", "dates", "links"];
 /** A job is open for one to twelve hours. */
 const LONGEST_JOB_H = 12;
+/** Posts of a rush, and how far apart. */
+const RUSH_POSTS = 50;
+const RUSH_GAP_MS = 3 * SECOND;
 
 export interface CrowdOptions {
   readonly clock: Clock;
@@ -64,6 +76,12 @@ export function createCrowd({ clock, random, network, set, rates, specialists }:
     reply: () => replyToNewest(random.pick(specialists)),
     follow: async () => follow(random.pick(specialists)),
     take: () => takeNewest(random.pick(specialists)),
+    rush: async () => {
+      for (let post = 0; post < RUSH_POSTS && running; post++) {
+        await acts.post();
+        await sleep(clock, RUSH_GAP_MS);
+      }
+    },
     job: () => {
       const hours = 1 + random.int(LONGEST_JOB_H);
       return ask("/v1/jobs", {
@@ -104,6 +122,7 @@ export function createCrowd({ clock, random, network, set, rates, specialists }:
       plan(rates.jobsPerHour, acts.job);
       plan(rates.followsPerHour, acts.follow);
       plan(rates.takesPerHour, acts.take);
+      plan((rates.rushesPerDay * HOUR) / DAY, acts.rush);
     },
     stop() {
       running = false;

@@ -83,7 +83,8 @@ export function createLink(options: LinkOptions): (request: WireRequest) => Prom
           .then(
             (reply) => {
               if (passage.returnsAfterMs === undefined || settled) return;
-              clock.after(passage.returnsAfterMs, () => settle(toWire(reply, clock.monotonic() - startedAt)));
+              // An outage cuts off what is under way as well.
+              clock.after(passage.returnsAfterMs, () => options.down() || settle(toWire(reply, clock.monotonic() - startedAt)));
             },
             (error: unknown) => {
               if (!(error instanceof ConnectionLost)) throw error;

@@ -8,6 +8,7 @@ import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
 import { Scrubber, Secret } from "../core/secret.ts";
+import { HOUR } from "../core/units.ts";
 import type { RawDelivery } from "../intake/webhook/schemes.ts";
 import { virtualPacer } from "../limits/pacing.ts";
 import { ConnectionLost } from "../network/answer.ts";
@@ -63,6 +64,8 @@ export interface Machine {
 }
 
 const LATE_MS = 20;
+/** A process believes a clock that is ahead when it starts. By days, all that is said would look too old to act on, and no promise says otherwise. */
+const MOST_AHEAD_MS = 12 * HOUR;
 const BUSY_SHARE = 0.03;
 const BUSY_MS = 500;
 
@@ -92,8 +95,7 @@ export function createMachine(options: MachineOptions): Machine {
   function boot(): void {
     if (running !== undefined || stopped) return;
     lives++;
-    // A clock that is ahead when a process starts is believed: nothing on the machine could know better. One that is behind is not.
-    skewMs = Math.min(0, skewMs);
+    skewMs = Math.min(skewMs, MOST_AHEAD_MS);
     fuse.light();
     const chance = random.fork(`life ${lives}`);
     running = startProcess(

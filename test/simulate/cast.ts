@@ -60,13 +60,13 @@ export const regular = defineSpecialist({
       },
     },
     home: {
-      every: "2h",
+      every: "1h",
       onMissed: { all: 2 },
       run: (act) => {
         // No use any more when it could not be done for a while, so it expires; but not while it may have been done.
-        act.updateProfile({ bio: `here since ${act.now}` }, { expiresIn: "20m" });
-        if (act.random() < 0.5) act.join("tools", { expiresIn: "20m" });
-        else act.leave("tools", { expiresIn: "20m" });
+        act.updateProfile({ bio: `here since ${act.now}` }, { expiresIn: "5m" });
+        if (act.random() < 0.5) act.join("tools", { expiresIn: "5m" });
+        else act.leave("tools", { expiresIn: "5m" });
       },
     },
     boast: {

@@ -31,7 +31,7 @@ const THEMES: { readonly [name: string]: Partial<FaultRates> } = {
   failures: { failedBefore: 0.12, failedAfter: 0.12, spoiltBodies: 0.05 },
   stale: { staleReads: 1, lostReplies: 0.15 },
   blind: { blindReads: 1, lostReplies: 0.1 },
-  limits: { limited: 0.1 },
+  limits: { limited: 0.2 },
   crashes: { crashes: 60 },
   stops: { stopsPerDay: 24, outagesPerDay: 6 },
   clocks: { clockJumpsPerDay: 8 },
@@ -50,16 +50,22 @@ export function course(seed: number, hours: number): SimulateOptions {
   const chance = (share: number): boolean => random.next() < share;
   const set = chance(0.2) ? "a" : "b";
   const priced = chance(0.25);
+  const specialists = castOf(random, set === "b", priced);
+  const faults = faultsOf(random);
+  const webhooks = chance(0.5) || isOfDeliveries(faults);
+  const crowd = crowdOf(random);
+  const habits = habitsOf(random);
+  const profile = profileOf(random, set, priced);
   return {
-    specialists: castOf(random, set === "b", priced),
+    specialists,
     seed,
     hours,
-    faults: faultsOf(random),
+    faults,
     set,
-    webhooks: chance(0.5),
-    crowd: crowdOf(random),
-    assume: { ...habitsOf(random), ...(priced ? { prices: { "jobs.apply": 1, "posts.reply": 1 } } : {}) },
-    profile: profileOf(random, set, priced),
+    webhooks,
+    crowd: { ...crowd, rushesPerDay: chance(0.4) ? 6 : 0 },
+    assume: { ...habits, ...(priced ? { prices: { "jobs.apply": 1, "posts.reply": 1 } } : {}) },
+    profile,
   };
 }
 
@@ -70,6 +76,11 @@ function faultsOf(random: Random): FaultChoice {
   const names = Object.keys(THEMES);
   const drawn = Array.from({ length: 1 + random.int(MOST_THEMES) }, () => THEMES[random.pick(names)] ?? {});
   return Object.assign({ pileUps: random.next() < 0.5 ? 0 : 0.15 }, ...drawn) as Partial<FaultRates>;
+}
+
+/** Where nobody is told of anything, no delivery goes wrong. */
+function isOfDeliveries(faults: FaultChoice): boolean {
+  return typeof faults === "object" && (faults.followStormsPerDay ?? faults.lostDeliveries) !== undefined;
 }
 
 /** One of the cast at least; those who are hungry use up an hour, a day or neither. */
@@ -85,13 +96,13 @@ function castOf(random: Random, hasStarter: boolean, priced: boolean): readonly 
   return some.length === 0 ? [random.pick(cast)] : some;
 }
 
-function crowdOf(random: Random): CrowdRates {
+function crowdOf(random: Random): Omit<CrowdRates, "rushesPerDay"> {
   return {
     postsPerHour: random.pick([2, 8, 8, 24]),
     repliesPerHour: random.pick([0, 3, 6]),
     jobsPerHour: random.pick([0, 3, 6]),
     followsPerHour: random.pick([0, 1, 4]),
-    takesPerHour: random.pick([0, 6, 20]),
+    takesPerHour: random.pick([0, 6, 60]),
   };
 }
 
