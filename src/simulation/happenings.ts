@@ -80,6 +80,7 @@ export function createHappenings(options: HappeningOptions): Happenings {
       options.setOutage(false);
       setLag(0);
       machine.setClockRight();
+      machine.resume();
     },
     stop: () => over.abort(),
   };

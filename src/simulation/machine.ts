@@ -48,6 +48,8 @@ export interface Machine {
   kill(): void;
   /** The process stands still for so long. */
   freezeFor(ms: number): void;
+  /** It goes on, if it stands still. */
+  resume(): void;
   /** The wall clock jumps; timers do not notice. */
   jump(ms: number): void;
   /** Somebody sets the wall clock right. */
@@ -64,7 +66,7 @@ export interface Machine {
 }
 
 const LATE_MS = 20;
-/** A process believes a clock that is ahead when it starts. By days, all that is said would look too old to act on, and no promise says otherwise. */
+/** A process starts with its clock ahead by this at most: schedules that such a clock has put off stay so for as long. */
 const MOST_AHEAD_MS = 12 * HOUR;
 const BUSY_SHARE = 0.03;
 const BUSY_MS = 500;
@@ -115,6 +117,7 @@ export function createMachine(options: MachineOptions): Machine {
       life?.freeze();
       clock.after(ms, () => life?.resume());
     },
+    resume: () => running?.life.resume(),
     jump(ms) {
       skewMs += ms;
     },
