@@ -2,7 +2,6 @@
 import type { WireRequest } from "../client/transport.ts";
 import type { RawDelivery } from "../intake/webhook/schemes.ts";
 import type { Announcements } from "../core/events.ts";
-import { parseJson } from "../core/json.ts";
 import type { CrowdPost } from "./crowd.ts";
 import type { Clock } from "../core/clock.ts";
 import type { NetworkReply } from "../network/answer.ts";
@@ -12,7 +11,7 @@ import type { Specialist } from "../specialist/specialist.ts";
 import type { OpenDatabase } from "../store/sqlite/database.ts";
 import type { Disk } from "./disk.ts";
 import { createOveruse } from "./overuse.ts";
-import { liesIn } from "./passed-over.ts";
+import { createSeen } from "./seen.ts";
 import { createTold } from "./told.ts";
 import { creditsCounted, layTripwires, type Breach, type Promised } from "./tripwires.ts";
 
@@ -77,6 +76,7 @@ export function createJudge(options: JudgeOptions): Judge {
   const leftWithoutLeave = createGate(disk, intentHeader);
   const overuse = createOveruse(network, clock);
   const told = createTold(disk, network, specialists);
+  const seen = createSeen(db, clock, specialists);
   let seenEffects = 0;
   let effects = 0;
 
@@ -112,6 +112,7 @@ export function createJudge(options: JudgeOptions): Judge {
     },
     step() {
       for (const { promise, what } of tripwires.read()) violate(promise, what);
+      seen.note();
     },
     sends(request) {
       const broken = leftWithoutLeave(request);
@@ -127,8 +128,7 @@ export function createJudge(options: JudgeOptions): Judge {
     close(since, posts) {
       for (const what of [...unfinished(db, since), ...told.unheard(clock.now())]) violate("P3", what);
       for (const what of twins(db)) violate("P4", what);
-      for (const what of specialists.flatMap((specialist) => unseen(db, specialist, posts)))
-        if (!isTold(what, gaps)) violate("P3", `${what.handle} never saw post ${what.post}`);
+      for (const { handle, post } of seen.missed(posts, gaps)) violate("P3", `${handle} never saw post ${post}`);
       for (const what of misjudged(db, byIntent)) violate("P4", what);
       for (const what of overspent(db, network, specialists)) violate("P2", what);
     },
@@ -193,33 +193,6 @@ function twins(db: OpenDatabase["db"]): readonly string[] {
     )
     .all()
     .map((row) => `event ${String(row["id"])} of ${String(row["specialist"])} is there ${String(row["n"])} times`);
-}
-
-interface Unseen {
-  readonly handle: string;
-  readonly post: string;
-}
-
-/** Posts that were never seen, of those from the beginning of the watch until the last one that a look at the feed has shown. */
-function unseen(db: OpenDatabase["db"], { handle, watch, on }: Specialist, posts: readonly CrowdPost[]): readonly Unseen[] {
-  if (watch.feed === undefined || on["post.created"] === undefined) return [];
-  const events = db.prepare("SELECT id FROM event WHERE specialist = ? AND kind = 'post.created'").all(handle);
-  const known = new Set(events.map(({ id }) => String(id)));
-  const feed = db.prepare(
-    "SELECT cursor ->> '$.startedAt' AS began, cursor -> '$.seen' AS seen FROM source WHERE specialist = ? AND name = 'feed'",
-  );
-  const { began = null, seen = null } = feed.get(handle) ?? {};
-  const listed = parseJson(typeof seen === "string" ? seen : "[]");
-  const looked = new Set(Array.isArray(listed) ? listed : []);
-  const { from } = watch.feed;
-  const begin = from === "now" ? Number(began ?? Infinity) : from === "start" ? 0 : from;
-  // A webhook may tell of later ones before the next look at the list, which brings what came between.
-  const last = posts.findLastIndex(({ id }) => looked.has(id));
-  return posts.slice(0, last + 1).flatMap(({ id, at }) => (at >= begin && !known.has(`post.created:${id}`) ? [{ handle, post: id }] : []));
-}
-
-function isTold({ handle, post }: Unseen, gaps: readonly Announcements["gap"][]): boolean {
-  return gaps.some((gap) => gap.handle === handle && gap.source === "feed" && liesIn(post, gap));
 }
 
 /** Who spent more on the network than their ledgers say. */
