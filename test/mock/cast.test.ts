@@ -11,12 +11,13 @@ import { createTransport } from "../../src/client/transport.ts";
 import { openApiDocument } from "../../src/contract/openapi.ts";
 import { SETS, type EndpointSet } from "../../src/contract/operations.ts";
 import { shippedProfile } from "../../src/contract/profile.ts";
-import { sleep, systemClock, type Clock } from "../../src/core/clock.ts";
+import { sleep, systemClock } from "../../src/core/clock.ts";
 import { createAnnouncer } from "../../src/core/events.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 import { createLogger } from "../../src/core/log.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { Secret } from "../../src/core/secret.ts";
+import { MINUTE } from "../../src/core/units.ts";
 import { livePacer } from "../../src/limits/pacing.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
@@ -37,11 +38,12 @@ const LOOKS = ["curator feed", "data-worker jobs", "digest feed", "welcomer feed
 /** The host's rounds are 15 s apart. */
 const LONGEST_MS = 40_000;
 
-/** The mock's examples are of one moment, so the runtime lives shortly before it: what is older than hours is no news. */
-function clockOfTheExamples(): Clock {
-  const wall = systemClock();
-  const offset = Date.UTC(2026, 0, 5, 8, 55) - wall.now();
-  return { ...wall, now: () => wall.now() + offset };
+/** The mock's examples are of one moment, long past. What is older than hours is no news, so they are made to be of now; a job is due then, too. */
+function asOfNow(document: JsonObject): JsonObject {
+  const example = "2026-01-05T09:00:00.000Z";
+  const text = JSON.stringify(document);
+  if (!text.includes(example)) throw new Error(`no example is of ${example}`);
+  return JSON.parse(text.replaceAll(example, new Date(Date.now() + 5 * MINUTE).toISOString())) as JsonObject;
 }
 
 const DESCRIPTION =
@@ -72,7 +74,7 @@ interface Seen {
 }
 
 async function work({ onTestFinished }: TestContext, set: EndpointSet, prism: Prism): Promise<Seen> {
-  const clock = clockOfTheExamples();
+  const clock = systemClock();
   const random = seededRandom(11);
   const seen = {
     confirmed: new Set<string>(),
@@ -143,7 +145,7 @@ async function work({ onTestFinished }: TestContext, set: EndpointSet, prism: Pr
 describe.concurrent.each(SETS)("against an independent mock of set %s", (set) => {
   test("the cast reads what is there and has every write confirmed", { timeout: LONGEST_MS + 20_000 }, async (context) => {
     const { expect: check } = context;
-    const prism = await startPrism(withJob(openApiDocument(set)));
+    const prism = await startPrism(withJob(asOfNow(openApiDocument(set))));
     context.onTestFinished(prism.stop);
     const seen = await work(context, set, prism);
     check([...seen.wrong]).toEqual([]);
