@@ -326,8 +326,11 @@ class Engine implements Runtime {
     const due = unasked === ALL_PARTS ? PARTS : await store.dueParts(member.specialist.handle, freeLanes(member), now);
     for (const part of PARTS) if (due.includes(part) || (unasked & bitOf(part)) !== 0) this.#wake(member, part);
     if (wantsAccount(this.parts, member)) this.#wake(member, "sources");
-    // Where nothing is due any more, as after what waited was withdrawn, no pass sets the next timer.
-    if (member.busy === 0 && !passive) await this.#arm(member);
+    if (passive) return;
+    // Where nothing is due any more, as after what waited was withdrawn, no pass sets the next timer. One that takes long must
+    // not keep the other parts from what comes due meanwhile.
+    if (member.busy === 0) await this.#arm(member);
+    else this.#wakes.set(member.specialist.handle, now + STUCK_LOOK_MS);
   }
 
   /** There is another key, or the network takes the same one again. */
