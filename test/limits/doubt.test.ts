@@ -56,11 +56,27 @@ describe("a process that begins after a while in which nothing ran", () => {
     const { tables, redating, beganAt, hears, admitsAt } = restarted({ aheadMs: DAY });
     expect(admitsAt(beganAt)).toBe(false);
     tables.forget();
-    tables.one(() => redating.begin(T0 + 21 * MINUTE)); // set right, but the ledger does not go back
-    expect(admitsAt(beganAt + MINUTE)).toBe(false);
-    hears(0, T0 + 21 * MINUTE);
-    expect(admitsAt(beganAt + MINUTE)).toBe(false);
-    expect(admitsAt(beganAt + 42 * MINUTE)).toBe(true);
+    tables.one(() => redating.begin(T0 + 21 * MINUTE)); // set right
+    expect(admitsAt(T0 + 22 * MINUTE)).toBe(false);
+    hears(0, T0 + 22 * MINUTE);
+    expect(admitsAt(T0 + 59 * MINUTE)).toBe(false);
+    expect(admitsAt(T0 + 62 * MINUTE)).toBe(true);
+  });
+
+  test("goes on from its own clock where an earlier one was years ahead, and counts from then on what that one has asked", () => {
+    const { tables, redating, beganAt, hears, admitsAt } = restarted({ aheadMs: 3_650 * DAY });
+    hears(3_650 * DAY, beganAt);
+    const usedAt = beganAt + HOUR;
+    for (let i = 0; i < 59; i++) tables.end(tables.admit({ now: usedAt }).attempt ?? 0, { now: usedAt });
+    const parkedAt = usedAt + MINUTE;
+    tables.end(tables.admit({ now: parkedAt }).attempt ?? 0, { now: parkedAt, ending: "limited", retryAfterMs: 30 * MINUTE });
+    tables.forget();
+    const rightAt = T0 + 3 * HOUR;
+    tables.one(() => redating.begin(rightAt));
+    expect(quotaUse(tables.quota.load(KEY), rightAt).hour.used).toBeGreaterThanOrEqual(60);
+    hears(0, rightAt + SECOND); // by an answer to another key's request
+    expect(admitsAt(rightAt + 59 * MINUTE)).toBe(false);
+    expect(admitsAt(rightAt + 62 * MINUTE)).toBe(true);
   });
 
   test("holds nothing longer where its clock is behind, so that time stands until it is set right", () => {
@@ -100,6 +116,19 @@ describe("a process that begins after a while in which nothing ran", () => {
     tables.one(() => createRedating(tables.db, tables.quota).begin(T0 + 2 * HOUR));
     expect(tables.admit({ now: T0 + 2 * HOUR + 58 * MINUTE }).verdict.kind).toBe("wait");
     expect(tables.admit({ now: T0 + 2 * HOUR + 61 * MINUTE }).verdict.kind).toBe("admit");
+  });
+
+  test("a park ends over restarts in which nobody hears the time by the time in which something ran", () => {
+    const { tables, redating, beganAt, hears, admitsAt } = restarted({ aheadMs: 0 });
+    hears(0, beganAt);
+    const parkedAt = beganAt + 45 * MINUTE;
+    tables.end(tables.admit({ now: parkedAt }).attempt ?? 0, { now: parkedAt, ending: "limited", retryAfterMs: 3 * HOUR });
+    for (let i = 0, at = parkedAt + MINUTE; i < 6; i++, at += HOUR) {
+      tables.forget();
+      tables.one(() => redating.begin(at)); // down for a minute, running for the rest of the hour
+      tables.one(() => tables.quota.passTime(at + 59 * MINUTE));
+    }
+    expect(admitsAt(parkedAt + 6 * HOUR)).toBe(true);
   });
 
   test("deletes nothing that still counts", () => {

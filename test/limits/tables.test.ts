@@ -227,6 +227,17 @@ describe("quota rows", () => {
     expect(tables.admit({ now: rightAt + 61 * MINUTE }).verdict.kind).toBe("admit");
   });
 
+  test("a park that was set before the clock went back lasts no longer once it is right again", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+    tables.end(tables.admit({ now: T0 }).attempt ?? 0, { now: T0, ending: "limited", retryAfterMs: 3 * HOUR });
+    // For an hour a process ran whose clock was a day behind.
+    const rightAt = T0 + HOUR;
+    tables.one(() => createRedating(tables.db, tables.quota).heed({ redate: { ms: DAY, since: T0 - DAY } }, rightAt));
+    expect(tables.admit({ now: T0 + 2 * HOUR }).verdict.kind).toBe("wait");
+    expect(tables.admit({ now: T0 + 3 * HOUR + MINUTE }).verdict.kind).toBe("admit");
+  });
+
   test("a regenerated key inherits once, also what is in flight", () => {
     const tables = openTables();
     const heir = asKeyId("key-2");

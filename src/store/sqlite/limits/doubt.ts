@@ -8,8 +8,8 @@ import { JUMP_MS, type Ahead } from "../../../limits/time.ts";
 import { maybeNumber, numberOf } from "../rows.ts";
 
 interface Doubt {
-  /** Up to here the ledger's time was right. */
-  readonly sureAt: number;
+  /** How much of the time since it was last sure has passed, if at all, while nothing ran. */
+  readonly doubtedMs: number;
   /** By how much it was ahead of the network then, at least. */
   readonly aheadMs: number;
   /** When the first process began that has not heard the network's time. */
@@ -49,9 +49,9 @@ export class ClockDoubt {
     return Math.max(cell, Math.min(cell + Math.ceil(doubtedMs / shape.cellMs), cellAt(shape, this.#began)));
   }
 
-  /** Until when a park lasts as long as there is doubt, if it was set before this process began. */
-  heldUntil({ since, until }: { readonly since: number; readonly until: number }): number {
-    return this.#began !== undefined && since < this.#began ? until + this.#doubtedMs() : until;
+  /** By how much later a park was set, and ends, as long as there is doubt: by what may not have passed, but before this process began. */
+  heldMs(since: number): number {
+    return this.#began === undefined ? 0 : Math.max(0, Math.min(this.#doubtedMs(), this.#began - since));
   }
 
   /** How early it may be as far as anybody knows. */
@@ -82,7 +82,7 @@ export class ClockDoubt {
 
   #doubtedMs(): number {
     const doubt = this.#read();
-    return doubt === null || this.#began === undefined ? 0 : Math.max(0, this.#began - doubt.sureAt);
+    return doubt === null ? 0 : Math.max(0, doubt.doubtedMs);
   }
 
   #read(): Doubt | null {
@@ -90,15 +90,17 @@ export class ClockDoubt {
     const row = this.#sql.read.get();
     const from = row === undefined ? undefined : maybeNumber(row, "unsure_from");
     this.#doubt =
-      row === undefined || from === undefined ? null : { sureAt: numberOf(row, "sure_at"), aheadMs: numberOf(row, "ahead_ms"), from };
+      row === undefined || from === undefined
+        ? null
+        : { doubtedMs: numberOf(row, "seen_at") - numberOf(row, "sure_at"), aheadMs: numberOf(row, "ahead_ms"), from };
     return this.#doubt;
   }
 }
 
 function statements(db: DatabaseSync) {
   return {
-    read: db.prepare("SELECT sure_at, ahead_ms, unsure_from FROM ledger_time WHERE one = 1"),
-    begin: db.prepare("UPDATE ledger_time SET unsure_from = coalesce(unsure_from, ?) WHERE one = 1"),
+    read: db.prepare("SELECT seen_at, sure_at, ahead_ms, unsure_from FROM ledger_time WHERE one = 1"),
+    begin: db.prepare("UPDATE ledger_time SET unsure_from = coalesce(unsure_from, ?1), seen_at = max(seen_at, ?1) WHERE one = 1"),
     end: db.prepare("UPDATE ledger_time SET sure_at = ?, ahead_ms = ?, unsure_from = NULL WHERE one = 1"),
     ahead: db.prepare("UPDATE ledger_time SET ahead_ms = ? WHERE one = 1"),
   };

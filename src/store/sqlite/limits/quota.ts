@@ -207,8 +207,25 @@ export class QuotaTable {
 
   /** At start: until the network has told the time, nothing that is counted ages by the time in which nothing ran. */
   beginDoubt(now: number): void {
-    this.#doubt.begin(Math.max(now, this.seenAt()));
+    if (now < this.seenAt()) this.#comeBack(now);
+    this.#doubt.begin(now);
+    this.#seenAt = undefined;
     this.#cache.clear();
+  }
+
+  /**
+   * An earlier process was ahead of this one's clock. Whichever of them is wrong, what lies ahead counts from now on: if time stood
+   * still until the clock has caught up, nothing would be freed for as long, which may be years.
+   */
+  #comeBack(now: number): void {
+    for (const name of WINDOWS) {
+      const place = { span: SPAN[name], to: cellAt(WINDOW_SHAPES[name], now) };
+      this.#sql.pull.run(place);
+      this.#sql.pulled.run(place);
+    }
+    this.#sql.parkBack.run({ now });
+    this.#sql.timeBack.run({ now });
+    this.#seenAt = now;
   }
 
   /** The network has told how far the ledger is ahead of it, or has answered and does not tell. Says by how much less time has passed than was thought. */
@@ -290,8 +307,9 @@ export class QuotaTable {
     if (row === undefined)
       throw new Refused("key_unregistered", "this key has no limits yet", { hint: "register it before its first request" });
     const state = newQuota({ perHour: Number(row["per_hour"]), perDay: Number(row["per_day"]) }, floorsOf(String(row["floors"])));
-    state.parkedAt = Number(row["parked_at"]);
-    state.parkedUntil = this.#doubt.heldUntil({ since: state.parkedAt, until: Number(row["parked_until"]) });
+    const heldMs = this.#doubt.heldMs(Number(row["parked_at"]));
+    state.parkedAt = Number(row["parked_at"]) + heldMs;
+    state.parkedUntil = Number(row["parked_until"]) + heldMs;
     state.parkReason = String(row["park_reason"]);
     state.strikes = Number(row["strikes"]);
     state.seenMs = this.seenAt();
@@ -351,7 +369,10 @@ function statements(db: DatabaseSync) {
     time: db.prepare("SELECT seen_at FROM ledger_time WHERE one = 1"),
     saveTime: db.prepare(`
       INSERT INTO ledger_time (one, seen_at, sure_at, stood) VALUES (1, ?1, ?1, 0) ON CONFLICT DO UPDATE
-      SET seen_at = max(seen_at, ?1), sure_at = iif(unsure_from IS NULL, max(seen_at, ?1), sure_at), stood = 0`),
+      SET seen_at = max(seen_at, ?1), sure_at = sure_at + max(0, ?1 - seen_at), stood = 0`),
+    timeBack: db.prepare(
+      "UPDATE ledger_time SET seen_at = :now, sure_at = min(sure_at, :now), unsure_from = min(unsure_from, :now), stood = 0 WHERE one = 1",
+    ),
     stood: db.prepare("SELECT stood FROM ledger_time WHERE one = 1"),
     saveStood: db.prepare("UPDATE ledger_time SET stood = 1 WHERE one = 1"),
     addBoth: db.prepare(
@@ -365,6 +386,11 @@ function statements(db: DatabaseSync) {
       SELECT key_id, span, :to, slot, sum(used) FROM quota_cell WHERE span = :span AND cell >= :from AND cell < :to GROUP BY key_id, slot
       ON CONFLICT DO UPDATE SET used = used + excluded.used`),
     gathered: db.prepare("DELETE FROM quota_cell WHERE span = :span AND cell >= :from AND cell < :to"),
+    pull: db.prepare(`
+      INSERT INTO quota_cell (key_id, span, cell, slot, used)
+      SELECT key_id, span, :to, slot, sum(used) FROM quota_cell WHERE span = :span AND cell > :to GROUP BY key_id, slot
+      ON CONFLICT DO UPDATE SET used = used + excluded.used`),
+    pulled: db.prepare("DELETE FROM quota_cell WHERE span = :span AND cell > :to"),
     // Lifted out of the way below zero first, since where they go others may still be.
     lift: db.prepare(`
       INSERT INTO quota_cell (key_id, span, cell, slot, used)
@@ -372,7 +398,10 @@ function statements(db: DatabaseSync) {
       GROUP BY key_id, slot, max(cell, min(cell + :cells, :to))`),
     lifted: db.prepare("DELETE FROM quota_cell WHERE span = :span AND cell >= :from"),
     land: db.prepare("UPDATE quota_cell SET cell = -cell WHERE span = :span AND cell < 0"),
-    parkLater: db.prepare("UPDATE quota_key SET parked_at = parked_at + :ms, parked_until = parked_until + :ms WHERE parked_until > :over"),
+    parkLater: db.prepare(
+      "UPDATE quota_key SET parked_at = parked_at + :ms, parked_until = parked_until + :ms WHERE parked_at <= :over AND parked_until > :over",
+    ),
+    parkBack: db.prepare("UPDATE quota_key SET parked_until = parked_until - parked_at + :now, parked_at = :now WHERE parked_at > :now"),
     clear: db.prepare("DELETE FROM quota_cell WHERE key_id = ?"),
     prune: db.prepare("DELETE FROM quota_cell WHERE key_id = ? AND span = ? AND cell < ?"),
     park: db.prepare("UPDATE quota_key SET parked_at = ?, parked_until = ?, park_reason = ?, strikes = ? WHERE key_id = ?"),

@@ -55,10 +55,11 @@ export function createRedating(db: DatabaseSync, quota: QuotaTable): Redating {
     },
     believe: (now) => endDoubt(undefined, now),
     begin(now) {
+      const seenAt = quota.seenAt();
       quota.beginDoubt(now);
       const before = kept();
       if (before === undefined) return;
-      const ms = Math.min(before.ms, now - quota.seenAt());
+      const ms = Math.min(before.ms, now - seenAt);
       if (ms <= 0) return; // still behind: for what comes to light
       redate(ms, before.since, now);
       keep({ ms: before.ms - ms, since: before.since });

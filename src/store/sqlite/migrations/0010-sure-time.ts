@@ -1,7 +1,7 @@
-/** Up to when the ledger's time is known to be right, and since when it is not. Never changed once released. */
+/** How much of the ledger's time is known to have passed, and since when it is not. Never changed once released. */
 
 export const SURE_TIME = `
--- The highest time seen by a process that had heard the network's.
+-- Goes on as seen_at does while a process runs, and not while none does until one has heard the network's time.
 ALTER TABLE ledger_time ADD COLUMN sure_at INTEGER NOT NULL DEFAULT 0;
 -- By how much the ledger was ahead of the network then, at least.
 ALTER TABLE ledger_time ADD COLUMN ahead_ms INTEGER NOT NULL DEFAULT 0;
