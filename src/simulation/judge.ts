@@ -49,6 +49,8 @@ export interface Judge {
   isLate(what: string): void;
   /** The runtime said what of a list it passed over: what lies there is known to be missing. */
   tellsGap(gap: Announcements["gap"]): void;
+  /** The runtime has looked at a list, and said of how much that it was too old. */
+  looks(poll: Announcements["poll"]): void;
   /** What was decided before `since` and is neither done nor given to a person, once everything works again. */
   unfinished(since: number): readonly string[];
   /** The last word, once everything is quiet. `posts` are those of others, oldest first. */
@@ -107,6 +109,7 @@ export function createJudge(options: JudgeOptions): Judge {
     },
     isLate: (what) => violate("P3", what),
     tellsGap: (gap) => void gaps.push(gap),
+    looks: (poll) => seen.heed(poll),
     get effects() {
       return effects;
     },

@@ -180,6 +180,7 @@ function placeMachine(scene: Scene): Machine {
   });
   const announcer = createAnnouncer();
   announcer.on("gap", (gap) => judge.tellsGap(gap));
+  announcer.on("poll", (poll) => judge.looks(poll));
   return createMachine({
     clock,
     random: random.fork("machine"),
