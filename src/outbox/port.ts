@@ -126,6 +126,8 @@ export interface OutboxStore {
   expireIntents(specialist: Handle, now: number, limit: number): Promise<readonly Intent[]>;
   /** Which of these network ids are already claimed by an intent of the specialist's and of this operation: ids of other things may be the same. */
   claimedRefs(by: Pick<Intent, "specialist" | "operation">, refs: readonly string[]): Promise<ReadonlySet<string>>;
+  /** It was dated by a clock that was ahead: from now on it may have been sent at any time. */
+  undate(seq: number): Promise<void>;
   /** Others that were or may have been done to the same object, and where it has words in the same ones; newest first. */
   intentsAlike(intent: Pick<Intent, "seq" | "specialist" | "conflictKey">, limit: number): Promise<Alikes>;
   loadProof(keyId: KeyId, operation: string): Promise<Proof>;

@@ -134,6 +134,8 @@ async function lookFor(parts: Parts, member: Member, intent: Intent): Promise<Lo
   const me = myself(member);
   const undated = undatedIn(networkAt);
   const sought = undated(intent);
+  // Once the network's clock has come to where ours was, it could not be told any more.
+  if (sought !== intent) await parts.store.undate(intent.seq);
   const others = (await othersInDoubt(parts, member, intent)).map(undated);
   const found = await unclaimed(parts, intent, findEffect(sought, records, me, others));
   const { refs, rival } = await ownOf(parts, intent, found, { records, complete, list: readBack.list }, me, undated);

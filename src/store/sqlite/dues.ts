@@ -19,7 +19,9 @@ export function createPullIn(db: DatabaseSync): PullIn {
   const updates = waits.map(([table, at, which]) =>
     db.prepare(`UPDATE ${table} SET ${at} = max(:now, ${at} - :backMs) WHERE ${at} > :now AND ${which}`),
   );
+  const undate = db.prepare("UPDATE intent SET sent_at = 0 WHERE sent_at > ? AND state IN ('sending', 'in_doubt')");
   return (backMs, now) => {
+    undate.run(now); // it has been sent already, nobody knows when
     for (const update of updates) update.run({ backMs, now });
   };
 }

@@ -144,6 +144,7 @@ export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: Ap
   const over = "specialist = ? AND expires_at <= ? AND expires_at IS NOT NULL AND state IN ('proposed', 'ready') AND ever_unknown = 0";
   const anyExpired = db.prepare(`SELECT 1 FROM intent WHERE ${over} LIMIT 1`);
   const expired = db.prepare(`SELECT ${INTENT_ROW} FROM intent WHERE ${over} LIMIT 0 + ?`);
+  const undate = db.prepare("UPDATE intent SET sent_at = 0 WHERE seq = ? AND state = 'in_doubt'");
   const claimed = db.prepare(`
     SELECT created_ref FROM intent WHERE specialist = ? AND operation = ? AND created_ref IN (SELECT value FROM json_each(?))`);
   const proof = db.prepare("SELECT found, missed, proven, lateness_ms FROM proof WHERE key_id = ? AND operation = ?");
@@ -174,6 +175,7 @@ export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: Ap
       return new Set(claimed.all(specialist, operation, JSON.stringify(refs)).map((row) => textOf(row, "created_ref")));
     },
     intentsAlike: createIntentsAlike(db),
+    undate: (seq) => commits.soft(() => void undate.run(seq)),
     async loadProof(keyId, operation) {
       const row = proof.get(keyId, operation);
       if (row === undefined) return { proven: false, found: 0, missed: 0, latenessMs: 0 };
