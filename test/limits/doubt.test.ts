@@ -118,6 +118,19 @@ describe("a process that begins after a while in which nothing ran", () => {
     expect(tables.admit({ now: T0 + 2 * HOUR + 61 * MINUTE }).verdict.kind).toBe("admit");
   });
 
+  test("leaves a request its time to land where the clock has gone back a little", () => {
+    const { tables, redating, beganAt, hears } = restarted({ aheadMs: 2 * HOUR });
+    hears(0, beganAt);
+    tables.end(tables.admit({ now: beganAt }).attempt ?? 0, { now: beganAt, ending: "lost" });
+    const used = (at: number): number => quotaUse(tables.quota.load(KEY), at).hour.used;
+    let landedAt = beganAt + HOUR;
+    while (used(landedAt) > 0) landedAt += SECOND;
+    expect(landedAt).toBeGreaterThan(beganAt + HOUR + MINUTE); // it may land minutes later, and counts from then on
+    tables.forget();
+    tables.one(() => redating.begin(beganAt - SECOND));
+    expect(used(landedAt - 30 * SECOND)).toBe(1);
+  });
+
   test("a park ends over restarts in which nobody hears the time by the time in which something ran", () => {
     const { tables, redating, beganAt, hears, admitsAt } = restarted({ aheadMs: 0 });
     hears(0, beganAt);

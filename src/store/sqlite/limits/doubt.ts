@@ -1,6 +1,7 @@
 /**
  * Whether as much time has passed between two processes as the clock of the later one says. It is in doubt until the network has
- * told that process the time, and meanwhile what was counted before ages as if none had passed. The caller owns the transaction.
+ * told that process the time, and meanwhile what was counted before ages by the time in which something ran. The caller owns the
+ * transaction.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { cellAt, type WindowShape } from "../../../limits/cells.ts";

@@ -29,16 +29,15 @@ export function statements(db: DatabaseSync) {
       SELECT key_id, span, :to, slot, sum(used) FROM quota_cell WHERE span = :span AND cell >= :from AND cell < :to GROUP BY key_id, slot
       ON CONFLICT DO UPDATE SET used = used + excluded.used`),
     gathered: db.prepare("DELETE FROM quota_cell WHERE span = :span AND cell >= :from AND cell < :to"),
-    pull: db.prepare(`
-      INSERT INTO quota_cell (key_id, span, cell, slot, used)
-      SELECT key_id, span, :to, slot, sum(used) FROM quota_cell WHERE span = :span AND cell > :to GROUP BY key_id, slot
-      ON CONFLICT DO UPDATE SET used = used + excluded.used`),
-    pulled: db.prepare("DELETE FROM quota_cell WHERE span = :span AND cell > :to"),
     // Lifted out of the way below zero first, since where they go others may still be.
     lift: db.prepare(`
       INSERT INTO quota_cell (key_id, span, cell, slot, used)
       SELECT key_id, span, -max(cell, min(cell + :cells, :to)), slot, sum(used) FROM quota_cell WHERE span = :span AND cell >= :from
       GROUP BY key_id, slot, max(cell, min(cell + :cells, :to))`),
+    pull: db.prepare(`
+      INSERT INTO quota_cell (key_id, span, cell, slot, used)
+      SELECT key_id, span, -(:to + max(0, cell - :seen)), slot, sum(used) FROM quota_cell WHERE span = :span AND cell >= :to
+      GROUP BY key_id, slot, max(0, cell - :seen)`),
     lifted: db.prepare("DELETE FROM quota_cell WHERE span = :span AND cell >= :from"),
     land: db.prepare("UPDATE quota_cell SET cell = -cell WHERE span = :span AND cell < 0"),
     parkLater: db.prepare(

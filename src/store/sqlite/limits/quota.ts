@@ -220,9 +220,10 @@ export class QuotaTable {
    */
   #comeBack(now: number): void {
     for (const name of WINDOWS) {
-      const place = { span: SPAN[name], to: cellAt(WINDOW_SHAPES[name], now) };
-      this.#sql.pull.run(place);
-      this.#sql.pulled.run(place);
+      const [span, to, seen] = [SPAN[name], cellAt(WINDOW_SHAPES[name], now), cellAt(WINDOW_SHAPES[name], this.seenAt())];
+      this.#sql.pull.run({ span, to, seen }); // what may yet land counts as much later than now as it did then
+      this.#sql.lifted.run({ span, from: to });
+      this.#sql.land.run({ span });
     }
     this.#sql.parkBack.run({ now });
     this.#sql.timeBack.run({ now });
