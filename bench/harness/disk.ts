@@ -26,7 +26,8 @@ export async function diskFloor(folder: string, perSecond: number): Promise<Disk
   const began = performance.now();
   for (let n = 0; n < WRITES; n++) {
     const due = began + (n / perSecond) * 1_000;
-    if (due > performance.now()) await new Promise((resolve) => setTimeout(resolve, due - performance.now()));
+    const early = due - performance.now();
+    if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
     const from = performance.now();
     writeSync(file, bytes, 0, BYTES, (n % PLACES) * BYTES);
     await sync(file);

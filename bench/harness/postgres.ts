@@ -1,9 +1,9 @@
-/** A PostgreSQL of our own for the peers that need one: the server inside an npm package, fsync on, as it is configured by default. */
+/** A PostgreSQL of our own for the peers that need one: the server inside an npm package, fsync on, everything but the number of connections as it ships. */
 import { chmodSync, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { freePort } from "./free-port.ts";
 
 export interface Postgres {
   readonly url: string;
@@ -51,14 +51,4 @@ export async function startPostgres(folder: string): Promise<Postgres> {
     },
     stop: () => server.stop(),
   };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject).listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => (address === null || typeof address === "string" ? reject(new Error("no free port")) : resolve(address.port)));
-    });
-  });
 }

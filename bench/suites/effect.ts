@@ -2,19 +2,18 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { delivered, signatureOf } from "../subjects/webhook.ts";
-import { openBackends, type Backends } from "../harness/backends.ts";
+import { openBackends, type Backends, type Needing } from "../harness/backends.ts";
 import { diskFloor, floorSaid, type DiskFloor } from "../harness/disk.ts";
 import { drive } from "../harness/load.ts";
+import { RESTATE_SETTINGS } from "../harness/restate.ts";
 import { openSink } from "../harness/sink.ts";
 import { figure, percentile, spread, summarise } from "../harness/stats.ts";
 import { startSubject } from "../harness/subject.ts";
 import { goal, type BenchContext, type Goal, type Suite, type SuiteResult } from "../harness/suite.ts";
 
-interface Contender {
-  readonly name: string;
+interface Contender extends Needing {
   readonly file: string;
   readonly settings?: Readonly<Record<string, unknown>>;
-  readonly needs?: "postgres" | "redis";
   /** Answers deliveries and makes no effect. */
   readonly answersOnly?: boolean;
   /** Keeps an event through the end of its process. */
@@ -30,6 +29,7 @@ const CONTENDERS: readonly Contender[] = [
   { name: "pg-boss 12.35.0", file: "pg-boss.js", needs: "postgres", keeps: "job" },
   { name: "DBOS 5.3.0", file: "dbos.js", needs: "postgres", keeps: "workflow" },
   { name: "BullMQ 6.7.0", file: "bullmq.js", needs: "redis", keeps: "job" },
+  { name: "Restate 1.7.12", file: "restate.js", needs: "restate", keeps: "invocation, step" },
 ];
 
 const SPECIALISTS = 64;
@@ -79,7 +79,7 @@ async function once(
   inFlight: number,
   run: number,
   seen: Map<string, Measured[]>,
-  { postgres, redis }: Backends,
+  backends: Backends,
   context: BenchContext,
 ): Promise<void> {
   const key = keyOf(contender, inFlight);
@@ -90,8 +90,7 @@ async function once(
     ...contender.settings,
     folder,
     specialists: SPECIALISTS,
-    ...(contender.needs === "postgres" && postgres !== undefined ? { postgres: await postgres.database(database) } : {}),
-    ...(contender.needs === "redis" && redis !== undefined ? { redis: await redis.fresh() } : {}),
+    ...(await backends.settingsFor(contender, database)),
   };
   const known = seen.get(key) ?? [];
   const measured = await measure(contender, settings, inFlight, context.quick ? 300 : eventsFor(contender, inFlight, seen));
@@ -235,6 +234,8 @@ function report(contenders: readonly Contender[], seen: ReadonlyMap<string, read
       "Sender and network share one process, over bare sockets; each contender has its own; its database, where it has one, is on the same disk with fsync on.",
       `Lifted for Retinue: the tier (10⁹ requests an hour and a day), the brakes on replies, and spacing; ${SPECIALISTS} specialists. Not lifted: signature check, deduplication, one fsynced admission for each request, its settlement, halts, spending, approvals.`,
       "Probot: retry and throttling off, since with them on it replies once a second. pg-boss: 8 workers, batches of 16, told of each job (notifyWorker). DBOS: the workflow's id is the delivery's. BullMQ: 64 at once, appendfsync always.",
+      `${RESTATE_SETTINGS}.`,
+      "CPU is the contender's own process: what PostgreSQL, Redis and Restate's server take in theirs is not in it.",
       "In flight means sent and not answered. Whoever answers before working may lag behind its answers; effects/s counts until the last effect.",
       ...remarks,
     ],
@@ -274,6 +275,8 @@ function judge(
     goals.push(goal(`effects/s at 16, beside ${peer.name}`, { least }, ratio, " ×"));
     ratios[`effects ÷ ${start}`] = ratio;
   }
+  const restate = contenders.find(({ file }) => file === "restate.js");
+  if (restate !== undefined) ratios["effects ÷ Restate"] = mine / of(restate, 16, "effects");
   const floor = contenders.find(({ file }) => file === "floor.js");
   if (floor !== undefined) ratios["effects ÷ floor"] = mine / of(floor, 16, "effects");
   const verify = contenders.find(({ file }) => file === "verify.js");

@@ -2,7 +2,7 @@
 import { createHmac } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { openBackends, type Backends } from "../harness/backends.ts";
+import { openBackends, type Backends, type Needing } from "../harness/backends.ts";
 import { diskFloor, floorSaid, type DiskFloor } from "../harness/disk.ts";
 import { drive } from "../harness/load.ts";
 import { openSink } from "../harness/sink.ts";
@@ -11,11 +11,9 @@ import { startSubject, type Subject } from "../harness/subject.ts";
 import { goal, type BenchContext, type Goal, type Suite, type SuiteResult } from "../harness/suite.ts";
 import { delivered, SECRET, signatureOf } from "../subjects/webhook.ts";
 
-interface Contender {
-  readonly name: string;
+interface Contender extends Needing {
   readonly file: string;
   readonly settings?: Readonly<Record<string, unknown>>;
-  readonly needs?: "postgres" | "redis";
   readonly requestOf?: (n: number) => Buffer;
   /** What is still there after the end of its process. */
   readonly keeps: string;
@@ -89,7 +87,7 @@ async function measure(
   contender: Contender,
   run: number,
   before: Measured | undefined,
-  { postgres, redis }: Backends,
+  backends: Backends,
   context: BenchContext,
 ): Promise<Measured> {
   const name = `w${CONTENDERS.indexOf(contender)}r${run}`;
@@ -99,8 +97,7 @@ async function measure(
     ...contender.settings,
     folder,
     specialists: SPECIALISTS,
-    ...(contender.needs === "postgres" && postgres !== undefined ? { postgres: await postgres.database(name) } : {}),
-    ...(contender.needs === "redis" && redis !== undefined ? { redis: await redis.fresh() } : {}),
+    ...(await backends.settingsFor(contender, name)),
   });
   try {
     const sender = sending(subject.port, contender.requestOf ?? githubRequest);
