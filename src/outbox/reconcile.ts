@@ -60,7 +60,9 @@ export function refusalOf({ code, message }: Intent): Pick<IntentChange, "code" 
 }
 
 function judge(intent: Intent, look: Look, { quietMs, now, knownForMs, proof }: ReconcileRules): IntentChange {
-  const sentAt = intent.sentAt ?? intent.createdAt;
+  const dated = intent.sentAt ?? intent.createdAt;
+  // Where the clock that dated it was wrong, only how long it has been known counts.
+  const sentAt = dated === 0 ? now - knownForMs : dated;
   // By both clocks: the wall clock may have been set, the other one knows nothing of the time before this process.
   const quietAt = Math.max(sentAt + quietMs, now + quietMs - knownForMs);
   switch (look.kind) {

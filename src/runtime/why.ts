@@ -76,7 +76,7 @@ async function explainIntent(asking: Asking, intent: Intent): Promise<Explanatio
     handle: intent.specialist,
     what: intent.operation,
     state: intent.state,
-    since: intent.settledAt ?? intent.sentAt ?? intent.createdAt,
+    since: intent.settledAt ?? (intent.sentAt || intent.createdAt),
     reasons,
     ...(intent.target === undefined ? {} : { target: intent.target }),
     ...(hint === undefined ? {} : { hint }),
@@ -119,7 +119,7 @@ async function reasonsOf(asking: Asking, intent: Intent): Promise<Reason[]> {
           rule: intent.code ?? "outcome_unknown",
           message: `${intent.message ?? "no complete answer came back"}; it is looked for on the network, and what else is about the same waits`,
           lane: intent.lane,
-          ...(intent.sentAt === undefined ? {} : { since: intent.sentAt }),
+          ...(intent.sentAt === undefined || intent.sentAt === 0 ? {} : { since: intent.sentAt }),
           until: intent.nextAt,
         },
       ];
@@ -129,7 +129,7 @@ async function reasonsOf(asking: Asking, intent: Intent): Promise<Reason[]> {
           rule: "sending",
           message: "it is on its way, and its answer is waited for",
           lane: intent.lane,
-          ...(intent.sentAt === undefined ? {} : { since: intent.sentAt }),
+          ...(intent.sentAt === undefined || intent.sentAt === 0 ? {} : { since: intent.sentAt }),
         },
       ];
     case "confirmed":

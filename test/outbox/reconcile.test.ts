@@ -6,7 +6,7 @@ import { asHandle, asIntentId } from "../../src/core/ids.ts";
 import { DAY, HOUR, MINUTE } from "../../src/core/units.ts";
 import { conclude } from "../../src/outbox/conclude.ts";
 import type { Intent, Proof } from "../../src/outbox/port.ts";
-import { ABSENT_LOOKS, MAX_ATTEMPTS, reconcile } from "../../src/outbox/reconcile.ts";
+import { ABSENT_LOOKS, MAX_ATTEMPTS, reconcile, type Look } from "../../src/outbox/reconcile.ts";
 
 const SENT = 1_000_000;
 const QUIET = 210_000;
@@ -118,6 +118,15 @@ describe("an action in doubt", () => {
     const pauses = [MINUTE, HOUR, DAY].map((after) => (unreadable(SENT + after).nextAt ?? 0) - SENT - after);
     expect(pauses).toEqual([MINUTE, HOUR / 4, HOUR]);
     expect(unreadable(SENT + 8 * DAY)).toMatchObject({ state: "parked", code: "read_back_failed" });
+  });
+
+  test("that a clock which was ahead dated is not given up before it has been known for as long", () => {
+    const known = (knownForMs: number, look: Look) =>
+      reconcile(intent({ sentAt: 0 }), look, { quietMs: QUIET, now: SENT + 400 * DAY, knownForMs, proof: proven });
+    expect(known(HOUR, { kind: "unreadable" })).toMatchObject({ state: "in_doubt", code: "read_back_failed" });
+    expect(known(8 * DAY, { kind: "unreadable" })).toMatchObject({ state: "parked", code: "read_back_failed" });
+    expect(known(HOUR, { kind: "gone" })).toMatchObject({ state: "in_doubt" });
+    expect(known(2 * DAY, { kind: "gone" })).toMatchObject({ state: "parked", code: "target_gone" });
   });
 
   test("waits for a person where no read of the interface would show it", () => {
