@@ -1,6 +1,4 @@
 /** Intents in doubt: the network is read back until it shows what happened, or a person has to say. */
-import { cursorOf } from "../client/next-page.ts";
-import { MAY_BE_CUT_OFF } from "../contract/read.ts";
 import type { NetworkRecord } from "../contract/records.ts";
 import type { Intent, IntentChange, Proof } from "../outbox/port.ts";
 import {
@@ -17,16 +15,12 @@ import { ABSENT_LOOKS, reconcile, refusalOf, type Look } from "../outbox/reconci
 import { tellApart, type Shown, type ToldApart } from "../outbox/rivals.ts";
 import { announceIntent } from "./announcing.ts";
 import { follow } from "./concluding.ts";
+import { dropReadings, readBackTo, type NoRoom, type Read } from "./list-reading.ts";
 import { MINUTE } from "../core/units.ts";
-import type { Member } from "./member.ts";
+import type { Doubt, Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
 
 const BATCH = 8;
-/** Pages of a list read before a read-back counts as incomplete: a hundredth of an hour's requests, within these. */
-const LEAST_PAGES = 5;
-const MOST_PAGES = 50;
-/** Asked for, so that few requests go far back; networks cut it to what they allow. */
-const PAGE_SIZE = 100;
 /** A list is read back to so long before the sending, since the clocks of both sides may differ. */
 const BEFORE_SENDING_MS = 15 * MINUTE;
 const MAX_DOUBTS_KNOWN = 10_000;
@@ -35,12 +29,6 @@ const MAX_OTHERS = 1_000;
 /** Confirmed actions looked at to see whether reading back works at all. */
 const CONTROLS = 3;
 
-/** The quota has no place for a read now. */
-interface NoRoom {
-  readonly kind: "no-room";
-  readonly until: number;
-}
-
 /** The object it was about is not there. */
 interface Gone {
   readonly kind: "gone";
@@ -48,40 +36,51 @@ interface Gone {
 
 const GONE: readonly number[] = [404, 410];
 
-/** What was read. Incomplete, it can show that something happened, and never that it did not. */
-interface Read {
-  readonly kind: "read";
-  readonly records: readonly NetworkRecord[];
-  readonly complete: boolean;
-  /** What time it was for the network, where it told. */
-  readonly networkAt: number | undefined;
-}
-
 /** Looks at what is in doubt and due. Answers whether there may be more. */
 export async function settleDoubts(parts: Parts, member: Member): Promise<boolean> {
   const intents = await parts.store.doubtfulIntents(member.specialist.handle, parts.clock.now(), BATCH);
-  for (const intent of intents) {
+  // All at once, so that one reading of a list serves them all.
+  const looks = intents.map((intent) => ({ intent, doubt: wantLook(parts, member, intent) }));
+  let waiting = false;
+  for (const { intent, doubt } of looks) {
     if (parts.stopping.aborted) return false;
-    await settleOne(parts, member, intent);
+    const noRoom = await settleOne(parts, member, intent, doubt);
+    if (noRoom === undefined) doubt.wantedAt = undefined;
+    else await waitForRoom(parts, intent, noRoom);
+    waiting ||= noRoom !== undefined;
   }
+  dropReadings(parts, member, waiting);
   return intents.length === BATCH;
 }
 
-async function settleOne(parts: Parts, member: Member, intent: Intent): Promise<void> {
+/** One look; answers until when it has to wait where the quota has no room for it. */
+async function settleOne(
+  parts: Parts,
+  member: Member,
+  intent: Intent,
+  { knownAt, wantedAt = knownAt }: Doubt,
+): Promise<NoRoom | undefined> {
   const { store, clock, announcer, profile } = parts;
   // Before the look: made in vain for want of room for the control, looks would use up what there is, again and again.
-  const proof = await proofFor(parts, member, intent);
-  if (proof.kind === "no-room") return waitForRoom(parts, intent, proof);
-  const look = await lookFor(parts, member, intent);
-  if (look.kind === "no-room") return waitForRoom(parts, intent, look);
+  const proof = await proofFor(parts, member, intent, wantedAt);
+  if (proof.kind === "no-room") return proof;
+  const seen = await lookFor(parts, member, intent, wantedAt);
+  if (seen.kind === "no-room") return seen;
+  const { look, begunAt } = seen;
   const now = clock.now();
-  const rules = { quietMs: Math.max(profile.quietMs, 2 * proof.latenessMs), now, knownForMs: knownForMs(parts, member, intent), proof };
+  const rules = {
+    quietMs: Math.max(profile.quietMs, 2 * proof.latenessMs),
+    // A list that was read by and by shows what was there when its first page was read.
+    now: now - (clock.monotonic() - begunAt),
+    knownForMs: begunAt - knownAt,
+    proof,
+  };
   const change = settled(intent, reconcile(intent, look, rules));
   const { events, watches } = follow(member, intent, change, now);
-  if (!(await store.moveIntent({ seq: intent.seq, from: ["in_doubt"], change, now, events, watches }))) return;
+  if (!(await store.moveIntent({ seq: intent.seq, from: ["in_doubt"], change, now, events, watches }))) return undefined;
   announceIntent(announcer, member, intent, change, now);
   if (change.state === "confirmed" && member.keyId !== undefined) {
-    const latenessMs = Math.max(proof.latenessMs, intent.attempt === 0 ? 0 : now - (intent.sentAt ?? now));
+    const latenessMs = Math.max(proof.latenessMs, intent.attempt === 0 ? 0 : now - (intent.sentAt || now));
     await store.saveProof(
       member.keyId,
       intent.operation,
@@ -95,6 +94,7 @@ async function settleOne(parts: Parts, member: Member, intent: Intent): Promise<
     );
   }
   parts.wake(member, change.state === "ready" ? "intents" : "events");
+  return undefined;
 }
 
 /** What this store never sent, and the network does not show, is as good as new. */
@@ -113,23 +113,46 @@ async function waitForRoom(parts: Parts, intent: Intent, { until }: NoRoom): Pro
   await parts.store.moveIntent({ seq: intent.seq, from: ["in_doubt"], change, now: parts.clock.now() });
 }
 
-/** How long this process has known of a doubt, by the clock that cannot be set. A wall clock set forward ends no quiet period. */
-function knownForMs({ clock }: Parts, member: Member, { seq, attempt }: Intent): number {
-  const doubt = `${seq}/${attempt}`;
-  const known = (member.doubtsSince ??= new Map());
-  const since = known.get(doubt);
-  if (since !== undefined) return clock.monotonic() - since;
-  if (known.size >= MAX_DOUBTS_KNOWN) known.clear();
-  known.set(doubt, clock.monotonic());
-  return 0;
+/** When this process came to know of a doubt, and that a look at it is due. A wall clock set forward ends no quiet period. */
+function wantLook({ clock }: Parts, member: Member, { seq, attempt }: Intent): Doubt {
+  const name = `${seq}/${attempt}`;
+  const now = clock.monotonic();
+  const doubts = (member.doubts ??= new Map());
+  let doubt = doubts.get(name);
+  if (doubt === undefined) {
+    if (doubts.size >= MAX_DOUBTS_KNOWN) doubts.clear();
+    doubts.set(name, (doubt = { knownAt: now, wantedAt: undefined }));
+  }
+  doubt.wantedAt ??= now;
+  return doubt;
 }
 
-async function lookFor(parts: Parts, member: Member, intent: Intent): Promise<Look | NoRoom> {
+/** What was seen of an intent by a look that was begun then, on the monotonic clock. */
+interface Seen {
+  readonly kind: "seen";
+  readonly look: Look;
+  readonly begunAt: number;
+}
+
+async function lookFor(parts: Parts, member: Member, intent: Intent, since: number): Promise<Seen | NoRoom> {
   const readBack = readBackOf(intent);
+  const read = readBack === undefined ? undefined : await readAll(parts, member, intent, readBack, since);
+  if (read?.kind === "no-room") return read;
+  const begunAt = read?.kind === "read" ? read.begunAt : parts.clock.monotonic();
+  const look = await lookAt(parts, member, intent, readBack, read);
+  return { kind: "seen", look, begunAt };
+}
+
+async function lookAt(
+  parts: Parts,
+  member: Member,
+  intent: Intent,
+  readBack: ReadBack | undefined,
+  read: Read | Gone | undefined,
+): Promise<Look> {
   if (readBack === undefined) return { kind: "no-read" };
-  const read = await readAll(parts, member, intent, readBack);
   if (read === undefined) return { kind: "unreadable" };
-  if (read.kind !== "read") return read;
+  if (read.kind === "gone") return read;
   const { records, complete, networkAt } = read;
   const me = myself(member);
   const undated = undatedIn(networkAt);
@@ -189,35 +212,29 @@ async function unclaimed({ store }: Parts, intent: Intent, refs: readonly string
   return refs.filter((ref) => !claimed.has(ref));
 }
 
-/** All that could show the effect, page by page; undefined when nothing could be read. */
-async function readAll(parts: Parts, member: Member, intent: Intent, readBack: ReadBack): Promise<Read | NoRoom | Gone | undefined> {
-  const records: NetworkRecord[] = [];
-  const { call, list } = readBack;
-  const pagesByNothing = parts.profile.paging.style === "none";
-  let cursor: string | undefined;
-  let networkAt: number | undefined;
-  let unread = 0;
-  const read = (complete: boolean): Read => ({ kind: "read", records, complete, networkAt });
-  const pages = Math.min(MOST_PAGES, Math.max(LEAST_PAGES, Math.floor(member.limits.perHour / 100)));
-  for (let page = 0; page < pages; page++) {
-    const input = { ...call.input, ...(list ? { limit: PAGE_SIZE } : {}), ...(cursor === undefined ? {} : { cursor }) };
-    const answer = await parts.door.read(member, { ...call, input }, { lane: "obligation", signal: parts.ending });
-    if (answer.kind === "waits") return { kind: "no-room", until: answer.until };
-    if (!list && answer.kind === "answered" && answer.outcome.class === "refused" && GONE.includes(answer.outcome.status))
-      return { kind: "gone" };
-    if (answer.kind !== "answered" || answer.outcome.class !== "confirmed") return undefined;
-    const { record, items = [], next, skipped = 0, skewMs } = answer.outcome;
-    networkAt = skewMs === undefined ? undefined : parts.wall.now() + skewMs;
-    if (record !== undefined) records.push(record);
-    if (!list) return record === undefined ? undefined : read(showsAll(record));
-    records.push(...items);
-    unread += skipped; // what could not be read may be what is looked for
-    cursor = next === undefined ? undefined : cursorOf(next);
-    const sentAt = dateOf(undatedIn(networkAt)(intent)) + (skewMs ?? 0) - BEFORE_SENDING_MS;
-    if (reachesBack(items, sentAt)) return read(unread === 0);
-    if (cursor === undefined) return read(unread === 0 && !(pagesByNothing && items.length >= MAY_BE_CUT_OFF));
+/** All that could show the effect; undefined when nothing could be read. A list read before `since` would not show what is looked for. */
+async function readAll(
+  parts: Parts,
+  member: Member,
+  intent: Intent,
+  { call, list }: ReadBack,
+  since: number,
+): Promise<Read | NoRoom | Gone | undefined> {
+  if (list) {
+    const { operation } = call;
+    const sentAt = (skewMs: number | undefined, networkAt: number | undefined): number =>
+      dateOf(undatedIn(networkAt)(intent)) + (skewMs ?? 0) - BEFORE_SENDING_MS;
+    return readBackTo(parts, member, operation, { sentAt, since });
   }
-  return read(false);
+  const begunAt = parts.clock.monotonic();
+  const answer = await parts.door.read(member, call, { lane: "obligation", signal: parts.ending });
+  if (answer.kind === "waits") return { kind: "no-room", until: answer.until };
+  if (answer.kind === "answered" && answer.outcome.class === "refused" && GONE.includes(answer.outcome.status)) return { kind: "gone" };
+  if (answer.kind !== "answered" || answer.outcome.class !== "confirmed") return undefined;
+  const { record, skewMs } = answer.outcome;
+  if (record === undefined) return undefined;
+  const networkAt = skewMs === undefined ? undefined : parts.wall.now() + skewMs;
+  return { kind: "read", records: [record], complete: showsAll(record), networkAt, begunAt };
 }
 
 /** A post shown with fewer replies than it counts may hide the one that is looked for. */
@@ -225,18 +242,16 @@ function showsAll(record: NetworkRecord): boolean {
   return record.kind !== "post" || record.replyCount === undefined || (record.replies?.length ?? 0) >= record.replyCount;
 }
 
-/** Whether a page of a list, newest first, goes back to before `since`. */
-function reachesBack(items: readonly NetworkRecord[], since: number): boolean {
-  const times = items.map((item) => ("createdAtMs" in item ? item.createdAtMs : undefined));
-  const newestFirst = times.every((at, i) => at !== undefined && at <= (times[i - 1] ?? Infinity));
-  return newestFirst && (times.at(-1) ?? Infinity) < since;
-}
-
 /**
  * Whether reading back has been seen to find a confirmed effect of this operation with this key. Absence is worth
  * nothing without that positive control, so it is made when first needed.
  */
-async function proofFor(parts: Parts, member: Member, intent: Intent): Promise<(Proof & { readonly kind: "proof" }) | NoRoom> {
+async function proofFor(
+  parts: Parts,
+  member: Member,
+  intent: Intent,
+  since: number,
+): Promise<(Proof & { readonly kind: "proof" }) | NoRoom> {
   const none = { kind: "proof", proven: false, found: 0, missed: 0, latenessMs: 0 } as const;
   const { keyId } = member;
   if (keyId === undefined) return none;
@@ -244,7 +259,7 @@ async function proofFor(parts: Parts, member: Member, intent: Intent): Promise<(
   if (proof.proven || !needsProof(intent)) return proof;
   for (const control of await confirmedLike(parts, member, intent)) {
     const readBack = readBackOf(control);
-    const read = readBack === undefined ? undefined : await readAll(parts, member, control, readBack);
+    const read = readBack === undefined ? undefined : await readAll(parts, member, control, readBack, since);
     if (read === undefined || read.kind === "gone") continue;
     if (read.kind === "no-room") return read;
     const { records } = read;

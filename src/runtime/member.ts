@@ -1,5 +1,6 @@
 /** A specialist at work: its definition and the little that is kept of it in memory. Truth is in the rows. */
 import { LANES, type Lane } from "../contract/operations.ts";
+import type { NetworkRecord } from "../contract/records.ts";
 import type { TierLimits } from "../contract/tiers.ts";
 import type { KeyId } from "../core/ids.ts";
 import type { Nudge } from "../inbox/port.ts";
@@ -31,6 +32,28 @@ export interface KeyProbe {
   readonly waitMs: number;
 }
 
+/** As far as a list was read. */
+export interface ListReading {
+  readonly begunAt: number;
+  readonly records: NetworkRecord[];
+  pages: number;
+  /** Items that could not be read: one may be what is looked for. */
+  unread: number;
+  cursor: string | undefined;
+  /** How old what was read goes, where the list says so. */
+  reachesTo: number;
+  end: "more" | "all" | "cut-off";
+  skewMs: number | undefined;
+  networkAt: number | undefined;
+}
+
+/** An attempt in doubt, in times of the monotonic clock. */
+export interface Doubt {
+  readonly knownAt: number;
+  /** Since when a look at it has been due: a list that was begun to be read later shows what it would have shown. */
+  wantedAt: number | undefined;
+}
+
 export interface Member {
   specialist: Specialist;
   rules: OperationRules;
@@ -48,8 +71,10 @@ export interface Member {
   waits: Map<Lane, LaneWait> | undefined;
   /** Intents being sent, by row number: no second send starts for them. */
   flying: Set<number> | undefined;
-  /** Since when, on the monotonic clock, this process has known of each attempt in doubt (`seq/attempt`). */
-  doubtsSince: Map<string, number> | undefined;
+  /** What this process knows of each attempt in doubt (`seq/attempt`). */
+  doubts: Map<string, Doubt> | undefined;
+  /** Lists that are read back, by operation, while the quota has no room for the rest. */
+  readings: Map<string, ListReading> | undefined;
   /** What is at work for it now, one bit for each part, see `bitOf`; each runs once at a time. */
   busy: number;
   /** Parts asked for while they were at work, as bits: they run once more. */
@@ -93,7 +118,8 @@ export function createMember(specialist: Specialist, rules: OperationRules, limi
     floors: floorsOf(specialist.lanes),
     waits: undefined,
     flying: undefined,
-    doubtsSince: undefined,
+    doubts: undefined,
+    readings: undefined,
     busy: 0,
     again: 0,
     unasked: ALL_PARTS,
