@@ -2,6 +2,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { shippedNode, type NodeSettings } from "./shipped.ts";
 
 export interface Usage {
   /** User and system time of the process so far. */
@@ -26,15 +27,17 @@ export interface Subject {
 const START_MS = 60_000;
 const STOP_MS = 15_000;
 
-/** Starts `bench/subjects/<file>`, with flags of Node's where it ships with some. Throws with what it wrote when it does not come up. */
-export async function startSubject(
-  file: string,
-  settings: Readonly<Record<string, unknown>>,
-  flags: readonly string[] = [],
-): Promise<Subject> {
+/** Whose code runs in it: Retinue's under Node as its command starts it, everybody else's under Node's own defaults. */
+export type Whose = "retinue" | "peer";
+
+const PLAIN: NodeSettings = { env: {}, flags: [] };
+
+/** Starts `bench/subjects/<file>`. Throws with what it wrote when it does not come up, and ends it. */
+export async function startSubject(file: string, settings: Readonly<Record<string, unknown>>, whose: Whose): Promise<Subject> {
+  const { env, flags } = whose === "retinue" ? shippedNode() : PLAIN;
   const child = fork(join(import.meta.dirname, "../subjects", file), [JSON.stringify(settings)], {
     execArgv: ["--conditions=retinue-source", "--disable-warning=ExperimentalWarning", ...flags, ...profiling()],
-    env: { ...process.env, NODE_ENV: "production", LOG_LEVEL: "fatal" },
+    env: { ...process.env, NODE_ENV: "production", LOG_LEVEL: "fatal", ...env },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
   let said = "";
@@ -45,9 +48,12 @@ export async function startSubject(
     answer(child),
     once(child, "exit").then(() => Promise.reject(new Error(`${file} did not start: ${said}`))),
     new Promise<never>((_, reject) =>
-      setTimeout(() => reject(new Error(`${file} took more than ${START_MS} ms to start: ${said}`)), START_MS).unref(),
+      setTimeout(() => reject(new Error(`${file} took more than ${START_MS / 1_000} s to start: ${said}`)), START_MS).unref(),
     ),
-  ]);
+  ]).catch((error: unknown) => {
+    child.kill("SIGKILL");
+    throw error;
+  });
   const gone = once(child, "exit");
   const ask = async (question: string): Promise<unknown> => {
     if (!child.connected) throw new Error(`${file} ended by itself: ${said}`);

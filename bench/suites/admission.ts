@@ -1,5 +1,6 @@
 /** Admission: the transaction before each request, as many a second as it goes. */
 import { join } from "node:path";
+import { shippedSaid } from "../harness/shipped.ts";
 import { figure, spread, summarise } from "../harness/stats.ts";
 import { startSubject } from "../harness/subject.ts";
 import { goal, type BenchContext, type Suite } from "../harness/suite.ts";
@@ -51,7 +52,11 @@ export const suite: Suite = {
     const seen = new Map<string, Partial<AdmissionSpeed>[]>();
     for (let run = 0; run < context.runs; run++)
       for (const { name, settings } of able) {
-        const subject = await startSubject("admission.ts", settings(join(context.folder, `admission-${run}-${name.length}.sqlite`)));
+        const subject = await startSubject(
+          "admission.ts",
+          settings(join(context.folder, `admission-${run}-${name.length}.sqlite`)),
+          name.startsWith("Retinue") ? "retinue" : "peer",
+        );
         try {
           const speed = (await subject.ask("go")) as Partial<AdmissionSpeed>;
           seen.set(name, [...(seen.get(name) ?? []), speed]);
@@ -89,6 +94,7 @@ export const suite: Suite = {
           : [
               `A key that nobody has used for two days takes ${figure(idle.idleBytes)} bytes of heap, one that sent ${REQUESTS} requests in the last hour ${figure(idle.recentBytes)}.`,
             ]),
+        shippedSaid(),
         "The libraries keep their counts in memory and lose them with the process.",
       ],
       plots: [
@@ -111,7 +117,7 @@ export const suite: Suite = {
 };
 
 async function weigh(context: BenchContext): Promise<IdleKeys> {
-  const subject = await startSubject("admission.ts", { idle: context.quick ? 1_000 : 10_000 });
+  const subject = await startSubject("admission.ts", { idle: context.quick ? 1_000 : 10_000 }, "retinue");
   try {
     const weight = (await subject.ask("go")) as IdleKeys;
     context.progress(`${IDLE}: ${figure(weight.idleBytes)} bytes each`);

@@ -2,6 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openSink } from "../harness/sink.ts";
+import { shippedSaid } from "../harness/shipped.ts";
 import { figure, spread, summarise } from "../harness/stats.ts";
 import { startSubject } from "../harness/subject.ts";
 import { goal, type Suite } from "../harness/suite.ts";
@@ -46,13 +47,12 @@ export const suite: Suite = {
           onRead: () => `{"id":"e1","content":"hello","author":{"id":"a1","handle":"bob"}}`,
         });
         try {
-          const subject = await startSubject("client.ts", {
-            sink: sink.port,
-            client: name,
-            folder,
-            atOnce: AT_ONCE,
-            count: Math.ceil((context.quick ? 2_000 : 60_000) * share),
-          });
+          const count = Math.ceil((context.quick ? 2_000 : 60_000) * share);
+          const subject = await startSubject(
+            "client.ts",
+            { sink: sink.port, client: name, folder, atOnce: AT_ONCE, count },
+            name.startsWith("retinue") ? "retinue" : "peer",
+          );
           const speed = (await subject.ask("go")) as Speed;
           await subject.kill();
           seen.set(name, [...(seen.get(name) ?? []), speed]);
@@ -81,6 +81,7 @@ export const suite: Suite = {
       conditions: [
         "The network is one process with bare sockets; every client has a process of its own. One key, the tier lifted, no spacing.",
         "Retinue reads the answer into a record by the profile, writes an attempt before it and settles it after it; undici and fetch parse the JSON and keep nothing.",
+        shippedSaid(),
         ...missing,
       ],
       plots: [

@@ -1,6 +1,7 @@
 /** The idle crowd: thousands of specialists in one process that look at their network when it is time. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { shippedSaid } from "../harness/shipped.ts";
 import { openSink } from "../harness/sink.ts";
 import { figure, summarise } from "../harness/stats.ts";
 import { startSubject, type Subject } from "../harness/subject.ts";
@@ -52,8 +53,6 @@ const WATCH_MS = 60_000;
 /** A whole minute begins within, and 18 seconds of it pass. */
 const SCHEDULES_MS = 78_000;
 const SCHEDULES = 100;
-/** What bin/retinue.js runs with. */
-const SHIPPED_FLAGS = ["--max-semi-space-size=4", "--heap-growing-percent=40"];
 
 export const suite: Suite = {
   name: "crowd",
@@ -96,8 +95,9 @@ export const suite: Suite = {
           .map(({ name, count }) => [name, count.toLocaleString("en"), "could not run", "", "", "", "", "", ""]),
       ],
       conditions: [
-        `Each specialist watches the feed at the cadence its tier derives, with a cron schedule, a key of its own, rows on disk and shipped pacing, under Node as the command runs it (${SHIPPED_FLAGS.join(" ")}). Heap after garbage collection and RSS as it stands, both above the same process with one.`,
+        `Each specialist watches the feed at the cadence its tier derives, with a cron schedule, a key of its own, rows on disk and shipped pacing. Heap after garbage collection and RSS as it stands, both above the same process with one.`,
         `After the first looks (Starter: ${SPREAD_MS / 1_000} s later, when looks are spread over their period) the crowd is watched for ${WATCH_MS / 1_000} s: processor time and requests include the looks that fall into them. Lateness is from the time written down to the moment the request was sent.`,
+        shippedSaid(),
         ...eachFurther(measured),
         "Peers with nothing armed: agents made (elizaOS: and initialised, on one PGlite in memory, without plugins) and kept.",
         `Schedules: ${SCHEDULES} that are due every minute and do nothing, watched for ${SCHEDULES_MS / 1_000} s from the start, so for at least 18 s of a whole minute. Lateness is from that minute's begin to the first run; of how many the last column says. Retinue keeps them on disk; Mastra as its guide shows, ticking at its default of 10 s, with its store in memory or in a libsql file.`,
@@ -208,7 +208,7 @@ async function inRetinue<Result>(
   const folder = join(context.folder, `crowd-${Math.round(performance.now())}`);
   mkdirSync(folder);
   const sink = await openSink({ onEffect: () => undefined });
-  const subject = await startSubject("crowd.ts", { ...settings, sink: sink.port, folder }, SHIPPED_FLAGS);
+  const subject = await startSubject("crowd.ts", { ...settings, sink: sink.port, folder }, "retinue");
   try {
     return await use(subject, () => sink.requests());
   } finally {
@@ -218,7 +218,7 @@ async function inRetinue<Result>(
 }
 
 async function weighAgents(file: string, count: number): Promise<Seen> {
-  const subject = await startSubject(file, { count });
+  const subject = await startSubject(file, { count }, "peer");
   const { empty, now, startMs } = (await subject.ask("weigh")) as Weighed;
   await subject.kill();
   return { ...NOTHING, heapKb: ((now.heapMb - empty.heapMb) * 1_024) / count, rssMb: now.rssMb - empty.rssMb, startMs };
@@ -232,7 +232,7 @@ async function watchSchedules(file: string, settings: Readonly<Record<string, un
   if (file === "crowd.ts") return inRetinue({ count: SCHEDULES, ...settings }, context, (subject) => watch(subject, "schedules"));
   const folder = join(context.folder, `schedules-${Math.round(performance.now())}`);
   mkdirSync(folder);
-  const subject = await startSubject(file, { count: SCHEDULES, folder, ...settings });
+  const subject = await startSubject(file, { count: SCHEDULES, folder, ...settings }, "peer");
   try {
     return await watch(subject, "late");
   } finally {

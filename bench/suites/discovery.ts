@@ -1,5 +1,6 @@
 /** Discovery: from a job appearing to our application, at equal looks, by the product's own cadence and by fixed intervals. */
 import { MINUTE } from "../../src/core/units.ts";
+import { shippedSaid } from "../harness/shipped.ts";
 import { figure, percentile } from "../harness/stats.ts";
 import { startSubject } from "../harness/subject.ts";
 import { goal, type BenchContext, type Goal, type Suite } from "../harness/suite.ts";
@@ -49,6 +50,7 @@ export const suite: Suite = {
         "Each specialist watches the feed and the jobs of a skill of its own, and applies as soon as it sees one. Eight jobs a day for each, at random moments, each gone after an hour; nobody is chosen. The first day, whose windows start empty, is not counted.",
         "Retinue runs whole, with shipped defaults, on virtual time and a store in memory; each request takes 100 ms. It derives its cadence, and specialists with keys of their own share looks at public lists.",
         "Fixed intervals: a loop for each that looks at the jobs as often a day as Retinue's did and at nothing else, from a moment of its own, shares nothing and applies at once.",
+        shippedSaid(),
         "No webhook tells of a new job. With webhooks the feed is told, so that most looks go to the jobs.",
         "Minutes. The same seeds give the same figures, on any machine and under any load.",
       ],
@@ -63,7 +65,7 @@ export const suite: Suite = {
 async function live(settings: Readonly<Record<string, unknown>>, context: BenchContext): Promise<Seen> {
   const all: Lived[] = [];
   for (let seed = 1; seed <= (context.quick ? 1 : context.runs); seed++) {
-    const subject = await startSubject("discovery.ts", { ...settings, seed, days: context.quick ? 1 : DAYS });
+    const subject = await startSubject("discovery.ts", { ...settings, seed, days: context.quick ? 1 : DAYS }, "retinue");
     try {
       all.push((await subject.ask("live")) as Lived);
     } finally {

@@ -6,6 +6,7 @@ import { seededRandom } from "../../src/core/random.ts";
 import { delivered, signatureOf } from "../subjects/webhook.ts";
 import { openBackends, type Backends, type Needing } from "../harness/backends.ts";
 import { openSink } from "../harness/sink.ts";
+import { shippedSaid } from "../harness/shipped.ts";
 import { figure } from "../harness/stats.ts";
 import { startSubject, type Subject } from "../harness/subject.ts";
 import type { BenchContext, Goal, Suite } from "../harness/suite.ts";
@@ -84,6 +85,7 @@ export const suite: Suite = {
         `${PER_SECOND} deliveries a second; the network answers after ${NETWORK_MS} ms, and has done what it was asked before that. The process is killed at seeded moments and started again at once on what it left; the sender repeats what was not answered, with the same delivery id.`,
         `Counted by the network: an event whose effect never came within ${RECOVERY_MS / 1_000} s is lost, one with two effects is doubled.`,
         "Retinue reads the post back after a quiet period of 1.5 s before it replies again; the network lists a post's replies. Tier, brakes and spacing are lifted as in the effect suite. pg-boss: jobs expire after 5 s. BullMQ: appendfsync always; its server is not killed.",
+        shippedSaid(),
         ...backends.missing,
       ],
       plots: [
@@ -117,14 +119,18 @@ async function ordeal({ name, file, needs, settings }: Contender, { postgres, re
   const database = needs === "postgres" ? await postgres?.database(`o${file.replaceAll(/\W/g, "")}`) : undefined;
   const jobs = needs === "redis" ? await redis?.fresh() : undefined;
   const start = (): Promise<Subject> =>
-    startSubject(file, {
-      ...settings,
-      sink: sink.port,
-      folder,
-      specialists: SPECIALISTS,
-      ...(database === undefined ? {} : { postgres: database }),
-      ...(jobs === undefined ? {} : { redis: jobs }),
-    });
+    startSubject(
+      file,
+      {
+        ...settings,
+        sink: sink.port,
+        folder,
+        specialists: SPECIALISTS,
+        ...(database === undefined ? {} : { postgres: database }),
+        ...(jobs === undefined ? {} : { redis: jobs }),
+      },
+      file === "retinue.ts" ? "retinue" : "peer",
+    );
   let subject = await start();
   const dispatcher = new Agent({ connections: 64 });
   const deliver = async (n: number): Promise<void> => {
@@ -138,8 +144,8 @@ async function ordeal({ name, file, needs, settings }: Contender, { postgres, re
   const began = performance.now();
   const every = events / (kills + 1);
   for (let n = 0, killAt = every, killed = 0; n < events; n++) {
-    const due = began + (n / PER_SECOND) * 1_000;
-    if (due > performance.now()) await pause(due - performance.now());
+    const early = began + (n / PER_SECOND) * 1_000 - performance.now();
+    if (early > 0) await pause(early);
     sent.push(deliver(n));
     if (n < killAt || killed >= kills) continue;
     killed++;

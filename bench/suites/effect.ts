@@ -7,6 +7,7 @@ import { diskFloor, floorSaid, type DiskFloor } from "../harness/disk.ts";
 import { drive } from "../harness/load.ts";
 import { RESTATE_SETTINGS } from "../harness/restate.ts";
 import { openSink } from "../harness/sink.ts";
+import { shippedSaid } from "../harness/shipped.ts";
 import { figure, percentile, spread, summarise } from "../harness/stats.ts";
 import { startSubject } from "../harness/subject.ts";
 import { goal, type BenchContext, type Goal, type Suite, type SuiteResult } from "../harness/suite.ts";
@@ -134,7 +135,7 @@ async function measure(
     arrived();
   };
   const sink = await openSink({ onEffect: effect });
-  const subject = await startSubject(file, { ...settings, sink: sink.port });
+  const subject = await startSubject(file, { ...settings, sink: sink.port }, file === "retinue.ts" ? "retinue" : "peer");
   try {
     const requests = Array.from({ length: total }, (_, n) => requestOf(n));
     const part = async (from: number, to: number): Promise<{ ackMs: number; effectMs: number; refused: number }> => {
@@ -237,6 +238,7 @@ function report(contenders: readonly Contender[], seen: ReadonlyMap<string, read
       `${RESTATE_SETTINGS}.`,
       "CPU is the contender's own process: what PostgreSQL, Redis and Restate's server take in theirs is not in it.",
       "In flight means sent and not answered. Whoever answers before working may lag behind its answers; effects/s counts until the last effect.",
+      shippedSaid(),
       ...remarks,
     ],
     plots: [

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { AdmissionSpeed } from "../harness/ledger.ts";
 import { openDatabase } from "../../src/store/sqlite/database.ts";
+import { shippedSaid } from "../harness/shipped.ts";
 import { figure, summarise } from "../harness/stats.ts";
 import { startSubject } from "../harness/subject.ts";
 import type { Goal, Suite } from "../harness/suite.ts";
@@ -25,7 +26,7 @@ export const suite: Suite = {
       for (const { name, history, keys } of cases) {
         const path = join(context.folder, `growth-${run}-${history}-${keys}.sqlite`);
         if (history > 0) grow(path, context.quick ? Math.min(history, 20_000) : history);
-        const subject = await startSubject("growth.ts", { path, keys, count: context.quick ? 1_000 : 20_000 });
+        const subject = await startSubject("growth.ts", { path, keys, count: context.quick ? 1_000 : 20_000 }, "retinue");
         try {
           const speeds = (await subject.ask("go")) as { readonly admit: AdmissionSpeed; readonly claim: AdmissionSpeed };
           seen.set(name, [...(seen.get(name) ?? []), speeds]);
@@ -66,6 +67,7 @@ export const suite: Suite = {
       conditions: [
         "Goals are judged by the processor's time for each, which the disk and others on the machine change least.",
         "64 at a time, in turn over all specialists; each admission is settled. An event is put, claimed and ended without an intent.",
+        shippedSaid(),
         "Old rows: done events and ended attempts of the same specialists, in the file before it is opened; the file is then read from a warm page cache.",
       ],
       plots: [

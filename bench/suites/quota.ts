@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { TIER_LIMITS } from "../../src/contract/tiers.ts";
 import { startSubject } from "../harness/subject.ts";
+import { shippedSaid } from "../harness/shipped.ts";
 import { figure } from "../harness/stats.ts";
 import type { BenchContext, Goal, Suite } from "../harness/suite.ts";
 
@@ -71,6 +72,7 @@ export const suite: Suite = {
         "Six callers that always want one more. Each request takes 50 to 800 ms and is counted by the server at some moment in between; the server refuses nothing and counts what was over, by sliding windows, by fixed ones at 24 alignments (summed), and by windows anchored at their first request.",
         "A restart ends the process at a moment it does not choose and begins anew at once, with what is on disk.",
         "Retinue is its admission and settlement on SQLite; 2 s late landing, default lane floors, all six lanes with demand. Its day is used to the last cell of a minute. Of what may be used: two days of the day's budget, since both windows start empty.",
+        shippedSaid(),
         "The peers use their default stores, in memory, configured as their docs show for two windows.",
         "@octokit/plugin-throttling and @discordjs/rest take no budgets and react to answers: their server refuses what is over the sliding windows with 429, Retry-After and X-RateLimit headers of the window with least left, and does not count what it refused. Each 429 is a request over the limit; used is what was accepted.",
         "Growth is Retinue's alone; Pro, and 100 days of Free and Starter, are judged by the same server in `npm run limits`.",
@@ -92,14 +94,15 @@ async function live(limiter: string, tier: keyof typeof TIER_LIMITS, restarts: b
   const folder = join(context.folder, `${limiter}-${tier}-${restarts}`.replaceAll(/[^a-zA-Z0-9-]/g, ""));
   mkdirSync(folder);
   const { perHour, perDay } = TIER_LIMITS[tier];
-  const subject = await startSubject("quota.ts", {
+  const settings = {
     limiter,
     enforced: REACTING.includes(limiter),
     limits: { perHour, perDay },
     hours: context.quick ? QUICK.hours : HOURS,
     ...(restarts ? { restartEveryHours: restartHours(context) } : {}),
     folder,
-  });
+  };
+  const subject = await startSubject("quota.ts", settings, limiter === "Retinue" ? "retinue" : "peer");
   try {
     return (await subject.ask("live")) as Lived;
   } finally {

@@ -6,6 +6,7 @@ import { openBackends, type Backends, type Needing } from "../harness/backends.t
 import { diskFloor, floorSaid, type DiskFloor } from "../harness/disk.ts";
 import { drive } from "../harness/load.ts";
 import { openSink } from "../harness/sink.ts";
+import { shippedSaid } from "../harness/shipped.ts";
 import { figure, percentile, spread, summarise, type Summary } from "../harness/stats.ts";
 import { startSubject, type Subject } from "../harness/subject.ts";
 import { goal, type BenchContext, type Goal, type Suite, type SuiteResult } from "../harness/suite.ts";
@@ -93,12 +94,13 @@ async function measure(
   const name = `w${CONTENDERS.indexOf(contender)}r${run}`;
   const folder = join(context.folder, name);
   mkdirSync(folder, { recursive: true });
-  const subject = await startSubject(contender.file, {
+  const settings = {
     ...contender.settings,
     folder,
     specialists: SPECIALISTS,
     ...(await backends.settingsFor(contender, name)),
-  });
+  };
+  const subject = await startSubject(contender.file, settings, contender.name === RETINUE ? "retinue" : "peer");
   try {
     const sender = sending(subject.port, contender.requestOf ?? githubRequest);
     await sender.send({ total: context.quick ? 200 : WARM_UP, inFlight: IN_FLIGHT });
@@ -186,7 +188,7 @@ async function toTheWire(run: number, context: BenchContext): Promise<number> {
       if (++seen === total) all.resolve();
     },
   });
-  const subject = await startSubject("retinue.ts", { sink: sink.port, folder, specialists: SPECIALISTS, spacing: "as shipped" });
+  const subject = await startSubject("retinue.ts", { sink: sink.port, folder, specialists: SPECIALISTS, spacing: "as shipped" }, "retinue");
   try {
     const requests = Array.from({ length: total }, (_, n) => githubRequest(n));
     await drive({
@@ -278,6 +280,7 @@ function report(
       `The sender is one process over bare sockets, each contender another; a payload of ${JSON.stringify(delivered(1)).length} bytes, every one another; databases on the same disk, with fsync on.`,
       "Retinue runs whole, and its deliveries are of a kind nobody handles, which it reads and keeps as they came; of the others no worker runs, and handlers do nothing. pg-boss: the delivery's id is the job's primary key, 20 connections. BullMQ: it is the job's id, appendfsync always. Probot and Bolt keep nothing.",
       `To the wire: the whole runtime with everything on and requests spaced as shipped, ${SPECIALISTS} specialists, ${WIRE_PER_SECOND} deliveries a second, from the first byte sent to the request that arrived.`,
+      shippedSaid(),
       ...remarks,
     ],
     plots: [
