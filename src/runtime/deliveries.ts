@@ -24,7 +24,7 @@ const RETRY_DELAYS_MS: readonly number[] = [5 * SECOND, MINUTE, 10 * MINUTE];
 
 type Fetch = Extract<Meaning, { readonly kind: "fetch" }>;
 /** What is left of an end once its delivery is known. */
-type End = Omit<DeliveryEnd, "seq" | "specialist" | "kind"> & { readonly told?: readonly string[] };
+type End = Omit<DeliveryEnd, "seq" | "specialist" | "kind">;
 
 /**
  * Stores a delivery, and works on it in the same transaction where its bytes alone say what it means. Resolves once it is on
@@ -34,18 +34,18 @@ export function receiveDelivery(parts: Parts, member: Member, delivery: NewDeliv
   const now = parts.clock.now();
   const read = readPlainly(delivery, meantFor(parts, member, now));
   const onStored = (fresh: readonly NewEvent[], waits: boolean): void => {
-    if (waits || read === undefined) parts.wake(member, "deliveries");
+    if (read !== undefined) tellHealth(parts, member, read.meaning);
+    if (waits || read?.end === undefined) parts.wake(member, "deliveries");
     else announceEnd(parts, member, read.meaning, read.end, fresh);
   };
-  const plain = read === undefined ? undefined : { ...stored(read.end), kind: wordOf(read.meaning) };
+  const plain = read?.end === undefined ? undefined : { ...read.end, kind: wordOf(read.meaning) };
   return parts.store.putDelivery({ delivery, plain, onStored }, now);
 }
 
-function readPlainly(delivery: NewDelivery, meant: Meant): { readonly meaning: Meaning; readonly end: End } | undefined {
+function readPlainly(delivery: NewDelivery, meant: Meant): { readonly meaning: Meaning; readonly end: End | undefined } | undefined {
   try {
     const meaning = meaningOf(delivery, meant);
-    const end = plainEnd(meaning, meant);
-    return end === undefined ? undefined : { meaning, end };
+    return { meaning, end: plainEnd(meaning, meant) };
   } catch {
     return undefined; // the pass over what waits meets the same error, says it, and parks the delivery in the end
   }
@@ -83,14 +83,9 @@ async function take(parts: Parts, member: Member, delivery: StoredDelivery, mean
 function plainEnd(meaning: Meaning, meant: Meant): End | undefined {
   switch (meaning.kind) {
     case "events":
-      return {
-        state: "done",
-        events: meaning.events,
-        nudges: nudgesFor(meaning.looks, meant.now),
-        told: meaning.events.map(({ id }) => id),
-      };
+      return { state: "done", events: meaning.events, nudges: nudgesFor(meaning.looks, meant.now) };
     case "hint":
-      return { state: "done", events: [], nudges: nudgesFor(meaning.looks, meant.now), told: jobsIn(meaning.looks) };
+      return { state: "done", events: [], nudges: nudgesFor(meaning.looks, meant.now) };
     case "unhandled":
       return { state: "unhandled", events: [], nudges: [] };
     case "fetch":
@@ -124,7 +119,7 @@ async function endOf(
 
 async function finish(parts: Parts, member: Member, delivery: StoredDelivery, meaning: Meaning, end: End): Promise<void> {
   const { handle } = member.specialist;
-  const ended = { ...stored(end), seq: delivery.seq, specialist: handle, kind: wordOf(meaning) };
+  const ended = { ...end, seq: delivery.seq, specialist: handle, kind: wordOf(meaning) };
   const { fresh } = await parts.store.endDelivery(ended, parts.clock.now());
   announceEnd(parts, member, meaning, end, fresh);
 }
@@ -133,20 +128,20 @@ function wordOf(meaning: Meaning): string | undefined {
   return "word" in meaning ? meaning.word : undefined;
 }
 
-function stored({ state, events, nudges, note }: End): Omit<End, "told"> {
-  return { state, events, nudges, ...(note === undefined ? {} : { note }) };
+/** Once for each delivery, as it comes: what it is about may be read much later, and a poll may find it first. */
+function tellHealth({ profile, health }: Parts, { specialist }: Member, meaning: Meaning): void {
+  const word = wordOf(meaning);
+  const kind = word !== undefined && Object.hasOwn(profile.webhooks.kinds, word) ? profile.webhooks.kinds[word] : undefined;
+  if (kind !== undefined && "told" in meaning) health.told(specialist.handle, kind, meaning.told);
 }
 
 function announceEnd(parts: Parts, member: Member, meaning: Meaning, end: End, fresh: readonly NewEvent[]): void {
-  const { clock, announcer, profile, health } = parts;
+  const { clock, announcer } = parts;
   const { handle } = member.specialist;
-  const word = wordOf(meaning);
-  const kind = word === undefined ? undefined : profile.webhooks.kinds[word];
-  if (kind !== undefined && end.told !== undefined) health.told(handle, kind, end.told);
   announcer.emit("delivery", {
     at: clock.now(),
     handle,
-    kind: word ?? "",
+    kind: wordOf(meaning) ?? "",
     state: end.state,
     fresh: fresh.length,
     ...(end.note === undefined ? {} : { message: end.note }),
@@ -193,10 +188,6 @@ export function nudgesFor(looks: readonly Look[], now: number): readonly Nudge[]
   });
 }
 
-function jobsIn(looks: readonly Look[]): readonly string[] {
-  return looks.flatMap((look) => (look.kind === "job" ? [`job:${look.object}`] : []));
-}
-
 function meantFor({ profile }: Parts, member: Member, now: number): Meant {
   const { specialist } = member;
   return {
@@ -234,7 +225,7 @@ async function fetched(
   switch (answer.kind) {
     case "post": {
       const events: readonly NewEvent[] = postEvents(answer.post, as, meant);
-      return { state: "done", events, nudges: [], told: events.map(({ id }) => id) };
+      return { state: "done", events, nudges: [] };
     }
     case "gone":
       return { state: "done", events: [], nudges: [], note: "what it was about is gone" };

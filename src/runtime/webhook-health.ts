@@ -4,6 +4,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Handle } from "../core/ids.ts";
 import { HOUR, MINUTE } from "../core/units.ts";
 import type { KeptHealth } from "../inbox/port.ts";
+import { groupsOf, newsOf, type Told } from "../intake/webhook/news.ts";
 
 export type WebhookState = "unknown" | "healthy" | "doubtful" | "unhealthy";
 
@@ -17,8 +18,8 @@ export type KeepHealth = (handle: Handle, health: KeptHealth) => void;
 export interface WebhookHealth {
   /** A poll brought these, new to us. */
   found(handle: Handle, events: readonly NewEvent[]): void;
-  /** A delivery told of these: event ids, or `job:<id>`. */
-  told(handle: Handle, kind: string, keys: readonly string[]): void;
+  /** A delivery of this kind told of these. */
+  told(handle: Handle, kind: string, news: readonly Told[]): void;
   of(handle: Handle): HealthShown;
   /** Whether polls for this kind may rest: deliveries are healthy, and have told of it before. A network may announce some kinds only. */
   covers(handle: Handle, kind: string): boolean;
@@ -50,13 +51,25 @@ interface Standing {
   lastToldAt: number | undefined;
   /** Kinds a delivery has told of before: only those can be missed. */
   readonly kinds: Set<string>;
-  /** What deliveries told of lately, and when. */
+  /** The news that deliveries told of lately, and when. */
   readonly recent: Map<string, number>;
-  /** What polls found and no delivery has told of yet, and when. */
-  readonly waiting: Map<string, number>;
+  /** What deliveries told of lately without saying which it is, and no poll has found yet: each stands for one. */
+  readonly credits: Credit[];
+  /** The news that polls found and no delivery has told of yet. */
+  readonly waiting: Map<string, Found>;
   /** What was last kept: when, and the state and number of kinds it had. */
   keptAt: number;
   kept: string;
+}
+
+interface Credit {
+  readonly oneOf: string;
+  readonly at: number;
+}
+
+interface Found {
+  readonly at: number;
+  readonly groups: readonly string[];
 }
 
 /** A network tells an author of replies to itself only, so replies in followed threads are no evidence. */
@@ -68,31 +81,16 @@ export function createWebhookHealth(clock: Clock): WebhookHealth {
   let countsFrom = -Infinity;
   const standingOf = (handle: Handle): Standing => {
     const known = standings.get(handle);
-    if (known !== undefined) return settle(known);
+    if (known !== undefined) return settle(known, clock.now());
     const fresh = newStanding({ told: 0, missed: 0, missedInRow: 0, lastToldAt: undefined, kinds: [] });
     standings.set(handle, fresh);
     return fresh;
-  };
-  /** What has waited too long for a delivery was missed. */
-  const settle = (standing: Standing): Standing => {
-    const now = clock.now();
-    for (const [key, at] of standing.waiting) {
-      if (at > now - GRACE_MS) break;
-      standing.waiting.delete(key);
-      standing.missed += 1;
-      standing.missedInRow += 1;
-    }
-    for (const [key, at] of standing.recent) {
-      if (at > now - REMEMBERED_MS) break;
-      standing.recent.delete(key);
-    }
-    return standing;
   };
 
   const of = (handle: Handle): HealthShown => {
     const known = standings.get(handle);
     if (known === undefined) return { state: "unknown", told: 0, missed: 0, missedInRow: 0, lastToldAt: undefined };
-    const { told, missed, missedInRow, lastToldAt } = settle(known);
+    const { told, missed, missedInRow, lastToldAt } = settle(known, clock.now());
     return { state: stateOf(told, missedInRow), told, missed, missedInRow, lastToldAt };
   };
 
@@ -100,21 +98,25 @@ export function createWebhookHealth(clock: Clock): WebhookHealth {
     found(handle, events) {
       const standing = standings.get(handle);
       if (standing === undefined) return; // no delivery has ever come: nothing to compare with
-      settle(standing);
+      settle(standing, clock.now());
       if (clock.now() < countsFrom) return;
       for (const event of events) {
-        const key = keyOf(event);
-        if (event.via !== "poll" || !standing.kinds.has(event.kind) || standing.recent.has(key)) continue;
-        remember(standing.waiting, key, clock.now());
+        const news = newsOf(event);
+        if (event.via !== "poll" || !standing.kinds.has(event.kind) || standing.recent.has(news)) continue;
+        const groups = groupsOf(event);
+        if (!spend(standing.credits, groups)) remember(standing.waiting, news, { at: clock.now(), groups });
       }
       keeper.changed(handle, standing);
     },
-    told(handle, kind, keys) {
+    told(handle, kind, news) {
       const standing = standingOf(handle);
       if (!NO_EVIDENCE.includes(kind)) standing.kinds.add(kind);
-      for (const key of keys) {
-        standing.waiting.delete(key);
-        remember(standing.recent, key, clock.now());
+      for (const one of news) {
+        if ("oneOf" in one) credit(standing, { ...one, at: clock.now() });
+        else {
+          standing.waiting.delete(one.news);
+          remember(standing.recent, one.news, clock.now());
+        }
       }
       standing.told += 1;
       standing.missedInRow = 0;
@@ -129,7 +131,7 @@ export function createWebhookHealth(clock: Clock): WebhookHealth {
       keeper.keepBy(onChange);
     },
     flush() {
-      for (const [handle, standing] of standings) keeper.keep(handle, settle(standing));
+      for (const [handle, standing] of standings) keeper.keep(handle, settle(standing, clock.now()));
     },
   };
 }
@@ -153,7 +155,7 @@ function createKeeper(clock: Clock) {
 }
 
 function newStanding({ kinds, ...counts }: KeptHealth): Standing {
-  const standing = { ...counts, kinds: new Set(kinds), recent: new Map(), waiting: new Map(), keptAt: -Infinity };
+  const standing = { ...counts, kinds: new Set(kinds), recent: new Map(), credits: [], waiting: new Map(), keptAt: -Infinity };
   return { ...standing, kept: marksOf(standing) };
 }
 
@@ -166,14 +168,44 @@ function stateOf(told: number, missedInRow: number): WebhookState {
   return told >= HEALTHY_AFTER && missedInRow === 0 ? "healthy" : "doubtful";
 }
 
-/** A job's standing is told of as a whole: its assignment by a poll is the one a delivery made us look for. */
-function keyOf(event: NewEvent): string {
-  return event.kind.startsWith("job.") && event.kind !== "job.listed" && event.thread !== undefined ? event.thread : event.id;
+/** What has waited too long for a delivery was missed. */
+function settle(standing: Standing, now: number): Standing {
+  for (const [news, { at }] of standing.waiting) {
+    if (at > now - GRACE_MS) break;
+    standing.waiting.delete(news);
+    standing.missed += 1;
+    standing.missedInRow += 1;
+  }
+  for (const [news, at] of standing.recent) {
+    if (at > now - REMEMBERED_MS) break;
+    standing.recent.delete(news);
+  }
+  const remembered = standing.credits.findIndex(({ at }) => at > now - REMEMBERED_MS);
+  standing.credits.splice(0, remembered < 0 ? Infinity : remembered);
+  return standing;
 }
 
-function remember(map: Map<string, number>, key: string, at: number): void {
+/** For what waits longest, else for what a poll finds next. */
+function credit({ waiting, credits }: Standing, told: Credit): void {
+  for (const [news, { groups }] of waiting) {
+    if (!groups.includes(told.oneOf)) continue;
+    waiting.delete(news);
+    return;
+  }
+  credits.push(told);
+  if (credits.length > MAX_REMEMBERED) credits.shift();
+}
+
+/** Answers whether there was one to spend. */
+function spend(credits: Credit[], groups: readonly string[]): boolean {
+  const at = credits.findIndex(({ oneOf }) => groups.includes(oneOf));
+  if (at >= 0) credits.splice(at, 1);
+  return at >= 0;
+}
+
+function remember<T>(map: Map<string, T>, key: string, value: T): void {
   map.delete(key);
-  map.set(key, at);
+  map.set(key, value);
   const oldest = map.keys().next();
   if (map.size > MAX_REMEMBERED && oldest.done !== true) map.delete(oldest.value);
 }

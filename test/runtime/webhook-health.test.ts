@@ -21,7 +21,7 @@ function watching() {
   const clock = virtualClock();
   const health = createWebhookHealth(clock);
   const told = (n: number): void => {
-    for (let i = 0; i < n; i++) health.told(scout, "post.created", [`post.created:told_${i}`]);
+    for (let i = 0; i < n; i++) health.told(scout, "post.created", [{ news: `post.created:told_${i}` }]);
   };
   return { clock, health, told };
 }
@@ -61,7 +61,7 @@ describe("webhooks are", () => {
     told(3);
     health.found(scout, [event("post.created", "late")]);
     await clock.advance(60_000);
-    health.told(scout, "post.created", ["post.created:late"]);
+    health.told(scout, "post.created", [{ news: "post.created:late" }]);
     health.found(scout, [event("post.created", "told_1")]);
     await clock.advance(300_000);
     expect(health.of(scout)).toMatchObject({ state: "healthy", missed: 0 });
@@ -70,7 +70,7 @@ describe("webhooks are", () => {
   it("not blamed for kinds they never tell of, nor for replies to others", async () => {
     const { health, told, clock } = watching();
     told(3);
-    health.told(scout, "reply.created", ["reply.created:1"]);
+    health.told(scout, "reply.created", [{ news: "post.created:1" }]);
     health.found(scout, [event("job.listed", "1"), event("reply.created", "2")]);
     await clock.advance(300_000);
     expect(health.of(scout)).toMatchObject({ state: "healthy", missed: 0 });
@@ -78,13 +78,40 @@ describe("webhooks are", () => {
 
   it("credited for a job whose standing a poll then read", async () => {
     const { health, clock } = watching();
-    health.told(scout, "job.assigned", ["job:4"]);
+    health.told(scout, "job.assigned", [{ news: "job:4" }]);
     health.found(scout, [event("job.assigned", "4#1", "job:4")]);
     await clock.advance(300_000);
     expect(health.of(scout).missed).toBe(0);
     health.found(scout, [event("job.assigned", "5#1", "job:5")]);
     await clock.advance(300_000);
     expect(health.of(scout).missed).toBe(1);
+  });
+
+  it("credited for a post they named, whatever it turned out to be to us", async () => {
+    const { health, told, clock } = watching();
+    told(3);
+    health.told(scout, "mention.created", [{ news: "post.created:other" }]);
+    health.told(scout, "reply.created", [{ news: "post.created:9" }]);
+    health.found(scout, [event("mention.created", "9")]);
+    await clock.advance(300_000);
+    expect(health.of(scout).missed).toBe(0);
+  });
+
+  it("credited once for each that did not say what it was about, before a poll or after it, and for an hour", async () => {
+    const { health, told, clock } = watching();
+    told(3);
+    const like = event("post.liked", "7#3", "7");
+    health.told(scout, "post.created", [{ oneOf: "post.created" }]);
+    health.told(scout, "post.liked", [{ oneOf: "post.liked:7" }]);
+    health.found(scout, [event("post.created", "a"), event("post.created", "b"), like, event("post.liked", "8#1", "8")]);
+    health.told(scout, "post.created", [{ oneOf: "post.created" }]);
+    await clock.advance(300_000);
+    expect(health.of(scout).missed).toBe(1); // the like of 8
+    health.told(scout, "post.created", [{ oneOf: "post.created" }]);
+    await clock.advance(61 * MINUTE);
+    health.found(scout, [event("post.created", "c")]);
+    await clock.advance(300_000);
+    expect(health.of(scout).missed).toBe(2);
   });
 
   it("relied on only for kinds they have told of", () => {

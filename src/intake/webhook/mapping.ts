@@ -10,6 +10,7 @@ import { readId } from "../../contract/values.ts";
 import { isObject, parseJson, type Json, type JsonObject } from "../../core/json.ts";
 import { feedEvents, isOwn, plain, type FeedReader } from "../feed.ts";
 import { readJobs, type JobsReader } from "../jobs.ts";
+import { jobNews, likesOf, newsOf, postNews, type Told } from "./news.ts";
 import { utf8 } from "./schemes.ts";
 
 /** What is worth looking at because of a delivery. */
@@ -24,13 +25,26 @@ export type Look =
 export type Decision = "approved" | "rejected";
 
 export type Meaning =
-  | { readonly kind: "events"; readonly word: string; readonly events: readonly NewEvent[]; readonly looks: readonly Look[] }
+  | {
+      readonly kind: "events";
+      readonly word: string;
+      readonly events: readonly NewEvent[];
+      readonly looks: readonly Look[];
+      readonly told: readonly Told[];
+    }
   /** The post has to be read before anything can be said; `thread` is where it belongs, as far as known. */
-  | { readonly kind: "fetch"; readonly word: string; readonly post: string; readonly as: PostKind; readonly thread: string | undefined }
+  | {
+      readonly kind: "fetch";
+      readonly word: string;
+      readonly post: string;
+      readonly as: PostKind;
+      readonly thread: string | undefined;
+      readonly told: readonly Told[];
+    }
   /** The network's Guardian decided on an action of ours. */
   | { readonly kind: "decision"; readonly word: string; readonly decision: Decision; readonly body: JsonObject }
-  /** Something happened, and nothing says to what. */
-  | { readonly kind: "hint"; readonly word: string | undefined; readonly looks: readonly Look[] }
+  /** Something happened, and a look says what. */
+  | { readonly kind: "hint"; readonly word: string | undefined; readonly looks: readonly Look[]; readonly told: readonly Told[] }
   /** Nobody handles this. */
   | { readonly kind: "unhandled"; readonly word: string }
   | { readonly kind: "unreadable"; readonly why: string };
@@ -92,7 +106,7 @@ export function meaningOf(delivery: { readonly body: Uint8Array; readonly kind: 
   if (!isObject(body)) return { kind: "unreadable", why: "the body is no JSON object of a depth we read" };
   const { webhooks } = meant.profile;
   const word = kindOf(body, webhooks) ?? delivery.kind;
-  if (word === undefined) return { kind: "hint", word: undefined, looks: looksFor(undefined) };
+  if (word === undefined) return { kind: "hint", word: undefined, looks: looksFor(undefined), told: [] };
   const decision = Object.hasOwn(webhooks.decisions, word) ? webhooks.decisions[word] : undefined;
   if (decision !== undefined) return { kind: "decision", word, decision, body };
   const kind = Object.hasOwn(webhooks.kinds, word) ? webhooks.kinds[word] : undefined;
@@ -142,14 +156,25 @@ function recordOf<Name extends keyof Read>({ profile }: Meant, name: Name, objec
 }
 
 function postMeaning(word: string, as: PostKind, post: Post | undefined, meant: Meant): Meaning {
-  if (post === undefined) return { kind: "hint", word, looks: looksFor(as) };
+  if (post === undefined) return ofSome(word, as);
   const thread = post.parentId;
+  const told: readonly Told[] = [{ news: postNews(post.id) }];
   if (post.content === undefined || (post.authorId === undefined && post.authorHandle === undefined)) {
     // A new post by others costs one look at the feed, however many there are.
-    if (as === "post.created") return { kind: "hint", word, looks: looksFor(as) };
-    return { kind: "fetch", word, post: post.id, as, thread };
+    if (as === "post.created") return { kind: "hint", word, looks: looksFor(as), told };
+    return { kind: "fetch", word, post: post.id, as, thread, told };
   }
-  return { kind: "events", word, events: postEvents(post, as, meant), looks: [] };
+  return { kind: "events", word, events: postEvents(post, as, meant), looks: [], told };
+}
+
+/** One of the kind, and nothing says which. */
+function ofSome(word: string, kind: string): Meaning {
+  return { kind: "hint", word, looks: looksFor(kind), told: [{ oneOf: kind }] };
+}
+
+/** What is told of is what happened, and nothing else is worth a look. */
+function happened(word: string, ...events: readonly NewEvent[]): Meaning {
+  return { kind: "events", word, events, looks: [], told: events.map((event) => ({ news: newsOf(event) })) };
 }
 
 /** The events of a complete post; shared with posts that were fetched. Old ones mean nothing any more. */
@@ -176,13 +201,15 @@ export function postEvents(post: Post, as: PostKind, { feed, now }: Pick<Meant, 
 
 /** As a poll counts likes: by person where the post lists them, else by the count; without either, a look at the thread. */
 function likeMeaning(word: string, post: Post | undefined, object: JsonObject, { feed, profile }: Meant): Meaning {
-  if (post === undefined) return { kind: "hint", word, looks: looksFor("post.liked") };
+  if (post === undefined) return ofSome(word, "post.liked");
   const by = readObject(profile, "agent", object["by"] ?? object["actor"] ?? object["liker"]);
   const liker = by?.kind === "agent" ? by : undefined;
   const occurrence = post.likedBy !== undefined ? liker?.id : post.votes;
-  if (occurrence === undefined) return { kind: "hint", word, looks: [{ kind: "thread", object: post.id, follow: false }] };
-  if (!feed.handles("post.liked") || (liker !== undefined && liker.id === feed.accountId))
-    return { kind: "events", word, events: [], looks: [] };
+  if (occurrence === undefined) {
+    const looks: readonly Look[] = [{ kind: "thread", object: post.id, follow: false }];
+    return { kind: "hint", word, looks, told: [{ oneOf: likesOf(post.id) }] };
+  }
+  if (!feed.handles("post.liked") || (liker !== undefined && liker.id === feed.accountId)) return happened(word);
   const payload = {
     postId: post.id,
     ...(liker === undefined ? {} : { byId: liker.id, ...(liker.handle === undefined ? {} : { byHandle: liker.handle }) }),
@@ -196,26 +223,29 @@ function likeMeaning(word: string, post: Post | undefined, object: JsonObject, {
     via: "webhook",
     hops: 0,
   };
-  return { kind: "events", word, events: [event], looks: [] };
+  return happened(word, event);
 }
 
 function listedMeaning(word: string, job: Job | undefined, { jobs, now }: Meant): Meaning {
   if (jobs === undefined) return { kind: "unhandled", word };
-  if (job === undefined || job.title === undefined) return { kind: "hint", word, looks: looksFor("job.listed") };
+  if (job === undefined) return ofSome(word, "job.listed");
+  if (job.title === undefined)
+    return { kind: "hint", word, looks: looksFor("job.listed"), told: [{ news: eventId("job.listed", job.id) }] };
   const { events } = readJobs([job], { seen: [], startedAt: 0 }, jobs, now);
-  return { kind: "events", word, events: events.map((event) => ({ ...event, via: "webhook" })), looks: [] };
+  return happened(word, ...events.map((event): NewEvent => ({ ...event, via: "webhook" })));
 }
 
 /** What became of a job is read from the job itself: its standing counts the occurrences for webhooks and polls alike. */
 function jobMeaning(word: string, kind: string, job: Job | undefined): Meaning {
-  if (job === undefined) return { kind: "hint", word, looks: looksFor(kind) };
-  return { kind: "hint", word, looks: [{ kind: "job", object: job.id, follow: kind === "job.assigned" }] };
+  if (job === undefined) return ofSome(word, kind);
+  const looks: readonly Look[] = [{ kind: "job", object: job.id, follow: kind === "job.assigned" }];
+  return { kind: "hint", word, looks, told: [{ news: jobNews(job.id) }] };
 }
 
 function followerMeaning(word: string, agent: Agent | undefined, { feed, handles }: Meant): Meaning {
   if (agent === undefined) return { kind: "unreadable", why: `${word} names nobody` };
   if (!handles("follower.new")) return { kind: "unhandled", word };
-  return { kind: "events", word, events: [single(feed, "follower.new", agent.id, plain(agent))], looks: [] };
+  return happened(word, single(feed, "follower.new", agent.id, plain(agent)));
 }
 
 function approvalMeaning(word: string, body: JsonObject, object: JsonObject, { feed, handles, profile }: Meant): Meaning {
@@ -227,7 +257,7 @@ function approvalMeaning(word: string, body: JsonObject, object: JsonObject, { f
   const payload = { ...(reference === undefined ? {} : { reference }), ...(message === undefined ? {} : { message }), raw: object };
   const id = reference ?? idOf(body, profile);
   if (id === undefined) return { kind: "unreadable", why: `${word} names no approval` };
-  return { kind: "events", word, events: [single(feed, "approval.required", id, payload)], looks: [] };
+  return happened(word, single(feed, "approval.required", id, payload));
 }
 
 /** The approval that a delivery is about, where it says so. */
@@ -249,8 +279,7 @@ function extraMeaning(word: string, mapped: string | undefined, body: JsonObject
   const id = idOf(body, meant.profile) ?? readId(object["id"] ?? null);
   if (id === undefined) return { kind: "unreadable", why: `${word} has no id to tell it from another` };
   const occurrence = firstAt(body, meant.profile.webhooks.occurrence.map(fieldPath), readId);
-  const event = single(meant.feed, kind, id, { id, raw: body }, occurrence);
-  return { kind: "events", word, events: [event], looks: [] };
+  return happened(word, single(meant.feed, kind, id, { id, raw: body }, occurrence));
 }
 
 /** Under which a kind is handled that is none of ours. */

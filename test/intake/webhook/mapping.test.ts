@@ -133,6 +133,7 @@ describe("what is not said", () => {
       post: "post_9",
       as: "mention.created",
       thread: undefined,
+      told: [{ news: "post.created:post_9" }],
     });
     expect(about("post.replied", { id: "post_9", reply_to: "post_1" })).toMatchObject({ kind: "fetch", post: "post_9", thread: "post_1" });
     expect(about("post.created", { id: "post_9" })).toMatchObject({ kind: "hint", looks: [{ kind: "source", name: "feed" }] });
@@ -150,6 +151,21 @@ describe("what is not said", () => {
   it("an event's own id is not taken for an object's", () => {
     expect(about("mention", {})).toMatchObject({ kind: "hint" });
     expect(about("follower.new", {})).toMatchObject({ kind: "unreadable" });
+  });
+});
+
+describe("what a look finds was told of by", () => {
+  it.each([
+    ["post.created", { id: "post_9" }, { news: "post.created:post_9" }],
+    ["post.created", { title: "of nothing" }, { oneOf: "post.created" }],
+    ["mention", post({ content: "@scout" }), { news: "post.created:post_9" }],
+    ["post.liked", { id: "post_9" }, { oneOf: "post.liked:post_9" }],
+    ["post.liked", post({ votes: 4 }), { news: "post.liked:post_9#4" }],
+    ["job.created", { id: "job_4" }, { news: "job.listed:job_4" }],
+    ["job.assigned", { id: "job_4" }, { news: "job:job_4" }],
+    ["job.assigned", { title: "of nothing" }, { oneOf: "job.assigned" }],
+  ])("%s of %j", (type, data, told) => {
+    expect(about(type, data)).toMatchObject({ told: [told] });
   });
 });
 
