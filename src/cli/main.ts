@@ -19,7 +19,7 @@ export interface Surroundings {
 }
 
 /** Runs one command line. Answers the exit code and never throws. */
-export async function main(argv: readonly string[], around: Surroundings = processSurroundings()): Promise<ExitCode> {
+export async function main(argv: readonly string[], around: Surroundings = processSurroundings(argv)): Promise<ExitCode> {
   const json = argv.includes("--json");
   try {
     return await runCommand(argv, json, around);
@@ -28,12 +28,16 @@ export async function main(argv: readonly string[], around: Surroundings = proce
   }
 }
 
-function processSurroundings(): Surroundings {
-  // A reader that goes away (`| head`) is no failure of ours. A terminal that has closed takes no more words, and to say
-  // so would only fail again: the signal that came with it stops us, or nobody wanted to watch.
+function processSurroundings(argv: readonly string[]): Surroundings {
+  const runs = argv.find((word) => !word.startsWith("-")) === "run";
   for (const stream of [process.stdout, process.stderr])
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code === "EPIPE") process.exit(EXIT.done);
+      // A reader that goes away (`| head`) is no failure of a command's, but a runtime is not meant to end by it. A terminal that
+      // has closed takes no more words, and to say so would only fail again: the signal that came with it stops us.
+      if (error.code === "EPIPE") process.exit(runs ? EXIT.failed : EXIT.done);
+      if (runs || stream !== process.stdout) return; // specialists work on, whoever can be told
+      process.stderr.write(`what was asked for could not be written: ${error.message}\n`);
+      process.exit(EXIT.failed);
     });
   return { cwd: process.cwd(), env: process.env, stdout: process.stdout, stderr: process.stderr };
 }
@@ -143,5 +147,8 @@ function report(error: unknown, json: boolean, { stdout, stderr, env, cwd }: Sur
   if (json) stdout.write(`${JSON.stringify({ error: problemJson(problem, cwd) })}\n`);
   else stderr.write(`${problemLines(problem, createPaint(wantsColour(stderr, env)), cwd).join("\n")}\n`);
   if ((env["DEBUG"] ?? "") !== "" && error instanceof Error) stderr.write(`${error.stack}\n`);
-  return error instanceof Misconfigured ? EXIT.misused : EXIT.failed;
+  return error instanceof Misconfigured && !PASSING.includes(error.code) ? EXIT.misused : EXIT.failed;
 }
+
+/** Held by another process, which may be the one that this one takes over from: a service manager is to try again. */
+const PASSING: readonly string[] = ["store_in_use", "port_in_use"];

@@ -1,4 +1,5 @@
 /** The command line itself: help, versions, exit codes, and errors that fit a screen. */
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -10,6 +11,7 @@ import { inProcess, retinue } from "./retinue.ts";
 const manifest = readFileSync(join(import.meta.dirname, "../../package.json"), "utf8");
 const { version } = JSON.parse(manifest) as { version: string };
 const cwd = import.meta.dirname;
+const BIN = join(cwd, "../../bin/retinue.js");
 
 describe("retinue", () => {
   test("--version prints the version of the package", async () => {
@@ -45,6 +47,12 @@ describe("retinue", () => {
     const json = await inProcess([...args, "--json"], { cwd });
     expect(json).toMatchObject({ code: 2, stderr: "" });
     expect(JSON.parse(json.stdout)).toMatchObject({ error: { message: expect.stringContaining(message) } });
+  });
+
+  test("what cannot be written is a failure, and a reader that went away is none", async () => {
+    const written = (to: string) => spawnSync("bash", ["-c", `"$0" "$1" --help ${to}`, process.execPath, BIN], { encoding: "utf8" });
+    expect(written("> /dev/full")).toMatchObject({ status: 1, stderr: expect.stringContaining("ENOSPC") });
+    expect(written("| true; exit ${PIPESTATUS[0]}")).toMatchObject({ status: 0, stderr: "" });
   });
 
   test("an old Node is told what to do, before anything is imported", async () => {

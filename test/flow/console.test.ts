@@ -58,7 +58,7 @@ test("without a token there is no status, and a port in use starts nothing", { t
   const { port } = other.address() as AddressInfo;
   const before = lab.network.summary(["scout"]).network.requests;
   const late = await lab.run({ env: { RETINUE_CONSOLE_PORT: String(port) } }).ended;
-  expect(late.code).toBe(2);
+  expect(late.code).toBe(1);
   const { error } = resultOf(late);
   expect(isObject(error) && error["code"]).toBe("port_in_use");
   expect(lab.network.summary(["scout"]).network.requests - before).toBeLessThanOrEqual(1); // the look whether anybody is there
