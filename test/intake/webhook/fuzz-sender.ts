@@ -2,7 +2,7 @@
 import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { seededRandom } from "../../../src/core/random.ts";
-import { anyRequest, type RawRequest } from "./grammar.ts";
+import { anyRequest, UNENDING, type RawRequest } from "./grammar.ts";
 import { SECRET } from "./secret.ts";
 
 export interface SendOrder {
@@ -12,14 +12,17 @@ export interface SendOrder {
   readonly atOnce: number;
 }
 
-/** What came back: how often each status, and how often none. */
+/** What came back: for each kind of request how often which status, `none` or `unsent`. */
 export interface Sent {
-  readonly statuses: Readonly<Record<string, number>>;
-  readonly byName: Readonly<Record<string, number>>;
+  readonly byName: Readonly<Record<string, Answers>>;
 }
 
-/** Whoever has not answered by then is left alone: a request without an end is never answered. */
-const PATIENCE_MS = 150;
+export type Answers = Readonly<Record<string, number>>;
+
+/** Whoever has not answered by then is left alone. */
+const PATIENCE_MS = 5_000;
+/** A request without an end is never answered. */
+const UNENDING_PATIENCE_MS = 150;
 
 /** Local addresses taken in turn: one alone runs out of ports within a minute. */
 const ADDRESSES = 200;
@@ -51,7 +54,8 @@ async function send(request: RawRequest, port: number): Promise<string> {
     }
   })();
   const patience = new AbortController();
-  await Promise.race([ended, writing.then(() => pause(PATIENCE_MS, undefined, { signal: patience.signal }).catch(() => undefined))]);
+  const patienceMs = UNENDING.includes(request.name) ? UNENDING_PATIENCE_MS : PATIENCE_MS;
+  await Promise.race([ended, writing.then(() => pause(patienceMs, undefined, { signal: patience.signal }).catch(() => undefined))]);
   patience.abort();
   socket.destroy();
   await writing;
@@ -59,20 +63,19 @@ async function send(request: RawRequest, port: number): Promise<string> {
 }
 
 process.once("message", (order: SendOrder) => {
-  const statuses: Record<string, number> = {};
-  const byName: Record<string, number> = {};
+  const byName: Record<string, Record<string, number>> = {};
   let left = order.count;
   const worker = async (index: number): Promise<void> => {
     const random = seededRandom(order.seed).fork(`${index}`);
     while (left-- > 0) {
       const request = anyRequest(random, SECRET, Date.now());
       const status = await send(request, order.port);
-      statuses[status] = (statuses[status] ?? 0) + 1;
-      byName[request.name] = (byName[request.name] ?? 0) + 1;
+      const answers = (byName[request.name] ??= {});
+      answers[status] = (answers[status] ?? 0) + 1;
     }
   };
   void Promise.all(Array.from({ length: order.atOnce }, (_, i) => worker(i))).then(() => {
-    const sent: Sent = { statuses, byName };
+    const sent: Sent = { byName };
     process.send?.(sent);
     process.disconnect();
   });

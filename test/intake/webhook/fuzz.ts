@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { signDelivery } from "../../../src/intake/webhook/sign.ts";
 import type { Sent } from "./fuzz-sender.ts";
+import { GRAMMAR, PERHAPS_SIGNED, RIGHTLY_SIGNED, UNENDING } from "./grammar.ts";
 import type { ServerReport } from "./fuzz-server.ts";
 import { SECRET } from "./secret.ts";
 
@@ -23,6 +24,14 @@ export interface FuzzResult {
   readonly signed: { readonly count: number; readonly lost: number; readonly p50Ms: number; readonly p99Ms: number };
   readonly seconds: number;
 }
+
+/** Nothing but these: no 500, no 410. */
+const EXPECTED: readonly string[] = ["100", "200", "202", "400", "401", "404", "408", "413", "414", "415", "417", "431", "503"];
+/** Of a thousand requests that end, so many may get no answer: their sender was still writing when it was hung up on. */
+const SILENT_PER_MILLE = 1;
+const UNSENT_PER_MILLE = 10;
+const MAX_GROWTH_BYTES = 64 * 2 ** 20;
+const MAX_P99_MS = 250;
 
 const SIGNED_EVERY_MS = 20;
 /** By then the heap has grown to what this kind of work needs; what comes on top would be a leak. */
@@ -51,6 +60,36 @@ export async function fuzz({ count, seed, atOnce = 64 }: FuzzOptions): Promise<F
   } finally {
     server.disconnect();
   }
+}
+
+/** What must not be: something taken that nobody signed, refused that somebody did, or left without an answer; a fault; no bound kept. */
+export function wrongIn({ sent, server, rssGrowthBytes, signed }: FuzzResult): readonly string[] {
+  const rows = Object.entries(sent.byName).flatMap(([name, answers]) =>
+    Object.entries(answers).map(([status, times]) => ({ name, status, times })),
+  );
+  const timesOf = (fits: (row: (typeof rows)[number]) => boolean): number => rows.filter(fits).reduce((sum, { times }) => sum + times, 0);
+  const all = timesOf(() => true);
+  const silent = timesOf(({ name, status }) => status === "none" && !UNENDING.includes(name));
+  const unsent = timesOf(({ status }) => status === "unsent");
+  const is2xx = (status: string): boolean => status.startsWith("2");
+  const isStatus = (status: string): boolean => status !== "none" && status !== "unsent";
+  const held = (fact: boolean, otherwise: string): readonly string[] => (fact ? [] : [otherwise]);
+  return [
+    ...Object.keys(GRAMMAR).flatMap((name) => held(sent.byName[name] !== undefined, `${name}: never sent`)),
+    ...rows.flatMap(({ name, status, times }) => {
+      const said = `${name}: ${status}, ${times} times`;
+      if (!isStatus(status)) return [];
+      if (RIGHTLY_SIGNED.includes(name)) return held(is2xx(status), `${said}, though rightly signed`);
+      if (is2xx(status)) return held(PERHAPS_SIGNED.includes(name), `${said}, though never signed`);
+      return held(EXPECTED.includes(status), said);
+    }),
+    ...held(silent * 1_000 <= all * SILENT_PER_MILLE, `${silent} of ${all} not answered`),
+    ...held(unsent * 1_000 <= all * UNSENT_PER_MILLE, `${unsent} of ${all} not sent`),
+    ...server.faults,
+    ...held(rssGrowthBytes < MAX_GROWTH_BYTES, `memory grew by ${rssGrowthBytes} bytes`),
+    ...held(signed.lost === 0, `${signed.lost} signed deliveries lost`),
+    ...held(signed.count > 0 && signed.p99Ms < MAX_P99_MS, `signed deliveries took ${signed.p99Ms.toFixed(0)} ms`),
+  ];
 }
 
 function start(file: string, flags: readonly string[] = []): ChildProcess {
@@ -123,13 +162,15 @@ export function deliver(port: number, agent: Agent, id: string): Promise<number>
 if (process.argv[1] === import.meta.filename) {
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
   const [count = "500000", seed = "1"] = process.argv.slice(2);
-  const { sent, server, rssGrowthBytes, signed, seconds } = await fuzz({ count: Number(count), seed: Number(seed) });
+  const result = await fuzz({ count: Number(count), seed: Number(seed) });
+  const { sent, server, rssGrowthBytes, signed, seconds } = result;
   say(`${count} requests in ${seconds.toFixed(0)} s (${(Number(count) / seconds).toFixed(0)}/s), seed ${seed}`);
-  say(`answers: ${JSON.stringify(sent.statuses)}`);
+  for (const [name, answers] of Object.entries(sent.byName)) say(`${name}: ${JSON.stringify(answers)}`);
   say(
-    `faults ${server.faults.length}, memory +${(rssGrowthBytes / 2 ** 20).toFixed(1)} MiB, stored ${server.stored}, malformed ${server.malformed}`,
+    `faults ${server.faults.length}, memory +${(rssGrowthBytes / 2 ** 20).toFixed(1)} MiB, stored ${server.stored}, refused ${server.refused}, malformed ${server.malformed}`,
   );
   say(`signed deliveries: ${signed.count}, lost ${signed.lost}, p50 ${signed.p50Ms.toFixed(1)} ms, p99 ${signed.p99Ms.toFixed(1)} ms`);
-  for (const fault of server.faults.slice(0, 5)) say(fault);
-  process.exitCode = server.faults.length === 0 && rssGrowthBytes < 64 * 2 ** 20 && signed.p99Ms < 250 && signed.lost === 0 ? 0 : 1;
+  const wrong = wrongIn(result);
+  for (const one of wrong.slice(0, 20)) say(`WRONG ${one}`);
+  process.exitCode = wrong.length === 0 ? 0 : 1;
 }

@@ -291,6 +291,22 @@ export const GRAMMAR: { readonly [name: string]: Make } = {
   },
 };
 
+/** Signed as they should be, whatever they carry. */
+export const RIGHTLY_SIGNED: readonly string[] = [
+  "deep json",
+  "prototypes",
+  "byte order mark",
+  "surrogates",
+  "no utf-8",
+  "numbers and repeats",
+  "any json, signed",
+  "pipelined",
+];
+/** What is broken of it may be what no signature covers. */
+export const PERHAPS_SIGNED: readonly string[] = ["mutated"];
+/** Some of them never end, so that nobody can answer them; whoever sends them need not wait. */
+export const UNENDING: readonly string[] = ["slow head", "slow body", "cut off", "no http", "chunk sizes", "methods", "mutated"];
+
 /** Slow ones are rare, or sending would take as long as they wait. */
 const RARE: readonly string[] = ["slow body", "slow head", "too large", "too large, by chunks"];
 const NAMES = Object.keys(GRAMMAR);
