@@ -106,6 +106,8 @@ export interface Snapshot {
   readonly doubts: readonly WaitingForPerson[];
   /** What the network's own Guardian has to decide there. */
   readonly pending: readonly WaitingForPerson[];
+  /** Deliveries that the network refused, of jobs that are still ours. */
+  readonly undelivered: readonly WaitingForPerson[];
   /** What the network lacks, forbids or no longer says readably, so that requests do not leave. */
   readonly stopped: readonly StandingStop[];
   /** How answers departed from what was seen before, worst first: paths and types, never values. */
@@ -131,7 +133,7 @@ export async function showAll({
   const running = new Map(members.map((member) => [String(member.specialist.handle), member]));
   const handles = new Set([...running.keys(), ...(await store.handles())]);
   const standing = live?.runtime.parts.standing ?? (await rememberedStanding(store, clock));
-  const [stops, frozen, approvals, events, intents, doubts, pending] = await Promise.all([
+  const [stops, frozen, approvals, events, intents, doubts, pending, undelivered] = await Promise.all([
     store.stops(),
     store.frozen(),
     store.openApprovals(MAX_LISTED),
@@ -139,6 +141,7 @@ export async function showAll({
     store.intents({ states: ["parked"], limit: MAX_LISTED }),
     store.intents({ states: ["in_doubt"], limit: MAX_LISTED }),
     store.intents({ states: ["pending"], limit: MAX_LISTED }),
+    undeliveredJobs(store),
   ]);
   const asked = await Promise.all(
     approvals.map(async ({ approval, specialist }) => ({ approval, specialist, intent: await store.findIntent(approval.intent) })),
@@ -166,6 +169,7 @@ export async function showAll({
     ],
     doubts: doubts.map(waiting),
     pending: pending.map(waiting),
+    undelivered: undelivered.map(waiting),
     stopped: standing.stops().slice(0, MAX_LISTED),
     drift: standing.drift().slice(0, MAX_LISTED),
     specialists: await Promise.all(
@@ -176,6 +180,22 @@ export async function showAll({
     ),
     webhooks: await live?.runtime.webhooks?.shown(),
   };
+}
+
+const DELIVERY = "jobs.submit";
+
+/** The last delivery of each job that was refused, where the job is ours and nothing else is under way for it. */
+async function undeliveredJobs(store: Store): Promise<readonly Intent[]> {
+  const refused = await store.intents({ operation: DELIVERY, states: ["refused"], limit: MAX_LISTED });
+  if (refused.length === 0) return [];
+  const open = await store.intents({ operation: DELIVERY, states: OPEN, limit: MAX_LISTED });
+  const jobOf = ({ specialist, target }: Intent): string => `${specialist} ${target}`;
+  const told = new Set(open.map(jobOf));
+  const last = refused.filter((intent) => !told.has(jobOf(intent)) && told.add(jobOf(intent)));
+  const watches = await Promise.all(
+    last.map(async ({ specialist, target }) => (target === undefined ? undefined : store.findWatch(specialist, "job", target))),
+  );
+  return last.filter((_, i) => watches[i]?.state === "assigned");
 }
 
 const MAX_SHOWN_INPUT = 300;

@@ -4,6 +4,7 @@ import type { WireAnswer } from "../../src/client/transport.ts";
 import { asHandle } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
+import { showAll } from "../../src/runtime/snapshot.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { virtualRuntime } from "../runtime/virtual-runtime.ts";
@@ -37,6 +38,7 @@ export interface Ways {
   /** A path, and which of the requests to it is lost on its way. */
   readonly drops?: readonly [path: string, which: number];
   readonly answerReply?: (reply: Post) => object;
+  readonly answerSubmit?: (job: Job) => object;
   /** How far the machine's clock is ahead of the network's, which then tells its time. */
   readonly aheadMs?: () => number;
 }
@@ -51,6 +53,7 @@ export async function world({
   losesAll = false,
   drops,
   answerReply = shown,
+  answerSubmit,
   aheadMs,
 }: Ways) {
   const clock = virtualClock(Date.UTC(2026, 10, 21));
@@ -69,7 +72,7 @@ export async function world({
     if (kind === "jobs") {
       const job = jobs.find((one) => String(one.id) === id);
       if (job === undefined) throw new Error(`no job ${id}`);
-      if (verb === "submit") return showJob(job);
+      if (verb === "submit") return (answerSubmit ?? showJob)(job);
       job.applicants.push("me");
       return { id: ++applications, status: asksGuardian ? "pending_approval" : "applied" };
     }
@@ -162,7 +165,7 @@ export async function world({
     jobs.push(made);
     return made;
   };
-  return { after, fate, post, job, done };
+  return { after, fate, post, job, done, status: () => showAll({ store, clock }) };
 }
 
 export function shown({ id, author, content, at }: Post): object {

@@ -76,6 +76,7 @@ function show(snapshot: Snapshot, out: Output): void {
   if (snapshot.webhooks !== undefined) showWebhooks(snapshot.webhooks, at, out);
   list("Waits for your word (retinue approve <id>, retinue reject <id>)", snapshot.approvals, at, out);
   list("Waits for a decision on the network's side (then retinue settle <id>)", snapshot.pending, at, out);
+  list("Deliveries that were refused, of jobs that are still ours (retinue why <id>)", snapshot.undelivered, at, out);
   list("Parked (retinue why <id>, retinue retry <id>)", snapshot.parked, at, out);
   list("In doubt: read back by itself (retinue why <id>)", snapshot.doubts, at, out);
 }
