@@ -28,7 +28,7 @@ Suites: ${Object.keys(SUITES).join(", ")}; all of them where none is named.
   guard [suite…]    runs the suites the baseline was taken of, or those named, compares ratios with bench/baseline.json,
                     fails where one fell by more than 15 %
   --quick           small counts, to see that it works: the figures are worth nothing and are not kept
-  --runs <n>        interleaved repetitions, default 3
+  --runs <n>        repetitions, default 3; what each suite makes of them stands above its table
   --only <text>     contenders whose name holds this; the figures are not kept
   --folder <path>   where databases go, default the system's temporary folder
   --baseline        also keeps the ratios in bench/baseline.json, for the guard

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { machineLine, type Machine } from "./machine.ts";
 import { drawPlots } from "./plot.ts";
-import type { Suite, SuiteResult } from "./suite.ts";
+import type { Goal, Suite, SuiteResult } from "./suite.ts";
 
 const root = join(import.meta.dirname, "../..");
 const results = join(import.meta.dirname, "../results");
@@ -19,12 +19,13 @@ export interface Taken {
   readonly runs: number;
 }
 
-export function printResult({ suite, result, machine }: Taken): void {
-  console.log(`\n${suite.title}\n${machineLine(machine)}\n`);
+export function printResult({ suite, result, machine, runs }: Taken): void {
+  console.log(`\n${suite.title}\n${machineLine(machine)}; ${suite.repeats(runs)}\n`);
   console.log(alignedTable(result.columns, result.rows));
   for (const line of result.conditions) console.log(`- ${line}`);
   drawPlots(result); // a quick run finds as well what cannot be drawn
   for (const { name, stated, seen, met } of result.goals) console.log(`${met ? "met   " : "MISSED"}  ${name}: ${stated}, seen ${seen}`);
+  for (const line of missesSaid(result.goals)) console.log(`- ${line}`);
 }
 
 /** `bench/results/<suite>.json`, and one with the moment in its name, so that earlier runs stay. */
@@ -51,11 +52,11 @@ export function updatePage(taken: Taken): void {
   writeFileSync(page, after);
 }
 
-function markdown({ suite, result, machine, at, runs }: Taken, hasBars: boolean): string {
+export function markdown({ suite, result, machine, at, runs }: Taken, hasBars: boolean): string {
   const lines = [
     `## ${suite.title}`,
     "",
-    `Taken ${at.slice(0, 16).replace("T", " ")} UTC on ${machineLine(machine)}; ${runs === 1 ? "one run" : `median of ${runs} interleaved runs`}. \`npm run bench -- ${suite.name}\``,
+    `Taken ${at.slice(0, 16).replace("T", " ")} UTC on ${machineLine(machine)}; ${suite.repeats(runs)}. \`npm run bench -- ${suite.name}\``,
     "",
     alignedTable(result.columns, result.rows),
     "",
@@ -65,8 +66,18 @@ function markdown({ suite, result, machine, at, runs }: Taken, hasBars: boolean)
     const rows = result.goals.map(({ name, stated, seen, met }) => [name, stated, seen, met ? "met" : "**missed**"]);
     lines.push(alignedTable(["goal", "stated", "seen", ""], rows), "");
   }
+  lines.push(...missesSaid(result.goals).map((line) => `- ${line}`));
   lines.push(...result.conditions.map((line) => `- ${line}`), "");
   return lines.join("\n");
+}
+
+/** No miss without a word: its reason, once for all that share it, or that none is known. */
+function missesSaid(goals: readonly Goal[]): readonly string[] {
+  const missed = Map.groupBy(
+    goals.filter(({ met }) => !met),
+    ({ why }) => why ?? "why is not known",
+  );
+  return [...missed].map(([why, of]) => `Missed: ${of.map(({ name }) => name).join("; ")}. ${why.charAt(0).toUpperCase()}${why.slice(1)}.`);
 }
 
 /** A Markdown table whose columns also line up where it is read as plain text. */

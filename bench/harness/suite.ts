@@ -6,6 +6,8 @@ export interface Goal {
   readonly stated: string;
   readonly seen: string;
   readonly met: boolean;
+  /** Why it is missed, where it is: what is known of it beforehand, or what the run shows. */
+  readonly why?: string;
 }
 
 /** A column of the table drawn as bars, one for each row that has a figure there. */
@@ -35,7 +37,7 @@ export interface SuiteResult {
 export interface BenchContext {
   /** Small counts, to see that a suite works. Its figures are worth nothing. */
   readonly quick: boolean;
-  /** Interleaved repetitions. */
+  /** Repetitions, as `Suite.repeats` says. */
   readonly runs: number;
   /** Only subjects whose name holds this. */
   readonly only: string | undefined;
@@ -48,14 +50,27 @@ export interface BenchContext {
 export interface Suite {
   readonly name: string;
   readonly title: string;
+  /** How often each figure is taken and what is shown of it, for the line above the table. `runs` is what `--runs` says. */
+  repeats(runs: number): string;
   run(context: BenchContext): Promise<SuiteResult>;
 }
 
-/** A goal of the form "at least" or "at most". */
-export function goal(name: string, stated: { readonly least: number } | { readonly most: number }, seen: number, unit: string): Goal {
+/** Contenders by turns, as often as asked for. */
+export function inTurns(runs: number): string {
+  return runs === 1 ? "one run" : `median of ${runs} interleaved runs`;
+}
+
+/** A goal of the form "at least" or "at most", with what there is to say should it be missed. */
+export function goal(
+  name: string,
+  stated: { readonly least: number } | { readonly most: number },
+  seen: number,
+  unit: string,
+  why?: string,
+): Goal {
   const met = "least" in stated ? seen >= stated.least : seen <= stated.most;
   const words = "least" in stated ? `≥ ${stated.least.toLocaleString("en")}` : `≤ ${stated.most.toLocaleString("en")}`;
-  return { name, stated: `${words}${unit}`, seen: `${round(seen)}${unit}`, met };
+  return { name, stated: `${words}${unit}`, seen: `${round(seen)}${unit}`, met, ...(why === undefined ? {} : { why }) };
 }
 
 function round(value: number): string {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { shippedSaid } from "../harness/shipped.ts";
 import { figure, spread, summarise } from "../harness/stats.ts";
 import { startSubject } from "../harness/subject.ts";
-import { goal, type BenchContext, type Suite } from "../harness/suite.ts";
+import { inTurns, goal, type BenchContext, type Suite } from "../harness/suite.ts";
 import { REQUESTS, type IdleKeys } from "../harness/idle-keys.ts";
 import type { AdmissionSpeed } from "../harness/ledger.ts";
 
@@ -14,6 +14,7 @@ const IDLE = "Retinue, idle keys";
 export const suite: Suite = {
   name: "admission",
   title: "Admission: hour and day charged, a row on disk, before each request",
+  repeats: inTurns,
   async run(context) {
     const count = context.quick ? 2_000 : 60_000;
     const load = (path: string, atOnce: number) => ({ load: { path, keys: KEYS, count, atOnce } });

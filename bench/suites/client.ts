@@ -5,7 +5,7 @@ import { openSink } from "../harness/sink.ts";
 import { shippedSaid } from "../harness/shipped.ts";
 import { figure, spread, summarise } from "../harness/stats.ts";
 import { startSubject } from "../harness/subject.ts";
-import { goal, type Suite } from "../harness/suite.ts";
+import { inTurns, goal, type Suite } from "../harness/suite.ts";
 
 interface Speed {
   readonly perSecond: number;
@@ -34,6 +34,7 @@ const AT_ONCE = 16;
 export const suite: Suite = {
   name: "client",
   title: "Client overhead: GETs a second, 16 at a time",
+  repeats: inTurns,
   async run(context) {
     const seen = new Map<string, Speed[]>();
     const missing: string[] = [];

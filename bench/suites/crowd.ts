@@ -5,7 +5,7 @@ import { shippedSaid } from "../harness/shipped.ts";
 import { openSink } from "../harness/sink.ts";
 import { figure, summarise } from "../harness/stats.ts";
 import { startSubject, type Subject } from "../harness/subject.ts";
-import { goal, type BenchContext, type Goal, type Suite } from "../harness/suite.ts";
+import { inTurns, goal, type BenchContext, type Goal, type Suite } from "../harness/suite.ts";
 
 interface Weighed {
   readonly empty: { readonly heapMb: number; readonly rssMb: number };
@@ -57,6 +57,7 @@ const SCHEDULES = 100;
 export const suite: Suite = {
   name: "crowd",
   title: "Idle crowd: specialists in one process that only look",
+  repeats: inTurns,
   async run(context) {
     const contenders = contendersOf(context).filter(({ name }) => context.only === undefined || name.includes(context.only));
     const seen = new Map<Contender, Seen[]>(contenders.map((contender) => [contender, []]));

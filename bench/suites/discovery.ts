@@ -26,6 +26,7 @@ const LEAST_SOONER = 5;
 export const suite: Suite = {
   name: "discovery",
   title: `Discovery: from a job appearing to our application, Free tier, ${DAYS} virtual days`,
+  repeats: (runs) => `the jobs of ${runs} seeded run${runs === 1 ? "" : "s"} together`,
   async run(context) {
     const rows: string[][] = [];
     const goals: Goal[] = [];

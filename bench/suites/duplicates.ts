@@ -52,6 +52,7 @@ interface Toll {
 export const suite: Suite = {
   name: "duplicates",
   title: "Duplicates and losses after kill -9 under load",
+  repeats: () => `each once, killed ${KILLS} times`,
   async run(context) {
     const backends = await openBackends(CONTENDERS, context);
     const rows: string[][] = [];

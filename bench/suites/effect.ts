@@ -10,7 +10,7 @@ import { openSink } from "../harness/sink.ts";
 import { shippedSaid } from "../harness/shipped.ts";
 import { figure, percentile, spread, summarise } from "../harness/stats.ts";
 import { startSubject } from "../harness/subject.ts";
-import { goal, type BenchContext, type Goal, type Suite, type SuiteResult } from "../harness/suite.ts";
+import { inTurns, goal, type BenchContext, type Goal, type Suite, type SuiteResult } from "../harness/suite.ts";
 
 interface Contender extends Needing {
   readonly file: string;
@@ -56,6 +56,7 @@ interface Measured {
 export const suite: Suite = {
   name: "effect",
   title: "Event to effect: signed webhook in, one request out",
+  repeats: inTurns,
   async run(context) {
     const backends = await openBackends(CONTENDERS, context);
     try {

@@ -37,6 +37,7 @@ interface Lived {
 export const suite: Suite = {
   name: "quota",
   title: `Quota: ${HOURS} virtual hours of an hour's and a day's budget`,
+  repeats: () => "each once, on virtual time and seeded",
   async run(context) {
     const rows: string[][] = [];
     const goals: Goal[] = [];

@@ -17,6 +17,7 @@ const LATEST_MS = 20_000;
 export const suite: Suite = {
   name: "start",
   title: "Start and size",
+  repeats: () => `medians of ${START_RUNS} in a row, ${RUN_RUNS} to the first request, the demo once`,
   async run(context) {
     const project = installPackage(context);
     const repeat = context.quick ? 3 : START_RUNS;

@@ -9,7 +9,7 @@ import { openSink } from "../harness/sink.ts";
 import { shippedSaid } from "../harness/shipped.ts";
 import { figure, percentile, spread, summarise, type Summary } from "../harness/stats.ts";
 import { startSubject, type Subject } from "../harness/subject.ts";
-import { goal, type BenchContext, type Goal, type Suite, type SuiteResult } from "../harness/suite.ts";
+import { inTurns, goal, type BenchContext, type Goal, type Suite, type SuiteResult } from "../harness/suite.ts";
 import { delivered, SECRET, signatureOf } from "../subjects/webhook.ts";
 
 interface Contender extends Needing {
@@ -57,6 +57,7 @@ interface Measured {
 export const suite: Suite = {
   name: "webhooks",
   title: "Receiving webhooks: verified, stored, deduplicated, answered",
+  repeats: inTurns,
   async run(context) {
     const backends = await openBackends(CONTENDERS, context);
     try {
