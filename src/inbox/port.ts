@@ -117,6 +117,8 @@ export interface Registration {
   readonly url: string;
   /** The network signs with a secret of its own, which is not stored. */
   readonly foreignSecret: boolean;
+  /** A salted hash of the secret that the network was told when it was made; undefined where it was told none. */
+  readonly signedWith: string | undefined;
 }
 
 /** How far a specialist's webhooks are trusted: what is kept of it over restarts. */

@@ -65,6 +65,10 @@ export interface WebhooksOptions {
 /** The network's list is looked at again after this, and sooner where deliveries stay away. */
 const LOOK_MS = 6 * HOUR;
 const UNHEALTHY_LOOK_MS = 30 * MINUTE;
+/** Whether another secret is to be signed with is asked this often; asking costs no request. */
+const SECRET_LOOK_MS = MINUTE;
+/** A webhook that is not recorded here is made anew this often, then taken as it is: nobody may undo it for ever. */
+const MAX_RENEWALS = 3;
 /** Hints come from anybody: they make us look at most this often. */
 const MIN_HINT_GAP_MS = 10 * SECOND;
 
@@ -84,6 +88,7 @@ class Reception implements Webhooks {
   #receiver: Receiver | undefined;
   readonly #registrations = new Map<Handle, RegistrationState>();
   readonly #looking = new Set<Handle>();
+  readonly #renewals = new Map<Handle, number>();
   readonly #hintedAt = new Map<Handle, number>();
   #listening: Listening | undefined;
 
@@ -225,27 +230,46 @@ class Reception implements Webhooks {
     const { handle } = member.specialist;
     while (!stopping.aborted && !member.retired) {
       const before = this.#registrations.get(handle);
-      const state = await this.#register(member);
+      const [secret] = this.#secrets(handle);
+      const state = await this.#register(member, secret);
       this.#registrations.set(handle, withSecretOf(before, state));
       if (state.kind === "untouched") return;
       if (before?.kind !== state.kind) log.info(SAID[state.kind], { handle, ...("why" in state ? { why: state.why } : {}) });
+      else if (isAnother(before, state)) log.info("its webhook was made anew, with the secret that stands first", { handle });
       const lookMs = health.of(handle).state === "unhealthy" ? UNHEALTHY_LOOK_MS : LOOK_MS;
-      await sleep(clock, state.kind === "waits" ? Math.max(SECOND, state.until - clock.now()) : lookMs, stopping);
+      const until = state.kind === "waits" ? state.until : (state.tidyAt ?? clock.now() + lookMs);
+      await this.#rest(handle, Math.max(SECOND, until - clock.now()), secret);
     }
   }
 
-  async #register(member: Member): Promise<RegistrationState> {
+  /** Ends early where another secret is to be signed with. */
+  async #rest(handle: Handle, restMs: number, secret: Secret | undefined): Promise<void> {
+    const { clock, stopping } = this.#parts;
+    for (let left = restMs; left > 0 && !stopping.aborted; left -= SECRET_LOOK_MS) {
+      await sleep(clock, Math.min(left, SECRET_LOOK_MS), stopping);
+      if (this.#secrets(handle)[0]?.reveal() !== secret?.reveal()) return;
+    }
+  }
+
+  async #register(member: Member, secret: Secret | undefined): Promise<RegistrationState> {
     const { profile, clock } = this.#parts;
     const url = this.#registeredUrl();
     if (url === undefined) return { kind: "untouched", why: "no address is set for the network to deliver to" };
     const unsupported = profile.operations.get("webhooks.create")?.unsupported;
     if (unsupported !== undefined) return { kind: "untouched", why: unsupported };
     const { handle } = member.specialist;
-    const [secret] = this.#secrets(handle);
     const before = this.#registrations.get(handle);
     const told = before?.kind === "registered" && before.secret !== undefined ? before.webhookId : undefined;
     const token = profile.webhooks.scheme === "path" ? secret?.reveal() : undefined;
-    const wanted = { url: deliveryUrl(url, handle, token), storedUrl: deliveryUrl(url, handle), secret, told };
+    const renewals = this.#renewals.get(handle) ?? 0;
+    const wanted = {
+      url: deliveryUrl(url, handle, token),
+      storedUrl: deliveryUrl(url, handle),
+      secret,
+      told,
+      adopt: renewals >= MAX_RENEWALS,
+      onRenew: () => void this.#renewals.set(handle, renewals + 1),
+    };
     try {
       return await keepRegistered(this.#parts, member, wanted);
     } catch (error) {
@@ -258,6 +282,10 @@ const SAID: { readonly [kind in Exclude<RegistrationState["kind"], "untouched">]
   registered: "is told of news by webhook from now on",
   waits: "has no webhook yet, and polls meanwhile",
 };
+
+function isAnother(before: RegistrationState | undefined, now: RegistrationState): boolean {
+  return before?.kind === "registered" && now.kind === "registered" && before.webhookId !== now.webhookId;
+}
 
 /** A secret that only this process knows outlives the looks that find its webhook in place. */
 function withSecretOf(before: RegistrationState | undefined, now: RegistrationState): RegistrationState {

@@ -14,6 +14,7 @@ import { FROZEN_ACCOUNTS } from "./migrations/0007-frozen-accounts.ts";
 import { STANDING_TIME } from "./migrations/0008-standing-time.ts";
 import { WORDLESS_ACTIONS } from "./migrations/0009-wordless-actions.ts";
 import { SURE_TIME } from "./migrations/0010-sure-time.ts";
+import { SIGNED_WITH } from "./migrations/0011-signed-with.ts";
 import { START } from "./migrations/0001-start.ts";
 
 /** In order; a released one never changes. The schema's version is how many have run. */
@@ -28,6 +29,7 @@ const MIGRATIONS: readonly string[] = [
   STANDING_TIME,
   WORDLESS_ACTIONS,
   SURE_TIME,
+  SIGNED_WITH,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

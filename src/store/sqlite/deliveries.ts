@@ -174,20 +174,24 @@ function createNudge(db: DatabaseSync) {
 }
 
 function createRegistrations(db: DatabaseSync, commits: Commits): Pick<DeliveryStore, "registrations" | "saveRegistrations"> {
-  const list = db.prepare("SELECT webhook_id, url, foreign_secret FROM registration WHERE specialist = ?");
+  const list = db.prepare("SELECT webhook_id, url, foreign_secret, signed_with FROM registration WHERE specialist = ?");
   const clear = db.prepare("DELETE FROM registration WHERE specialist = ?");
-  const insert = db.prepare("INSERT INTO registration (specialist, webhook_id, url, foreign_secret, updated_at) VALUES (?, ?, ?, ?, ?)");
+  const insert = db.prepare(
+    "INSERT INTO registration (specialist, webhook_id, url, foreign_secret, signed_with, updated_at) VALUES (?, ?, ?, ?, ?, ?)",
+  );
   return {
     registrations: async (specialist) =>
       list.all(specialist).map((row) => ({
         webhookId: textOf(row, "webhook_id"),
         url: textOf(row, "url"),
         foreignSecret: numberOf(row, "foreign_secret") === 1,
+        signedWith: maybeText(row, "signed_with"),
       })),
     saveRegistrations: (specialist, registrations, now) =>
       commits.hard(() => {
         clear.run(specialist);
-        for (const { webhookId, url, foreignSecret } of registrations) insert.run(specialist, webhookId, url, foreignSecret ? 1 : 0, now);
+        for (const { webhookId, url, foreignSecret, signedWith } of registrations)
+          insert.run(specialist, webhookId, url, foreignSecret ? 1 : 0, signedWith ?? null, now);
       }),
   };
 }

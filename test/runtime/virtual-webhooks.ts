@@ -1,0 +1,85 @@
+/** A specialist that is told of news by webhook, on virtual time: the local network delivers to its runtime without a socket. */
+import { onTestFinished } from "vitest";
+import type { Transport } from "../../src/client/transport.ts";
+import { resolveProfile } from "../../src/contract/profile.ts";
+import { asHandle } from "../../src/core/ids.ts";
+import { seededRandom } from "../../src/core/random.ts";
+import { virtualClock } from "../../src/core/virtual-clock.ts";
+import type { GateAnswer } from "../../src/intake/webhook/gate.ts";
+import { createLocalNetwork } from "../../src/network/network.ts";
+import type { ReceiverSettings } from "../../src/runtime/receiver-settings.ts";
+import type { Runtime } from "../../src/runtime/runtime.ts";
+import type { SpecialistDefinition } from "../../src/specialist/definition.ts";
+import { createSpecialist } from "../../src/specialist/specialist.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { plainLink } from "../network/plain-link.ts";
+import { asking } from "../network/visitor.ts";
+import { virtualRuntime } from "./virtual-runtime.ts";
+
+export const SCOUT = asHandle("scout");
+
+export interface VirtualWebhooksOptions {
+  readonly definition?: Omit<SpecialistDefinition, "handle">;
+  readonly profile?: object;
+  readonly receiver?: Partial<ReceiverSettings>;
+  /** Between the runtime and the network. */
+  readonly link?: (network: Transport) => Transport;
+}
+
+export async function virtualWebhooks({ definition = {}, profile = {}, receiver, link = (plain) => plain }: VirtualWebhooksOptions) {
+  const clock = virtualClock(Date.UTC(2026, 10, 21));
+  const random = seededRandom(7);
+  /** What the receiver answered to each delivery of the network. */
+  const answers: GateAnswer["status"][] = [];
+  const hand: { runtime?: Runtime } = {};
+  const network = createLocalNetwork({
+    clock,
+    random,
+    residents: false,
+    webhooks: {
+      async deliver({ headers, body }) {
+        const answer = await hand.runtime?.webhooks?.accept("scout", { headers, body: Buffer.from(body) });
+        answers.push(answer?.status ?? 503);
+        return answer?.status ?? 503;
+      },
+    },
+  });
+  const { key } = network.provision({ handle: "scout", tier: "pro", set: "b" });
+  const store = openSqliteStore({ path: ":memory:", clock, random });
+  const runtime = virtualRuntime({
+    specialists: [createSpecialist({ handle: "scout", tier: "pro", ...definition })],
+    transport: link(plainLink(network, "b")),
+    profile: resolveProfile({ extends: "set-b", ...profile }),
+    store,
+    keyOf: () => key,
+    clock,
+    random,
+    receiver: { port: undefined, host: "", url: "https://bots.example.net", allowUnsigned: false, readSecrets: () => [], ...receiver },
+  });
+  hand.runtime = runtime;
+  network.start();
+  await clock.run(runtime.start());
+  onTestFinished(async () => {
+    await clock.run(runtime.stop());
+    await clock.run(network.stop());
+    await clock.run(store.close());
+  });
+  const requests: { readonly operation: string; readonly at: number }[] = [];
+  runtime.announcer.on("request", ({ operation }) => void requests.push({ operation, at: clock.now() }));
+  const mine = asking(network, "b", key);
+  return {
+    clock,
+    network,
+    runtime,
+    store,
+    answers,
+    requests,
+    mine,
+    /** What the network holds of our webhooks. */
+    registered: async () => {
+      const { json } = await mine("GET", "/v1/webhooks");
+      return Array.isArray(json["items"]) ? json["items"] : [];
+    },
+    other: (handle: string) => asking(network, "b", network.provision({ handle, tier: "pro", set: "b" }).key),
+  };
+}
