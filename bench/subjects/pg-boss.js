@@ -2,7 +2,7 @@
 import { PgBoss } from "pg-boss";
 import { reply } from "./reply.ts";
 import { ready, settings } from "./subject.ts";
-import { receive } from "./webhook.ts";
+import { receive, uuidOf } from "./webhook.ts";
 
 const QUEUE = "effects";
 const boss = new PgBoss({ connectionString: settings.postgres, max: 20 });
@@ -15,7 +15,7 @@ const workers = [];
 for (let i = 0; i < 8; i++) workers.push(await boss.work(QUEUE, { batchSize: 16, pollingIntervalSeconds: 0.5 }, work));
 let turn = 0;
 const port = await receive(async (event, delivery) => {
-  await boss.send(QUEUE, event, { singletonKey: delivery });
+  await boss.send(QUEUE, event, { id: uuidOf(delivery) }); // a singletonKey alone does not refuse a second one in a standard queue
   boss.notifyWorker(workers[turn++ % workers.length]);
   return 202;
 });

@@ -1,12 +1,11 @@
 /** Receivers people would use instead, taking deliveries and doing nothing about them: `peer` says which. Each tells what it kept. */
-import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import { ready, settings } from "./subject.ts";
-import { receive, SECRET } from "./webhook.ts";
+import { receive, SECRET, uuidOf } from "./webhook.ts";
 
 const QUEUE = "deliveries";
 
-/** The delivery's id as the primary key of its job, which is the strictest way to take it once. */
+/** The delivery's id is its job's primary key. */
 async function pgBoss() {
   const [{ PgBoss }, { default: pg }] = await Promise.all([import("pg-boss"), import("pg")]);
   const boss = new PgBoss({ connectionString: settings.postgres, max: 20 });
@@ -14,9 +13,8 @@ async function pgBoss() {
   await boss.start();
   await boss.createQueue(QUEUE);
   const pool = new pg.Pool({ connectionString: settings.postgres, max: 1 });
-  const idOf = (delivery) => createHash("sha256").update(delivery).digest("hex").slice(0, 32);
   const port = await receive(async (event, delivery) => {
-    await boss.send(QUEUE, event, { id: idOf(delivery).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-") });
+    await boss.send(QUEUE, event, { id: uuidOf(delivery) });
     return 202;
   });
   const kept = async () => Number((await pool.query("SELECT count(*) AS n FROM pgboss.job WHERE name = $1", [QUEUE])).rows[0].n);

@@ -1,5 +1,5 @@
 /** What every receiver here does first: reads the body and checks its HMAC in constant time. */
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 
 export const SECRET = "bench-secret-of-thirty-two-bytes!";
@@ -27,6 +27,12 @@ export function verified(body: Uint8Array, signature: unknown): boolean {
   const expected = Buffer.from(signatureOf(body));
   const given = Buffer.from(typeof signature === "string" ? signature : "");
   return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+/** A delivery's id as a UUID, for stores whose primary keys are UUIDs: the strictest way to take it once. */
+export function uuidOf(deliveryId: string): string {
+  const hex = createHash("sha256").update(deliveryId).digest("hex").slice(0, 32);
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
 /** Listens on any port; `take` resolves with the status to answer. */
