@@ -1,6 +1,6 @@
 /** The servers that some peers keep their work in: started for those that take part, stopped together. */
 import { startPostgres, type Postgres } from "./postgres.ts";
-import { startRedis, type Redis } from "./redis.ts";
+import { startRedis, type Appendfsync, type Redis } from "./redis.ts";
 import { startRestate, type Restate } from "./restate.ts";
 import type { BenchContext } from "./suite.ts";
 
@@ -9,6 +9,8 @@ type Server = "postgres" | "redis" | "restate";
 export interface Needing {
   readonly name: string;
   readonly needs?: Server;
+  /** Of Redis. Default `always`, as its other peers sync before they answer. */
+  readonly appendfsync?: Appendfsync;
 }
 
 export interface Backends<Contender extends Needing = Needing> {
@@ -49,9 +51,9 @@ export async function openBackends<Contender extends Needing>(
     ...servers,
     able: asked.filter(({ needs }) => needs === undefined || servers[needs] !== undefined),
     missing,
-    async settingsFor({ needs }, name) {
+    async settingsFor({ needs, appendfsync }, name) {
       if (needs === "postgres" && postgres !== undefined) return { postgres: await postgres.database(name) };
-      if (needs === "redis" && redis !== undefined) return { redis: await redis.fresh() };
+      if (needs === "redis" && redis !== undefined) return { redis: await redis.fresh(appendfsync) };
       if (needs === "restate" && restate !== undefined) return { restate: restate.fresh() };
       return {};
     },

@@ -12,6 +12,9 @@ export interface Postgres {
   stop(): Promise<void>;
 }
 
+/** What is said of it below a table. */
+export const POSTGRES_SETTINGS = "PostgreSQL 18.4: as it ships, but for max_connections=200";
+
 /** What is used of the package, whose types are not installed where this is checked. */
 interface Server {
   initialise(): Promise<void>;

@@ -23,7 +23,7 @@ export const CLIENTS = {
     const rest = new REST({ api: origin, version: "1", globalRequestsPerSecond: 1_000_000 }).setToken("x");
     return () => rest.get(path.replace("/v1", ""));
   },
-  "got, bottleneck with hour and day": (origin, path) => {
+  "got, bottleneck": (origin, path) => {
     const limiter = new Bottleneck({ reservoir: 1e9, reservoirRefreshAmount: 1e9, reservoirRefreshInterval: 3_600_000 });
     return () => limiter.schedule(() => got(origin + path, { headers, retry: { limit: 0 } }).json());
   },

@@ -27,7 +27,7 @@ const CLIENTS: readonly { readonly name: string; readonly title: string; readonl
     limits: "concurrency",
     share: 0.03,
   },
-  { name: "got, bottleneck with hour and day", title: "got 16.1.0 with bottleneck 2.19.5", limits: "one window", share: 0.03 },
+  { name: "got, bottleneck", title: "got 16.1.0 with bottleneck 2.19.5", limits: "one window", share: 0.03 },
 ];
 const AT_ONCE = 16;
 
@@ -83,6 +83,7 @@ export const suite: Suite = {
         "The network is one process with bare sockets; every client has a process of its own. One key, the tier lifted, no spacing.",
         "Retinue reads the answer into a record by the profile, writes an attempt before it and settles it after it; undici and fetch parse the JSON and keep nothing.",
         shippedSaid(),
+        "Lifted for the peers: @discordjs/rest globalRequestsPerSecond 1,000,000 (it ships with 50); bottleneck a reservoir of 10⁹ an hour, and got's own retry off. @octokit/plugin-throttling as it ships, its two handlers answering that it shall try again.",
         ...missing,
       ],
       plots: [

@@ -74,7 +74,7 @@ export const suite: Suite = {
         "A restart ends the process at a moment it does not choose and begins anew at once, with what is on disk.",
         "Retinue is its admission and settlement on SQLite; 2 s late landing, default lane floors, all six lanes with demand. Its day is used to the last cell of a minute. Of what may be used: two days of the day's budget, since both windows start empty.",
         shippedSaid(),
-        "The peers use their default stores, in memory, configured as their docs show for two windows.",
+        "The peers use their default stores, in memory, configured as their docs show for two windows. @octokit/plugin-throttling as it ships, its two handlers answering that it shall try again; @discordjs/rest as it ships.",
         "@octokit/plugin-throttling and @discordjs/rest take no budgets and react to answers: their server refuses what is over the sliding windows with 429, Retry-After and X-RateLimit headers of the window with least left, and does not count what it refused. Each 429 is a request over the limit; used is what was accepted.",
         "Growth is Retinue's alone; Pro, and 100 days of Free and Starter, are judged by the same server in `npm run limits`.",
         "DBOS queue limits have no row: a queue takes one window, not two, and counts it by PostgreSQL's own now(), so that neither can a day pass in less than a day nor a clock be turned.",
