@@ -1,43 +1,127 @@
-/** What was answered is never lost: the process is killed between the answer and the work. */
-import { fork } from "node:child_process";
+/** What was answered is never lost and never done twice: `retinue run` is killed among its answers and its work, again and again. */
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { signDelivery } from "../../src/intake/webhook/sign.ts";
-import { envelope, post, SECRET, webhookLab } from "./webhook-lab.ts";
+import { systemClock } from "../../src/core/clock.ts";
+import { asHandle } from "../../src/core/ids.ts";
+import { systemRandom } from "../../src/core/random.ts";
+import { signDelivery, type SignedDelivery } from "../../src/intake/webhook/sign.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { type Process } from "./process.ts";
+import { runLab } from "./run-lab.ts";
+import { envelope, post, SECRET } from "./webhook-lab.ts";
 
-test("deliveries answered with 202 are handled once each, though the process was killed right after the answers", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "webhook-crash-"));
-  const file = join(folder, "store.sqlite");
-  const child = fork(join(import.meta.dirname, "webhook-server.ts"), [file, SECRET], { execArgv: ["--conditions=retinue-source"] });
-  const [{ port }] = (await once(child, "message")) as [{ readonly port: number }];
-  const deliveries = Array.from({ length: 40 }, (_, i) =>
-    signDelivery({
-      scheme: "standard",
-      secret: SECRET,
-      payload: envelope("follower.new", { id: `agent_${i}` }, `e${i}`),
-      id: `d${i}`,
-      at: Date.now(),
-    }),
-  );
-  const answers = await Promise.all(deliveries.map((delivery) => post(`http://127.0.0.1:${port}/webhooks/scout`, delivery)));
-  child.kill("SIGKILL");
-  await once(child, "exit");
-  expect(answers.map(({ status }) => status)).toEqual(Array<number>(40).fill(202));
-
-  const handled: string[] = [];
-  const one = await webhookLab({ register: false, file, definition: { on: { "follower.new": (agent) => void handled.push(agent.id) } } });
-  try {
-    await expect.poll(() => handled.length).toBe(40);
-    // The sender got its answers, but a proxy in between may send everything again.
-    const again = await Promise.all(deliveries.map((delivery) => post(`${one.receiverUrl()}scout`, delivery)));
-    expect(new Set(again.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(new Set(handled).size).toBe(40);
-    expect(handled).toHaveLength(40);
-  } finally {
-    await one.stop();
-    rmSync(folder, { recursive: true, force: true });
-  }
+/** It learns of mentions by webhook alone, and answers each. */
+const ANSWERER = `
+import { defineSpecialist } from "retinue";
+const many = 1_000;
+export default defineSpecialist({
+  handle: "scout",
+  tier: "pro",
+  may: ["posts.reply"],
+  watch: { mentions: false },
+  brakes: { repliesPerThread: many, repliesPerAuthorPerHour: many, repliesPerHour: many },
+  on: { "mention.created": (mention, act) => void act.reply(mention, "re " + mention.id) },
 });
+`;
+
+const PER_LIFE = 16;
+const SENDERS = 4;
+/** What each process is killed at: so many of its answers, or as many replies on the network as well. */
+const LIVES = [
+  { answers: 1, replies: 0 },
+  { answers: PER_LIFE / 2, replies: 0 },
+  { answers: PER_LIFE, replies: 0 },
+  { answers: PER_LIFE, replies: 4 },
+] as const;
+
+test(
+  "each delivery answered with 202 is answered once on the network, whenever the process was killed",
+  { timeout: 60_000 },
+  async (context) => {
+    const lab = await runLab(context, ANSWERER);
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}/webhooks/scout`;
+    const env = { RETINUE_WEBHOOK_PORT: `${port}`, RETINUE_WEBHOOK_SECRET: SECRET };
+    const life = async (): Promise<Process> => {
+      const process = lab.run({ env });
+      await process.saying(({ type }) => type === "started");
+      await expect.poll(() => fetch(url).then(({ status }) => status, String), { timeout: 10_000, interval: 5 }).toBe(404);
+      return process;
+    };
+    // Whoever dies over a delivery has not answered it.
+    const deliver = (delivery: SignedDelivery): Promise<number> =>
+      post(url, delivery).then(
+        ({ status }) => status,
+        () => 0,
+      );
+    const replies = (): readonly string[] => lab.effects("posts.reply").map(({ target }) => target);
+    const sent = new Map<string, SignedDelivery>();
+    const taken = new Set<string>();
+
+    for (const { answers, replies: done } of LIVES) {
+      for (let i = 0; i < PER_LIFE; i++) {
+        const id = await lab.news(`hi @scout, ${sent.size}`);
+        sent.set(id, mentionOf(id, sent.size));
+      }
+      const process = await life();
+      const before = replies().length;
+      let answered = 0;
+      const open = [...sent].filter(([id]) => !taken.has(id));
+      const sender = async (): Promise<void> => {
+        for (let next = open.shift(); next !== undefined; next = open.shift()) {
+          const [id, delivery] = next;
+          const status = await deliver(delivery);
+          if (status === 202 || status === 200) taken.add(id);
+          if (status === 202 && ++answered === answers && done === 0) process.kill("SIGKILL");
+        }
+      };
+      await Promise.all(Array.from({ length: SENDERS }, sender));
+      await expect.poll(() => replies().length - before, { timeout: 10_000, interval: 1 }).toBeGreaterThanOrEqual(done);
+      process.kill("SIGKILL");
+      await process.ended;
+      expect(answered).toBeGreaterThanOrEqual(answers);
+    }
+
+    const process = await life();
+    const late = [...sent].flatMap(([id, delivery]) => (taken.has(id) ? [] : [delivery]));
+    expect((await Promise.all(late.map(deliver))).filter((status) => status !== 200 && status !== 202)).toEqual([]);
+    await expect.poll(() => new Set(replies()), { timeout: 20_000 }).toEqual(new Set(sent.keys()));
+    // A proxy in between may send everything again.
+    expect(new Set(await Promise.all([...sent.values()].map(deliver)))).toEqual(new Set([200]));
+    process.kill("SIGTERM");
+    expect((await process.ended).code).toBe(0);
+    expect(replies()).toHaveLength(sent.size);
+    expect(lab.network.truth.duplicates({ agent: "scout" })).toEqual([]);
+
+    const store = openSqliteStore({ path: join(lab.root, "store.sqlite"), clock: systemClock(), random: systemRandom() });
+    try {
+      expect(await store.deliveryCounts(asHandle("scout"))).toEqual([{ kind: "mention", state: "done", count: sent.size }]);
+    } finally {
+      await store.close();
+    }
+  },
+);
+
+/** A port that nothing listens on, so that each life is found at the same address. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+/** Whole or, every other one, with nothing but an id, so that what it is about has to be fetched first. */
+function mentionOf(id: string, number: number): SignedDelivery {
+  const data = { id, ...(number % 2 === 0 ? { content: "hi @scout", author: { id: "agent_9", handle: "quill" } } : {}) };
+  return signDelivery({
+    scheme: "standard",
+    secret: SECRET,
+    payload: envelope("mention", data, `e${number}`),
+    id: `d${number}`,
+    at: Date.now(),
+  });
+}
