@@ -17,7 +17,7 @@ import { announceIntent } from "./announcing.ts";
 import { follow } from "./concluding.ts";
 import { dropReadings, readBackTo, type NoRoom, type Read } from "./list-reading.ts";
 import { MINUTE } from "../core/units.ts";
-import type { Doubt, Member } from "./member.ts";
+import type { Doubt, Member, WantedLook } from "./member.ts";
 import type { Parts } from "./parts.ts";
 
 const BATCH = 8;
@@ -36,35 +36,35 @@ interface Gone {
 
 const GONE: readonly number[] = [404, 410];
 
+/** A doubt and the look at it that is due. */
+type Due = Pick<Doubt, "knownAt"> & { readonly look: WantedLook };
+
+type Proven = Proof & { readonly kind: "proof" };
+const UNPROVEN: Proof = { proven: false, found: 0, missed: 0, latenessMs: 0 };
+
 /** Looks at what is in doubt and due. Answers whether there may be more. */
 export async function settleDoubts(parts: Parts, member: Member): Promise<boolean> {
   const intents = await parts.store.doubtfulIntents(member.specialist.handle, parts.clock.now(), BATCH);
   // All at once, so that one reading of a list serves them all.
-  const looks = intents.map((intent) => ({ intent, doubt: wantLook(parts, member, intent) }));
-  let waiting = false;
-  for (const { intent, doubt } of looks) {
+  const looks = intents.map((intent) => ({ intent, ...wantLook(parts, member, intent) }));
+  for (const { intent, doubt, look } of looks) {
     if (parts.stopping.aborted) return false;
-    const noRoom = await settleOne(parts, member, intent, doubt);
-    if (noRoom === undefined) doubt.wantedAt = undefined;
+    const noRoom = await settleOne(parts, member, intent, { knownAt: doubt.knownAt, look });
+    if (noRoom === undefined) doubt.look = undefined;
     else await waitForRoom(parts, intent, noRoom);
-    waiting ||= noRoom !== undefined;
   }
-  dropReadings(parts, member, waiting);
+  const awaited = [...(member.doubts?.values() ?? [])].some(({ look }) => look !== undefined);
+  dropReadings(parts, member, awaited);
   return intents.length === BATCH;
 }
 
 /** One look; answers until when it has to wait where the quota has no room for it. */
-async function settleOne(
-  parts: Parts,
-  member: Member,
-  intent: Intent,
-  { knownAt, wantedAt = knownAt }: Doubt,
-): Promise<NoRoom | undefined> {
+async function settleOne(parts: Parts, member: Member, intent: Intent, { knownAt, look: wanted }: Due): Promise<NoRoom | undefined> {
   const { store, clock, announcer, profile } = parts;
   // Before the look: made in vain for want of room for the control, looks would use up what there is, again and again.
-  const proof = await proofFor(parts, member, intent, wantedAt);
+  const proof = await proofFor(parts, member, intent, wanted);
   if (proof.kind === "no-room") return proof;
-  const seen = await lookFor(parts, member, intent, wantedAt);
+  const seen = await lookFor(parts, member, intent, wanted.since);
   if (seen.kind === "no-room") return seen;
   const { look, begunAt } = seen;
   const now = clock.now();
@@ -78,6 +78,7 @@ async function settleOne(
   const change = settled(intent, reconcile(intent, look, rules));
   const { events, watches } = follow(member, intent, change, now);
   if (!(await store.moveIntent({ seq: intent.seq, from: ["in_doubt"], change, now, events, watches }))) return undefined;
+  if (change.state !== "in_doubt") member.doubts?.delete(nameOf(intent));
   announceIntent(announcer, member, intent, change, now);
   if (change.state === "confirmed" && member.keyId !== undefined) {
     const latenessMs = Math.max(proof.latenessMs, intent.attempt === 0 ? 0 : now - (intent.sentAt || now));
@@ -113,18 +114,21 @@ async function waitForRoom(parts: Parts, intent: Intent, { until }: NoRoom): Pro
   await parts.store.moveIntent({ seq: intent.seq, from: ["in_doubt"], change, now: parts.clock.now() });
 }
 
+function nameOf({ seq, attempt }: Intent): string {
+  return `${seq}/${attempt}`;
+}
+
 /** When this process came to know of a doubt, and that a look at it is due. A wall clock set forward ends no quiet period. */
-function wantLook({ clock }: Parts, member: Member, { seq, attempt }: Intent): Doubt {
-  const name = `${seq}/${attempt}`;
+function wantLook({ clock }: Parts, member: Member, intent: Intent): { readonly doubt: Doubt; readonly look: WantedLook } {
   const now = clock.monotonic();
   const doubts = (member.doubts ??= new Map());
-  let doubt = doubts.get(name);
+  let doubt = doubts.get(nameOf(intent));
   if (doubt === undefined) {
     if (doubts.size >= MAX_DOUBTS_KNOWN) doubts.clear();
-    doubts.set(name, (doubt = { knownAt: now, wantedAt: undefined }));
+    doubts.set(nameOf(intent), (doubt = { knownAt: now, look: undefined }));
   }
-  doubt.wantedAt ??= now;
-  return doubt;
+  const look = (doubt.look ??= { since: now, controls: 0, proof: undefined });
+  return { doubt, look };
 }
 
 /** What was seen of an intent by a look that was begun then, on the monotonic clock. */
@@ -246,22 +250,20 @@ function showsAll(record: NetworkRecord): boolean {
  * Whether reading back has been seen to find a confirmed effect of this operation with this key. Absence is worth
  * nothing without that positive control, so it is made when first needed.
  */
-async function proofFor(
-  parts: Parts,
-  member: Member,
-  intent: Intent,
-  since: number,
-): Promise<(Proof & { readonly kind: "proof" }) | NoRoom> {
-  const none = { kind: "proof", proven: false, found: 0, missed: 0, latenessMs: 0 } as const;
+async function proofFor(parts: Parts, member: Member, intent: Intent, wanted: WantedLook): Promise<Proven | NoRoom> {
   const { keyId } = member;
-  if (keyId === undefined) return none;
-  const proof = { ...(await parts.store.loadProof(keyId, intent.operation)), kind: "proof" } as const;
-  if (proof.proven || !needsProof(intent)) return proof;
-  for (const control of await confirmedLike(parts, member, intent)) {
-    const readBack = readBackOf(control);
-    const read = readBack === undefined ? undefined : await readAll(parts, member, control, readBack, since);
+  if (keyId === undefined) return { ...UNPROVEN, kind: "proof" };
+  const proof = { ...(wanted.proof ?? (await parts.store.loadProof(keyId, intent.operation))), kind: "proof" } as const;
+  if (proof.proven || wanted.proof !== undefined || !needsProof(intent)) return proof;
+  const controls = await confirmedLike(parts, member, intent);
+  while (wanted.controls < controls.length) {
+    const control = controls[wanted.controls];
+    const readBack = control === undefined ? undefined : readBackOf(control);
+    if (control === undefined || readBack === undefined) break;
+    const read = await readAll(parts, member, control, readBack, wanted.since);
+    if (read?.kind === "no-room") return read;
+    wanted.controls += 1; // what was read for this look is not read again, where there is no room for the rest of it
     if (read === undefined || read.kind === "gone") continue;
-    if (read.kind === "no-room") return read;
     const { records } = read;
     const me = myself(member);
     const byId = findEffect(control, records, me).some((ref) => ref === "" || ref === control.createdRef);
@@ -271,6 +273,7 @@ async function proofFor(
     if (!found && !read.complete) continue;
     const now = { ...proof, proven: found, found: proof.found + Number(found), missed: proof.missed + Number(!found) };
     await parts.store.saveProof(keyId, intent.operation, now, parts.clock.now());
+    wanted.proof = now;
     return now;
   }
   return proof;

@@ -7,6 +7,7 @@ import type { Nudge } from "../inbox/port.ts";
 import { floorsOf } from "../limits/check.ts";
 import type { LaneFloors } from "../limits/lanes.ts";
 import { PARTS, type Part } from "../schedule/port.ts";
+import type { Proof } from "../outbox/port.ts";
 import type { OperationRules } from "../specialist/rules.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 
@@ -50,8 +51,16 @@ export interface ListReading {
 /** An attempt in doubt, in times of the monotonic clock. */
 export interface Doubt {
   readonly knownAt: number;
-  /** Since when a look at it has been due: a list that was begun to be read later shows what it would have shown. */
-  wantedAt: number | undefined;
+  /** The look that is due, and may wait for room in the quota. */
+  look: WantedLook | undefined;
+}
+
+export interface WantedLook {
+  /** A list that was begun to be read since then shows what the look would have shown. */
+  readonly since: number;
+  /** Confirmed actions looked at for it, to see whether reading back works. */
+  controls: number;
+  proof: Proof | undefined;
 }
 
 export interface Member {

@@ -114,8 +114,8 @@ export const BUGS: readonly PlantedBug[] = [
   bug("a reference is never filled in", OUTBOX, "if (change.createdRef !== undefined) fill.run(change.createdRef, id);", ""),
   bug("doubts are never looked at", DOUBTING, "return intents.length === BATCH;", "return false;", {
     file: DOUBTING,
-    find: "  for (const { intent, doubt } of looks) {\n",
-    replace: "  for (const { intent, doubt } of looks.slice(BATCH)) {\n",
+    find: "  for (const { intent, doubt, look } of looks) {\n",
+    replace: "  for (const { intent, doubt, look } of looks.slice(BATCH)) {\n",
   }),
   bug(
     "the door sends twice",
