@@ -4,7 +4,7 @@ import type { Outcome } from "../contract/call.ts";
 import { messageOf } from "../core/errors.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
 import type { DeliveryEnd, NewDelivery, Nudge, StoredDelivery } from "../inbox/port.ts";
-import { meaningOf, postEvents, type Look, type Meaning, type Meant } from "../intake/webhook/mapping.ts";
+import { meaningOf, namesItself, postEvents, type Look, type Meaning, type Meant } from "../intake/webhook/mapping.ts";
 import type { Part } from "../schedule/port.ts";
 import { decidePending } from "./decisions.ts";
 import { isBusy, type Member } from "./member.ts";
@@ -42,7 +42,21 @@ export function receiveDelivery(parts: Parts, member: Member, delivery: NewDeliv
   return parts.store.putDelivery({ delivery, plain, onStored }, now);
 }
 
-function readPlainly(delivery: NewDelivery, meant: Meant): { readonly meaning: Meaning; readonly end: End | undefined } | undefined {
+/**
+ * What is worth looking at because a delivery came again in the same words: a like by nobody in particular may be another one.
+ * Nothing where the words name the delivery, or say all: then it is the one that was worked on.
+ */
+export function looksAgain(parts: Parts, member: Member, delivery: Pick<NewDelivery, "kind" | "body">): readonly Look[] {
+  const meaning = readPlainly(delivery, meantFor(parts, member, parts.clock.now()))?.meaning;
+  if (meaning?.kind !== "hint" || namesItself(delivery.body, parts.profile.webhooks)) return [];
+  tellHealth(parts, member, meaning);
+  return meaning.looks;
+}
+
+function readPlainly(
+  delivery: Pick<NewDelivery, "kind" | "body">,
+  meant: Meant,
+): { readonly meaning: Meaning; readonly end: End | undefined } | undefined {
   try {
     const meaning = meaningOf(delivery, meant);
     return { meaning, end: plainEnd(meaning, meant) };

@@ -3,13 +3,14 @@ import { sleep } from "../core/clock.ts";
 import { messageOf, Refused } from "../core/errors.ts";
 import type { Handle } from "../core/ids.ts";
 import type { Secret } from "../core/secret.ts";
-import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
+import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { DeliveryCount } from "../inbox/port.ts";
-import { createGate, type Gate, type GateCounts, type VerifiedDelivery } from "../intake/webhook/gate.ts";
+import { createGate, type Gate, type GateCounts, type GateHint, type VerifiedDelivery } from "../intake/webhook/gate.ts";
 import { hintedLooks } from "../intake/webhook/mapping.ts";
 import type { Listening, Receiver, ReceiverCounts } from "../intake/webhook/receiver.ts";
 import type { RawDelivery } from "../intake/webhook/schemes.ts";
-import { nudgesFor, receiveDelivery, wakeFor } from "./deliveries.ts";
+import { looksAgain, receiveDelivery } from "./deliveries.ts";
+import { createHints, type Hints } from "./hints.ts";
 import type { Member } from "./member.ts";
 import type { Parts } from "./parts.ts";
 import { checkReceiver, deliveryUrl, keptSecrets, type ReceiverSettings } from "./receiver-settings.ts";
@@ -69,8 +70,6 @@ const UNHEALTHY_LOOK_MS = 30 * MINUTE;
 const SECRET_LOOK_MS = MINUTE;
 /** A webhook that is not recorded here is made anew this often, then taken as it is: nobody may undo it for ever. */
 const MAX_RENEWALS = 3;
-/** Hints come from anybody: they make us look at most this often. */
-const MIN_HINT_GAP_MS = 10 * SECOND;
 
 const NOT_LISTENING: ReceiverCounts = { malformed: 0, tooLarge: 0, evicted: 0, open: 0, turnedAway: 0 };
 
@@ -84,12 +83,12 @@ class Reception implements Webhooks {
   readonly #members: ReadonlyMap<Handle, Member>;
   readonly #secrets: ReceiverSettings["readSecrets"];
   readonly #gate: Gate;
+  readonly #hints: Hints;
   /** Once it listens. */
   #receiver: Receiver | undefined;
   readonly #registrations = new Map<Handle, RegistrationState>();
   readonly #looking = new Set<Handle>();
   readonly #renewals = new Map<Handle, number>();
-  readonly #hintedAt = new Map<Handle, number>();
   #listening: Listening | undefined;
 
   constructor({ settings, parts, members }: WebhooksOptions) {
@@ -98,6 +97,7 @@ class Reception implements Webhooks {
     this.#parts = parts;
     this.#members = members;
     this.#secrets = keptSecrets(settings.readSecrets, () => clock.monotonic());
+    this.#hints = createHints(parts);
     this.#gate = createGate({
       clock,
       log,
@@ -105,10 +105,7 @@ class Reception implements Webhooks {
       allowUnsigned: settings.allowUnsigned,
       secretsOf: (handle) => this.#secretsOf(handle),
       put: (delivery) => this.#put(delivery),
-      onHint: (handle, hint) =>
-        void this.#hint(handle, hint).catch((error: unknown) =>
-          log.error("a hint could not be noted", { handle, message: messageOf(error) }),
-        ),
+      onHint: (handle, hint) => this.#hint(handle, hint),
     });
   }
 
@@ -211,17 +208,11 @@ class Reception implements Webhooks {
     return receiveDelivery(this.#parts, member, delivery);
   }
 
-  async #hint(handle: Handle, hint: Parameters<typeof hintedLooks>[0]): Promise<void> {
-    const { clock, store, profile } = this.#parts;
+  #hint(handle: Handle, hint: GateHint): void {
     const member = this.#members.get(handle);
     if (member === undefined) return;
-    const now = clock.monotonic();
-    if (now - (this.#hintedAt.get(handle) ?? -Infinity) < Math.max(MIN_HINT_GAP_MS, (2 * DAY) / member.limits.perDay)) return;
-    this.#hintedAt.set(handle, now);
-    const nudges = nudgesFor(hintedLooks(hint, profile.webhooks), clock.now());
-    await store.nudge(handle, nudges, clock.now());
-    wakeFor(this.#parts, member, nudges);
-    this.#parts.wake(member, "deliveries"); // a pass arms the timer for what was nudged
+    const looks = hint.signed ? looksAgain(this.#parts, member, hint) : hintedLooks(hint, this.#parts.profile.webhooks);
+    this.#hints.ask(member, looks);
   }
 
   /** Looks at the registration, again and again. */

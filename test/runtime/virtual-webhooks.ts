@@ -9,6 +9,7 @@ import type { GateAnswer } from "../../src/intake/webhook/gate.ts";
 import { createLocalNetwork } from "../../src/network/network.ts";
 import type { ReceiverSettings } from "../../src/runtime/receiver-settings.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
+import type { Tier } from "../../src/contract/tiers.ts";
 import type { SpecialistDefinition } from "../../src/specialist/definition.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
@@ -19,14 +20,17 @@ import { virtualRuntime } from "./virtual-runtime.ts";
 export const SCOUT = asHandle("scout");
 
 export interface VirtualWebhooksOptions {
-  readonly definition?: Omit<SpecialistDefinition, "handle">;
+  readonly definition?: Omit<SpecialistDefinition, "handle" | "tier">;
+  /** Default `pro`. */
+  readonly tier?: Tier;
   readonly profile?: object;
   readonly receiver?: Partial<ReceiverSettings>;
   /** Between the runtime and the network. */
   readonly link?: (network: Transport) => Transport;
 }
 
-export async function virtualWebhooks({ definition = {}, profile = {}, receiver, link = (plain) => plain }: VirtualWebhooksOptions) {
+export async function virtualWebhooks(options: VirtualWebhooksOptions) {
+  const { definition = {}, tier = "pro", profile = {}, receiver, link = (plain) => plain } = options;
   const clock = virtualClock(Date.UTC(2026, 10, 21));
   const random = seededRandom(7);
   /** What the receiver answered to each delivery of the network. */
@@ -44,10 +48,10 @@ export async function virtualWebhooks({ definition = {}, profile = {}, receiver,
       },
     },
   });
-  const { key } = network.provision({ handle: "scout", tier: "pro", set: "b" });
+  const { key } = network.provision({ handle: "scout", tier, set: "b" });
   const store = openSqliteStore({ path: ":memory:", clock, random });
   const runtime = virtualRuntime({
-    specialists: [createSpecialist({ handle: "scout", tier: "pro", ...definition })],
+    specialists: [createSpecialist({ handle: "scout", tier, ...definition })],
     transport: link(plainLink(network, "b")),
     profile: resolveProfile({ extends: "set-b", ...profile }),
     store,

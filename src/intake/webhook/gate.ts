@@ -29,7 +29,14 @@ export interface GateOptions {
   /** Stores a delivery and begins to work on it. Resolves once it is on disk. */
   readonly put: (delivery: VerifiedDelivery) => Promise<"stored" | "known" | "full">;
   /** Somebody says that something happened. */
-  readonly onHint: (specialist: Handle, hint: { readonly kind: string | undefined; readonly body: Uint8Array }) => void;
+  readonly onHint: (specialist: Handle, hint: GateHint) => void;
+}
+
+export interface GateHint {
+  readonly kind: string | undefined;
+  readonly body: Uint8Array;
+  /** It is a signed delivery that came before in the same words, and nothing signed tells the two apart. */
+  readonly signed: boolean;
 }
 
 export interface GateAnswer {
@@ -57,6 +64,7 @@ export interface Gate {
   counts(): GateCounts;
 }
 
+const KNOWN = 200;
 /** How long a sender is asked to wait when nothing can be stored. */
 const COME_BACK_S = 5;
 /** Refusals are logged at most this often: a flood of forgeries must not fill the disk. */
@@ -87,7 +95,7 @@ export function createGate(options: GateOptions): Gate {
 
   const hint = (specialist: Handle, delivery: RawDelivery, kind: string | undefined): GateAnswer => {
     counts.hints += 1;
-    options.onHint(specialist, { kind, body: delivery.body });
+    options.onHint(specialist, { kind, body: delivery.body, signed: false });
     return { status: 202 };
   };
 
@@ -105,7 +113,7 @@ export function createGate(options: GateOptions): Gate {
       return { status: 503, retryAfterS: COME_BACK_S };
     }
     counts[outcome] += 1;
-    return { status: outcome === "known" ? 200 : 202 };
+    return { status: outcome === "known" ? KNOWN : 202 };
   };
 
   return {
@@ -121,7 +129,10 @@ export function createGate(options: GateOptions): Gate {
       bySecret[verdict.secret] = (bySecret[verdict.secret] ?? 0) + 1;
       byScheme[verdict.scheme] = (byScheme[verdict.scheme] ?? 0) + 1;
       if (verdict.scheme === "path") return hint(specialist, delivery, kind);
-      return store({ specialist, id: identityOf(verdict), kind, scheme: verdict.scheme, body: verdict.covered });
+      const { covered, signedId } = verdict;
+      const answer = await store({ specialist, id: identityOf(verdict), kind, scheme: verdict.scheme, body: covered });
+      if (answer.status === KNOWN && signedId === undefined) options.onHint(specialist, { kind, body: covered, signed: true });
+      return answer;
     },
     counts: () => ({
       ...counts,

@@ -141,6 +141,14 @@ export function kindOf(body: JsonObject, webhooks: Profile["webhooks"]): string 
   );
 }
 
+/** Whether the body says which delivery it is. What is called `id` in a body without an envelope is its object's. */
+export function namesItself(body: Uint8Array, webhooks: Profile["webhooks"]): boolean {
+  const parsed = parseJson(utf8(body) ?? "");
+  if (!isObject(parsed)) return false;
+  const id = idOf(parsed, webhooks);
+  return id !== undefined && (objectOf(parsed, webhooks) !== parsed || id !== readId(parsed["id"] ?? null));
+}
+
 /** What a delivery is about: the object inside its envelope, or the envelope itself. */
 export function objectOf(body: JsonObject, webhooks: Profile["webhooks"]): JsonObject {
   return firstAt(body, webhooks.object.map(fieldPath), (found) => (isObject(found) ? found : undefined)) ?? body;
@@ -255,7 +263,7 @@ function approvalMeaning(word: string, body: JsonObject, object: JsonObject, { f
     typeof found === "string" ? found : undefined,
   );
   const payload = { ...(reference === undefined ? {} : { reference }), ...(message === undefined ? {} : { message }), raw: object };
-  const id = reference ?? idOf(body, profile);
+  const id = reference ?? idOf(body, profile.webhooks);
   if (id === undefined) return { kind: "unreadable", why: `${word} names no approval` };
   return happened(word, single(feed, "approval.required", id, payload));
 }
@@ -276,7 +284,7 @@ function extraMeaning(word: string, mapped: string | undefined, body: JsonObject
   const kind = mapped ?? xKindOf(word);
   // The runtime's own kinds are never announced by a network.
   if (isEventKind(kind) || !meant.handles(kind)) return { kind: "unhandled", word };
-  const id = idOf(body, meant.profile) ?? readId(object["id"] ?? null);
+  const id = idOf(body, meant.profile.webhooks) ?? readId(object["id"] ?? null);
   if (id === undefined) return { kind: "unreadable", why: `${word} has no id to tell it from another` };
   const occurrence = firstAt(body, meant.profile.webhooks.occurrence.map(fieldPath), readId);
   return happened(word, single(meant.feed, kind, id, { id, raw: body }, occurrence));
@@ -287,7 +295,7 @@ export function xKindOf(word: string): string {
   return `x:${word.toLowerCase().replaceAll(/[^a-z0-9.-]/g, "-")}`;
 }
 
-function idOf(body: JsonObject, { webhooks }: Profile): string | undefined {
+function idOf(body: JsonObject, webhooks: Profile["webhooks"]): string | undefined {
   return firstAt(body, webhooks.deliveryId.map(fieldPath), readId);
 }
 
