@@ -17,6 +17,9 @@ const BATCH = 32;
 export const MERGE_MS = 2 * SECOND;
 /** Due whatever the clock says: a wall clock may step back by a millisecond between the delivery and the look. */
 const AT_ONCE = 0;
+/** A post that was read is not read again so soon: networks tell of one reply as a reply and as a mention. */
+const READ_AGAIN_MS = 2 * SECOND;
+const MAX_POSTS_READ = 32;
 /** Past this many, the earlier ones are covered by the next regular look. */
 const MAX_MISSED_NUDGES = 200;
 /** A delivery whose content cannot be fetched is tried again after these, then parked. */
@@ -250,6 +253,17 @@ async function fetched(
 }
 
 async function readPost(parts: Parts, member: Member, target: string): Promise<FetchedPost> {
+  const now = parts.clock.monotonic();
+  member.postsRead = member.postsRead.filter(({ at }) => at > now - READ_AGAIN_MS);
+  const lately = member.postsRead.find(({ post }) => post.id === target);
+  if (lately !== undefined) return { kind: "post", post: lately.post };
+  const answer = await askPost(parts, member, target);
+  if (answer.kind === "post")
+    member.postsRead = [...member.postsRead, { post: answer.post, at: parts.clock.monotonic() }].slice(-MAX_POSTS_READ);
+  return answer;
+}
+
+async function askPost(parts: Parts, member: Member, target: string): Promise<FetchedPost> {
   const answer = await parts.door.read(member, { operation: "posts.get", target, input: {} }, { lane: "watch", signal: parts.ending });
   switch (answer.kind) {
     case "waits":

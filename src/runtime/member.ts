@@ -1,6 +1,6 @@
 /** A specialist at work: its definition and the little that is kept of it in memory. Truth is in the rows. */
 import { LANES, type Lane } from "../contract/operations.ts";
-import type { NetworkRecord } from "../contract/records.ts";
+import type { NetworkRecord, Post } from "../contract/records.ts";
 import type { TierLimits } from "../contract/tiers.ts";
 import type { KeyId } from "../core/ids.ts";
 import type { Nudge } from "../inbox/port.ts";
@@ -63,6 +63,12 @@ export interface WantedLook {
   proof: Proof | undefined;
 }
 
+export interface PostRead {
+  readonly post: Post;
+  /** On the monotonic clock, in ms. */
+  readonly at: number;
+}
+
 export interface Member {
   specialist: Specialist;
   rules: OperationRules;
@@ -92,6 +98,8 @@ export interface Member {
   unasked: number;
   /** Looks asked for by deliveries while a pass that makes them was reading: they are made again after it. */
   missedNudges: readonly Nudge[];
+  /** Posts that deliveries made us read a moment ago, the newest last. */
+  postsRead: readonly PostRead[];
   /** Deliveries wait until its events have been handled. */
   heldBack: boolean;
   /** Set once its first passes were begun. */
@@ -113,6 +121,7 @@ export function bitOf(part: Part): number {
 }
 
 const NO_NUDGES: readonly Nudge[] = [];
+const NO_POSTS: readonly PostRead[] = [];
 
 export function createMember(specialist: Specialist, rules: OperationRules, limits: TierLimits, now: number): Member {
   return {
@@ -133,6 +142,7 @@ export function createMember(specialist: Specialist, rules: OperationRules, limi
     again: 0,
     unasked: ALL_PARTS,
     missedNudges: NO_NUDGES,
+    postsRead: NO_POSTS,
     heldBack: false,
     begun: false,
     freed: 0,

@@ -2,10 +2,17 @@
 import { afterEach, expect, test } from "vitest";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 import { isObject } from "../../src/core/json.ts";
+import { seededRandom } from "../../src/core/random.ts";
+import { HOUR, MINUTE } from "../../src/core/units.ts";
+import { virtualClock } from "../../src/core/virtual-clock.ts";
+import { createLocalNetwork } from "../../src/network/network.ts";
 import { keepRegistered } from "../../src/runtime/registration.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { asHandle } from "../../src/core/ids.ts";
-import { textAt } from "../network/visitor.ts";
+import { createSpecialist } from "../../src/specialist/specialist.ts";
+import { plainLink } from "../network/plain-link.ts";
+import { asking, records, textAt } from "../network/visitor.ts";
+import { virtualRuntime } from "../runtime/virtual-runtime.ts";
 import { SECRET, webhookLab, type WebhookLab } from "./webhook-lab.ts";
 
 const open: WebhookLab[] = [];
@@ -44,6 +51,41 @@ test("is made again after somebody deleted it", async () => {
   await me("DELETE", `/v1/webhooks/${textAt(webhook, "id")}`);
   expect(await keep(URL)).toMatchObject({ kind: "registered" });
   expect(await list()).toHaveLength(1);
+});
+
+test("is looked at again by itself: left alone while it is there, made again when it is gone", async () => {
+  const clock = virtualClock();
+  const random = seededRandom(3);
+  const network = createLocalNetwork({ clock, random });
+  const { key } = network.provision({ handle: "scout", tier: "pro" });
+  const me = asking(network, "b", key);
+  const ids = async (): Promise<readonly string[]> => records(await me("GET", "/v1/webhooks")).map((one) => textAt(one, "id"));
+  const readSecrets = () => [new Secret(SECRET)];
+  const runtime = virtualRuntime({
+    specialists: [createSpecialist({ handle: "scout", tier: "pro" })],
+    transport: plainLink(network, "b"),
+    keyOf: () => key,
+    clock,
+    random,
+    receiver: { port: undefined, host: "", url: "https://receiver.example.net", allowUnsigned: false, readSecrets },
+  });
+  network.start();
+  await clock.run(runtime.start());
+  await clock.advance(MINUTE);
+  const made = await ids();
+  expect(made).toHaveLength(1);
+  await clock.advance(13 * HOUR);
+  expect(await ids()).toEqual(made);
+  expect(network.truth.requests({ operation: "webhooks.create" })).toHaveLength(1);
+
+  await me("DELETE", `/v1/webhooks/${made[0] ?? ""}`);
+  expect(await ids()).toEqual([]);
+  await clock.advance(7 * HOUR);
+  expect(await ids()).toHaveLength(1);
+  expect(await ids()).not.toEqual(made);
+  expect(network.truth.requests({ operation: "webhooks.create" })).toHaveLength(2);
+  await clock.run(runtime.stop());
+  await network.stop();
 });
 
 test("takes the place of its own doubles and of the one under an earlier address, and leaves others alone", async () => {
