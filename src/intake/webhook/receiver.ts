@@ -82,7 +82,11 @@ export function createReceiver({ gate, clock, onError, maxSockets = MAX_SOCKETS 
       refuse(reply, 429);
     } else if (request.raw.rawHeaders.length > 2 * MAX_HEADERS) refuse(reply, 431);
     else if (specialist !== undefined && !gate.knows(specialist)) refuse(reply, 404);
-    else done();
+    else {
+      // fastify refuses what it cannot read as a type, an empty one too, before any parser is asked.
+      if (request.headers["content-type"] !== undefined) request.headers["content-type"] = "application/octet-stream";
+      done();
+    }
   });
   const accept = (request: FastifyRequest, reply: FastifyReply): void => receive(request, reply, { gate, crowd, floods });
   app.post("/webhooks/:specialist", accept);

@@ -116,7 +116,7 @@ describe("a request is answered", () => {
     expect((await fetch(`${url}scout`, { method: "PUT", body: "{}" })).status).toBe(404);
   });
 
-  it.each(["text/plain", "application/x-www-form-urlencoded", "application/cloudevents+json; charset=utf-8", undefined])(
+  it.each(["text/plain", "application/x-www-form-urlencoded", "application/cloudevents+json; charset=utf-8", "", "json", ";", undefined])(
     "by its signature, whatever it calls its content: %s",
     async (type) => {
       const { port, stored } = await receiving();
