@@ -66,7 +66,8 @@ interface Check {
 
 /**
  * Whether one of the secrets vouches for the delivery, by the profile's scheme or, with `auto`, by any scheme whose marks
- * it carries. Each scheme hashes another text, so a signature of one never fits another.
+ * it carries. A signature of one fits under another only over the whole text that was hashed: `<seconds>.{…}`, which is no JSON
+ * object, so that nothing in it is acted on; or, beside the body or in it, the very same JSON.
  */
 export function verify(
   delivery: RawDelivery,

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { SECOND } from "../../core/units.ts";
 import { standardKeys } from "./schemes.ts";
 
-export const DELIVERY_SCHEMES = ["standard", "sha256-header", "github", "stripe", "slack", "in-body", "none"] as const;
+export const DELIVERY_SCHEMES = ["standard", "sha256-header", "github", "stripe", "slack", "in-body", "path", "none"] as const;
 export type DeliveryScheme = (typeof DELIVERY_SCHEMES)[number];
 
 export interface DeliveryToSign {
@@ -21,7 +21,9 @@ export interface DeliveryToSign {
 
 export interface SignedDelivery {
   readonly headers: { readonly [name: string]: string };
-  readonly body: Buffer;
+  readonly body: Buffer<ArrayBuffer>;
+  /** With `path`, what the address ends in: `/webhooks/<handle>/<token>`. */
+  readonly token?: string;
 }
 
 /** The headers and body of one delivery. `in-body` needs an object, or text that ends in `}`. */
@@ -34,6 +36,8 @@ export function signDelivery({ scheme, secret, payload, id = "evt_1", kind, at }
   switch (scheme) {
     case "none":
       return { headers: { ...json, ...named }, body };
+    case "path":
+      return { headers: { ...json, ...named }, body, token: secret };
     case "standard": {
       const [key = secret] = standardKeys(secret);
       const signature = hmac(key, `${id}.${seconds}.`, body, "base64");
