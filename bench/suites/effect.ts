@@ -1,8 +1,8 @@
 /** Event to effect: a signed webhook over HTTP becomes one request to the network. Beside what people would build it with. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { delivered, signatureOf } from "../subjects/webhook.ts";
 import { openBackends, type Backends, type Needing } from "../harness/backends.ts";
+import { githubRequest, SPECIALISTS } from "../harness/deliveries.ts";
 import { diskFloor, floorSaid, type DiskFloor } from "../harness/disk.ts";
 import { drive } from "../harness/load.ts";
 import { POSTGRES_SETTINGS } from "../harness/postgres.ts";
@@ -42,7 +42,6 @@ const CONTENDERS: readonly Contender[] = [
   { name: "Restate 1.7.12", file: "restate.js", needs: "restate", keeps: "invocation, step" },
 ];
 
-const SPECIALISTS = 64;
 const IN_FLIGHT = [1, 16, 64] as const;
 const PACED_PER_SECOND = 300;
 /** Events a run has to be long enough for, by how fast the contender is at this many in flight. */
@@ -147,7 +146,7 @@ async function measure(
   const sink = await openSink({ onEffect: effect });
   const subject = await startSubject(file, { ...settings, sink: sink.port }, file === "retinue.ts" ? "retinue" : "peer");
   try {
-    const requests = Array.from({ length: total }, (_, n) => requestOf(n));
+    const requests = Array.from({ length: total }, (_, n) => githubRequest(n));
     const part = async (from: number, to: number): Promise<{ ackMs: number; effectMs: number; refused: number }> => {
       const began = performance.now();
       const end = await drive({
@@ -198,14 +197,6 @@ async function until(holds: () => boolean, listen: (tell: () => void) => void): 
       resolve();
     });
   });
-}
-
-function requestOf(n: number): Buffer {
-  const body = JSON.stringify(delivered(n));
-  return Buffer.from(
-    `POST /webhooks/s${n % SPECIALISTS} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nuser-agent: GitHub-Hookshot/bench\r\n` +
-      `x-github-event: issues\r\nx-github-delivery: delivery-${n}\r\nx-hub-signature-256: ${signatureOf(body)}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-  );
 }
 
 function report(contenders: readonly Contender[], seen: ReadonlyMap<string, readonly Measured[]>, remarks: readonly string[]): SuiteResult {

@@ -1,23 +1,42 @@
 /** Start and size: how soon the command answers, how soon a runtime asks its network, how much it weighs. */
-import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { openSink } from "../harness/sink.ts";
-import { figure, spread, summarise, type Summary } from "../harness/stats.ts";
+import { shippedSaid } from "../harness/shipped.ts";
+import { figure, summarise, type Summary } from "../harness/stats.ts";
+import { endOf, idleMb, late, memoryMb, startPeers, stopped, type PeerStarts, type Started } from "../harness/starts.ts";
 import { goal, type BenchContext, type Suite } from "../harness/suite.ts";
+import { folderMb, peerWeight, requiredPackages, requiredWeight } from "../harness/weight.ts";
 
 const root = join(import.meta.dirname, "../..");
 const BIN = "node_modules/retinue/bin/retinue.js";
 const START_RUNS = 20;
 const RUN_RUNS = 8;
-const LATEST_MS = 20_000;
+const PEER_RUNS = 5;
+/** What a start leaves behind is done with by then. */
+const IDLE_MS = 4_000;
+
+/** Each with what it cannot do an agent's or a job's work without. */
+const WEIGHED: readonly (readonly string[])[] = [
+  ["probot"],
+  ["@slack/bolt"],
+  ["@dbos-inc/dbos-sdk"],
+  ["pg-boss"],
+  ["bullmq"],
+  ["@restatedev/restate-sdk", "@restatedev/restate-server"],
+  ["@mastra/core"],
+  ["@voltagent/core"],
+  ["@elizaos/core", "@elizaos/plugin-sql"],
+];
 
 export const suite: Suite = {
   name: "start",
   title: "Start and size",
-  repeats: () => `medians of ${START_RUNS} in a row, ${RUN_RUNS} to the first request, the demo once`,
+  repeats: () =>
+    `medians of ${START_RUNS} in a row, ${RUN_RUNS} of Retinue and ${PEER_RUNS} of each peer to the first request, the demo once`,
   async run(context) {
     const project = installPackage(context);
     const repeat = context.quick ? 3 : START_RUNS;
@@ -25,33 +44,50 @@ export const suite: Suite = {
     const row = (name: string, { median, least, most }: Summary, unit: string): void =>
       void rows.push([name, `${figure(median)} ${unit}`, `${figure(least)} to ${figure(most)}`]);
 
-    const version = await times(repeat, () => startMs([join(project, BIN), "--version"], project));
-    row("node -e 0", await times(repeat, () => startMs(["-e", "0"], project)), "ms");
+    const command = `./${BIN}`;
+    const bare = times(repeat, [process.execPath, "-e", "0"], project);
+    const version = times(repeat, [command, "--version"], project);
+    row("node -e 0", bare, "ms");
     row("retinue --version", version, "ms");
-    row("retinue check --help", await times(repeat, () => startMs([join(project, BIN), "check", "--help"], project)), "ms");
+    row("retinue check --help", times(repeat, [command, "check", "--help"], project), "ms");
     const probot = peerBin("probot", "bin/probot.js");
-    if (probot !== undefined) row("probot --version (14.3.2)", await times(repeat, () => startMs([probot, "--version"], project)), "ms");
+    if (probot !== undefined) row("probot --version (14.3.2)", times(repeat, [probot, "--version"], project), "ms");
     context.progress("versions done");
 
-    const first = await times(context.quick ? 2 : RUN_RUNS, () => firstRequestMs(project));
-    row("retinue run, to the first request (one specialist, compile cache warm)", first, "ms");
+    const starts = await startRetinue(project, context.quick ? 2 : RUN_RUNS, idleMs(context));
+    context.progress(`retinue run, in turn: ${starts.map(({ startMs }) => figure(startMs)).join(", ")} ms`);
+    const first = summarise(starts.map(({ startMs }) => startMs));
+    const idle = summarise(starts.map((one) => one.idleMb));
+    const { peers, missing } = await startPeers(context.quick ? 1 : PEER_RUNS, idleMs(context), context);
+    row("retinue run, to the first request (one specialist, new store, compile cache warm)", first, "ms");
+    for (const { name, until, starts: all } of peers) row(`${name}, ${until}`, summarise(all.map(({ startMs }) => startMs)), "ms");
+    row("retinue run, idle", idle, "MB RSS");
+    for (const { name, starts: all } of peers) row(`${name}, idle`, summarise(all.map((one) => one.idleMb)), "MB RSS");
     const warm = summarise([await demoPeakMb(project, context)]);
-    row(`retinue demo with the whole cast, ${context.quick ? "5 s" : "a minute"}: highest, compile cache warm`, warm, "MB RSS");
-    const size = dependencyMb();
+    row(`retinue demo with the whole cast, ${context.quick ? "5 s" : "a minute"}: highest, compile cache warm`, warm, "MB highest");
+    const size = requiredWeight();
     const own = folderMb(join(project, "node_modules/retinue"));
     rows.push(["retinue, with all it depends on", `${figure(own + size.mb)} MB`, `${size.packages + 1} packages`]);
-    for (const [name, peer] of Object.entries(peerSizes())) rows.push([name, `${figure(peer.mb)} MB`, `${peer.packages} packages`]);
+    for (const names of WEIGHED) {
+      const weight = peerWeight(names);
+      const label = `${names.join(" with ")}, with all it depends on`;
+      rows.push(weight === undefined ? [label, "not installed", ""] : [label, `${figure(weight.mb)} MB`, `${weight.packages} packages`]);
+    }
     rows.push(["retinue itself, unpacked", `${figure(own)} MB`, ""]);
     return {
       columns: ["", "median", "range"],
       rows,
       conditions: [
-        "The package as its users get it: built, packed, unpacked beside its dependencies, in a process started by spawn; times from spawn to exit, or to the first byte the network sees.",
-        "RSS is the kernel's highest (VmHWM) of the demo's process, which holds the local network, the residents and the cast.",
-        "Sizes of peers are what npm installs for that package alone, with everything it depends on, read from the bench's own lock.",
+        "The package as its users get it: built, packed, unpacked beside its dependencies, started by its own first line; times from spawn to exit, or to the first byte the network sees.",
+        "Peers: a process of their own as their docs begin one, in plain JavaScript, whose handlers do nothing; to the answer to one delivery, in front of the queues by a bare node:http route. Their PostgreSQL or Redis is up already, with their tables, and is not weighed. Mastra, VoltAgent and elizaOS (initialised, on a PGlite in memory) have no door: to one agent that is there.",
+        `Idle is what the process holds (VmRSS) ${IDLE_MS / 1_000} s later; highest is the kernel's (VmHWM) of the demo's process, which holds the local network, the residents and the cast.`,
+        shippedSaid(),
+        "Sizes of peers are what npm installs for that package alone, with everything it depends on, read from the bench's own lock; elizaOS with the database it does not start without, Restate with its server.",
+        ...missing,
       ],
       plots: [
         { title: "Start, ms", better: "less", column: "median", unit: "ms" },
+        { title: "Idle, MB resident", better: "less", column: "median", unit: "MB RSS" },
         { title: "Size, MB", better: "less", column: "median", unit: "MB" },
       ],
       goals: [
@@ -61,18 +97,27 @@ export const suite: Suite = {
         goal("a demo minute, compile cache warm", { most: 150 }, warm.median, " MB"),
       ],
       ratios: {
-        "node -e 0 ÷ retinue --version": summarise([...Array(5)].map(() => startMs(["-e", "0"], project))).median / version.median,
+        "node -e 0 ÷ retinue --version": bare.median / version.median,
+        "node -e 0 ÷ retinue run, to the first request": bare.median / first.median,
+        ...ratiosTo(peers, idle.median),
       },
     };
   },
 };
 
-async function times(count: number, once: () => number | Promise<number>): Promise<Summary> {
-  const values: number[] = [];
-  await once(); // the page cache and the compile cache
-  for (let i = 0; i < count; i++) values.push(await once());
-  if (spread(summarise(values)) < 0) throw new Error("unreachable");
-  return summarise(values);
+/** What idle peers hold over what Retinue holds: memory, which the machine's load changes least. */
+function ratiosTo(peers: readonly PeerStarts[], idle: number): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    peers.map(({ name, starts }) => [
+      `idle: ${name.replace(/ [\d.]+$/, "")} ÷ retinue run`,
+      summarise(starts.map((one) => one.idleMb)).median / idle,
+    ]),
+  );
+}
+
+function times(count: number, command: readonly string[], cwd: string): Summary {
+  startMs(command, cwd); // the page cache and the compile cache
+  return summarise(Array.from({ length: count }, () => startMs(command, cwd)));
 }
 
 /** Built and packed, then unpacked into a project of its own. */
@@ -103,142 +148,67 @@ function must(command: string, args: readonly string[], cwd: string): void {
   if (status !== 0) throw new Error(`${command} ${args[0] ?? ""} ended with ${status}: ${stderr.toString().slice(-500)}`);
 }
 
-function startMs(args: readonly string[], cwd: string): number {
+function startMs([command = "", ...args]: readonly string[], cwd: string): number {
   const began = performance.now();
-  const { status, stderr } = spawnSync(process.execPath, args, { cwd, stdio: ["ignore", "ignore", "pipe"], env: bare() });
-  if (status !== 0) throw new Error(`node ${args[0] ?? ""} ended with ${status}: ${stderr.toString().slice(-500)}`);
+  const { status, stderr } = spawnSync(command, args, { cwd, stdio: ["ignore", "ignore", "pipe"], env: asShell() });
+  if (status !== 0) throw new Error(`${command} ${args[0] ?? ""} ended with ${status}: ${stderr.toString().slice(-500)}`);
   return performance.now() - began;
 }
 
-/** Nothing of the bench's own settings reaches what is measured. */
-function bare(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
-  return { PATH: process.env["PATH"], HOME: process.env["HOME"], ...more };
+/** Nothing of the bench's own settings reaches what is measured; a command's own first line finds Node and says how it runs. */
+function asShell(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+  return { PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`, HOME: process.env["HOME"], ...more };
 }
 
-async function firstRequestMs(project: string): Promise<number> {
+const idleMs = ({ quick }: BenchContext): number => (quick ? 500 : IDLE_MS);
+
+/**
+ * `retinue run` with one specialist, to the first byte its network sees: as often as asked for, after one that fills the caches.
+ * The store is a new one each time, since on an old one the first look comes when it is due.
+ */
+async function startRetinue(project: string, runs: number, idle: number): Promise<readonly Started[]> {
   let asked: () => void = () => undefined;
-  const first = new Promise<void>((resolve) => (asked = resolve));
   // Reachability is looked at by a first request of its own: that one counts.
   const sink = await openSink({ onEffect: () => undefined, onRead: () => (asked(), "[]") });
-  const began = performance.now();
-  const child = spawn(
-    process.execPath,
-    [
-      BIN,
-      "run",
-      "--base-url",
-      `http://127.0.0.1:${sink.port}/v1`,
-      "--set",
-      "b",
-      "--store",
-      `sqlite:${join(project, "start.sqlite")}`,
-      "--json",
-    ],
-    { cwd: project, stdio: ["ignore", "ignore", "pipe"], env: bare({ RETINUE_KEY_SCOUT: "sk_live_bench_abcdefghijkl" }) },
-  );
-  let said = "";
-  child.stderr.on("data", (chunk: Buffer) => void (said = (said + chunk.toString()).slice(-2_000)));
+  const args = ["run", "--base-url", `http://127.0.0.1:${sink.port}/v1`, "--set", "b", "--store", "sqlite:start.sqlite", "--json"];
+  const starts: Started[] = [];
   try {
-    await Promise.race([first, late(`no request came: ${said}`), gone(child, () => said)]);
-    return performance.now() - began;
-  } finally {
-    if (child.exitCode === null) {
-      child.kill("SIGKILL");
-      await once(child, "exit");
+    for (let run = 0; run <= runs; run++) {
+      for (const file of ["start.sqlite", "start.sqlite-wal", "start.sqlite-shm"]) rmSync(join(project, file), { force: true });
+      const first = new Promise<void>((resolve) => (asked = resolve));
+      const began = performance.now();
+      const env = asShell({ RETINUE_KEY_SCOUT: "sk_live_bench_abcdefghijkl" });
+      const child = spawn(`./${BIN}`, args, { cwd: project, stdio: ["ignore", "ignore", "pipe"], env });
+      const { early, said } = endOf(child);
+      try {
+        await Promise.race([first, late(() => `no request came: ${said()}`), early]);
+        const startMs = performance.now() - began;
+        starts.push({ startMs, idleMb: await idleMb(child.pid, run === 0 ? 0 : idle) });
+      } finally {
+        await stopped(child);
+      }
     }
+  } finally {
     await sink.close();
   }
-}
-
-async function gone(child: ChildProcess, said: () => string): Promise<never> {
-  await once(child, "exit");
-  throw new Error(`it ended by itself: ${said()}`);
-}
-
-function late(why: string): Promise<never> {
-  return new Promise((_, reject) => setTimeout(() => reject(new Error(why)), LATEST_MS).unref());
+  return starts.slice(1);
 }
 
 async function demoPeakMb(project: string, context: BenchContext): Promise<number> {
   const agents = join("node_modules/retinue/dist/agents");
-  // By its own first line, as a shell starts it: that line sets what keeps it small.
   const child = spawn(`./${BIN}`, ["demo", "--agents", agents, "--for", context.quick ? "5s" : "60s", "--json"], {
     cwd: project,
     stdio: ["ignore", "ignore", "pipe"],
-    env: bare({ PATH: `${dirname(process.execPath)}:${process.env["PATH"]}` }),
+    env: asShell(),
   });
-  let said = "";
-  child.stderr.on("data", (chunk: Buffer) => void (said = (said + chunk.toString()).slice(-2_000)));
-  let peakKb = 0;
-  const look = setInterval(() => {
-    const status = `/proc/${child.pid ?? 0}/status`;
-    if (existsSync(status)) peakKb = Math.max(peakKb, Number(/VmHWM:\s+(\d+)/.exec(readFileSync(status, "utf8"))?.[1] ?? 0));
-  }, 200);
+  const { said } = endOf(child);
+  let peak = 0;
+  const look = setInterval(() => (peak = Math.max(peak, memoryMb(child.pid, "VmHWM") ?? 0)), 200);
   const [status] = (await once(child, "exit")) as [number | null];
   clearInterval(look);
-  if (status !== 0) throw new Error(`demo ended with ${status}: ${said}`);
-  if (peakKb === 0) throw new Error("this system does not tell a process's highest RSS");
-  return peakKb / 1_024;
-}
-
-interface Lock {
-  readonly packages: Readonly<
-    Record<string, { readonly dev?: boolean; readonly optional?: boolean; readonly dependencies?: Readonly<Record<string, string>> }>
-  >;
-}
-
-function lockOf(folder: string): Lock {
-  return JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8")) as Lock;
-}
-
-/** What `npm install retinue` brings, by the lock. */
-function requiredPackages(): readonly string[] {
-  return Object.entries(lockOf(root).packages).flatMap(([path, { dev, optional }]) =>
-    path === "" || dev === true || optional === true ? [] : [path],
-  );
-}
-
-function dependencyMb(): { readonly mb: number; readonly packages: number } {
-  const paths = requiredPackages();
-  return { mb: paths.reduce((sum, path) => sum + folderMb(join(root, path)), 0), packages: paths.length };
-}
-
-/** A peer with all it depends on, followed through the bench's lock. */
-function peerSizes(): Readonly<Record<string, { readonly mb: number; readonly packages: number }>> {
-  const folder = join(root, "bench");
-  if (!existsSync(join(folder, "node_modules"))) return {};
-  const { packages } = lockOf(folder);
-  const closure = (name: string): readonly string[] => {
-    const found = new Set<string>();
-    const visit = (wanted: string, from: string): void => {
-      for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf("/node_modules/")))) {
-        const path = `${at === "" ? "" : `${at}/`}node_modules/${wanted}`;
-        if (packages[path] !== undefined && existsSync(join(folder, path))) {
-          if (found.has(path)) return;
-          found.add(path);
-          for (const next of Object.keys(packages[path].dependencies ?? {})) visit(next, path);
-          return;
-        }
-        if (at === "") return;
-      }
-    };
-    visit(name, "");
-    return [...found];
-  };
-  const peers = ["probot", "@dbos-inc/dbos-sdk", "pg-boss", "bullmq", "@mastra/core", "@voltagent/core", "@elizaos/core"];
-  return Object.fromEntries(
-    peers.map((name) => {
-      const paths = closure(name);
-      const nested = (path: string): boolean => paths.some((other) => other !== path && path.startsWith(`${other}/`));
-      const mb = paths.filter((path) => !nested(path)).reduce((sum, path) => sum + folderMb(join(folder, path)), 0);
-      return [`${name}, with all it depends on`, { mb, packages: paths.length }];
-    }),
-  );
-}
-
-function folderMb(path: string): number {
-  const { stdout } = spawnSync("du", ["-sb", path]);
-  return Number(stdout.toString().split("\t")[0]) / 1_000_000;
+  if (status !== 0) throw new Error(`demo ended with ${status}: ${said()}`);
+  if (peak === 0) throw new Error("this system does not tell a process's highest RSS");
+  return peak;
 }
 
 function peerBin(name: string, file: string): string | undefined {

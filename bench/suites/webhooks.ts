@@ -1,8 +1,8 @@
 /** Receiving webhooks: verified, stored, deduplicated and answered, beside a route that only verifies and what others would use. */
-import { createHmac } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openBackends, type Backends, type Needing } from "../harness/backends.ts";
+import { githubRequest, slackRequest, SPECIALISTS } from "../harness/deliveries.ts";
 import { diskFloor, floorSaid, type DiskFloor } from "../harness/disk.ts";
 import { drive } from "../harness/load.ts";
 import { POSTGRES_SETTINGS } from "../harness/postgres.ts";
@@ -12,7 +12,7 @@ import { shippedSaid } from "../harness/shipped.ts";
 import { figure, percentile, spread, summarise, type Summary } from "../harness/stats.ts";
 import { startSubject, type Subject } from "../harness/subject.ts";
 import { inTurns, goal, type BenchContext, type Goal, type Suite, type SuiteResult } from "../harness/suite.ts";
-import { delivered, SECRET, signatureOf } from "../subjects/webhook.ts";
+import { delivered } from "../subjects/webhook.ts";
 
 interface Contender extends Needing {
   readonly file: string;
@@ -41,7 +41,6 @@ const CONTENDERS: readonly Contender[] = [
   { name: "pg-boss 12.35.0", file: "receivers.js", settings: { peer: "pg-boss" }, needs: "postgres", keeps: "job" },
 ];
 
-const SPECIALISTS = 64;
 const IN_FLIGHT = 64;
 const WARM_UP = 2_000;
 const SECONDS_PER_RUN = 4;
@@ -221,27 +220,6 @@ async function toTheWire(run: number, context: BenchContext): Promise<number> {
 /** Of a kind that nobody handles: it is read, kept and shown, and nothing follows from it. */
 function unhandled(n: number): Buffer {
   return githubRequest(n, "bench.seen");
-}
-
-function githubRequest(n: number, type = "post.created"): Buffer {
-  const body = JSON.stringify({ ...delivered(n), type });
-  const head =
-    `POST /webhooks/s${n % SPECIALISTS} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nuser-agent: GitHub-Hookshot/bench\r\n` +
-    `x-github-event: issues\r\nx-github-delivery: delivery-${n}\r\nx-hub-signature-256: ${signatureOf(body)}\r\n`;
-  return Buffer.from(`${head}content-length: ${body.length}\r\n\r\n${body}`);
-}
-
-/** The same in Slack's form: the signature covers the time, too. */
-function slackRequest(n: number): Buffer {
-  const { data } = delivered(n);
-  const event = { type: "message", channel: "C1", user: data.author.id, text: data.content, ts: `${n}.0`, channel_type: "channel" };
-  const body = JSON.stringify({ type: "event_callback", team_id: "T1", api_app_id: "A1", event_id: `Ev${n}`, event_time: 1, event });
-  const seconds = Math.floor(Date.now() / 1_000);
-  const signature = createHmac("sha256", SECRET).update(`v0:${seconds}:${body}`).digest("hex");
-  const head =
-    `POST /webhooks HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nuser-agent: Slackbot/bench\r\n` +
-    `x-slack-request-timestamp: ${seconds}\r\nx-slack-signature: v0=${signature}\r\n`;
-  return Buffer.from(`${head}content-length: ${body.length}\r\n\r\n${body}`);
 }
 
 function report(
