@@ -9,9 +9,14 @@ function door(take) {
   return createServer((request, response) => {
     const chunks = [];
     request.on("data", (chunk) => chunks.push(chunk));
-    request.on("end", async () => {
-      await take(JSON.parse(Buffer.concat(chunks).toString()), request.headers["x-github-delivery"]);
-      response.writeHead(202).end();
+    request.on("end", () => {
+      take(JSON.parse(Buffer.concat(chunks).toString()), request.headers["x-github-delivery"]).then(
+        () => response.writeHead(202).end(),
+        (error) => {
+          console.error(error);
+          response.writeHead(500).end();
+        },
+      );
     });
   });
 }
