@@ -35,7 +35,7 @@ type End = Omit<DeliveryEnd, "seq" | "specialist" | "kind">;
  */
 export function receiveDelivery(parts: Parts, member: Member, delivery: NewDelivery): Promise<"stored" | "known" | "full"> {
   const now = parts.clock.now();
-  const read = readPlainly(delivery, meantFor(parts, member, now));
+  const read = readPlainly(delivery, meantFor(parts, member), now);
   const onStored = (fresh: readonly NewEvent[], waits: boolean): void => {
     if (read !== undefined) tellHealth(parts, member, read.meaning);
     if (waits || read?.end === undefined) parts.wake(member, "deliveries");
@@ -50,7 +50,7 @@ export function receiveDelivery(parts: Parts, member: Member, delivery: NewDeliv
  * Nothing where the words name the delivery, or say all: then it is the one that was worked on.
  */
 export function looksAgain(parts: Parts, member: Member, delivery: Pick<NewDelivery, "kind" | "body">): readonly Look[] {
-  const meaning = readPlainly(delivery, meantFor(parts, member, parts.clock.now()))?.meaning;
+  const meaning = readPlainly(delivery, meantFor(parts, member), parts.clock.now())?.meaning;
   if (meaning?.kind !== "hint" || namesItself(delivery.body, parts.profile.webhooks)) return [];
   tellHealth(parts, member, meaning);
   return meaning.looks;
@@ -59,10 +59,11 @@ export function looksAgain(parts: Parts, member: Member, delivery: Pick<NewDeliv
 function readPlainly(
   delivery: Pick<NewDelivery, "kind" | "body">,
   meant: Meant,
+  now: number,
 ): { readonly meaning: Meaning; readonly end: End | undefined } | undefined {
   try {
     const meaning = meaningOf(delivery, meant);
-    return { meaning, end: plainEnd(meaning, meant) };
+    return { meaning, end: plainEnd(meaning, now) };
   } catch {
     return undefined; // the pass over what waits meets the same error, says it, and parks the delivery in the end
   }
@@ -79,7 +80,7 @@ export async function takeDeliveries(parts: Parts, member: Member): Promise<bool
   }
   const deliveries = await parts.store.dueDeliveries(handle, now, BATCH);
   if (deliveries.length === 0) return false;
-  const meant = meantFor(parts, member, now);
+  const meant = meantFor(parts, member);
   // One read serves all deliveries of a batch that are about one post.
   const reads = new Map<string, Promise<FetchedPost>>();
   await Promise.all(deliveries.map((delivery) => take(parts, member, delivery, meant, reads)));
@@ -97,12 +98,12 @@ async function take(parts: Parts, member: Member, delivery: StoredDelivery, mean
 }
 
 /** What a delivery comes to by its bytes alone; undefined where more has to be asked, or a person has to look. */
-function plainEnd(meaning: Meaning, meant: Meant): End | undefined {
+function plainEnd(meaning: Meaning, now: number): End | undefined {
   switch (meaning.kind) {
     case "events":
-      return { state: "done", events: meaning.events, nudges: nudgesFor(meaning.looks, meant.now) };
+      return { state: "done", events: meaning.events, nudges: nudgesFor(meaning.looks, now) };
     case "hint":
-      return { state: "done", events: [], nudges: nudgesFor(meaning.looks, meant.now) };
+      return { state: "done", events: [], nudges: nudgesFor(meaning.looks, now) };
     case "unhandled":
       return { state: "unhandled", events: [], nudges: [] };
     case "fetch":
@@ -130,7 +131,7 @@ async function endOf(
     case "unreadable":
       return { ...none, state: "parked", note: meaning.why };
     default:
-      return plainEnd(meaning, meant);
+      return plainEnd(meaning, parts.clock.now());
   }
 }
 
@@ -205,14 +206,14 @@ export function nudgesFor(looks: readonly Look[], now: number): readonly Nudge[]
   });
 }
 
-function meantFor({ profile }: Parts, member: Member, now: number): Meant {
+function meantFor({ profile, networkNow }: Parts, member: Member): Meant {
   const { specialist } = member;
   return {
     profile,
     feed: feedReader(member, specialist.watch.feed),
     jobs: specialist.watch.jobs === undefined ? undefined : jobsReader(member, specialist.watch.jobs),
     handles: (kind) => handlerOf(specialist, kind) !== undefined,
-    now,
+    now: networkNow(),
   };
 }
 
@@ -234,7 +235,7 @@ async function fetched(
   if (thread !== undefined && as !== "post.created") {
     const watch = await parts.store.findWatch(member.specialist.handle, "thread", thread);
     if (watch !== undefined && watch.dueAt !== null)
-      return { state: "done", events: [], nudges: nudgesFor([{ kind: "thread", object: thread, follow: false }], meant.now) };
+      return { state: "done", events: [], nudges: nudgesFor([{ kind: "thread", object: thread, follow: false }], parts.clock.now()) };
   }
   const read = reads.get(post) ?? readPost(parts, member, post);
   reads.set(post, read);

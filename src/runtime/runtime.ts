@@ -176,9 +176,7 @@ class Engine implements Runtime {
       health: createWebhookHealth(clock),
     };
     const { receiver: settings } = options;
-    // Deliveries are dated by the network, so they are compared with the wall clock.
-    const dated = { ...this.parts, clock: options.clock };
-    this.webhooks = settings === undefined ? undefined : createWebhooks({ settings, parts: dated, members: this.#members });
+    this.webhooks = settings === undefined ? undefined : createWebhooks({ settings, parts: this.parts, members: this.#members });
   }
 
   async start(): Promise<Recovered> {

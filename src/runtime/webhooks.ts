@@ -92,14 +92,15 @@ class Reception implements Webhooks {
   #listening: Listening | undefined;
 
   constructor({ settings, parts, members }: WebhooksOptions) {
-    const { clock, log, profile } = parts;
+    const { wall, log, profile, networkNow } = parts;
     this.#settings = settings;
     this.#parts = parts;
     this.#members = members;
-    this.#secrets = keptSecrets(settings.readSecrets, () => clock.monotonic());
+    this.#secrets = keptSecrets(settings.readSecrets, () => wall.monotonic());
     this.#hints = createHints(parts);
     this.#gate = createGate({
-      clock,
+      clock: wall,
+      networkNow,
       log,
       rules: profile.webhooks,
       allowUnsigned: settings.allowUnsigned,

@@ -19,6 +19,8 @@ export interface VerifiedDelivery {
 
 export interface GateOptions {
   readonly clock: Clock;
+  /** What the network's clock says, as far as it is known: senders date by theirs, and ours may be hours off. */
+  readonly networkNow?: () => number;
   readonly log: Logger;
   readonly rules: WebhookRules;
   /** The secrets that may vouch for deliveries to a specialist; undefined where there is no such specialist. */
@@ -72,7 +74,7 @@ const LOG_EVERY_MS = MINUTE;
 const MAX_KIND_LENGTH = 100;
 
 export function createGate(options: GateOptions): Gate {
-  const { clock, log, rules, tolerance = DEFAULT_TOLERANCE } = options;
+  const { clock, log, rules } = options;
   const counts = { stored: 0, known: 0, hints: 0, full: 0, failed: 0 };
   const refused = { unsigned: 0, mismatch: 0, stale: 0, early: 0 };
   const bySecret: number[] = [];
@@ -124,7 +126,7 @@ export function createGate(options: GateOptions): Gate {
       if (secrets === undefined) return { status: 404 };
       const kind = header(delivery, rules.kindHeaders)?.slice(0, MAX_KIND_LENGTH);
       if (options.allowUnsigned && (secrets.length === 0 || rules.scheme === "none")) return hint(specialist, delivery, kind);
-      const verdict = verify(delivery, rules, secrets, clock.now(), tolerance);
+      const verdict = verdictOn(delivery, secrets, options);
       if (!verdict.ok) return refuse(specialist, verdict.why);
       bySecret[verdict.secret] = (bySecret[verdict.secret] ?? 0) + 1;
       byScheme[verdict.scheme] = (byScheme[verdict.scheme] ?? 0) + 1;
@@ -141,6 +143,14 @@ export function createGate(options: GateOptions): Gate {
       byScheme: { ...byScheme },
     }),
   };
+}
+
+/** Timely by the network's clock, or by ours: what is known of the network's may lag for a moment after this machine has slept. */
+function verdictOn(delivery: RawDelivery, secrets: readonly Secret[], options: GateOptions): Verdict {
+  const { clock, networkNow = () => clock.now(), rules, tolerance = DEFAULT_TOLERANCE } = options;
+  const verdict = verify(delivery, rules, secrets, networkNow(), tolerance);
+  if (verdict.ok || (verdict.why !== "stale" && verdict.why !== "early")) return verdict;
+  return verify(delivery, rules, secrets, clock.now(), tolerance);
 }
 
 /**
