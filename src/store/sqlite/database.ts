@@ -15,6 +15,7 @@ import { STANDING_TIME } from "./migrations/0008-standing-time.ts";
 import { WORDLESS_ACTIONS } from "./migrations/0009-wordless-actions.ts";
 import { SURE_TIME } from "./migrations/0010-sure-time.ts";
 import { SIGNED_WITH } from "./migrations/0011-signed-with.ts";
+import { LEFTOVERS } from "./migrations/0012-leftovers.ts";
 import { START } from "./migrations/0001-start.ts";
 
 /** In order; a released one never changes. The schema's version is how many have run. */
@@ -30,6 +31,7 @@ const MIGRATIONS: readonly string[] = [
   WORDLESS_ACTIONS,
   SURE_TIME,
   SIGNED_WITH,
+  LEFTOVERS,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

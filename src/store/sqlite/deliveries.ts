@@ -8,6 +8,7 @@ import { Fatal } from "../../core/errors.ts";
 import { parseJson } from "../../core/json.ts";
 import type { Commits } from "./commits.ts";
 import type { InsertEvent } from "./inbox.ts";
+import { createLeftovers, type Leftovers } from "./leftovers.ts";
 import { maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
 
 /** Senders are known to repeat for up to four days; ten times that keeps identities well past it. */
@@ -34,7 +35,7 @@ export function createDeliveries(db: DatabaseSync, commits: Commits, insertEvent
     SELECT seq, id, kind, body, received_at, attempts FROM delivery
     WHERE specialist = ? AND state = 'ready' AND due_at <= ? ORDER BY due_at, seq LIMIT 0 + ?`);
   const end = db.prepare(`
-    UPDATE delivery SET state = ?1, kind = coalesce(?2, kind), note = ?3, done_at = ?4, body = iif(?1 = 'done', NULL, body)
+    UPDATE delivery SET state = ?1, kind = coalesce(?2, kind), note = ?3, done_at = ?4, body = iif(?6, body, NULL)
     WHERE seq = ?5 AND state = 'ready'`);
   const size = db.prepare("SELECT coalesce(length(body), 0) AS size FROM delivery WHERE seq = ? AND state = 'ready'");
   const delay = db.prepare("UPDATE delivery SET due_at = ?, attempts = attempts + ?, note = ? WHERE seq = ? AND state = 'ready'");
@@ -43,17 +44,21 @@ export function createDeliveries(db: DatabaseSync, commits: Commits, insertEvent
     `DELETE FROM delivery WHERE seq IN (SELECT seq FROM delivery WHERE done_at IS NOT NULL AND done_at < ? LIMIT ${PRUNE_BATCH})`,
   );
   const backlog = createBacklog(db);
+  const leftovers = createLeftovers(db);
   const nudge = createNudge(db);
   const workOn = createWorkOn(db, insertEvent, nudge);
-  const arrivals = createArrivals(db, backlog, workOn);
+  const arrivals = createArrivals(db, { backlog, leftovers, workOn });
 
   const finish = (ended: DeliveryEnd, now: number) => {
     const { seq, specialist, state, kind, note } = ended;
     const row = size.get(seq);
     // Whoever ended it first also stored what it meant.
     if (row === undefined) return { fresh: [] };
-    backlog.remove(numberOf(row, "size"));
-    end.run(state, kind ?? null, note?.slice(0, MAX_NOTE_LENGTH) ?? null, now, seq);
+    const bytes = numberOf(row, "size");
+    backlog.remove(bytes);
+    const isKept = state !== "done" && leftovers.hasRoom(specialist, kind, bytes);
+    if (isKept) leftovers.add(specialist, kind, bytes);
+    end.run(state, kind ?? null, note?.slice(0, MAX_NOTE_LENGTH) ?? null, now, seq, isKept ? 1 : 0);
     return { fresh: workOn(specialist, ended, now) };
   };
 
@@ -77,16 +82,29 @@ export function createDeliveries(db: DatabaseSync, commits: Commits, insertEvent
       counts.all(specialist).map((row) => ({ kind: textOf(row, "kind"), state: textOf(row, "state"), count: numberOf(row, "n") })),
     ...createRegistrations(db, commits),
     ...createHealth(db, commits),
-    pruneDeliveries: (now) => Number(drop.run(now - DELIVERIES_KEPT_MS).changes),
-    forgetDeliveries: () => backlog.forget(),
+    pruneDeliveries(now) {
+      const { changes } = drop.run(now - DELIVERIES_KEPT_MS);
+      leftovers.prune();
+      return Number(changes);
+    },
+    forgetDeliveries() {
+      backlog.forget();
+      leftovers.forget();
+    },
   };
 }
 
 type Put = { readonly kind: "known" | "full" } | { readonly kind: "stored"; readonly fresh: readonly NewEvent[]; readonly waits: boolean };
 type WorkOn = (specialist: Handle, end: Omit<DeliveryEnd, "seq" | "specialist">, now: number) => readonly NewEvent[];
 
+interface ArrivalParts {
+  readonly backlog: Backlog;
+  readonly leftovers: Leftovers;
+  readonly workOn: WorkOn;
+}
+
 /** Stores what arrives, inside a transaction the caller owns. */
-function createArrivals(db: DatabaseSync, backlog: Backlog, workOn: WorkOn) {
+function createArrivals(db: DatabaseSync, { backlog, leftovers, workOn }: ArrivalParts) {
   const insert = db.prepare(`
     INSERT INTO delivery (specialist, id, kind, scheme, body, received_at, state, note, done_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (specialist, id) DO NOTHING`);
@@ -101,12 +119,16 @@ function createArrivals(db: DatabaseSync, backlog: Backlog, workOn: WorkOn) {
     const end = worksNow ? plain : undefined;
     if (end === undefined && !backlog.hasRoom(body.byteLength)) return { kind: known.get(specialist, id) === undefined ? "full" : "known" };
     const kind = end?.kind ?? delivery.kind ?? null;
-    const kept = end?.state === "done" ? null : body;
+    const isKept = end === undefined || (end.state !== "done" && leftovers.hasRoom(specialist, kind, body.byteLength));
     const note = end?.note?.slice(0, MAX_NOTE_LENGTH) ?? null;
     const state = end?.state ?? "ready";
-    const inserted = insert.run(specialist, id, kind, scheme, kept, now, state, note, end === undefined ? null : now).changes === 1;
+    const inserted =
+      insert.run(specialist, id, kind, scheme, isKept ? body : null, now, state, note, end === undefined ? null : now).changes === 1;
     if (!inserted) return { kind: "known" };
-    if (end !== undefined) return { kind: "stored", fresh: workOn(specialist, end, now), waits: false };
+    if (end !== undefined) {
+      if (isKept) leftovers.add(specialist, kind, body.byteLength);
+      return { kind: "stored", fresh: workOn(specialist, end, now), waits: false };
+    }
     backlog.add(body.byteLength);
     return { kind: "stored", fresh: [], waits: true };
   };
