@@ -10,7 +10,7 @@ import type { Gate, GateAnswer } from "./gate.ts";
 
 /** Longer bodies are refused while they stream in. */
 export const MAX_BODY_BYTES = 256 * 1_024;
-/** Bodies being received at once, together; past it senders are asked to come again. */
+/** Bodies being received at once, together; past it the sender that has been at it longest is asked to come again. */
 const MAX_BYTES_IN_FLIGHT = 32 * 1_024 * 1_024;
 const MAX_HEADER_BYTES = 16 * 1_024;
 const MAX_HEADERS = 100;
@@ -210,6 +210,14 @@ class BodyRefused extends Error {
 /** Reads a body as bytes, with one bound for each and one for all together. */
 function createBodyReader(onTooLarge: () => void) {
   let inFlight = 0;
+  /** Those under way, the oldest first: a delivery comes in one go, and who never ends keeps nobody out. */
+  const underWay = new Set<(status: number) => void>();
+  const makeRoom = (): void => {
+    for (const stop of underWay) {
+      if (inFlight <= MAX_BYTES_IN_FLIGHT) return;
+      stop(503);
+    }
+  };
   return {
     read(stream: IncomingMessage, done: Done): void {
       const chunks: Buffer[] = [];
@@ -218,6 +226,7 @@ function createBodyReader(onTooLarge: () => void) {
       const finish = (error: Error | null, body?: Buffer): void => {
         if (over) return;
         over = true;
+        underWay.delete(stop);
         inFlight -= size;
         stream.off("data", onData).off("end", onEnd).off("error", onBroken).off("close", onBroken);
         if (error !== null) stream.resume();
@@ -227,11 +236,11 @@ function createBodyReader(onTooLarge: () => void) {
       const onData = (chunk: Buffer): void => {
         size += chunk.length;
         inFlight += chunk.length;
+        chunks.push(chunk);
         if (size > MAX_BODY_BYTES) {
           onTooLarge();
           stop(413);
-        } else if (inFlight > MAX_BYTES_IN_FLIGHT) stop(503);
-        else chunks.push(chunk);
+        } else if (inFlight > MAX_BYTES_IN_FLIGHT) makeRoom();
       };
       const onEnd = (): void => finish(null, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, size));
       const onBroken = (): void => stop(400);
@@ -239,6 +248,7 @@ function createBodyReader(onTooLarge: () => void) {
         onTooLarge();
         return stop(413);
       }
+      underWay.add(stop);
       stream.on("data", onData).on("end", onEnd).on("error", onBroken).on("close", onBroken);
     },
   };

@@ -229,6 +229,28 @@ describe("one connection", () => {
   });
 });
 
+it("bodies that are begun and never ended take no room from a delivery", async () => {
+  const { url, port } = await receiving();
+  const head = `POST /webhooks/scout HTTP/1.1\r\nhost: x\r\ncontent-length: ${MAX_BODY_BYTES}\r\n\r\n`;
+  const begun = Buffer.concat([Buffer.from(head), Buffer.alloc(MAX_BODY_BYTES - 1, "x")]);
+  const answers: string[] = [];
+  const sockets = Array.from({ length: 160 }, () => {
+    const socket = connect({ port, host: "127.0.0.1" });
+    socket.on("data", (chunk: Buffer) => void answers.push(chunk.toString().slice(0, 12)));
+    socket.on("error", () => undefined); // it is hung up on
+    socket.write(begun);
+    return socket;
+  });
+  try {
+    // More than may be held at once: those that have been at it longest are told to come again.
+    await expect.poll(() => answers.length, { timeout: 8_000 }).toBeGreaterThanOrEqual(30);
+    expect(new Set(answers)).toEqual(new Set(["HTTP/1.1 503"]));
+    expect(await post(`${url}scout`, sign({ id: "e1", type: "mention", text: "x".repeat(5_000) }))).toMatchObject({ status: 202 });
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
+});
+
 it("however many ids somebody writes into headers that are not signed, a delivery is one", async () => {
   const { url, stored } = await receiving();
   const github = signDelivery({ scheme: "github", secret: SECRET, payload: { id: "e1", type: "mention" }, at: 0 });
