@@ -20,14 +20,23 @@ import { ready, settings } from "./subject.ts";
 const count = Number(settings["count"]);
 const days = Number(settings["days"]);
 const webhooks = settings["webhooks"] === true;
+/** Whether the feed is watched beside the jobs. */
+const feed = settings["feed"] === true;
 /** Looks a day of each, where they are fixed; undefined for Retinue. */
-const looksPerDay = settings["looksPerDay"] === undefined ? undefined : Number(settings["looksPerDay"]);
+const fixedLooks = settings["fixed"] as FixedLooks | undefined;
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 /** An empty window lets everybody look more often on the first day than on any other. */
 const WARM_UP_DAYS = 1;
 const JOBS_PER_DAY_EACH = 8;
 const LATENCY_MS = 100;
 const KEEP = { requests: 100_000, effects: 100_000 };
+
+interface FixedLooks {
+  readonly jobs: number;
+  readonly feed: number;
+  /** At what became of an application. */
+  readonly applied: number;
+}
 
 type Ask = (method: string, path: string, body?: unknown) => Promise<Record<string, unknown>>;
 
@@ -105,8 +114,11 @@ function retinue({ clock, random, network, keys }: World): Runtime {
       createSpecialist({
         handle,
         may: ["jobs.apply"],
-        watch: { feed: { from: "now" }, jobs: { from: "now", skills: [`skill${i}`] } },
-        on: { "post.created": () => undefined, "job.listed": (job, act) => void act.apply(job, { message: "here" }) },
+        watch: { feed: feed && { from: "now" }, jobs: { from: "now", skills: [`skill${i}`] } },
+        on: {
+          ...(feed ? { "post.created": () => undefined } : {}),
+          "job.listed": (job, act) => void act.apply(job, { message: "here" }),
+        },
       }),
     ),
     profile: shippedProfile("b"),
@@ -122,23 +134,34 @@ function retinue({ clock, random, network, keys }: World): Runtime {
   });
 }
 
-/** What one would write without it: each looks when its interval is over, from a moment of its own, and applies at once. */
-function fixed(world: World, everyMs: number): void {
-  const { clock, keys } = world;
+/** What one would write without it: each looks when an interval is over, from a moment of its own, and applies at once. */
+function fixed(world: World, perDay: FixedLooks): void {
+  const { clock, keys, random } = world;
+  const every = (times: number, phase: string, look: () => Promise<unknown>): void => {
+    if (times <= 0) return;
+    const everyMs = Math.round(DAY / times);
+    const again = (): void => {
+      clock.after(everyMs, again);
+      void look();
+    };
+    clock.after(random.fork(phase).int(everyMs), again);
+  };
   for (const [i, key] of [...keys.values()].entries()) {
     const ask = asking(world, key);
     const seen = new Set<string>();
-    const look = async (): Promise<void> => {
-      clock.after(everyMs, () => void look());
+    let latest: string | undefined;
+    every(perDay.feed, `feed phase ${i}`, () => ask("GET", "/v1/posts"));
+    every(perDay.applied, `applied phase ${i}`, async () => latest !== undefined && ask("GET", `/v1/jobs/${latest}`));
+    every(perDay.jobs, `phase ${i}`, async () => {
       const { items } = await ask("GET", "/v1/jobs");
       for (const job of Array.isArray(items) ? items : []) {
         const id: unknown = isObject(job) ? job["id"] : undefined;
         if (typeof id !== "string" || seen.has(id) || !JSON.stringify(job).includes(`"skill${i}"`)) continue;
         seen.add(id);
         await ask("POST", `/v1/jobs/${id}/apply`, { message: "here" });
+        latest = id;
       }
-    };
-    clock.after(world.random.fork(`phase ${i}`).int(everyMs), () => void look());
+    });
   }
 }
 
@@ -153,10 +176,10 @@ async function live(): Promise<unknown> {
   const { clock, network } = world;
   network.start();
   const offered = offerJobs(world);
-  if (looksPerDay === undefined) {
+  if (fixedLooks === undefined) {
     runtime = retinue(world);
     await clock.run(runtime.start());
-  } else fixed(world, Math.round(DAY / looksPerDay));
+  } else fixed(world, fixedLooks);
   const measuredFrom = clock.now() + WARM_UP_DAYS * DAY;
   await clock.advance(WARM_UP_DAYS * DAY + days * DAY);
   const measuredTo = clock.now();
@@ -169,14 +192,12 @@ async function live(): Promise<unknown> {
   });
   if (runtime !== undefined) await clock.run(runtime.stop());
   await network.stop();
-  const perDay = (operation?: string): number =>
-    requests.filter((request) => operation === undefined || request.operation === operation).length / days / count;
+  const perDay: Record<string, number> = {};
+  for (const { operation = "other" } of requests) perDay[operation] = (perDay[operation] ?? 0) + 1 / days / count;
   return {
     delaysMs: found,
     missed: offers.length - found.length,
-    looksPerDay: perDay("jobs.list"),
-    feedPerDay: perDay("posts.list"),
-    callsPerDay: perDay(),
+    perDay,
     refused: requests.filter(({ status }) => status === 429).length,
   };
 }

@@ -58,18 +58,19 @@ ready({
   port: Number(new URL(url).port),
   answers: {
     kept: async () => ({ kept: (await runtime.webhooks?.shown())?.counts.stored }),
-    /** What did not come to be, and why. */
+    /** What did not come to be, and why; and how much of it nobody can say of whether it came to be. */
     open: async () => {
       const left = await store.intents({
         states: ["proposed", "ready", "sending", "in_doubt", "parked", "refused", "cancelled"],
         limit: 1_000,
       });
+      const unsettled = left.filter(({ state }) => state === "in_doubt" || state === "parked" || state === "sending").length;
       const why: Record<string, number> = {};
       for (const { state, code, message } of left) {
         const said = `${state}: ${code ?? message ?? "no reason"}`;
         why[said] = (why[said] ?? 0) + 1;
       }
-      return why;
+      return { unsettled, why };
     },
   },
   async stop() {

@@ -45,8 +45,14 @@ interface Toll {
   readonly lost: number;
   readonly doubled: number;
   readonly settledMs: number;
-  /** What Retinue itself says is not done, by reason. */
-  readonly open: unknown;
+  /** What Retinue itself says is not done, and why; of the peers, which know no doubt, nothing is asked. */
+  readonly open: Open | undefined;
+}
+
+interface Open {
+  /** Intents in doubt, parked, or with a request that has not ended. */
+  readonly unsettled: number;
+  readonly why: Readonly<Record<string, number>>;
 }
 
 export const suite: Suite = {
@@ -67,24 +73,36 @@ export const suite: Suite = {
           String(lost),
           String(doubled),
           figure(doubled / kills),
+          open === undefined ? "–" : String(open.unsettled),
           figure(settledMs / 1_000),
         ]);
         context.progress(
-          `${contender.name}: ${lost} lost, ${doubled} doubled over ${kills} kills${open === undefined ? "" : `; left open: ${JSON.stringify(open)}`}`,
+          `${contender.name}: ${lost} lost, ${doubled} doubled over ${kills} kills${open === undefined ? "" : `; left open: ${JSON.stringify(open.why)}`}`,
         );
         if (contender.name !== "Retinue") continue;
         goals.push({ name: "lost", stated: "0", seen: String(lost), met: lost === 0 });
         goals.push({ name: "doubled", stated: "0", seen: String(doubled), met: doubled === 0 });
+        const left = open?.unsettled ?? Number.NaN;
+        goals.push({ name: "left in doubt or parked", stated: "0", seen: String(left), met: left === 0 });
       }
     } finally {
       await backends.stop();
     }
     return {
-      columns: ["", "events", "kills", "lost", "doubled", "doubled per kill", "last effect after the last event, s"],
+      columns: [
+        "",
+        "events",
+        "kills",
+        "lost",
+        "doubled",
+        "doubled per kill",
+        "left in doubt or parked",
+        "last effect after the last event, s",
+      ],
       rows,
       conditions: [
         `${PER_SECOND} deliveries a second; the network answers after ${NETWORK_MS} ms, and has done what it was asked before that. The process is killed at seeded moments and started again at once on what it left; the sender repeats what was not answered, with the same delivery id.`,
-        `Counted by the network: an event whose effect never came within ${RECOVERY_MS / 1_000} s is lost, one with two effects is doubled.`,
+        `Counted by the network: an event whose effect never came within ${RECOVERY_MS / 1_000} s is lost, one with two effects is doubled. Left in doubt or parked is what Retinue's own rows say after that, of all that it ever meant to send.`,
         "Retinue reads the post back after a quiet period of 1.5 s before it replies again; the network lists a post's replies. Tier, brakes and spacing are lifted as in the effect suite. pg-boss: jobs expire after 5 s. BullMQ: appendfsync always; its server is not killed.",
         shippedSaid(),
         ...backends.missing,
@@ -158,7 +176,7 @@ async function ordeal({ name, file, needs, settings }: Contender, { postgres, re
   const answered = performance.now();
   while (performance.now() - answered < RECOVERY_MS && (effects.size < events || performance.now() - Math.max(lastAt, answered) < CALM_MS))
     await pause(250);
-  const open = file === "retinue.ts" ? await subject.ask("open") : undefined;
+  const open = file === "retinue.ts" ? ((await subject.ask("open")) as Open) : undefined;
   await subject.kill();
   await dispatcher.destroy();
   await sink.close();
