@@ -55,6 +55,9 @@ export interface Suite {
   run(context: BenchContext): Promise<SuiteResult>;
 }
 
+/** Why a peer that keeps nothing is ahead. */
+export const KEEPS_NOTHING = "it keeps nothing, so that it neither waits for a disk nor tells a repeated delivery from a new one";
+
 /** Contenders by turns, as often as asked for. */
 export function inTurns(runs: number): string {
   return runs === 1 ? "one run" : `median of ${runs} interleaved runs`;

@@ -13,24 +13,27 @@ export function weigh(): { readonly heapMb: number; readonly rssMb: number } {
 }
 
 export async function crowd(count: number, make: (i: number) => unknown): Promise<{ weigh(): unknown }> {
-  const kept: unknown[] = [await make(-1)]; // what the first one loads belongs to the process
+  const kept: unknown[] = [];
   const empty = await settled();
   const began = performance.now();
   for (let i = 0; i < count; i++) kept.push(await make(i));
   const startMs = performance.now() - began;
-  return { weigh: () => ({ empty, now: weigh(), startMs, known: kept.length - 1 }) };
+  return { weigh: () => ({ empty, now: weigh(), startMs, known: kept.length }) };
 }
 
 const SETTLE_MS = 500;
-const MOST_WEIGHINGS = 40;
+/** At rest is as heavy as before so often in a row. */
+const AT_REST = 4;
+const MOST_WEIGHINGS = 60;
 
-/** What the first one began may go on for seconds on a busy machine, and would be taken for the process's own. Throws where it never ends. */
-async function settled(): Promise<ReturnType<typeof weigh>> {
+/** The process with none. What its modules began may go on for seconds on a busy machine. Throws where it never ends. */
+export async function settled(): Promise<ReturnType<typeof weigh>> {
   let before = weigh();
-  for (let i = 0; i < MOST_WEIGHINGS; i++) {
+  for (let i = 0, same = 0; i < MOST_WEIGHINGS; i++) {
     await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
     const now = weigh();
-    if (Math.abs(now.heapMb - before.heapMb) < 0.1) return now;
+    same = Math.abs(now.heapMb - before.heapMb) < 0.1 ? same + 1 : 0;
+    if (same === AT_REST) return now;
     before = now;
   }
   throw new Error("the process does not come to rest");

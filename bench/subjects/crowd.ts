@@ -12,7 +12,7 @@ import { createRuntime } from "../../src/runtime/runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { everyMinute, lateness, weigh } from "./crowd-of.ts";
+import { everyMinute, lateness, settled, weigh } from "./crowd-of.ts";
 import { ready, settings } from "./subject.ts";
 
 const count = Number(settings["count"]);
@@ -41,7 +41,7 @@ function noting(store: Store): Store {
 
 const opened = openSqliteStore({ path: join(String(settings["folder"]), "crowd.sqlite"), clock, random });
 const transport = createTransport({ clock });
-const empty = weigh();
+const empty = await settled();
 const began = performance.now();
 const runtime = createRuntime({
   specialists: Array.from({ length: count }, (_, i) =>

@@ -61,15 +61,16 @@ export const suite: Suite = {
   async run(context) {
     const contenders = contendersOf(context).filter(({ name }) => context.only === undefined || name.includes(context.only));
     const seen = new Map<Contender, Seen[]>(contenders.map((contender) => [contender, []]));
-    const missing = new Map<string, string>();
+    const missing = new Map<Contender, string>();
     for (let run = 0; run < context.runs; run++)
       for (const contender of contenders) {
-        if (missing.has(contender.name)) continue;
+        if (missing.has(contender)) continue;
         const one = await contender.measure(context).catch((error: unknown) => {
           if (contender.goals !== undefined) throw error;
           return firstLine(error);
         });
-        if (typeof one === "string") missing.set(contender.name, `${contender.name} could not run: ${one}`);
+        if (typeof one === "string")
+          missing.set(contender, `${contender.name}, ${contender.count.toLocaleString("en")}: could not run: ${one}`);
         else seen.get(contender)?.push(one);
         context.progress(`${contender.name}, ${contender.count}: ${typeof one === "string" ? one : told(one)}`);
       }
@@ -92,15 +93,15 @@ export const suite: Suite = {
       rows: [
         ...measured.map(({ contender, figures }) => row(contender, figures)),
         ...contenders
-          .filter(({ name }) => missing.has(name))
+          .filter((contender) => missing.has(contender))
           .map(({ name, count }) => [name, count.toLocaleString("en"), "could not run", "", "", "", "", "", ""]),
       ],
       conditions: [
-        `Each specialist watches the feed at the cadence its tier derives, with a cron schedule, a key of its own, rows on disk and shipped pacing. Heap after garbage collection and RSS as it stands, both above the same process with one.`,
+        `Each specialist watches the feed at the cadence its tier derives, with a cron schedule, a key of its own, rows on disk and shipped pacing. Heap after garbage collection and RSS as it stands, both above the same process before the first was made.`,
         `After the first looks (Starter: ${SPREAD_MS / 1_000} s later, when looks are spread over their period) the crowd is watched for ${WATCH_MS / 1_000} s: processor time and requests include the looks that fall into them. Lateness is from the time written down to the moment the request was sent.`,
         shippedSaid(),
         ...eachFurther(measured),
-        "Peers with nothing armed: agents made (elizaOS: and initialised, on one PGlite in memory, without plugins) and kept.",
+        "Peers with nothing armed: agents made (elizaOS: and initialised, on one PGlite in memory, without plugins) and kept, above the same process before the first was made. elizaOS gives back some 5 MB of its start while its agents are made, which counts for it. One whose agents are not all there a minute after its process began could not run.",
         `Schedules: ${SCHEDULES} that are due every minute and do nothing, watched for ${SCHEDULES_MS / 1_000} s from the start, so for at least 18 s of a whole minute. Lateness is from that minute's begin to the first run; of how many the last column says. Retinue keeps them on disk; Mastra as its guide shows, ticking at its default of 10 s, with its store in memory or in a libsql file.`,
         "elizaOS has nothing like a schedule without @elizaos/plugin-bootstrap, which depends on Bun: its lateness is not measured.",
         ...missing.values(),
@@ -123,11 +124,12 @@ function contendersOf(context: BenchContext): readonly Contender[] {
     goals: tier === "free" ? "idle" : "busy", // busy: what it weighs and costs is shown, the goals are for idle ones
     measure: (one) => retinue({ count, tier }, one),
   });
-  const agents = (name: string, file: string): Contender => ({
-    name: `${name}, nothing armed`,
-    count: quick ? 20 : 1_000,
-    measure: () => weighAgents(file, quick ? 20 : 1_000),
-  });
+  const agents = (name: string, file: string): readonly Contender[] =>
+    (quick ? [20] : [1_000, 10_000]).map((count) => ({
+      name: `${name}, nothing armed`,
+      count,
+      measure: () => weighAgents(file, count),
+    }));
   const schedules = (name: string, file: string, settings: Readonly<Record<string, unknown>>): Contender => ({
     name: `${name}, schedules of a minute`,
     count: SCHEDULES,
@@ -139,9 +141,9 @@ function contendersOf(context: BenchContext): readonly Contender[] {
       ? [crowd(200, "starter")]
       : // Free looks every few minutes, so that nothing is due while it is watched; Starter looks every minute or two.
         [crowd(1_000, "free"), crowd(10_000, "free"), crowd(10_000, "starter")]),
-    agents("Mastra 1.71.0", "crowd-mastra.js"),
-    agents("VoltAgent 2.10.0", "crowd-voltagent.js"),
-    agents("elizaOS 1.7.2", "crowd-elizaos.js"),
+    ...agents("Mastra 1.71.0", "crowd-mastra.js"),
+    ...agents("VoltAgent 2.10.0", "crowd-voltagent.js"),
+    ...agents("elizaOS 1.7.2", "crowd-elizaos.js"),
     ...(quick
       ? []
       : [
@@ -154,18 +156,12 @@ function contendersOf(context: BenchContext): readonly Contender[] {
 
 type Tier = "free" | "starter";
 
-/** What one specialist in such a process weighs: taken once, it is what the others are compared with. */
-let alone: Promise<Weighed> | undefined;
-
 async function retinue({ count, tier }: { readonly count: number; readonly tier: Tier }, context: BenchContext): Promise<Seen> {
-  const none = await (alone ??= watchCrowd({ count: 1, tier: "free" }, context).then(({ weighed }) => weighed));
   const { weighed, ...watched } = await watchCrowd({ count, tier }, context);
   return {
     ...NOTHING,
     ...watched,
-    heapKb: ((weighed.now.heapMb - none.now.heapMb) * 1_024) / count,
-    rssMb: weighed.now.rssMb - none.now.rssMb,
-    startMs: weighed.startMs,
+    ...aboveNone(weighed, count),
   };
 }
 
@@ -186,7 +182,7 @@ async function watchCrowd(
     const requestsBefore = requests();
     const before = await subject.usage();
     const from = performance.now();
-    await pause(context.quick || count === 1 ? 5_000 : WATCH_MS);
+    await pause(context.quick ? 5_000 : WATCH_MS);
     const after = await subject.usage();
     const tookMs = performance.now() - from;
     const made = requests() - requestsBefore;
@@ -220,9 +216,14 @@ async function inRetinue<Result>(
 
 async function weighAgents(file: string, count: number): Promise<Seen> {
   const subject = await startSubject(file, { count }, "peer");
-  const { empty, now, startMs } = (await subject.ask("weigh")) as Weighed;
+  const weighed = (await subject.ask("weigh")) as Weighed;
   await subject.kill();
-  return { ...NOTHING, heapKb: ((now.heapMb - empty.heapMb) * 1_024) / count, rssMb: now.rssMb - empty.rssMb, startMs };
+  return { ...NOTHING, ...aboveNone(weighed, count) };
+}
+
+/** For everybody alike: above the same process with none. */
+function aboveNone({ empty, now, startMs }: Weighed, count: number): Pick<Seen, "heapKb" | "rssMb" | "startMs"> {
+  return { heapKb: ((now.heapMb - empty.heapMb) * 1_024) / count, rssMb: now.rssMb - empty.rssMb, startMs };
 }
 
 async function watchSchedules(file: string, settings: Readonly<Record<string, unknown>>, context: BenchContext): Promise<Seen> {
@@ -276,7 +277,13 @@ function goalsOf({ count, goals: kind }: Contender, seen: Seen): readonly Goal[]
   if (kind !== "idle") return kind === undefined ? [] : late;
   return [
     ...late,
-    goal(`${who}: heap each`, { most: 4 }, seen.heapKb, " KB"),
+    goal(
+      `${who}: heap each`,
+      { most: 4 },
+      seen.heapKb,
+      " KB",
+      "what is there however many there are, the runtime and code compiled since it is run, is shared by few",
+    ),
     ...(count === 10_000 ? [goal(`${who}: RSS above the same process with none`, { most: 60 }, seen.rssMb, " MB")] : []),
     goal(`${who}: start`, { most: 2 }, seen.startMs / 1_000, " s"),
     goal(`${who}: processor while idle`, { most: 1 }, seen.cpuPercent, " %"),
@@ -289,10 +296,12 @@ function ratiosOf(measured: readonly { readonly contender: Contender; readonly f
   const peers = measured.filter(({ contender, figures }) => contender.goals === undefined && !Number.isNaN(figures.heapKb));
   return Object.fromEntries(
     mine.flatMap(({ contender: { count }, figures: { heapKb } }) =>
-      peers.map(({ contender: { name }, figures }) => [
-        `heap each: ${name.replace(/ [\d.]+,.*$/, "")} ÷ ${count.toLocaleString("en")} specialists`,
-        figures.heapKb / heapKb,
-      ]),
+      peers
+        .filter(({ contender }) => contender.count === count)
+        .map(({ contender: { name }, figures }) => [
+          `heap each: ${name.replace(/ [\d.]+,.*$/, "")} ÷ Retinue, ${count.toLocaleString("en")}`,
+          figures.heapKb / heapKb,
+        ]),
     ),
   );
 }
@@ -306,7 +315,7 @@ function eachFurther(measured: readonly { readonly contender: Contender; readonl
   const each = (many.heapKb - few.heapKb) / (many.count - few.count);
   const fixedMb = (few.heapKb - each * few.count) / 1_024;
   return [
-    `From ${few.count.toLocaleString("en")} to ${many.count.toLocaleString("en")} each further specialist weighs ${figure(each)} KB. The other ${figure(fixedMb)} MB are there from some thirty on, however many there are: code that Node has compiled and keeps because it is run, and which one specialist that has looked once has not; the peers beside it have run nothing yet.`,
+    `From ${few.count.toLocaleString("en")} to ${many.count.toLocaleString("en")} each further specialist weighs ${figure(each)} KB. The other ${figure(fixedMb)} MB are there however many there are: the runtime itself, and code that Node has compiled and keeps because it is run; the peers beside it have run nothing yet.`,
   ];
 }
 

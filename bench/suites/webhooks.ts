@@ -11,7 +11,7 @@ import { openSink } from "../harness/sink.ts";
 import { shippedSaid } from "../harness/shipped.ts";
 import { figure, percentile, spread, summarise, type Summary } from "../harness/stats.ts";
 import { startSubject, type Subject } from "../harness/subject.ts";
-import { inTurns, goal, type BenchContext, type Goal, type Suite, type SuiteResult } from "../harness/suite.ts";
+import { KEEPS_NOTHING, inTurns, goal, type BenchContext, type Goal, type Suite, type SuiteResult } from "../harness/suite.ts";
 import { delivered } from "../subjects/webhook.ts";
 
 interface Contender extends Needing {
@@ -282,6 +282,9 @@ function report(
   };
 }
 
+const WHY_VERIFY =
+  "the route is bound by the processor alone, what keeps its deliveries by memory and disk as well: the ratio moves with the machine, 0.32 to 0.46 were seen on one within hours";
+
 function judge(
   contenders: readonly Contender[],
   retinue: Contender | undefined,
@@ -297,10 +300,14 @@ function judge(
     // A goal is to be as fast as what keeps as much, or nothing at all.
     if (peer === retinue || peer.appendfsync === "everysec") continue;
     const ratio = mine / of(peer, "perSecond");
-    goals.push(goal(`deliveries/s at ${IN_FLIGHT}, beside ${peer.name}`, { least: peer === verify ? 0.4 : 1 }, ratio, " ×"));
+    const why = peer === verify ? WHY_VERIFY : peer.keeps === "nothing" ? KEEPS_NOTHING : undefined;
+    goals.push(goal(`deliveries/s at ${IN_FLIGHT}, beside ${peer.name}`, { least: peer === verify ? 0.4 : 1 }, ratio, " ×", why));
     ratios[`acks ÷ ${peer.name.replace(/ [\d.]+$/, "")}`] = ratio;
   }
-  goals.push(goal("p99 acknowledgement at half load", { most: 20 }, of(retinue, "halfP99"), " ms"));
+  const crowded =
+    "each answer waits for the disk, and at half of what it takes at most sender and contender fill both processors" +
+    (verify === undefined ? "" : `: the route that keeps nothing has ${figure(of(verify, "halfP99"))} ms at its own half`);
+  goals.push(goal("p99 acknowledgement at half load", { most: 20 }, of(retinue, "halfP99"), " ms", crowded));
   goals.push(goal("repeats taken for new", { most: 0 }, of(retinue, "again"), ""));
   goals.push(goal("webhook to request on the wire, p50", { most: 10 }, summarise(wire).median, " ms"));
   return { goals, ratios };
