@@ -28,10 +28,18 @@ export function readThreadStanding(stored: JsonObject, now: number): ThreadStand
   };
 }
 
-export function followThread(post: Post, before: ThreadStanding, reader: FeedReader, now: number): WatchChange {
+/** When a thread is looked at, in ms since the epoch. */
+export interface Times {
+  /** By the clock that dates our rows. */
+  readonly now: number;
+  /** By the network's, which dates the replies. */
+  readonly networkNow: number;
+}
+
+export function followThread(post: Post, before: ThreadStanding, reader: FeedReader, { now, networkNow }: Times): WatchChange {
   const known = new Set(before.seen);
   const replies = (post.replies ?? []).filter((reply) => !known.has(reply.id));
-  const events = [...replies.flatMap((reply) => replyEvent(reply, post, reader, now)), ...likeEvents(post, before, reader)];
+  const events = [...replies.flatMap((reply) => replyEvent(reply, post, reader, networkNow)), ...likeEvents(post, before, reader)];
   const news = replies.length > 0 || events.length > 0;
   const standing: ThreadStanding = {
     seen: [...replies.map((reply) => reply.id), ...before.seen].slice(0, MAX_SEEN),

@@ -2,7 +2,7 @@
 import type { WatchWrite } from "../contract/happening.ts";
 import { DAY, HOUR, MINUTE } from "../core/units.ts";
 import { followJob, readStanding } from "../intake/jobs.ts";
-import { followThread, readThreadStanding } from "../intake/threads.ts";
+import { followThread, readThreadStanding, type Times } from "../intake/threads.ts";
 import type { WatchChange } from "../intake/change.ts";
 import type { WatchRow } from "../schedule/port.ts";
 import { watchPauseMs } from "./cadence.ts";
@@ -59,7 +59,7 @@ async function follow(parts: Parts, member: Member, row: WatchRow): Promise<bool
   }
   const record = answer.kind === "answered" && answer.outcome.class === "confirmed" ? answer.outcome.record : undefined;
   const looks = typeof row.data["looks"] === "number" ? row.data["looks"] : 0;
-  const change = record === undefined ? undefined : changeOf(member, row, record, now);
+  const change = record === undefined ? undefined : changeOf(member, row, record, { now, networkNow: parts.networkNow() });
   if (change === undefined) {
     const dueAt = now + (await pauseMs(parts, member, row.kind, looks));
     await store.putEvents({ events: [], watches: [write({ data: { ...row.data, looks: looks + 1 }, dueAt })] }, now);
@@ -78,12 +78,12 @@ async function follow(parts: Parts, member: Member, row: WatchRow): Promise<bool
   return true;
 }
 
-function changeOf(member: Member, row: WatchRow, record: { readonly kind: string }, now: number): WatchChange | undefined {
+function changeOf(member: Member, row: WatchRow, record: { readonly kind: string }, times: Times): WatchChange | undefined {
   const { specialist } = member;
   const feed = feedReader(member, specialist.watch.feed);
   const reader = { ...feed, skills: [], handles: (kind: string) => handlerOf(specialist, kind) !== undefined };
-  if (row.kind === "job" && isKind(record, "job")) return followJob(record, readStanding(row.data), reader, now);
-  if (row.kind === "thread" && isKind(record, "post")) return followThread(record, readThreadStanding(row.data, now), reader, now);
+  if (row.kind === "job" && isKind(record, "job")) return followJob(record, readStanding(row.data), reader, times.networkNow);
+  if (row.kind === "thread" && isKind(record, "post")) return followThread(record, readThreadStanding(row.data, times.now), reader, times);
   return undefined;
 }
 

@@ -4,8 +4,11 @@ import type { WireAnswer } from "../../src/client/transport.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { HOUR, MINUTE } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
+import { createLocalNetwork } from "../../src/network/network.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { plainLink } from "../network/plain-link.ts";
+import { asking, textAt } from "../network/visitor.ts";
 import { virtualRuntime } from "../runtime/virtual-runtime.ts";
 
 test.each([
@@ -60,3 +63,48 @@ test.each([
     expect(heard).toEqual(["new"]);
   },
 );
+
+test("a clock that is hours ahead takes no reply for too old, and no job that was applied for as expired", async () => {
+  const clock = virtualClock(Date.UTC(2026, 10, 21));
+  const wall = { ...clock, now: () => clock.now() + 30 * HOUR };
+  const network = createLocalNetwork({ clock, random: seededRandom(3) });
+  const { key } = network.provision({ handle: "scout", tier: "pro" });
+  const other = asking(network, "b", network.provision({ handle: "other", tier: "pro" }).key);
+  const heard: string[] = [];
+  const given: string[] = [];
+  const runtime = virtualRuntime({
+    specialists: [
+      createSpecialist({
+        handle: "scout",
+        tier: "pro",
+        may: ["posts.reply", "jobs.apply"],
+        watch: { feed: true, jobs: true, threads: true },
+        on: {
+          "post.created": (post, act) => void act.reply(post, "what do you mean?"),
+          "reply.created": (reply) => void heard.push(reply.content ?? ""),
+          "job.listed": (job, act) => void act.apply(job),
+          "job.assigned": (job) => void given.push(job.id),
+        },
+      }),
+    ],
+    transport: plainLink(network, "b"),
+    keyOf: () => key,
+    clock: wall,
+    random: seededRandom(4),
+  });
+  network.start();
+  await clock.run(runtime.start());
+  onTestFinished(async () => {
+    await clock.run(runtime.stop());
+    await network.stop();
+  });
+  await clock.advance(MINUTE);
+  const post = textAt((await other("POST", "/v1/posts", { body: { content: "well" } })).json, "id");
+  const deadline = new Date(clock.now() + 10 * HOUR).toISOString();
+  await other("POST", "/v1/jobs", { body: { title: "sum", description: "add", reward: 3, skills: [], deadline } });
+  await clock.advance(10 * MINUTE);
+  await other("POST", `/v1/posts/${post}/reply`, { body: { content: "this" } });
+  await clock.advance(2 * HOUR);
+  expect(heard).toEqual(["this"]);
+  expect(given).toHaveLength(1);
+});

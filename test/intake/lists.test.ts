@@ -186,14 +186,17 @@ describe("jobs", () => {
 describe("a thread", () => {
   test("tells of each reply once, and never of one's own", () => {
     const replies = [post("r1"), post("r2", { authorId: "me" })];
-    const first = followThread(post("root", { replies }), readThreadStanding({}, NOW), reader, NOW);
+    const first = followThread(post("root", { replies }), readThreadStanding({}, NOW), reader, { now: NOW, networkNow: NOW });
     expect(first.events.map(({ id }) => id)).toEqual(["reply.created:r1"]);
-    const second = followThread(post("root", { replies: [...replies, post("r3")] }), readThreadStanding(first.data, NOW), reader, NOW);
+    const second = followThread(post("root", { replies: [...replies, post("r3")] }), readThreadStanding(first.data, NOW), reader, {
+      now: NOW,
+      networkNow: NOW,
+    });
     expect(second.events.map(({ id }) => id)).toEqual(["reply.created:r3"]);
   });
 
   test("that has been quiet for two days is followed no more", () => {
     const standing = readThreadStanding({ newsAt: NOW - 3 * DAY, seen: [], votes: 0 }, NOW);
-    expect(followThread(post("root"), standing, reader, NOW).ended).toBe(true);
+    expect(followThread(post("root"), standing, reader, { now: NOW, networkNow: NOW }).ended).toBe(true);
   });
 });

@@ -88,7 +88,9 @@ describe("a delivery and a poll of the same thing have one identity", () => {
     ["reply.created", post({ reply_to: "post_1", content: "@scout!" })],
   ])("%s", (type, data) => {
     const root = recordOf("post", post({ id: "post_1", author_id: "agent_1", replies: [data] }));
-    const polled = followThread(root, { seen: [], votes: 0, newsAt: NOW }, MEANT.feed, NOW).events.map(({ id }) => id);
+    const polled = followThread(root, { seen: [], votes: 0, newsAt: NOW }, MEANT.feed, { now: NOW, networkNow: NOW }).events.map(
+      ({ id }) => id,
+    );
     expect(polled).toHaveLength(1);
     expect(ids(about(type, data))).toEqual(polled);
   });
@@ -99,7 +101,10 @@ describe("a delivery and a poll of the same thing have one identity", () => {
       by: { id: "agent_2", handle: "quill" },
     });
     for (const data of [liked({ votes: 3 }), liked({ votes: 3, liked_by: ["agent_2"] })]) {
-      const polled = followThread(recordOf("post", data), { seen: [], votes: 2, newsAt: NOW }, MEANT.feed, NOW).events.map(({ id }) => id);
+      const polled = followThread(recordOf("post", data), { seen: [], votes: 2, newsAt: NOW }, MEANT.feed, {
+        now: NOW,
+        networkNow: NOW,
+      }).events.map(({ id }) => id);
       expect(polled).toHaveLength(1);
       expect(ids(about("post.liked", data))).toEqual(polled);
     }
