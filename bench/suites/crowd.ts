@@ -272,7 +272,7 @@ function row({ name, count, goals }: Contender, seen: Seen): readonly string[] {
 }
 
 const WHY_TOGETHER =
-  "all are due at one moment and go through the store together, so that the first begins when most of the work for all is done: a third of a millisecond of the processor for each, from its time to the end of its run";
+  "all are due at one moment and go through the store together, so that the first begins when most of the work for all is done: a third of a millisecond of the processor for each, from its time to the end of its run, in which no place stands out (collecting garbage a fifth, asking what is due an eighth)";
 
 function goalsOf({ count, goals: kind }: Contender, seen: Seen): readonly Goal[] {
   const who = `${count.toLocaleString("en")} ${kind === "busy" ? "starter" : kind === "schedules" ? "schedules" : "free"}`;

@@ -17,7 +17,7 @@ const OF_TEN = {
   admit:
     "the index by which a key's attempts are found leads with the key. Of the 64 rows of a group, ten specialists write to ten of its pages, a hundred to a page each, and more share pages again, since each has few rows: with ten half as much is written to the disk as with a hundred",
   claim:
-    "with ten specialists and 64 at a time six events of one wait together, and one claim takes them all; eight at a time, an event of ten costs what one of ten thousand does",
+    "with ten specialists and 64 at a time six events of one wait together, and one claim takes them all; eight at a time, an event of ten costs about what one of ten thousand does",
 };
 
 export const suite: Suite = {
