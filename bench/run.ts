@@ -22,6 +22,8 @@ const SUITES: Readonly<Record<string, () => Promise<{ readonly suite: Suite }>>>
   growth: () => import("./suites/growth.ts"),
 };
 
+const DEFAULT_RUNS = 3;
+
 const HELP = `npm run bench -- [suite…] [options]
 
 Suites: ${Object.keys(SUITES).join(", ")}; all of them where none is named.
@@ -40,7 +42,7 @@ async function main(): Promise<number> {
     allowPositionals: true,
     options: {
       quick: { type: "boolean", default: false },
-      runs: { type: "string", default: "3" },
+      runs: { type: "string" },
       only: { type: "string" },
       folder: { type: "string", default: tmpdir() },
       baseline: { type: "boolean", default: false },
@@ -57,16 +59,18 @@ async function main(): Promise<number> {
     console.log(unknown === undefined ? HELP : `there is no suite "${unknown}"\n\n${HELP}`);
     return values.help ? 0 : 2;
   }
-  const runs = Number(values.runs);
-  if (!Number.isSafeInteger(runs) || runs < 1 || runs > 100) throw new Error(`--runs: expected 1 to 100, got ${values.runs}`);
+  const asked = values.runs === undefined ? undefined : Number(values.runs);
+  if (asked !== undefined && (!Number.isSafeInteger(asked) || asked < 1 || asked > 100))
+    throw new Error(`--runs: expected 1 to 100, got ${values.runs}`);
   const kept = !partial && !guarding;
   let failed = false;
   for (const name of names) {
+    const runs = guarding ? guard.runs(name, asked) : (asked ?? DEFAULT_RUNS);
     const taken = await take(name, { ...values, runs });
     printResult(taken);
     if (kept) saveResult(taken);
     if (kept) updatePage(taken);
-    if (values.baseline) keepBaseline(name, taken.result.ratios);
+    if (values.baseline && !keepBaseline(name, { runs, ratios: taken.result.ratios })) console.log(`${name} has no ratios to guard`);
     if (guarding) failed = !guard.holds(name, taken.result.ratios) || failed;
   }
   return failed ? 1 : 0;

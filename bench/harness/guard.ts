@@ -8,6 +8,12 @@ const SLACK = 0.15;
 
 export type Ratios = Readonly<Record<string, number>>;
 
+/** What was seen of a suite when its baseline was taken: fewer runs have another median, so that only as many are compared. */
+interface Baseline {
+  readonly runs: number;
+  readonly ratios: Ratios;
+}
+
 export interface Compared {
   readonly name: string;
   readonly before: number;
@@ -35,21 +41,34 @@ export const guard = {
       );
     return named.length > 0 ? named : known;
   },
+  /** As many as the baseline was taken with. Throws where another count is asked for. */
+  runs(suite: string, asked: number | undefined): number {
+    return runsToCompare(suite, baseline()[suite]?.runs, asked);
+  },
   /** Prints each ratio beside the kept one. False where one fell too far, or is gone. */
   holds(suite: string, ratios: Ratios): boolean {
-    const compared = compareRatios(baseline()[suite] ?? {}, ratios);
+    const compared = compareRatios(baseline()[suite]?.ratios ?? {}, ratios);
     for (const { name, before, now, holds } of compared)
       console.log(`${holds ? "holds " : "FELL  "}  ${suite}, ${name}: ${before.toFixed(3)} before, ${now?.toFixed(3) ?? "none"} now`);
     return compared.every(({ holds }) => holds);
   },
 };
 
-/** Puts a run's ratios in the place of those kept of its suite. A suite without any has nothing to guard. */
-export function keepBaseline(suite: string, ratios: Ratios): void {
-  if (Object.keys(ratios).length === 0) return;
-  writeFileSync(file, `${JSON.stringify({ ...baseline(), [suite]: ratios }, undefined, 2)}\n`);
+/** Of a suite with a baseline of `kept` runs, when `asked` are asked for or nothing is said. */
+export function runsToCompare(suite: string, kept: number | undefined, asked: number | undefined): number {
+  if (kept === undefined) throw new Error(`bench/baseline.json has nothing of ${suite}`);
+  if (asked !== undefined && asked !== kept)
+    throw new Error(`--runs: the baseline of ${suite} is of ${kept}, got ${asked}: leave it out, or take the baseline anew`);
+  return kept;
 }
 
-function baseline(): Record<string, Ratios> {
-  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Record<string, Ratios>) : {};
+/** Puts a run's ratios in the place of those kept of its suite. False where it has none: it is judged by its goals alone. */
+export function keepBaseline(suite: string, taken: Baseline): boolean {
+  if (Object.keys(taken.ratios).length === 0) return false;
+  writeFileSync(file, `${JSON.stringify({ ...baseline(), [suite]: taken }, undefined, 2)}\n`);
+  return true;
+}
+
+function baseline(): Record<string, Baseline> {
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Record<string, Baseline>) : {};
 }

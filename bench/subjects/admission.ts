@@ -1,13 +1,15 @@
 /** Admissions in a process of their own, as fast as they go: `harness/ledger.ts`, or a limiter that keeps nothing. Or what idle keys weigh. */
 import { DatabaseSync } from "node:sqlite";
 import { idleKeys } from "../harness/idle-keys.ts";
-import { admissions, type AdmissionLoad } from "../harness/ledger.ts";
+import { admissions, stopwatch, type AdmissionLoad, type AdmissionSpeed } from "../harness/ledger.ts";
 import { ready, settings } from "./subject.ts";
 
 const DAY_MS = 86_400_000;
 
+type Cost = Pick<AdmissionSpeed, "perSecond" | "cpuMicros">;
+
 /** The same number of jobs through a library's hour and day, in memory. */
-async function limiter(name: string, count: number, atOnce: number): Promise<{ readonly perSecond: number }> {
+async function limiter(name: string, count: number, atOnce: number): Promise<Cost> {
   const path: string = "./limiters.js";
   const { LIMITERS } = (await import(path)) as {
     readonly LIMITERS: Readonly<
@@ -20,21 +22,21 @@ async function limiter(name: string, count: number, atOnce: number): Promise<{ r
   const caller = async (): Promise<void> => {
     while (left-- > 0) await made.run("poll", () => Promise.resolve());
   };
-  const began = performance.now();
+  const cost = stopwatch();
   await Promise.all(Array.from({ length: atOnce }, caller));
-  return { perSecond: (count / (performance.now() - began)) * 1_000 };
+  return cost(count);
 }
 
 /** What the disk allows: one row, one commit, one fsync. */
-function singleCommits(path: string, count: number): { readonly perSecond: number } {
+function singleCommits(path: string, count: number): Cost {
   const db = new DatabaseSync(path);
   db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE attempt (seq INTEGER PRIMARY KEY, at INTEGER)");
   const insert = db.prepare("INSERT INTO attempt (at) VALUES (?)");
-  const began = performance.now();
+  const cost = stopwatch();
   for (let i = 0; i < count; i++) insert.run(DAY_MS + i);
-  const took = performance.now() - began;
+  const seen = cost(count);
   db.close();
-  return { perSecond: (count / took) * 1_000 };
+  return seen;
 }
 
 ready({

@@ -263,11 +263,10 @@ type MedianOf = (contender: Contender, inFlight: number, what: keyof Measured) =
 function judge(
   contenders: readonly Contender[],
   of: MedianOf,
-): { readonly goals: readonly Goal[]; readonly ratios: Record<string, number> } {
+): { readonly goals: readonly Goal[]; readonly ratios: Readonly<Record<string, number>> } {
   const goals: Goal[] = [];
-  const ratios: Record<string, number> = {};
   const retinue = contenders.find(({ file }) => file === "retinue.ts");
-  if (retinue === undefined) return { goals, ratios };
+  if (retinue === undefined) return { goals, ratios: {} };
   const mine = of(retinue, 16, "effects");
   const floor = contenders.find(({ file }) => file === "floor.js");
   const heavy =
@@ -287,12 +286,19 @@ function judge(
     if (peer === undefined) continue;
     const ratio = mine / of(peer, 16, "effects");
     goals.push(goal(`effects/s at 16, beside ${peer.name}`, { least }, ratio, " ×", peer.keeps === "nothing" ? KEEPS_NOTHING : heavy));
-    ratios[`effects ÷ ${start}`] = ratio;
   }
-  const restate = contenders.find(({ file }) => file === "restate.js");
-  if (restate !== undefined) ratios["effects ÷ Restate"] = mine / of(restate, 16, "effects");
-  if (floor !== undefined) ratios["effects ÷ floor"] = mine / of(floor, 16, "effects");
-  const verify = contenders.find(({ file }) => file === "verify.js");
-  if (verify !== undefined) ratios["acks ÷ fastify verify"] = of(retinue, 64, "acks") / of(verify, 64, "acks");
-  return { goals, ratios };
+  return { goals, ratios: ratiosOf(contenders, retinue, of) };
+}
+
+/**
+ * For the guard: a contender's processor time for an event over ours, which the disk and others on the machine change least. One is of
+ * rates, to show what waits and takes no processor: DBOS waits for the same disk with each event.
+ */
+function ratiosOf(contenders: readonly Contender[], retinue: Contender, of: MedianOf): Readonly<Record<string, number>> {
+  const beside = ["floor.js", "probot.js", "dbos.js"].flatMap((file) => contenders.find((one) => one.file === file) ?? []);
+  const dbos = contenders.find(({ file }) => file === "dbos.js");
+  return {
+    ...Object.fromEntries(beside.map((peer) => [`CPU: ${peer.name} ÷ Retinue`, of(peer, 16, "cpuMs") / of(retinue, 16, "cpuMs")])),
+    ...(dbos === undefined ? {} : { [`effects/s: Retinue ÷ ${dbos.name}`]: of(retinue, 16, "effects") / of(dbos, 16, "effects") }),
+  };
 }
