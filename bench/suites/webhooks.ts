@@ -303,7 +303,7 @@ function judge(
     const why = peer === verify ? WHY_VERIFY : peer.keeps === "nothing" ? KEEPS_NOTHING : undefined;
     goals.push(goal(`deliveries/s at ${IN_FLIGHT}, beside ${peer.name}`, { least: peer === verify ? 0.4 : 1 }, ratio, " ×", why));
     if (peer.keeps === "nothing") ratios[`CPU: ${peer.name} ÷ Retinue`] = of(peer, "cpuMs") / of(retinue, "cpuMs");
-    if (peer.file === "receivers.js" && peer.needs === "redis") ratios[`acks/s: Retinue ÷ ${peer.name}`] = ratio;
+    if (peer.needs === "redis") ratios[`acks/s: Retinue ÷ ${peer.name}`] = ratio;
   }
   const crowded =
     "each answer waits for the disk, and at half of what it takes at most sender and contender fill both processors" +
