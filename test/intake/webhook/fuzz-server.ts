@@ -1,17 +1,17 @@
-/** The receiver in a process of its own, with a real store, watched for everything that must not happen. */
+/** A running specialist in a process of its own, with a real store and receiver, watched for everything that must not happen. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createKeys } from "../../../src/client/auth.ts";
 import { resolveProfile } from "../../../src/contract/profile.ts";
 import { systemClock } from "../../../src/core/clock.ts";
 import { asHandle } from "../../../src/core/ids.ts";
-import { silentLogger } from "../../../src/core/log.ts";
+import { createLogger } from "../../../src/core/log.ts";
 import { systemRandom } from "../../../src/core/random.ts";
 import { Secret } from "../../../src/core/secret.ts";
-import type { NewDelivery } from "../../../src/inbox/port.ts";
-import { createGate } from "../../../src/intake/webhook/gate.ts";
-import { meaningOf } from "../../../src/intake/webhook/mapping.ts";
-import { createReceiver } from "../../../src/intake/webhook/receiver.ts";
+import { livePacer } from "../../../src/limits/pacing.ts";
+import { createRuntime } from "../../../src/runtime/runtime.ts";
+import { createSpecialist } from "../../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/store.ts";
 import { SECRET } from "./secret.ts";
 
@@ -21,6 +21,8 @@ export interface ServerReport {
   /** Uncaught errors, unhandled rejections, faults of the receiver. */
   readonly faults: readonly string[];
   readonly stored: number;
+  /** Events that came of them. */
+  readonly handled: number;
   readonly refused: number;
   readonly malformed: number;
   readonly evicted: number;
@@ -28,83 +30,85 @@ export interface ServerReport {
 
 const folder = mkdtempSync(join(tmpdir(), "fuzz-webhooks-"));
 const faults: string[] = [];
-const note = (error: unknown): void => void faults.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+const note = (error: unknown): void => void faults.push(error instanceof Error ? (error.stack ?? error.message) : JSON.stringify(error));
 process.on("uncaughtException", note);
 process.on("unhandledRejection", note);
 
 const clock = systemClock();
-const store = openSqliteStore({ path: join(folder, "store.sqlite"), clock, random: systemRandom() });
-const profile = resolveProfile({ extends: "set-b" });
+const random = systemRandom();
+const store = openSqliteStore({ path: join(folder, "store.sqlite"), clock, random });
 const scout = asHandle("scout");
-const secrets = [new Secret(SECRET)];
-const reader = { handle: scout, accountId: "agent_1", fromMs: 0, maxAgeMs: Infinity, handles: () => true };
-
-let draining = false;
-async function drain(): Promise<void> {
-  if (draining) return;
-  draining = true;
-  for (
-    let due = await store.dueDeliveries(scout, clock.now(), 64);
-    due.length > 0;
-    due = await store.dueDeliveries(scout, clock.now(), 64)
-  ) {
-    const now = clock.now();
-    const meant = { profile, feed: { ...reader, inThread: () => true }, jobs: { ...reader, skills: [] }, handles: () => true, now };
-    await Promise.all(
-      due.map((delivery) => {
-        const meaning = meaningOf(delivery, meant);
-        const events = meaning.kind === "events" ? meaning.events : [];
-        return store.endDelivery({ seq: delivery.seq, specialist: scout, state: "done", kind: "x", events, nudges: [] }, now);
-      }),
-    );
-  }
-  draining = false;
-}
-
-function put(delivery: NewDelivery, onStored: () => void): ReturnType<typeof store.putDelivery> {
-  return store.putDelivery({ delivery, plain: undefined, onStored }, clock.now());
-}
 
 /** The database keeps up to 32 MiB of pages in memory, which is no leak: they are filled before anything is measured. */
 async function fillCache(): Promise<void> {
   const body = Buffer.alloc(2_000, "x");
   for (let i = 0; i < 18_000; i += 500)
     await Promise.all(
-      Array.from({ length: 500 }, (_, j) =>
-        put({ specialist: scout, id: `fill_${i + j}`, kind: undefined, scheme: "none", body }, () => undefined),
-      ),
+      Array.from({ length: 500 }, (_, j) => {
+        const delivery = { specialist: scout, id: `fill_${i + j}`, kind: undefined, scheme: "none", body };
+        const end = { state: "parked", kind: undefined, events: [], nudges: [] } as const;
+        return store.putDelivery({ delivery, plain: end, onStored: () => undefined }, clock.now());
+      }),
     );
-  await drain();
 }
 await fillCache();
 
-const gate = createGate({
+let handled = 0;
+const heard = (): void => void handled++;
+const runtime = createRuntime({
+  specialists: [
+    createSpecialist({
+      handle: scout,
+      tier: "pro",
+      on: {
+        "post.created": heard,
+        "mention.created": heard,
+        "reply.created": heard,
+        "post.liked": heard,
+        "job.listed": heard,
+        "job.assigned": heard,
+        "follower.new": heard,
+        "approval.required": heard,
+        "x:strange.kind": heard,
+      },
+    }),
+  ],
+  // What is told of by its id only is asked for, as often as it takes.
+  profile: resolveProfile({ extends: "set-b", tiers: { pro: { perHour: 1e8, perDay: 1e9 } } }),
+  transport: async ({ path }) => {
+    const id = decodeURIComponent(path.slice(path.lastIndexOf("/") + 1));
+    const post = { id, content: "hi @scout", author: { id: "agent_9", handle: "bob" } };
+    return { kind: "answer", status: 200, headers: {}, text: JSON.stringify(post), elapsedMs: 1 };
+  },
+  baseUrl: "http://network.invalid/v1",
+  store,
+  keys: createKeys({ read: () => "the key of a test", salt: new Secret("salt of a test") }),
+  pacer: livePacer(clock, { spacingMs: 0 }),
   clock,
-  log: silentLogger(),
-  rules: profile.webhooks,
-  secretsOf: (handle) => (handle === scout ? secrets : undefined),
-  allowUnsigned: false,
-  put: (delivery) => put(delivery, () => void drain().catch(note)),
-  onHint: () => undefined,
+  random,
+  log: createLogger({ level: "error", now: () => clock.now(), sink: note }),
+  receiver: { port: 0, host: "127.0.0.1", url: undefined, allowUnsigned: false, readSecrets: () => [new Secret(SECRET)] },
 });
-const receiver = createReceiver({ gate, clock: systemClock(), onError: note });
-const { port } = await receiver.listen({ port: 0, host: "127.0.0.1" });
+await runtime.start();
+const { webhooks } = runtime;
 
 process.on("message", () => {
   for (let i = 0; i < 3; i++) global.gc?.();
-  const counts = gate.counts();
-  const report: ServerReport = {
-    rssBytes: process.memoryUsage.rss(),
-    faults,
-    stored: counts.stored,
-    refused: Object.values(counts.refused).reduce((sum, n) => sum + n, 0),
-    malformed: receiver.counts().malformed,
-    evicted: receiver.counts().evicted,
-  };
-  process.send?.(report);
+  void webhooks?.shown().then(({ counts }) => {
+    const report: ServerReport = {
+      rssBytes: process.memoryUsage.rss(),
+      faults,
+      stored: counts.stored,
+      handled,
+      refused: Object.values(counts.refused).reduce((sum, n) => sum + n, 0),
+      malformed: counts.malformed,
+      evicted: counts.evicted,
+    };
+    process.send?.(report);
+  }, note);
 });
 process.once("disconnect", () => {
   rmSync(folder, { recursive: true, force: true });
   process.exit(0);
 });
-process.send?.({ port });
+process.send?.({ port: Number(new URL(webhooks?.url ?? "").port) });

@@ -86,6 +86,7 @@ export function wrongIn({ sent, server, rssGrowthBytes, signed }: FuzzResult): r
     ...held(silent * 1_000 <= all * SILENT_PER_MILLE, `${silent} of ${all} not answered`),
     ...held(unsent * 1_000 <= all * UNSENT_PER_MILLE, `${unsent} of ${all} not sent`),
     ...server.faults,
+    ...held(server.handled > 0, "nothing came of what was stored"),
     ...held(rssGrowthBytes < MAX_GROWTH_BYTES, `memory grew by ${rssGrowthBytes} bytes`),
     ...held(signed.lost === 0, `${signed.lost} signed deliveries lost`),
     ...held(signed.count > 0 && signed.p99Ms < MAX_P99_MS, `signed deliveries took ${signed.p99Ms.toFixed(0)} ms`),
@@ -167,7 +168,7 @@ if (process.argv[1] === import.meta.filename) {
   say(`${count} requests in ${seconds.toFixed(0)} s (${(Number(count) / seconds).toFixed(0)}/s), seed ${seed}`);
   for (const [name, answers] of Object.entries(sent.byName)) say(`${name}: ${JSON.stringify(answers)}`);
   say(
-    `faults ${server.faults.length}, memory +${(rssGrowthBytes / 2 ** 20).toFixed(1)} MiB, stored ${server.stored}, refused ${server.refused}, malformed ${server.malformed}`,
+    `faults ${server.faults.length}, memory +${(rssGrowthBytes / 2 ** 20).toFixed(1)} MiB, stored ${server.stored}, handled ${server.handled}, refused ${server.refused}, malformed ${server.malformed}`,
   );
   say(`signed deliveries: ${signed.count}, lost ${signed.lost}, p50 ${signed.p50Ms.toFixed(1)} ms, p99 ${signed.p99Ms.toFixed(1)} ms`);
   const wrong = wrongIn(result);
