@@ -47,7 +47,24 @@ export function tellApart(found: readonly string[], { own, others }: Alikes, sho
   const refs = found.filter((ref) => fits(ref, own));
   // What a person on the network's side has still to allow may come to be at any time.
   const able = rivals.filter(({ intent, requests }) => refs.some((ref) => intent.state === "pending" || fits(ref, requests)));
-  return { refs, rival: able.length < refs.length ? undefined : able[0] };
+  return able.length < refs.length ? { refs: ownFirst(refs, own, able, times), rival: undefined } : { refs, rival: able[0] };
+}
+
+/**
+ * Where there is one for each, what they did lies in the order in which they were sent. To take another's for one's own would date
+ * it wrongly, and some later action would be taken for done since it seems to be nobody else's.
+ */
+function ownFirst(
+  refs: readonly string[],
+  own: Requests | undefined,
+  rivals: readonly Alike[],
+  times: ReadonlyMap<string, number | undefined>,
+): readonly string[] {
+  if (own === undefined || rivals.length === 0 || refs.some((ref) => times.get(ref) === undefined)) return refs;
+  const earlier = rivals.filter(({ requests }) => requests === undefined || requests.last < own.first).length;
+  const inOrder = refs.toSorted((a, b) => (times.get(a) ?? 0) - (times.get(b) ?? 0));
+  const mine = inOrder[earlier];
+  return mine === undefined ? refs : [mine, ...inOrder.filter((ref) => ref !== mine)];
 }
 
 /** Ids of all that is shown, with their times where these are told. */

@@ -112,4 +112,11 @@ describe("what another is known to have done in between tells", () => {
   ] as const)("nothing of what is found %s", (_what, others, post, requests) => {
     expect(told(["p9"], others, [post, said("p5", 5)], requests)).toEqual({ refs: ["p9"], rival: "i0" });
   });
+
+  test("and of one for each, its own is the one in its place among them", () => {
+    const wrong = other("i0", 3, { createdRef: "4711" }, between(1));
+    const both = [said("p1", 3), said("p2", 1)];
+    expect(told(["p1", "p2"], [wrong], both, between(2))).toEqual({ refs: ["p2", "p1"], rival: undefined });
+    expect(told(["p2", "p1"], [{ ...wrong, requests: between(3) }], both, between(2)).refs[0]).toBe("p1");
+  });
 });
