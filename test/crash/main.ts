@@ -1,8 +1,8 @@
 /** `npm run crash -- [kills] [seed] [every]`: the campaign against the real process, and what came of it. */
 import { campaign } from "./campaign.ts";
 
-/** In rounds, each with a network and keys of its own: in one of more kills the keys' quota of an hour runs out. */
-const KILLS_PER_ROUND = 250;
+/** In rounds, each with a network and keys of its own: in one of more kills on a slow machine the keys' quota of an hour runs out. */
+const KILLS_PER_ROUND = 100;
 
 const [kills = "500", seed = "1", mode] = process.argv.slice(2);
 for (let done = 0, round = 0; done < Number(kills); done += KILLS_PER_ROUND, round++) {
