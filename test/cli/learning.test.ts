@@ -182,7 +182,7 @@ test("a port that is taken, --for without it, and a profile that cannot be added
   const { port } = new URL(url);
   const env = { RETINUE_WEBHOOK_PORT: port, RETINUE_WEBHOOK_SECRET: SECRET };
   expect(await inProcess(["doctor", "--webhooks"], { cwd, env })).toMatchObject({
-    code: 2,
+    code: 1,
     stderr: expect.stringContaining("RETINUE_WEBHOOK_PORT"),
   });
   expect((await inProcess(["doctor", "--for", "1s"], { cwd })).code).toBe(2);
