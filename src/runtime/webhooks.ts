@@ -66,6 +66,8 @@ export interface WebhooksOptions {
 /** The network's list is looked at again after this, and sooner where deliveries stay away. */
 const LOOK_MS = 6 * HOUR;
 const UNHEALTHY_LOOK_MS = 30 * MINUTE;
+const FIRST_WAIT_MS = 30 * SECOND;
+const LONGEST_WAIT_MS = HOUR;
 /** Whether another secret is to be signed with is asked this often; asking costs no request. */
 const SECRET_LOOK_MS = MINUTE;
 /** A webhook that is not recorded here is made anew this often, then taken as it is: nobody may undo it for ever. */
@@ -220,6 +222,7 @@ class Reception implements Webhooks {
   async #keep(member: Member): Promise<void> {
     const { clock, log, stopping, health } = this.#parts;
     const { handle } = member.specialist;
+    let waits = 0;
     while (!stopping.aborted && !member.retired) {
       const before = this.#registrations.get(handle);
       const [secret] = this.#secrets(handle);
@@ -229,8 +232,9 @@ class Reception implements Webhooks {
       if (before?.kind !== state.kind) log.info(SAID[state.kind], { handle, ...("why" in state ? { why: state.why } : {}) });
       else if (isAnother(before, state)) log.info("its webhook was made anew, with the secret that stands first", { handle });
       const lookMs = health.of(handle).state === "unhealthy" ? UNHEALTHY_LOOK_MS : LOOK_MS;
+      waits = state.kind === "waits" ? waits + 1 : 0;
       const until = state.kind === "waits" ? state.until : (state.tidyAt ?? clock.now() + lookMs);
-      await this.#rest(handle, Math.max(SECOND, until - clock.now()), secret);
+      await this.#rest(handle, Math.max(SECOND, until - clock.now(), againMs(waits)), secret);
     }
   }
 
@@ -268,6 +272,11 @@ class Reception implements Webhooks {
       return { kind: "waits", until: clock.now() + MINUTE, why: messageOf(error) };
     }
   }
+}
+
+/** What fails on and on is tried ever more rarely, as each try is charged; polls go on meanwhile. */
+function againMs(waits: number): number {
+  return waits === 0 ? 0 : Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(waits - 1, 16));
 }
 
 const SAID: { readonly [kind in Exclude<RegistrationState["kind"], "untouched">]: string } = {

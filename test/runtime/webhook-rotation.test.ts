@@ -117,6 +117,16 @@ describe("where the network has one webhook for each address", () => {
   });
 });
 
+test("a network that refuses every webhook is asked ever more rarely", async () => {
+  const { clock, requests, shown } = await rotating({
+    link: (network) => async (request) =>
+      isCreate(request) ? answer(422, { error: { code: "invalid_field", message: "no webhooks for you" } }) : network(request),
+  });
+  await clock.advance(24 * HOUR);
+  expect(requests.filter(({ operation }) => operation.startsWith("webhooks.")).length).toBeLessThan(70);
+  expect(await shown()).toMatchObject({ kind: "waits", why: expect.stringContaining("no webhooks for you") as string });
+});
+
 describe("a webhook at our address that nothing here recorded", () => {
   /** Loses the answer to the first `times` creations, for which the network makes a secret of its own. */
   const losing =
