@@ -53,10 +53,10 @@ export async function keepRegistered(parts: Parts, member: Member, wanted: Wante
   const listed = await listWebhooks(parts, member);
   if ("kind" in listed) return listed;
   const known = new Map((await store.registrations(handle)).map((one) => [one.webhookId, one]));
-  const ours = listed.filter(({ url, id }) => url === wanted.url || known.has(id));
+  const ours = listed.filter(({ url, id }) => isAt(url, wanted.url) || known.has(id));
   const working = ours.filter((webhook) => works(webhook, known.get(webhook.id), wanted));
   const strange = ours.find(({ id, active }) => !known.has(id) && active !== false);
-  let kept = working.find(({ id, url }) => url === wanted.url && signsAsWanted(known.get(id), wanted));
+  let kept = working.find(({ id, url }) => isAt(url, wanted.url) && signsAsWanted(known.get(id), wanted));
   if (kept === undefined && strange !== undefined && wanted.adopt === true) {
     kept = strange;
     log.warn("a webhook that is not recorded here is taken as it is, as making it anew did not last", { handle, webhook: kept.id });
@@ -103,6 +103,15 @@ export async function unregister(parts: Parts, member: Member): Promise<Registra
   }
   await save(parts, member, []);
   return { kind: "untouched", why: "the specialist is retired" };
+}
+
+/** Networks show an address as they keep it: with another letter case of the host, or a slash at its end. */
+function isAt(url: string | undefined, wanted: string): boolean {
+  return url !== undefined && (url === wanted || plain(url) === plain(wanted));
+}
+
+function plain(url: string): string {
+  return (URL.parse(url)?.href ?? url).replace(/\/+$/, "");
 }
 
 /** One whose secret only the network knows is of no use after a restart: it is made anew, with a secret we are told. */

@@ -117,6 +117,20 @@ describe("where the network has one webhook for each address", () => {
   });
 });
 
+test("a webhook stays where the network shows its address as it keeps it", async () => {
+  const { clock, ids, writes } = await rotating({
+    link: (network) => async (request) => {
+      const given = await network(request);
+      if (given.kind !== "answer" || request.method !== "GET" || !request.path.includes("/webhooks")) return given;
+      return { ...given, text: given.text.replaceAll(/"url":"http(s?):\/\/([^"]*)"/g, '"url":"HTTP$1://$2/"') };
+    },
+  });
+  const before = await ids();
+  await clock.advance(13 * HOUR);
+  expect(await ids()).toEqual(before);
+  expect(writes()).toEqual(["create"]);
+});
+
 test("a network that refuses every webhook is asked ever more rarely", async () => {
   const { clock, requests, shown } = await rotating({
     link: (network) => async (request) =>
