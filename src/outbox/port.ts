@@ -126,6 +126,8 @@ export interface OutboxStore {
   expireIntents(specialist: Handle, now: number, limit: number): Promise<readonly Intent[]>;
   /** Which of these network ids are already claimed by an intent of the specialist's and of this operation: ids of other things may be the same. */
   claimedRefs(by: Pick<Intent, "specialist" | "operation">, refs: readonly string[]): Promise<ReadonlySet<string>>;
+  /** How many of its requests may have taken effect, as far as their answers say: those that never left did not. */
+  unansweredAttempts(seq: number): Promise<number>;
   /** It was dated by a clock that was ahead: from now on it may have been sent at any time. */
   undate(seq: number): Promise<void>;
   /** Others that were or may have been done to the same object, and where it has words in the same ones; newest first. */

@@ -41,6 +41,8 @@ export interface ReconcileRules {
   /** How long this process has known of the doubt, on a clock that cannot be set. */
   readonly knownForMs: number;
   readonly proof: Proof;
+  /** Of its requests those that may have taken effect, as far as their answers say. */
+  readonly attempts: number;
 }
 
 export function reconcile(intent: Intent, look: Look, rules: ReconcileRules): IntentChange {
@@ -59,7 +61,7 @@ export function refusalOf({ code, message }: Intent): Pick<IntentChange, "code" 
   return code === REFUSED_AFTER_UNKNOWN && message !== undefined ? { code, message } : undefined;
 }
 
-function judge(intent: Intent, look: Look, { quietMs, now, knownForMs, proof }: ReconcileRules): IntentChange {
+function judge(intent: Intent, look: Look, { quietMs, now, knownForMs, proof, attempts }: ReconcileRules): IntentChange {
   const dated = intent.sentAt ?? intent.createdAt;
   // Where the clock that dated it was wrong, only how long it has been known counts.
   const sentAt = dated === 0 ? now - knownForMs : dated;
@@ -106,7 +108,7 @@ function judge(intent: Intent, look: Look, { quietMs, now, knownForMs, proof }: 
       const refusal = refusalOf(intent);
       // Nothing took effect, and the last answer was no: asking again would only hear it again.
       if (refusal !== undefined) return { state: "refused", checked: true, ...refusal };
-      if (intent.attempt >= MAX_ATTEMPTS) return park("attempts_spent", `not seen after ${intent.attempt} attempts`);
+      if (attempts >= MAX_ATTEMPTS) return park("attempts_spent", `not seen after ${attempts} attempts`);
       return { state: "ready", nextAt: now, checked: true, code: "absent", message: "it did not happen; it is sent again" };
     }
   }

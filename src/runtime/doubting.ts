@@ -11,7 +11,7 @@ import {
   type Myself,
   type ReadBack,
 } from "../outbox/readback.ts";
-import { ABSENT_LOOKS, reconcile, refusalOf, type Look } from "../outbox/reconcile.ts";
+import { ABSENT_LOOKS, MAX_ATTEMPTS, reconcile, refusalOf, type Look } from "../outbox/reconcile.ts";
 import { tellApart, type Shown, type ToldApart } from "../outbox/rivals.ts";
 import { announceIntent } from "./announcing.ts";
 import { follow } from "./concluding.ts";
@@ -74,6 +74,7 @@ async function settleOne(parts: Parts, member: Member, intent: Intent, { knownAt
     now: now - (clock.monotonic() - begunAt),
     knownForMs: begunAt - knownAt,
     proof,
+    attempts: intent.attempt < MAX_ATTEMPTS ? intent.attempt : await store.unansweredAttempts(intent.seq),
   };
   const change = settled(intent, reconcile(intent, look, rules));
   const { events, watches } = follow(member, intent, change, now);

@@ -45,14 +45,18 @@ const intent = (over: Partial<Intent> = {}): Intent => ({
   ...over,
 });
 const look = (over: Partial<Intent>, proof: Proof, now: number) =>
-  reconcile(intent(over), { kind: "absent", proves: true }, { quietMs: QUIET, now, knownForMs: now - SENT, proof });
+  reconcile(
+    intent(over),
+    { kind: "absent", proves: true },
+    { quietMs: QUIET, now, knownForMs: now - SENT, proof, attempts: over.attempt ?? 1 },
+  );
 
 describe("an action in doubt", () => {
   test("that is found is confirmed, whenever it is found", () => {
     const found = reconcile(
       intent(),
       { kind: "found", ref: "p9", proves: true },
-      { quietMs: QUIET, now: SENT + 1, knownForMs: 1, proof: unproven },
+      { quietMs: QUIET, now: SENT + 1, knownForMs: 1, proof: unproven, attempts: 1 },
     );
     expect(found).toEqual({ state: "confirmed", createdRef: "p9" });
   });
@@ -93,7 +97,7 @@ describe("an action in doubt", () => {
     const found = reconcile(
       intent(last),
       { kind: "found", ref: "p9", proves: true },
-      { quietMs: QUIET, now: SENT, knownForMs: 1, proof: unproven },
+      { quietMs: QUIET, now: SENT, knownForMs: 1, proof: unproven, attempts: 1 },
     );
     expect(found).toEqual({ state: "confirmed", createdRef: "p9" });
   });
@@ -102,19 +106,19 @@ describe("an action in doubt", () => {
     const change = reconcile(
       intent(),
       { kind: "absent", proves: true },
-      { quietMs: QUIET, now: SENT + 10 * QUIET, knownForMs: 1_000, proof: proven },
+      { quietMs: QUIET, now: SENT + 10 * QUIET, knownForMs: 1_000, proof: proven, attempts: 1 },
     );
     expect(change.state).toBe("in_doubt");
   });
 
   test("waits for a person where no read could prove that it did not happen", () => {
-    const rules = { quietMs: QUIET, now: SENT + 10 * QUIET, knownForMs: 10 * QUIET, proof: proven };
+    const rules = { quietMs: QUIET, now: SENT + 10 * QUIET, knownForMs: 10 * QUIET, proof: proven, attempts: 1 };
     expect(reconcile(intent(), { kind: "absent", proves: false }, rules)).toMatchObject({ state: "parked", code: "absence_unprovable" });
   });
 
   test("that cannot be read back for a week is given to a person, and is looked at ever more rarely until then", () => {
     const unreadable = (now: number) =>
-      reconcile(intent(), { kind: "unreadable" }, { quietMs: QUIET, now, knownForMs: now - SENT, proof: proven });
+      reconcile(intent(), { kind: "unreadable" }, { quietMs: QUIET, now, knownForMs: now - SENT, proof: proven, attempts: 1 });
     const pauses = [MINUTE, HOUR, DAY].map((after) => (unreadable(SENT + after).nextAt ?? 0) - SENT - after);
     expect(pauses).toEqual([MINUTE, HOUR / 4, HOUR]);
     expect(unreadable(SENT + 8 * DAY)).toMatchObject({ state: "parked", code: "read_back_failed" });
@@ -122,7 +126,7 @@ describe("an action in doubt", () => {
 
   test("that a clock which was ahead dated is not given up before it has been known for as long", () => {
     const known = (knownForMs: number, look: Look) =>
-      reconcile(intent({ sentAt: 0 }), look, { quietMs: QUIET, now: SENT + 400 * DAY, knownForMs, proof: proven });
+      reconcile(intent({ sentAt: 0 }), look, { quietMs: QUIET, now: SENT + 400 * DAY, knownForMs, proof: proven, attempts: 1 });
     expect(known(HOUR, { kind: "unreadable" })).toMatchObject({ state: "in_doubt", code: "read_back_failed" });
     expect(known(8 * DAY, { kind: "unreadable" })).toMatchObject({ state: "parked", code: "read_back_failed" });
     expect(known(HOUR, { kind: "gone" })).toMatchObject({ state: "in_doubt" });
@@ -133,13 +137,14 @@ describe("an action in doubt", () => {
     const change = reconcile(
       intent(),
       { kind: "absent", proves: false },
-      { quietMs: QUIET, now: SENT + 10 * QUIET, knownForMs: 10 * QUIET, proof: proven },
+      { quietMs: QUIET, now: SENT + 10 * QUIET, knownForMs: 10 * QUIET, proof: proven, attempts: 1 },
     );
     expect(change).toMatchObject({ state: "parked", code: "absence_unprovable" });
   });
 
   test("about something that is gone waits for a person, though not before it was gone for a day", () => {
-    const gone = (now: number) => reconcile(intent(), { kind: "gone" }, { quietMs: QUIET, now, knownForMs: now - SENT, proof: proven });
+    const gone = (now: number) =>
+      reconcile(intent(), { kind: "gone" }, { quietMs: QUIET, now, knownForMs: now - SENT, proof: proven, attempts: 1 });
     expect(gone(SENT + QUIET - 1)).toMatchObject({ state: "in_doubt", nextAt: SENT + QUIET });
     expect(gone(SENT + QUIET)).toMatchObject({ state: "in_doubt", nextAt: SENT + QUIET + MINUTE });
     expect(gone(SENT + DAY - 1)).toMatchObject({ state: "in_doubt", nextAt: SENT + DAY - 1 + HOUR });
@@ -150,7 +155,7 @@ describe("an action in doubt", () => {
     const change = reconcile(
       intent(),
       { kind: "unreadable" },
-      { quietMs: QUIET, now: SENT + 10 * QUIET, knownForMs: 10 * QUIET, proof: proven },
+      { quietMs: QUIET, now: SENT + 10 * QUIET, knownForMs: 10 * QUIET, proof: proven, attempts: 1 },
     );
     expect(change).toMatchObject({ state: "in_doubt" });
     expect(change.checked).toBeUndefined();

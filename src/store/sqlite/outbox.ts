@@ -144,6 +144,9 @@ export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: Ap
   const over = "specialist = ? AND expires_at <= ? AND expires_at IS NOT NULL AND state IN ('proposed', 'ready') AND ever_unknown = 0";
   const anyExpired = db.prepare(`SELECT 1 FROM intent WHERE ${over} LIMIT 1`);
   const expired = db.prepare(`SELECT ${INTENT_ROW} FROM intent WHERE ${over} LIMIT 0 + ?`);
+  const unanswered = db.prepare(
+    "SELECT count(*) AS n FROM attempt WHERE intent_seq = ? AND coalesce(outcome, '') NOT IN ('never-left', 'limited', 'unauthorized')",
+  );
   const undate = db.prepare("UPDATE intent SET sent_at = 0 WHERE seq = ? AND state = 'in_doubt'");
   const claimed = db.prepare(`
     SELECT created_ref FROM intent WHERE specialist = ? AND operation = ? AND created_ref IN (SELECT value FROM json_each(?))`);
@@ -175,6 +178,7 @@ export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: Ap
       return new Set(claimed.all(specialist, operation, JSON.stringify(refs)).map((row) => textOf(row, "created_ref")));
     },
     intentsAlike: createIntentsAlike(db),
+    unansweredAttempts: async (seq) => numberOf(unanswered.get(seq) ?? {}, "n"),
     undate: (seq) => commits.soft(() => void undate.run(seq)),
     async loadProof(keyId, operation) {
       const row = proof.get(keyId, operation);
