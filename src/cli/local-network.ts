@@ -38,7 +38,7 @@ export interface OpenNetwork {
 export const DEFAULT_DATA = join(".retinue", "network.sqlite");
 export const DEFAULT_SEED = "7";
 
-/** Listens, and starts no resident yet. Throws `Misconfigured` (`port_in_use`, `data_unreadable`, …) and leaves nothing open then. */
+/** Listens, and starts no resident yet. Throws `Retryable` (`port_in_use`) or `Misconfigured` (`data_unreadable`, …) and leaves nothing open then. */
 export async function openLocalNetwork(settings: LocalNetworkSettings): Promise<OpenNetwork> {
   const { clock, seed, data, port, set, cast, accent, log } = settings;
   mkdirSync(dirname(data), { recursive: true, mode: 0o700 });

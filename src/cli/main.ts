@@ -147,8 +147,5 @@ function report(error: unknown, json: boolean, { stdout, stderr, env, cwd }: Sur
   if (json) stdout.write(`${JSON.stringify({ error: problemJson(problem, cwd) })}\n`);
   else stderr.write(`${problemLines(problem, createPaint(wantsColour(stderr, env)), cwd).join("\n")}\n`);
   if ((env["DEBUG"] ?? "") !== "" && error instanceof Error) stderr.write(`${error.stack}\n`);
-  return error instanceof Misconfigured && !PASSING.includes(error.code) ? EXIT.misused : EXIT.failed;
+  return error instanceof Misconfigured ? EXIT.misused : EXIT.failed;
 }
-
-/** Held by another process, which may be the one that this one takes over from: a service manager is to try again. */
-const PASSING: readonly string[] = ["store_in_use", "port_in_use"];

@@ -35,7 +35,7 @@ export interface Console {
 /**
  * Listens, with `GET /healthz` (200 while the process answers), `GET /readyz` (200, or 503 with the reasons) and
  * `GET /api/status` (what `retinue status --json` says; `Authorization: Bearer <token>`).
- * Throws `Misconfigured` (`port_in_use`, `cannot_listen`).
+ * Throws `Retryable` (`port_in_use`) or `Misconfigured` (`cannot_listen`).
  */
 export async function openConsole(options: ConsoleOptions): Promise<Console> {
   const app = fastify({

@@ -1,5 +1,5 @@
 /** What is wrong where a port cannot be opened, said alike by everything that listens. */
-import { messageOf, Misconfigured } from "./errors.ts";
+import { messageOf, Misconfigured, Retryable } from "./errors.ts";
 
 export interface Listener {
   /** Such as `the console cannot listen`. */
@@ -9,11 +9,10 @@ export interface Listener {
   readonly otherHint?: string;
 }
 
-/** `port_in_use`, or `cannot_listen` for every other reason. */
-export function cannotListen(error: unknown, { what, hint, otherHint = hint }: Listener): Misconfigured {
-  const inUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
-  return new Misconfigured(inUse ? "port_in_use" : "cannot_listen", `${what}: ${messageOf(error)}`, {
-    cause: error,
-    hint: inUse ? hint : otherHint,
-  });
+/** `Retryable` (`port_in_use`), since whom this process takes over from may still have it, or `Misconfigured` (`cannot_listen`). */
+export function cannotListen(error: unknown, { what, hint, otherHint = hint }: Listener): Retryable | Misconfigured {
+  const message = `${what}: ${messageOf(error)}`;
+  return error instanceof Error && "code" in error && error.code === "EADDRINUSE"
+    ? new Retryable("port_in_use", message, { cause: error, hint })
+    : new Misconfigured("cannot_listen", message, { cause: error, hint: otherHint });
 }

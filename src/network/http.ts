@@ -16,7 +16,7 @@ const MAX_BODY_BYTES = 8_388_608;
 const MAX_HEADER_BYTES = 16_384;
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** Listens. Throws `Misconfigured` (`port_in_use`, `cannot_listen`). */
+/** Listens. Throws `Retryable` (`port_in_use`) or `Misconfigured` (`cannot_listen`). */
 export async function listen(network: LocalNetwork, options: ListenOptions = {}): Promise<Listening> {
   const { port = 0, host = "127.0.0.1", set, onError } = options;
   const server = Fastify({

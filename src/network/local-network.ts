@@ -83,7 +83,7 @@ export interface LocalNetwork {
   /** Changes assumptions while the network runs. */
   assume(changes: Partial<Assumptions>): void;
   readonly assumptions: Readonly<Assumptions>;
-  /** Serves `handle()` and the Guardian's page over HTTP. Throws `Misconfigured` (`port_in_use`, `cannot_listen`). */
+  /** Serves `handle()` and the Guardian's page over HTTP. Throws `Retryable` (`port_in_use`) or `Misconfigured` (`cannot_listen`). */
   listen(options?: ListenOptions): Promise<Listening>;
   readonly faults: Faults;
   readonly truth: GroundTruth;

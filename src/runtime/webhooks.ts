@@ -42,7 +42,7 @@ export interface WebhooksShown {
 export interface Webhooks {
   /** Takes one delivery without HTTP. */
   accept(handle: string, delivery: RawDelivery): ReturnType<Gate["accept"]>;
-  /** Begins to listen. Throws `Misconfigured`: `webhook_secret_missing`, `webhook_url_inner`, `port_in_use`, `cannot_listen`. */
+  /** Begins to listen. Throws `Retryable` (`port_in_use`) or `Misconfigured`: `webhook_secret_missing`, `webhook_url_inner`, `cannot_listen`. */
   start(): Promise<Listening | undefined>;
   /** Keeps a specialist's webhook registered, until the runtime stops or it is retired. */
   look(member: Member): Promise<void>;

@@ -51,7 +51,7 @@ export interface ReceiverCounts {
 }
 
 export interface Receiver {
-  /** Throws `Misconfigured` (`port_in_use`, `cannot_listen`). Port 0 takes any free one. */
+  /** Throws `Retryable` (`port_in_use`) or `Misconfigured` (`cannot_listen`). Port 0 takes any free one. */
   listen(address: { readonly port: number; readonly host: string }): Promise<Listening>;
   /** Takes no new requests, finishes those it has, breaks idle connections. */
   close(): Promise<void>;

@@ -3,7 +3,7 @@ import { chmodSync, closeSync, existsSync, fdatasync, fdatasyncSync, fsyncSync, 
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
-import { Misconfigured, messageOf } from "../../core/errors.ts";
+import { Misconfigured, messageOf, Retryable } from "../../core/errors.ts";
 import { Checkpoints, LOG_PAGES } from "./checkpoints.ts";
 import { LIMITS } from "./migrations/0002-limits.ts";
 import { WEBHOOKS } from "./migrations/0003-webhooks.ts";
@@ -56,7 +56,7 @@ export interface DatabaseOptions {
   readonly blocking?: boolean;
 }
 
-/** Opens (and creates) a store for writing. Throws `Misconfigured` with what to do. */
+/** Opens (and creates) a store for writing. Throws `Retryable` (`store_in_use`) or `Misconfigured`, with what to do. */
 export function openDatabase(path: string, { blocking = false }: DatabaseOptions = {}): OpenDatabase {
   if (path !== MEMORY) prepareFolder(path);
   const lock = path === MEMORY ? undefined : takeLock(path);
@@ -160,7 +160,7 @@ function takeLock(path: string): DatabaseSync {
   } catch (error) {
     lock?.close();
     if (/locked|busy/i.test(messageOf(error)))
-      throw new Misconfigured("store_in_use", `another runtime works on ${path}`, {
+      throw new Retryable("store_in_use", `another runtime works on ${path}`, {
         file: path,
         cause: error,
         hint: "stop it first, or name another store with --store sqlite:<path>",
