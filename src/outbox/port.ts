@@ -17,6 +17,9 @@ export const INTENT_STATES = [
 ] as const;
 export type IntentState = (typeof INTENT_STATES)[number];
 
+/** Stands for when it was sent where a clock that was ahead dated it: it may have been at any time, so before everything. */
+export const UNDATED = 0;
+
 export interface Intent {
   readonly seq: number;
   readonly id: IntentId;
@@ -41,6 +44,7 @@ export interface Intent {
   readonly everUnknown: boolean;
   readonly nextAt: number;
   readonly checks: number;
+  /** In ms since the epoch, by the machine's clock; {@link UNDATED} where that is known to have been wrong. */
   readonly sentAt: number | undefined;
   readonly expiresAt: number | undefined;
   readonly createdRef: string | undefined;

@@ -3,6 +3,7 @@ import type { Call } from "../contract/call.ts";
 import { MAY_BE_CUT_OFF } from "../contract/read.ts";
 import type { Job, NetworkRecord, Post, Webhook } from "../contract/records.ts";
 import { DAY, MINUTE } from "../core/units.ts";
+import { dateOf } from "./dating.ts";
 import type { Intent } from "./port.ts";
 
 /**
@@ -104,7 +105,7 @@ export function findEffect(
 }
 
 function findAlike(intent: Intent, records: readonly NetworkRecord[], me: Myself, skewMs: number): readonly string[] {
-  const since = (intent.sentAt ?? intent.createdAt) - skewMs;
+  const since = dateOf(intent) - skewMs;
   const ours = (post: Pick<Post, "authorId" | "authorHandle" | "createdAtMs">): boolean =>
     isMine(post, me) && (post.createdAtMs ?? since) >= since;
   const posts = records.filter((record) => record.kind === "post");
@@ -114,7 +115,7 @@ function findAlike(intent: Intent, records: readonly NetworkRecord[], me: Myself
 
 /** By the very words, where it has any. */
 export function findSame(intent: Intent, records: readonly NetworkRecord[], me: Myself): readonly string[] {
-  const since = (intent.sentAt ?? intent.createdAt) - CLOCK_SKEW_MS;
+  const since = dateOf(intent) - CLOCK_SKEW_MS;
   const recent = (at: number | undefined): boolean => at === undefined || at >= since;
   return records.flatMap((record): readonly string[] => {
     switch (intent.operation) {

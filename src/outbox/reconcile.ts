@@ -1,7 +1,8 @@
 /** What a look at the network says of an intent in doubt. Pure. */
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import { REFUSED_AFTER_UNKNOWN } from "./conclude.ts";
-import type { Intent, IntentChange, Proof } from "./port.ts";
+import { dateOf } from "./dating.ts";
+import { UNDATED, type Intent, type IntentChange, type Proof } from "./port.ts";
 
 /** "Absent" must be seen this often, after the quiet period, before an action is sent again. */
 export const ABSENT_LOOKS = 2;
@@ -62,9 +63,9 @@ export function refusalOf({ code, message }: Intent): Pick<IntentChange, "code" 
 }
 
 function judge(intent: Intent, look: Look, { quietMs, now, knownForMs, proof, attempts }: ReconcileRules): IntentChange {
-  const dated = intent.sentAt ?? intent.createdAt;
+  const dated = dateOf(intent);
   // Where the clock that dated it was wrong, only how long it has been known counts.
-  const sentAt = dated === 0 ? now - knownForMs : dated;
+  const sentAt = dated === UNDATED ? now - knownForMs : dated;
   // By both clocks: the wall clock may have been set, the other one knows nothing of the time before this process.
   const quietAt = Math.max(sentAt + quietMs, now + quietMs - knownForMs);
   switch (look.kind) {

@@ -1,7 +1,8 @@
 /** Several actions of ours in the same words about the same: which of them what was found may be. Pure. */
 import type { NetworkRecord } from "../contract/records.ts";
 import { MINUTE } from "../core/units.ts";
-import type { Alike, Alikes, Requests } from "./port.ts";
+import { dateOf } from "./dating.ts";
+import { UNDATED, type Alike, type Alikes, type Requests } from "./port.ts";
 import { findSame, type Myself } from "./readback.ts";
 
 /** So much earlier or later by the network's own clock may be at once: its servers may differ, and what is sent may land late. */
@@ -84,11 +85,11 @@ function isRival(
   { records, complete, list }: Shown,
   me: Myself,
 ): boolean {
-  const { createdRef, sentAt, createdAt } = intent;
+  const { createdRef } = intent;
   if (createdRef !== undefined && (!complete || times.has(createdRef))) return false;
   const oldest = [...times.values()].reduce<number>((least, at) => Math.min(least, at ?? least), Infinity);
   // What is older than a list is not among what was found there.
-  const since = sentAt ?? createdAt; // 0 where the clock that dated it was wrong
-  if (list && oldest !== Infinity && since !== 0 && since < oldest) return false;
+  const since = dateOf(intent);
+  if (list && oldest !== Infinity && since !== UNDATED && since < oldest) return false;
   return findSame(intent, records, me).some((ref) => found.includes(ref));
 }

@@ -1,6 +1,7 @@
 /** Intents in doubt: the network is read back until it shows what happened, or a person has to say. */
 import type { NetworkRecord } from "../contract/records.ts";
-import type { Intent, IntentChange, Proof } from "../outbox/port.ts";
+import { dateOf, knownSentAt } from "../outbox/dating.ts";
+import { UNDATED, type Intent, type IntentChange, type Proof } from "../outbox/port.ts";
 import {
   findEffect,
   findSame,
@@ -82,7 +83,7 @@ async function settleOne(parts: Parts, member: Member, intent: Intent, { knownAt
   if (change.state !== "in_doubt") member.doubts?.delete(nameOf(intent));
   announceIntent(announcer, member, intent, change, now);
   if (change.state === "confirmed" && member.keyId !== undefined) {
-    const latenessMs = Math.max(proof.latenessMs, intent.attempt === 0 ? 0 : now - (intent.sentAt || now));
+    const latenessMs = Math.max(proof.latenessMs, intent.attempt === 0 ? 0 : now - (knownSentAt(intent) ?? now));
     await store.saveProof(
       member.keyId,
       intent.operation,
@@ -201,11 +202,7 @@ async function mayBeUndone({ store }: Parts, intent: Intent): Promise<boolean> {
  * what happened then would look older than its sending.
  */
 function undatedIn(networkAt = Infinity): (intent: Intent) => Intent {
-  return (intent) => (dateOf(intent) > networkAt + BEFORE_SENDING_MS ? { ...intent, sentAt: 0 } : intent);
-}
-
-function dateOf({ sentAt, createdAt }: Intent): number {
-  return sentAt ?? createdAt;
+  return (intent) => (dateOf(intent) > networkAt + BEFORE_SENDING_MS ? { ...intent, sentAt: UNDATED } : intent);
 }
 
 /** Those of these that no other action is known to have brought about. */

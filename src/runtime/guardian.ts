@@ -3,6 +3,7 @@ import type { Clock } from "../core/clock.ts";
 import { Misconfigured, Refused } from "../core/errors.ts";
 import { asHandle, asIntentId } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
+import { knownSentAt } from "../outbox/dating.ts";
 import type { Intent, IntentChange, IntentState } from "../outbox/port.ts";
 import { mayHaveHappened } from "../outbox/reconcile.ts";
 import type { Store } from "../store/store.ts";
@@ -258,7 +259,7 @@ function entryOf(intent: Intent): LogEntry {
   return {
     seq: intent.seq,
     id: intent.id,
-    at: intent.sentAt ?? intent.createdAt,
+    at: knownSentAt(intent) ?? intent.createdAt,
     handle: intent.specialist,
     operation: intent.operation,
     state: intent.state,

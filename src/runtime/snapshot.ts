@@ -7,6 +7,7 @@ import { asHandle } from "../core/ids.ts";
 import type { Micros } from "../core/units.ts";
 import { readGaps, type Gap } from "../intake/gaps.ts";
 import { toldUnread, type Unread } from "../intake/unread.ts";
+import { lastWentOnAt } from "../outbox/dating.ts";
 import type { Intent } from "../outbox/port.ts";
 import type { Stop } from "../limits/port.ts";
 import type { Frozen, Store } from "../store/store.ts";
@@ -206,7 +207,7 @@ function waiting(intent: Intent): WaitingForPerson {
     handle: intent.specialist,
     what: intent.operation,
     message: intent.message ?? intent.code ?? "",
-    since: intent.settledAt ?? intent.sentAt ?? intent.createdAt,
+    since: lastWentOnAt(intent),
     ...(intent.target === undefined ? {} : { target: intent.target }),
   };
 }

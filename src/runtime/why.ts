@@ -4,6 +4,7 @@ import type { Observation } from "../contract/pins.ts";
 import type { Clock } from "../core/clock.ts";
 import { Refused } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
+import { knownSentAt, lastWentOnAt } from "../outbox/dating.ts";
 import type { Intent } from "../outbox/port.ts";
 import { mayHaveHappened } from "../outbox/reconcile.ts";
 import { EVERYONE } from "../limits/port.ts";
@@ -76,7 +77,7 @@ async function explainIntent(asking: Asking, intent: Intent): Promise<Explanatio
     handle: intent.specialist,
     what: intent.operation,
     state: intent.state,
-    since: intent.settledAt ?? (intent.sentAt || intent.createdAt),
+    since: lastWentOnAt(intent),
     reasons,
     ...(intent.target === undefined ? {} : { target: intent.target }),
     ...(hint === undefined ? {} : { hint }),
@@ -119,7 +120,7 @@ async function reasonsOf(asking: Asking, intent: Intent): Promise<Reason[]> {
           rule: intent.code ?? "outcome_unknown",
           message: `${intent.message ?? "no complete answer came back"}; it is looked for on the network, and what else is about the same waits`,
           lane: intent.lane,
-          ...(intent.sentAt === undefined || intent.sentAt === 0 ? {} : { since: intent.sentAt }),
+          ...sentSince(intent),
           until: intent.nextAt,
         },
       ];
@@ -129,7 +130,7 @@ async function reasonsOf(asking: Asking, intent: Intent): Promise<Reason[]> {
           rule: "sending",
           message: "it is on its way, and its answer is waited for",
           lane: intent.lane,
-          ...(intent.sentAt === undefined || intent.sentAt === 0 ? {} : { since: intent.sentAt }),
+          ...sentSince(intent),
         },
       ];
     case "confirmed":
@@ -376,4 +377,9 @@ async function explainSpecialist(asking: Asking, handle: string): Promise<Explan
     reasons,
     ...(hint === undefined ? {} : { hint }),
   };
+}
+
+function sentSince(intent: Intent): { readonly since?: number } {
+  const since = knownSentAt(intent);
+  return since === undefined ? {} : { since };
 }

@@ -4,6 +4,7 @@
  * theirs are moments and not waits. The caller owns the transaction.
  */
 import type { DatabaseSync } from "node:sqlite";
+import { UNDATED } from "../../outbox/port.ts";
 import { IS_SCHEDULE } from "./watches.ts";
 
 export type PullIn = (backMs: number, now: number) => void;
@@ -19,7 +20,7 @@ export function createPullIn(db: DatabaseSync): PullIn {
   const updates = waits.map(([table, at, which]) =>
     db.prepare(`UPDATE ${table} SET ${at} = max(:now, ${at} - :backMs) WHERE ${at} > :now AND ${which}`),
   );
-  const undate = db.prepare("UPDATE intent SET sent_at = 0 WHERE sent_at > ? AND state IN ('sending', 'in_doubt')");
+  const undate = db.prepare(`UPDATE intent SET sent_at = ${UNDATED} WHERE sent_at > ? AND state IN ('sending', 'in_doubt')`);
   return (backMs, now) => {
     undate.run(now); // it has been sent already, nobody knows when
     for (const update of updates) update.run({ backMs, now });

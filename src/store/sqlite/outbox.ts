@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { LANES, type Effect, type Lane } from "../../contract/operations.ts";
 import { Fatal } from "../../core/errors.ts";
 import { asHandle, asIntentId } from "../../core/ids.ts";
-import type { Intent, IntentMove, IntentState, OutboxStore, Requests } from "../../outbox/port.ts";
+import { UNDATED, type Intent, type IntentMove, type IntentState, type OutboxStore, type Requests } from "../../outbox/port.ts";
 import type { Settlement } from "../../limits/spending.ts";
 import type { Paid } from "../store.ts";
 import type { Commits } from "./commits.ts";
@@ -147,7 +147,7 @@ export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: Ap
   const unanswered = db.prepare(
     "SELECT count(*) AS n FROM attempt WHERE intent_seq = ? AND coalesce(outcome, '') NOT IN ('never-left', 'limited', 'unauthorized')",
   );
-  const undate = db.prepare("UPDATE intent SET sent_at = 0 WHERE seq = ? AND state = 'in_doubt'");
+  const undate = db.prepare(`UPDATE intent SET sent_at = ${UNDATED} WHERE seq = ? AND state = 'in_doubt'`);
   const claimed = db.prepare(`
     SELECT created_ref FROM intent WHERE specialist = ? AND operation = ? AND created_ref IN (SELECT value FROM json_each(?))`);
   const proof = db.prepare("SELECT found, missed, proven, lateness_ms FROM proof WHERE key_id = ? AND operation = ?");
