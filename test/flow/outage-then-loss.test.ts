@@ -1,53 +1,22 @@
 /** Requests that never left are no tries: an outage leaves what is lost after it all of its own. */
 import { expect, test } from "vitest";
 import type { WireAnswer } from "../../src/client/transport.ts";
-import { asHandle } from "../../src/core/ids.ts";
-import { seededRandom } from "../../src/core/random.ts";
 import { HOUR } from "../../src/core/units.ts";
-import { virtualClock } from "../../src/core/virtual-clock.ts";
-import { createLocalNetwork } from "../../src/network/network.ts";
 import { MAX_ATTEMPTS } from "../../src/outbox/reconcile.ts";
-import { createSpecialist } from "../../src/specialist/specialist.ts";
-import { openSqliteStore } from "../../src/store/sqlite/store.ts";
-import { plainLink } from "../network/plain-link.ts";
-import { virtualRuntime } from "../runtime/virtual-runtime.ts";
+import { written } from "./writer-lab.ts";
 
-/** What becomes of the requests that post, in order; those after them arrive. */
+/** What becomes of the doubts of one whose first post arrives, and the requests that post after it so, in order. */
 async function posted(lost: readonly WireAnswer[]) {
-  const clock = virtualClock(Date.UTC(2026, 10, 21));
-  const random = seededRandom(3);
-  const network = createLocalNetwork({ clock, random });
-  const { key } = network.provision({ handle: "writer", tier: "pro" });
-  const link = plainLink(network, "b");
   const left = [...lost];
-  const store = openSqliteStore({ path: ":memory:", clock, random });
-  const runtime = virtualRuntime({
-    specialists: [
-      createSpecialist({
-        handle: "writer",
-        tier: "pro",
-        watch: { feed: false, threads: false, mentions: false },
-        may: ["posts.create"],
-        schedules: {
-          before: { every: "1h", run: (act) => void act.post(`good morning, ${act.now}`) },
-        },
-      }),
-    ],
-    store,
-    transport: async (request) => {
+  const intents = await written({
+    every: "1h",
+    says: (now) => `good morning, ${now}`,
+    link: (plain, network) => async (request) => {
       const isSecond = request.method === "POST" && network.truth.effects({}).length > 0;
-      return (isSecond ? left.shift() : undefined) ?? link(request);
+      return (isSecond ? left.shift() : undefined) ?? plain(request);
     },
-    keyOf: () => key,
-    clock,
-    random,
+    forMs: 12 * HOUR,
   });
-  network.start();
-  await clock.run(runtime.start());
-  await clock.advance(12 * HOUR);
-  const intents = await store.intents({ specialist: asHandle("writer"), limit: 100 });
-  await clock.run(runtime.stop());
-  await network.stop();
   return intents.filter(({ everUnknown }) => everUnknown).map(({ state, code }) => ({ state, code }));
 }
 

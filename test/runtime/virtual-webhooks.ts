@@ -6,6 +6,8 @@ import { asHandle } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import type { GateAnswer } from "../../src/intake/webhook/gate.ts";
+import type { RawDelivery } from "../../src/intake/webhook/schemes.ts";
+import type { Assumptions } from "../../src/network/assumptions.ts";
 import { createLocalNetwork } from "../../src/network/network.ts";
 import type { ReceiverSettings } from "../../src/runtime/receiver-settings.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
@@ -27,24 +29,34 @@ export interface VirtualWebhooksOptions {
   readonly receiver?: Partial<ReceiverSettings>;
   /** Between the runtime and the network. */
   readonly link?: (network: Transport) => Transport;
+  readonly assume?: Partial<Assumptions>;
+  /** How far the machine's clock is ahead of the network's. */
+  readonly aheadMs?: () => number;
+  /** What becomes of a delivery on its way. */
+  readonly altered?: (delivery: RawDelivery) => RawDelivery;
 }
 
 export async function virtualWebhooks(options: VirtualWebhooksOptions) {
-  const { definition = {}, tier = "pro", profile = {}, receiver, link = (plain) => plain } = options;
+  const { definition = {}, tier = "pro", profile = {}, receiver, assume = {}, aheadMs = () => 0 } = options;
+  const { link = (plain) => plain, altered = (delivery) => delivery } = options;
   const clock = virtualClock(Date.UTC(2026, 10, 21));
+  const wall = { ...clock, now: () => clock.now() + aheadMs() };
   const random = seededRandom(7);
   /** What the receiver answered to each delivery of the network. */
   const answers: GateAnswer["status"][] = [];
   const hand: { runtime?: Runtime } = {};
+  const accept = async (delivery: RawDelivery): Promise<GateAnswer["status"]> =>
+    (await hand.runtime?.webhooks?.accept("scout", delivery))?.status ?? 503;
   const network = createLocalNetwork({
     clock,
     random,
     residents: false,
+    assume,
     webhooks: {
       async deliver({ headers, body }) {
-        const answer = await hand.runtime?.webhooks?.accept("scout", { headers, body: Buffer.from(body) });
-        answers.push(answer?.status ?? 503);
-        return answer?.status ?? 503;
+        const status = await accept(altered({ headers, body: Buffer.from(body) }));
+        answers.push(status);
+        return status;
       },
     },
   });
@@ -56,7 +68,7 @@ export async function virtualWebhooks(options: VirtualWebhooksOptions) {
     profile: resolveProfile({ extends: "set-b", ...profile }),
     store,
     keyOf: () => key,
-    clock,
+    clock: wall,
     random,
     receiver: { port: undefined, host: "", url: "https://bots.example.net", allowUnsigned: false, readSecrets: () => [], ...receiver },
   });
@@ -79,6 +91,7 @@ export async function virtualWebhooks(options: VirtualWebhooksOptions) {
     answers,
     requests,
     mine,
+    accept,
     /** What the network holds of our webhooks. */
     registered: async () => {
       const { json } = await mine("GET", "/v1/webhooks");
