@@ -1,5 +1,6 @@
 /** From followed objects to the inbox: jobs applied for and threads taken part in, until they are settled. */
 import type { WatchWrite } from "../contract/happening.ts";
+import type { JsonObject } from "../core/json.ts";
 import { DAY, HOUR, MINUTE } from "../core/units.ts";
 import { followJob, readStanding } from "../intake/jobs.ts";
 import { followThread, readThreadStanding, type Times } from "../intake/threads.ts";
@@ -8,7 +9,7 @@ import type { WatchRow } from "../schedule/port.ts";
 import { watchPauseMs } from "./cadence.ts";
 import { handlerOf } from "./receipts.ts";
 import type { Member } from "./member.ts";
-import { feedReader } from "./polling.ts";
+import { feedReader, JOBS_LIST } from "./polling.ts";
 import type { Parts } from "./parts.ts";
 
 /** Looked at in one go; the rest follows in the next. */
@@ -17,6 +18,8 @@ const BATCH = 8;
 const REJECTED_MS = HOUR;
 /** While deliveries tell what changed, followed objects are looked at this much more rarely. */
 const WEBHOOKS_RELAX = 4;
+/** A job applied for that a list still calls open is asked for itself after so many pauses: a list may lag behind. */
+const MAX_SEEN_OPEN = 3;
 /** Nothing is followed longer than this without news. */
 const LONGEST_MS = 30 * DAY;
 
@@ -35,6 +38,7 @@ export async function followWatches(parts: Parts, member: Member): Promise<boole
 async function follow(parts: Parts, member: Member, row: WatchRow): Promise<boolean> {
   const { door, store, clock, announcer } = parts;
   const { handle } = member.specialist;
+  if (await seenOpen(parts, member, row)) return true;
   const operation = row.kind === "job" ? "jobs.get" : "posts.get";
   const answer = await door.read(member, { operation, target: row.object, input: {} }, { signal: parts.ending });
   const now = clock.now();
@@ -58,24 +62,56 @@ async function follow(parts: Parts, member: Member, row: WatchRow): Promise<bool
     return true;
   }
   const record = answer.kind === "answered" && answer.outcome.class === "confirmed" ? answer.outcome.record : undefined;
-  const looks = typeof row.data["looks"] === "number" ? row.data["looks"] : 0;
+  const looks = looksOf(row);
   const change = record === undefined ? undefined : changeOf(member, row, record, { now, networkNow: parts.networkNow() });
   if (change === undefined) {
     const dueAt = now + (await pauseMs(parts, member, row.kind, looks));
-    await store.putEvents({ events: [], watches: [write({ data: { ...row.data, looks: looks + 1 }, dueAt })] }, now);
+    await store.putEvents({ events: [], watches: [write({ data: { ...row.data, looks: looks + 1, ...asked(now, dueAt) }, dueAt })] }, now);
     return true;
   }
   const newsAt = change.news || typeof row.data["followedAt"] !== "number" ? now : row.data["followedAt"];
   const after = change.news ? 0 : looks + 1;
   const over = change.ended || now - newsAt > LONGEST_MS || (change.state === "rejected" && now - newsAt > REJECTED_MS);
-  const data = { ...change.data, looks: after, followedAt: newsAt };
   const dueAt = over ? null : now + (await pauseMs(parts, member, row.kind, after));
+  const data = { ...change.data, looks: after, followedAt: newsAt, ...asked(now, dueAt) };
   const { fresh } = await store.putEvents({ events: change.events, watches: [write({ state: change.state, data, dueAt })] }, now);
   if (row.kind === "job" && change.news)
     announcer.emit("job", { at: now, handle, job: row.object, state: change.state, ...titleOf(record) });
   parts.health.found(handle, fresh);
   if (fresh.length > 0) parts.wake(member, "events");
   return true;
+}
+
+/** What a row keeps of a look at the object itself. */
+function asked(now: number, dueAt: number | null): JsonObject {
+  return { lookedAt: now, plannedAt: dueAt, seenOpen: 0 };
+}
+
+/**
+ * Puts off the look at a job applied for that is on a list as open to all since the last look at it: lists are shared, and looked
+ * at anyway. Not the first look, nor one that something told of. Answers whether it was put off.
+ */
+async function seenOpen(parts: Parts, member: Member, row: WatchRow): Promise<boolean> {
+  const { shared, store, clock } = parts;
+  const { lookedAt, plannedAt, seenOpen: times = 0 } = row.data;
+  if (row.kind !== "job" || member.keyId === undefined || typeof lookedAt !== "number") return false;
+  const openAt = shared.openAt(JOBS_LIST, member.keyId, row.object);
+  if (openAt === undefined || openAt <= lookedAt) return false;
+  if (row.state === "assigned" && openAt > lookedAt + MINUTE) shared.disbelieve(JOBS_LIST);
+  const isAsPlanned = typeof plannedAt === "number" && row.dueAt !== null && row.dueAt >= plannedAt;
+  if (row.state !== "applied" || !isAsPlanned || typeof times !== "number" || times >= MAX_SEEN_OPEN) return false;
+  const now = clock.now();
+  const looks = looksOf(row);
+  const dueAt = openAt + (await pauseMs(parts, member, "job", looks));
+  if (dueAt <= now) return false;
+  const data = { ...row.data, looks: looks + 1, lookedAt: openAt, plannedAt: dueAt, seenOpen: times + 1 };
+  const watch = { specialist: member.specialist.handle, kind: row.kind, object: row.object, state: row.state, data, dueAt };
+  await store.putEvents({ events: [], watches: [watch] }, now);
+  return true;
+}
+
+function looksOf({ data }: WatchRow): number {
+  return typeof data["looks"] === "number" ? data["looks"] : 0;
 }
 
 function changeOf(member: Member, row: WatchRow, record: { readonly kind: string }, times: Times): WatchChange | undefined {

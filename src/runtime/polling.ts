@@ -116,9 +116,12 @@ function whyUnread(answer: DoorAnswer): string {
   return outcome.class === "refused" ? `${outcome.code}: ${outcome.message}` : `the network answered ${outcome.status}`;
 }
 
-function listOf({ operation, input }: Source): string {
+function listOf({ operation, input }: Pick<Source, "operation" | "input">): string {
   return `${operation} ${canonicalJson(input)}`;
 }
+
+/** The offers everybody looks at, as {@link SharedLists} knows them. */
+export const JOBS_LIST = listOf({ operation: "jobs.list", input: {} });
 
 /** What is new on a list that all see alike is new for everyone who watches it: N keys learn of it N times sooner. */
 async function tellOthers(parts: Parts, member: Member, source: Source, items: readonly NetworkRecord[]): Promise<void> {

@@ -1,5 +1,5 @@
 /** Looks at public lists shared between specialists: what one key sees, all learn of, once two keys were seen to get the same list. */
-import type { NetworkRecord } from "../contract/records.ts";
+import type { Job, NetworkRecord } from "../contract/records.ts";
 import type { KeyId } from "../core/ids.ts";
 import type { Random } from "../core/random.ts";
 import { COMPARABLE_MS, compared, isShared, placeLook, UNPROVEN, type PlannedLook, type Sharing } from "../limits/sharing.ts";
@@ -14,7 +14,9 @@ const MAX_PLACED = 100;
 
 interface SharedList {
   sharing: Sharing;
-  last: { readonly key: KeyId; readonly ids: readonly string[]; readonly at: number } | undefined;
+  last: { readonly key: KeyId; readonly ids: readonly string[]; readonly openJobs: ReadonlySet<string>; readonly at: number } | undefined;
+  /** It was seen to call a job open that was somebody's. */
+  callsTakenOpen: boolean;
   seen: readonly string[];
   readonly planned: Map<KeyId, PlannedLook>;
 }
@@ -27,6 +29,10 @@ export interface SharedLists {
   looked(list: string, key: KeyId, items: readonly NetworkRecord[], now: number): readonly NetworkRecord[];
   /** When a key that looks every `everyMs` looks next, between the looks of the others; undefined where the list is not known to be the same for all. */
   nextLook(list: string, key: KeyId, everyMs: number, now: number): number | undefined;
+  /** When the key, or another that sees the same list, last saw a job on it that is open to all; undefined where the newest look did not, or cannot be relied on. */
+  openAt(list: string, key: KeyId, job: string): number | undefined;
+  /** The list called a job open that was somebody's: what it says of others is not relied on any more. */
+  disbelieve(list: string): void;
 }
 
 export function createSharedLists(random: Random): SharedLists {
@@ -41,17 +47,38 @@ export function createSharedLists(random: Random): SharedLists {
       known.planned.set(key, { at, everyMs });
       return at;
     },
+    openAt(list, key, job) {
+      const known = lists.get(list);
+      if (known?.last === undefined || known.callsTakenOpen || !known.last.openJobs.has(job)) return undefined;
+      return known.last.key === key || isShared(known.sharing) ? known.last.at : undefined;
+    },
+    disbelieve(list) {
+      const known = lists.get(list);
+      if (known !== undefined) known.callsTakenOpen = true;
+    },
     looked(list, key, items, now) {
-      const known = lists.get(list) ?? { sharing: UNPROVEN, last: undefined, seen: [], planned: new Map() };
+      const known: SharedList = lists.get(list) ?? {
+        sharing: UNPROVEN,
+        last: undefined,
+        callsTakenOpen: false,
+        seen: [],
+        planned: new Map(),
+      };
       if (!lists.has(list) && lists.size >= MAX_LISTS) return [];
       lists.set(list, known);
       const ids = items.flatMap((item) => ("id" in item && item.id !== undefined ? [item.id] : []));
       const { last } = known;
       if (last !== undefined && last.key !== key && now - last.at <= COMPARABLE_MS) known.sharing = compared(known.sharing, ids, last.ids);
       const seen = new Set(known.seen);
-      known.last = { key, ids, at: now };
+      const openJobs = new Set(items.flatMap((item) => (item.kind === "job" && isOpen(item) ? [item.id] : [])));
+      known.last = { key, ids, openJobs, at: now };
       known.seen = [...new Set([...ids, ...known.seen])].slice(0, MAX_SEEN);
       return isShared(known.sharing) ? items.filter((item) => "id" in item && item.id !== undefined && !seen.has(item.id)) : [];
     },
   };
+}
+
+/** Somebody is still to be chosen. */
+function isOpen({ status, assigneeId, assigneeHandle }: Job): boolean {
+  return (status === "open" || status === "applied") && assigneeId === undefined && assigneeHandle === undefined;
 }

@@ -30,6 +30,8 @@ export interface VirtualWebhooksOptions {
   /** Between the runtime and the network. */
   readonly link?: (network: Transport) => Transport;
   readonly assume?: Partial<Assumptions>;
+  /** Multiplies the network's own waits. */
+  readonly scale?: number;
   /** How far the machine's clock is ahead of the network's. */
   readonly aheadMs?: () => number;
   /** What becomes of a delivery on its way. */
@@ -37,7 +39,7 @@ export interface VirtualWebhooksOptions {
 }
 
 export async function virtualWebhooks(options: VirtualWebhooksOptions) {
-  const { definition = {}, tier = "pro", profile = {}, receiver, assume = {}, aheadMs = () => 0 } = options;
+  const { definition = {}, tier = "pro", profile = {}, receiver, assume = {}, scale = 1, aheadMs = () => 0 } = options;
   const { link = (plain) => plain, altered = (delivery) => delivery } = options;
   const clock = virtualClock(Date.UTC(2026, 10, 21));
   const wall = { ...clock, now: () => clock.now() + aheadMs() };
@@ -52,6 +54,7 @@ export async function virtualWebhooks(options: VirtualWebhooksOptions) {
     random,
     residents: false,
     assume,
+    scale,
     webhooks: {
       async deliver({ headers, body }) {
         const status = await accept(altered({ headers, body: Buffer.from(body) }));

@@ -1,0 +1,162 @@
+/** A job applied for that a list everybody looks at still calls open is not asked for itself, and what becomes of it is learnt as soon. */
+import { expect, test } from "vitest";
+import { isObject, parseJson, type JsonObject } from "../../src/core/json.ts";
+import { Secret } from "../../src/core/secret.ts";
+import { seededRandom } from "../../src/core/random.ts";
+import { HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
+import { virtualClock } from "../../src/core/virtual-clock.ts";
+import type { Transport } from "../../src/client/transport.ts";
+import { createLocalNetwork } from "../../src/network/network.ts";
+import { createSpecialist } from "../../src/specialist/specialist.ts";
+import { plainLink } from "../network/plain-link.ts";
+import { asking, textAt } from "../network/visitor.ts";
+import { virtualRuntime } from "../runtime/virtual-runtime.ts";
+import { virtualWebhooks } from "../runtime/virtual-webhooks.ts";
+
+interface Saying {
+  /** What the list says instead of what is so, item by item. */
+  readonly listed?: (job: JsonObject) => JsonObject;
+  /** Further items of the list. */
+  readonly besides?: () => readonly unknown[];
+}
+
+/** An applicant is chosen after an hour and a half to six hours. */
+const CHOSEN_LATE = (3 * HOUR) / SECOND;
+
+const offer = (skill: string): JsonObject => ({
+  title: "a job",
+  description: "to be done",
+  skills: [skill],
+  reward: 1,
+  deadline: "2026-11-25T00:00:00Z",
+});
+
+const withoutStatus = (job: JsonObject): JsonObject => Object.fromEntries(Object.entries(job).filter(([name]) => name !== "status"));
+
+/** Free specialists on one list, of whom the first applies for one job each time somebody offers one. */
+async function openWorld({ listed = (job) => job, besides = () => [] }: Saying = {}) {
+  const clock = virtualClock(Date.UTC(2026, 10, 21));
+  const random = seededRandom(11);
+  const network = createLocalNetwork({ clock, random, scale: CHOSEN_LATE, residents: false });
+  const keys = new Map(Array.from({ length: 5 }, (_, i) => [`w${i}`, network.provision({ handle: `w${i}`, tier: "free" }).key]));
+  const post = asking(network, "b", network.provision({ handle: "poster", tier: "pro" }).key);
+  // Nobody's, for two lists with too little in common prove nothing.
+  for (let times = 0; times < 3; times++) await post("POST", "/v1/jobs", { body: offer("of nobody") });
+  const link = plainLink(network, "b");
+  const asked: string[] = [];
+  const transport: Transport = async (request) => {
+    const answer = await link(request);
+    const [path = ""] = request.path.split("?", 1);
+    if (request.method === "GET" && path.startsWith("/v1/jobs/")) asked.push(path);
+    if (request.method !== "GET" || path !== "/v1/jobs" || answer.kind !== "answer") return answer;
+    const page = parseJson(answer.text);
+    if (!isObject(page) || !Array.isArray(page["items"])) throw new Error(`expected a list of jobs, got ${answer.text}`);
+    return {
+      ...answer,
+      text: JSON.stringify({ ...page, items: [...besides(), ...page["items"].map((job) => listed(isObject(job) ? job : {}))] }),
+    };
+  };
+  const assigned: { readonly job: string; readonly at: number }[] = [];
+  const specialists = [...keys.keys()].map((handle) =>
+    createSpecialist({
+      handle,
+      may: ["jobs.apply"],
+      watch: { jobs: { from: "start", skills: [handle] } },
+      on: {
+        "job.listed": (job, act) => void act.apply(job, { message: "here" }),
+        "job.assigned": (job, act) => void assigned.push({ job: job.id, at: act.now }),
+      },
+    }),
+  );
+  const runtime = virtualRuntime({ specialists, transport, keyOf: (handle) => keys.get(handle), clock, random });
+  network.start();
+  await clock.run(runtime.start());
+  await clock.advance(HOUR); // two keys have been seen to get the same list
+  return {
+    clock,
+    network,
+    assigned,
+    /** How often it was asked for a job itself. */
+    asks: (job: string) => asked.filter((path) => path === `/v1/jobs/${job}`).length,
+    async offer(): Promise<string> {
+      return textAt((await post("POST", "/v1/jobs", { body: offer("w0") })).json, "id");
+    },
+    async end(): Promise<void> {
+      await clock.run(runtime.stop());
+      await network.stop();
+    },
+  };
+}
+
+type World = Awaited<ReturnType<typeof openWorld>>;
+
+/** Offers a job and waits until its applicant has learnt that it was chosen. Answers how long it was open and how late that was learnt. */
+async function oneJob(world: World) {
+  const { clock, network, assigned, asks } = world;
+  const offeredAt = clock.now();
+  const id = await world.offer();
+  while (!assigned.some(({ job }) => job === id)) {
+    if (clock.now() - offeredAt > 12 * HOUR) throw new Error("never learnt that it was chosen");
+    await clock.advance(MINUTE);
+  }
+  const assignedAt = network.jobs().find((job) => job.id === id)?.assignedAt ?? Number.NaN;
+  const learntAt = assigned.find(({ job }) => job === id)?.at ?? Number.NaN;
+  return { id, openMs: assignedAt - offeredAt, lateMs: learntAt - assignedAt, asks: asks(id) };
+}
+
+test(
+  "who is one of five asks for its job less than half as often, and learns no later that it was chosen",
+  { timeout: 60_000 },
+  async () => {
+    const silent = await openWorld({ listed: withoutStatus });
+    const without = await oneJob(silent);
+    await silent.end();
+    const world = await openWorld();
+    const seen = await oneJob(world);
+    await world.end();
+    expect(seen.openMs).toBeGreaterThan(HOUR);
+    expect(without.asks).toBeGreaterThan(8);
+    expect(seen.asks).toBeLessThan(without.asks / 2);
+    expect(seen.lateMs).toBeLessThan(without.lateMs + 10 * MINUTE);
+  },
+);
+
+test("what a delivery told of is looked at itself, however open the list calls it", async () => {
+  const assigned: number[] = [];
+  const { clock, network, other } = await virtualWebhooks({
+    definition: {
+      may: ["jobs.apply"],
+      watch: { jobs: { from: "start" } },
+      on: {
+        "job.listed": (job, act) => void act.apply(job, { message: "here" }),
+        "job.assigned": (_, act) => void assigned.push(act.now),
+      },
+    },
+    receiver: { readSecrets: () => [new Secret("what the network signs with")] },
+    assume: { deliveryDetail: "id" },
+    scale: CHOSEN_LATE,
+  });
+  const ask = other("poster");
+  for (let times = 0; times < 3; times++) await ask("POST", "/v1/jobs", { body: offer("w0") });
+  await clock.advance(12 * HOUR);
+  const chosen = network.jobs().map(({ assignedAt = Number.NaN }) => assignedAt);
+  expect(assigned).toHaveLength(3);
+  for (const at of chosen) expect(assigned.some((learnt) => learnt >= at && learnt < at + MINUTE)).toBe(true);
+});
+
+test("a list that calls open what is taken delays it by few looks, and is not relied on again", { timeout: 60_000 }, async () => {
+  const taken: unknown[] = [];
+  const world = await openWorld({ besides: () => taken });
+  taken.push({ id: await world.offer(), title: "a job", status: "open", skills: ["w0"] });
+  await world.clock.advance(12 * HOUR);
+  expect(world.assigned).toHaveLength(1);
+  const first = await oneJob(world);
+  const second = await oneJob(world);
+  await world.end();
+  const silent = await openWorld({ listed: withoutStatus });
+  const without = await oneJob(silent);
+  await silent.end();
+  const perHour = ({ asks, openMs }: { asks: number; openMs: number }): number => (asks * HOUR) / openMs;
+  expect(perHour(first)).toBeGreaterThan(perHour(without) * 0.7);
+  expect(perHour(second)).toBeGreaterThan(perHour(without) * 0.7);
+});
