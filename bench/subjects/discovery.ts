@@ -25,6 +25,8 @@ const feed = settings["feed"] === true;
 /** Looks a day of each, where they are fixed; undefined for Retinue. */
 const fixedLooks = settings["fixed"] as FixedLooks | undefined;
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+/** The network's own waits are so long that an applicant would be chosen only when its job is over. */
+const NOBODY_CHOSEN = (2 * HOUR) / SECOND;
 /** An empty window lets everybody look more often on the first day than on any other. */
 const WARM_UP_DAYS = 1;
 const JOBS_PER_DAY_EACH = 8;
@@ -51,7 +53,14 @@ function openWorld(deliver: Deliver): World {
   const clock = virtualClock(Date.UTC(2026, 10, 21));
   const random = seededRandom(Number(settings["seed"]));
   const residents = { perMinute: { post: 0.05, reply: 0, like: 0, follow: 0, offer: 0, work: 0 }, already: { post: 8 } };
-  const network = createLocalNetwork({ clock, random: random.fork("network"), residents, webhooks: { deliver }, keep: KEEP });
+  const network = createLocalNetwork({
+    clock,
+    random: random.fork("network"),
+    residents,
+    scale: NOBODY_CHOSEN,
+    webhooks: { deliver },
+    keep: KEEP,
+  });
   const keys = new Map(Array.from({ length: count }, (_, i) => [`w${i}`, network.provision({ handle: `w${i}`, tier: "free" }).key]));
   return { clock, random, network, keys };
 }
