@@ -95,12 +95,11 @@ async function seenOpen(parts: Parts, member: Member, row: WatchRow): Promise<bo
   const { shared, store, clock } = parts;
   const { lookedAt, plannedAt, seenOpen: times = 0 } = row.data;
   if (row.kind !== "job" || member.keyId === undefined || typeof lookedAt !== "number") return false;
-  const openAt = shared.openAt(JOBS_LIST, member.keyId, row.object);
-  if (openAt === undefined || openAt <= lookedAt) return false;
-  if (row.state === "assigned" && openAt > lookedAt + MINUTE) shared.disbelieve(JOBS_LIST);
-  const isAsPlanned = typeof plannedAt === "number" && row.dueAt !== null && row.dueAt >= plannedAt;
-  if (row.state !== "applied" || !isAsPlanned || typeof times !== "number" || times >= MAX_SEEN_OPEN) return false;
   const now = clock.now();
+  const openAt = shared.openAt(JOBS_LIST, member.keyId, row.object);
+  if (openAt === undefined || openAt <= lookedAt || openAt > now) return false;
+  if (row.state === "assigned" && openAt > lookedAt + MINUTE) shared.disbelieve(JOBS_LIST);
+  if (row.state !== "applied" || row.dueAt !== plannedAt || typeof times !== "number" || times >= MAX_SEEN_OPEN) return false;
   const looks = looksOf(row);
   const dueAt = openAt + (await pauseMs(parts, member, "job", looks));
   if (dueAt <= now) return false;
@@ -140,7 +139,7 @@ async function pauseMs(parts: Parts, member: Member, kind: WatchRow["kind"], loo
   const relaxed = covered ? WEBHOOKS_RELAX : 1;
   const base = (await watchPauseMs(parts, member)) * (kind === "job" ? 1 : 5) * relaxed;
   const longest = kind === "job" ? 10 * MINUTE : 30 * MINUTE;
-  return Math.min(Math.max(longest, base), base * 1.5 ** Math.min(looks, 30));
+  return Math.round(Math.min(Math.max(longest, base), base * 1.5 ** Math.min(looks, 30)));
 }
 
 function titleOf(record: { readonly kind: string } | undefined): { readonly title?: string } {
