@@ -22,6 +22,11 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: "doctor", describe: "what a network is like, by reads only, and a profile for it", load: () => import("./commands/doctor.ts") },
   { name: "status", describe: "what runs, what it has used, what waits and what needs you", load: () => import("./commands/status.ts") },
   { name: "log", describe: "what was done and decided", load: () => import("./commands/log.ts") },
+  {
+    name: "deliveries",
+    describe: "webhook deliveries that nobody handled or understood, and what came",
+    load: () => import("./commands/deliveries.ts"),
+  },
   { name: "why", describe: "why something waits, was refused or is parked", load: () => import("./commands/why.ts") },
   { name: "call", describe: "one operation by name, through all limits", load: () => import("./commands/call.ts") },
   { name: "approve", describe: "let a held action leave", load: () => import("./commands/approve.ts") },

@@ -162,6 +162,8 @@ function follow(socket: Socket, announcer: Announcer): { readonly said: string }
 const REQUESTS = [
   "status",
   "log",
+  "deliveries",
+  "delivery",
   "why",
   "approve",
   "reject",
@@ -279,6 +281,8 @@ function remoteGuardian(ask: (name: RequestName, query: object) => Promise<unkno
   return {
     status: (query) => answer("status", query),
     log: (query) => answer("log", query),
+    deliveries: (query) => answer("deliveries", query),
+    delivery: (query) => answer("delivery", query),
     why: (query) => answer("why", query),
     approve: (query) => answer("approve", query),
     reject: (query) => answer("reject", query),

@@ -14,6 +14,7 @@ import { wakeAll, type Hand, type Ordered } from "./hand.ts";
 import type { Member } from "./member.ts";
 import type { Runtime } from "./runtime.ts";
 import { showAll, type Snapshot } from "./snapshot.ts";
+import { readDeliveries, readDelivery, type DeliveryPage, type DeliveryQuery, type DeliveryShown } from "./shown-deliveries.ts";
 import { known, stops, type Stops } from "./stops.ts";
 import { rememberedStanding } from "./standing.ts";
 import { explain, type Explanation } from "./why.ts";
@@ -57,6 +58,10 @@ export type Verdict = "happened" | "did-not" | "give-up";
 export interface Guardian extends Stops {
   status(query: Empty): Promise<Snapshot>;
   log(query: LogQuery): Promise<LogPage>;
+  /** Webhook deliveries that nobody handled or understood, newest first. `kind` is the network's word. */
+  deliveries(query: DeliveryQuery): Promise<DeliveryPage>;
+  /** What came with one of them. Throws `Refused` (`nothing_found`). */
+  delivery(query: { readonly seq: number }): Promise<DeliveryShown>;
   /** Throws `Refused` (`nothing_found`). */
   why(query: { readonly id: string }): Promise<Explanation>;
   approve(query: { readonly id: string; readonly reason?: string }): Promise<Ordered>;
@@ -108,6 +113,8 @@ export function createGuardian(options: GuardianOptions): Guardian {
   return {
     status: () => showAll({ store, clock, ...(live === undefined ? {} : { live }) }),
     log: (query) => readLog(store, query),
+    deliveries: (query) => readDeliveries(store, query),
+    delivery: ({ seq }) => readDelivery(store, seq),
     why: ({ id }) => explain({ store, clock, memberOf: hand.memberOf, ...(hand.parts === undefined ? {} : { parts: hand.parts }) }, id),
     async call({ handle, ...call }) {
       await known(hand, handle);

@@ -163,6 +163,24 @@ export interface EventRow {
   readonly doneAt: number | undefined;
 }
 
+/** A webhook delivery that nobody handled or understood, as long as its body is kept. */
+export interface KeptDelivery {
+  readonly seq: number;
+  readonly specialist: Handle;
+  /** The id its signature covers, or one derived from the covered bytes. */
+  readonly id: string;
+  /** The network's word for what it tells of. */
+  readonly kind: string | undefined;
+  /** `unhandled`: nobody handles its kind; `parked`: it could not be understood. */
+  readonly state: string;
+  readonly scheme: string;
+  /** Why it could not be understood. */
+  readonly note: string | undefined;
+  readonly receivedAt: number;
+  /** The length of its body. */
+  readonly bytes: number;
+}
+
 /** How long rows are kept once they are over. */
 export interface Retention {
   /** Handled events. */
@@ -190,6 +208,15 @@ export interface HistoryStore {
     readonly limit: number;
   }): Promise<readonly Intent[]>;
   counts(specialist: Handle): Promise<readonly { readonly operation: string; readonly state: string; readonly count: number }[]>;
+  /** Newest first. */
+  keptDeliveries(filter: {
+    readonly specialist?: Handle;
+    readonly kind?: string;
+    readonly before?: number;
+    readonly limit: number;
+  }): Promise<readonly KeptDelivery[]>;
+  /** One of them, with what came. */
+  keptDelivery(seq: number): Promise<(KeptDelivery & { readonly body: Uint8Array }) | undefined>;
   jobCounts(specialist: Handle): Promise<readonly { readonly state: string; readonly count: number }[]>;
 }
 

@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import { OPERATION_NAMES, isOperationName } from "../../contract/operations.ts";
 import { Misconfigured, Refused } from "../../core/errors.ts";
-import { Scrubber, type Secret } from "../../core/secret.ts";
 import { isObject, parseJson, type JsonObject } from "../../core/json.ts";
 import { nearest, throwMistakes } from "../../config/problem.ts";
 import { checkRosterKeys } from "../../config/roster.ts";
@@ -15,7 +14,7 @@ import { textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
 import { storeConfig } from "../guardian.ts";
 import { launchOn, openStage } from "../session.ts";
-import { moment } from "../showing.ts";
+import { moment, withoutSecrets } from "../showing.ts";
 
 const STDIN = 0;
 
@@ -42,6 +41,7 @@ export const command: Command = {
     const client = await connectControl(store.path, context.clock);
     try {
       const result = client === undefined ? await callAlone(context, query) : await client.guardian.call(query);
+      // A network tells the address of a webhook, which may end in its secret.
       return show(withoutSecrets(result, receiver.readSecrets(query.handle)), context);
     } catch (error) {
       // What the rules of the operation say is a mistake in what was typed.
@@ -105,13 +105,6 @@ async function callAlone(context: Context, query: CallQuery): Promise<CallResult
   } finally {
     stage.close();
   }
-}
-
-/** A network tells the address of a webhook, which may end in its secret. */
-function withoutSecrets(result: CallResult, secrets: readonly Secret[]): CallResult {
-  const scrubber = new Scrubber();
-  for (const secret of secrets) scrubber.add(secret);
-  return JSON.parse(scrubber.clean(JSON.stringify(result))) as CallResult;
 }
 
 function show(result: CallResult, { out, clock }: Context): ExitCode {

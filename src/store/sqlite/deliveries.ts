@@ -4,12 +4,11 @@ import type { NewEvent } from "../../contract/happening.ts";
 import { DAY } from "../../core/units.ts";
 import type { DeliveryArrival, DeliveryEnd, DeliveryStore, KeptHealth, Nudge, StoredDelivery } from "../../inbox/port.ts";
 import { asHandle, type Handle } from "../../core/ids.ts";
-import { Fatal } from "../../core/errors.ts";
 import { parseJson } from "../../core/json.ts";
 import type { Commits } from "./commits.ts";
 import type { InsertEvent } from "./inbox.ts";
 import { createLeftovers, type Leftovers } from "./leftovers.ts";
-import { maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
+import { bytesOf, maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
 
 /** Senders are known to repeat for up to four days; ten times that keeps identities well past it. */
 export const DELIVERIES_KEPT_MS = 40 * DAY;
@@ -242,13 +241,11 @@ function readHealth(row: Row): KeptHealth {
 }
 
 function readDelivery(row: Row): StoredDelivery {
-  const body = row["body"];
-  if (!(body instanceof Uint8Array)) throw new Fatal("store_damaged", `expected bytes in column body, got ${typeof body}`);
   return {
     seq: numberOf(row, "seq"),
     id: textOf(row, "id"),
     kind: maybeText(row, "kind"),
-    body,
+    body: bytesOf(row, "body"),
     receivedAt: numberOf(row, "received_at"),
     attempts: numberOf(row, "attempts"),
   };

@@ -1,9 +1,9 @@
 /** What people ask of the store: intents as they went, counts, and the pruning of what is long over. */
 import type { DatabaseSync } from "node:sqlite";
 import { asHandle } from "../../core/ids.ts";
-import type { EventRow, HistoryStore, Retention } from "../store.ts";
+import type { EventRow, HistoryStore, KeptDelivery, Retention } from "../store.ts";
 import { INTENT_ROW, readIntent } from "./outbox.ts";
-import { maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
+import { bytesOf, maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
 
 /** Rows deleted of each table in one go, so that no commit is long. */
 const PRUNE_BATCH = 1_000;
@@ -20,6 +20,12 @@ export function createHistory(db: DatabaseSync): HistoryStore {
     "SELECT specialist, id, kind, state, note, attempts, not_before, created_at, done_at FROM event WHERE specialist IN (SELECT handle FROM specialist UNION SELECT specialist FROM event WHERE state = 'parked') AND id = ? ORDER BY seq DESC LIMIT 0 + ?",
   );
   const jobs = db.prepare("SELECT state, count(*) AS n FROM watch WHERE specialist = ? AND kind = 'job' GROUP BY state");
+  const keptColumns = "seq, specialist, id, kind, state, scheme, note, received_at, length(body) AS bytes";
+  const isKept = "done_at IS NOT NULL AND body IS NOT NULL";
+  const kept = db.prepare(`
+    SELECT ${keptColumns} FROM delivery INDEXED BY delivery_leftover
+    WHERE ${isKept} AND (?1 IS NULL OR specialist = ?1) AND (?2 IS NULL OR kind = ?2) AND seq < ?3 ORDER BY seq DESC LIMIT 0 + ?4`);
+  const oneKept = db.prepare(`SELECT ${keptColumns}, body FROM delivery WHERE seq = ? AND ${isKept}`);
   return {
     intents: async ({ specialist, operation, since, before, states, limit }) =>
       list
@@ -38,6 +44,12 @@ export function createHistory(db: DatabaseSync): HistoryStore {
         .map((row) => ({ operation: textOf(row, "operation"), state: textOf(row, "state"), count: numberOf(row, "n") })),
     handles: async () => handles.all().map((row) => asHandle(textOf(row, "handle"))),
     findEvents: async (id, limit) => events.all(id, limit).map(readEvent),
+    keptDeliveries: async ({ specialist, kind, before, limit }) =>
+      kept.all(specialist ?? null, kind ?? null, before ?? Number.MAX_SAFE_INTEGER, limit).map(readKept),
+    async keptDelivery(seq) {
+      const row = oneKept.get(seq);
+      return row === undefined ? undefined : { ...readKept(row), body: bytesOf(row, "body") };
+    },
     jobCounts: async (specialist) => jobs.all(specialist).map((row) => ({ state: textOf(row, "state"), count: numberOf(row, "n") })),
   };
 }
@@ -67,4 +79,18 @@ export function createPrune(db: DatabaseSync): (now: number, retention: Retentio
     Number(attempts.run(now - requestsMs).changes) +
     Number(events.run(now - eventsMs).changes) +
     Number(intents.run(now - intentsMs).changes);
+}
+
+function readKept(row: Row): KeptDelivery {
+  return {
+    seq: numberOf(row, "seq"),
+    specialist: asHandle(textOf(row, "specialist")),
+    id: textOf(row, "id"),
+    kind: maybeText(row, "kind"),
+    state: textOf(row, "state"),
+    scheme: textOf(row, "scheme"),
+    note: maybeText(row, "note"),
+    receivedAt: numberOf(row, "received_at"),
+    bytes: numberOf(row, "bytes"),
+  };
 }

@@ -17,6 +17,12 @@ export function numberOf(row: Row, column: string): number {
   return value;
 }
 
+export function bytesOf(row: Row, column: string): Uint8Array {
+  const value = row[column];
+  if (!(value instanceof Uint8Array)) throw broken(column, "bytes", value);
+  return value;
+}
+
 export function maybeText(row: Row, column: string): string | undefined {
   return row[column] === null || row[column] === undefined ? undefined : textOf(row, column);
 }
