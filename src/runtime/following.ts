@@ -1,15 +1,14 @@
 /** From followed objects to the inbox: jobs applied for and threads taken part in, until they are settled. */
 import type { WatchWrite } from "../contract/happening.ts";
-import type { JsonObject } from "../core/json.ts";
 import { DAY, HOUR, MINUTE } from "../core/units.ts";
 import { followJob, readStanding } from "../intake/jobs.ts";
 import { followThread, readThreadStanding, type Times } from "../intake/threads.ts";
 import type { WatchChange } from "../intake/change.ts";
-import type { WatchRow } from "../schedule/port.ts";
+import { LOOKED_AT, type WatchRow } from "../schedule/port.ts";
 import { watchPauseMs } from "./cadence.ts";
 import { handlerOf } from "./receipts.ts";
 import type { Member } from "./member.ts";
-import { feedReader, JOBS_LIST } from "./polling.ts";
+import { feedReader, OFFERS_LIST } from "./polling.ts";
 import type { Parts } from "./parts.ts";
 
 /** Looked at in one go; the rest follows in the next. */
@@ -18,8 +17,10 @@ const BATCH = 8;
 const REJECTED_MS = HOUR;
 /** While deliveries tell what changed, followed objects are looked at this much more rarely. */
 const WEBHOOKS_RELAX = 4;
-/** A job applied for that a list still calls open is asked for itself after so many pauses: a list may lag behind. */
-const MAX_SEEN_OPEN = 3;
+/** The look at a job applied for that a list shows open is put off so often in a row: a list may lag behind. */
+const MOST_PUT_OFF = 3;
+/** So long what a list shows open is not relied on, once it showed so what is ours. */
+const DOUBT_MS = DAY;
 /** Nothing is followed longer than this without news. */
 const LONGEST_MS = 30 * DAY;
 
@@ -38,7 +39,7 @@ export async function followWatches(parts: Parts, member: Member): Promise<boole
 async function follow(parts: Parts, member: Member, row: WatchRow): Promise<boolean> {
   const { door, store, clock, announcer } = parts;
   const { handle } = member.specialist;
-  if (await seenOpen(parts, member, row)) return true;
+  if (await putOffWhileOpen(parts, member, row)) return true;
   const operation = row.kind === "job" ? "jobs.get" : "posts.get";
   const answer = await door.read(member, { operation, target: row.object, input: {} }, { signal: parts.ending });
   const now = clock.now();
@@ -66,14 +67,16 @@ async function follow(parts: Parts, member: Member, row: WatchRow): Promise<bool
   const change = record === undefined ? undefined : changeOf(member, row, record, { now, networkNow: parts.networkNow() });
   if (change === undefined) {
     const dueAt = now + (await pauseMs(parts, member, row.kind, looks));
-    await store.putEvents({ events: [], watches: [write({ data: { ...row.data, looks: looks + 1, ...asked(now, dueAt) }, dueAt })] }, now);
+    await store.putEvents({ events: [], watches: [write({ data: { ...row.data, looks: looks + 1 }, dueAt })] }, now);
     return true;
   }
+  if (isOurs(row.state) && isOurs(change.state)) checkOffers(parts, member, row);
   const newsAt = change.news || typeof row.data["followedAt"] !== "number" ? now : row.data["followedAt"];
   const after = change.news ? 0 : looks + 1;
   const over = change.ended || now - newsAt > LONGEST_MS || (change.state === "rejected" && now - newsAt > REJECTED_MS);
   const dueAt = over ? null : now + (await pauseMs(parts, member, row.kind, after));
-  const data = { ...change.data, looks: after, followedAt: newsAt, ...asked(now, dueAt) };
+  const seen = row.kind === "job" ? { [LOOKED_AT]: now, putOff: 0 } : {};
+  const data = { ...change.data, looks: after, followedAt: newsAt, ...seen };
   const { fresh } = await store.putEvents({ events: change.events, watches: [write({ state: change.state, data, dueAt })] }, now);
   if (row.kind === "job" && change.news)
     announcer.emit("job", { at: now, handle, job: row.object, state: change.state, ...titleOf(record) });
@@ -82,31 +85,48 @@ async function follow(parts: Parts, member: Member, row: WatchRow): Promise<bool
   return true;
 }
 
-/** What a row keeps of a look at the object itself. */
-function asked(now: number, dueAt: number | null): JsonObject {
-  return { lookedAt: now, plannedAt: dueAt, seenOpen: 0 };
+/**
+ * Puts off the look at a job applied for that the list of offers has shown open since the last look: it is read anyway, by all for
+ * each other. Not the first look, nor one at what a delivery told of, nor while deliveries make looks rare. Answers whether it did.
+ */
+async function putOffWhileOpen(parts: Parts, member: Member, row: WatchRow): Promise<boolean> {
+  const { store, clock, health } = parts;
+  const { handle } = member.specialist;
+  const { [LOOKED_AT]: lookedAt, putOff = 0 } = row.data;
+  if (row.kind !== "job" || row.state !== "applied" || health.covers(handle, "job.assigned")) return false;
+  if (typeof lookedAt !== "number" || typeof putOff !== "number" || putOff >= MOST_PUT_OFF) return false;
+  const now = clock.now();
+  const openAt = offeredAt(parts, member, row);
+  if (openAt === undefined || openAt <= lookedAt || openAt > now) return false;
+  const looks = looksOf(row) + 1;
+  const dueAt = openAt + (await pauseMs(parts, member, row.kind, looks));
+  if (dueAt <= now) return false;
+  const data = { ...row.data, looks, [LOOKED_AT]: openAt, putOff: putOff + 1 };
+  await store.putEvents(
+    { events: [], watches: [{ specialist: handle, kind: row.kind, object: row.object, state: row.state, data, dueAt }] },
+    now,
+  );
+  return true;
 }
 
-/**
- * Puts off the look at a job applied for that is on a list as open to all since the last look at it: lists are shared, and looked
- * at anyway. Not the first look, nor one that something told of. Answers whether it was put off.
- */
-async function seenOpen(parts: Parts, member: Member, row: WatchRow): Promise<boolean> {
-  const { shared, store, clock } = parts;
-  const { lookedAt, plannedAt, seenOpen: times = 0 } = row.data;
-  if (row.kind !== "job" || member.keyId === undefined || typeof lookedAt !== "number") return false;
-  const now = clock.now();
-  const openAt = shared.openAt(JOBS_LIST, member.keyId, row.object);
-  if (openAt === undefined || openAt <= lookedAt || openAt > now) return false;
-  if (row.state === "assigned" && openAt > lookedAt + MINUTE) shared.disbelieve(JOBS_LIST);
-  if (row.state !== "applied" || row.dueAt !== plannedAt || typeof times !== "number" || times >= MAX_SEEN_OPEN) return false;
-  const looks = looksOf(row);
-  const dueAt = openAt + (await pauseMs(parts, member, "job", looks));
-  if (dueAt <= now) return false;
-  const data = { ...row.data, looks: looks + 1, lookedAt: openAt, plannedAt: dueAt, seenOpen: times + 1 };
-  const watch = { specialist: member.specialist.handle, kind: row.kind, object: row.object, state: row.state, data, dueAt };
-  await store.putEvents({ events: [], watches: [watch] }, now);
-  return true;
+/** When a look at the list of offers began that shows a job open to all. */
+function offeredAt({ shared, networkNow }: Parts, { keyId }: Member, { object }: WatchRow): number | undefined {
+  return keyId === undefined ? undefined : shared.openAt(OFFERS_LIST, keyId, object, networkNow());
+}
+
+/** A list that shows open what was ours before and still is cannot be relied on. */
+function checkOffers(parts: Parts, member: Member, row: WatchRow): void {
+  const { [LOOKED_AT]: lookedAt } = row.data;
+  const openAt = row.kind === "job" ? offeredAt(parts, member, row) : undefined;
+  // Some lists are answered from a cache for a while.
+  if (openAt === undefined || typeof lookedAt !== "number" || openAt <= lookedAt + MINUTE) return;
+  parts.shared.doubt(OFFERS_LIST, parts.clock.now() + DOUBT_MS);
+  parts.log.info("the list of jobs shows open what is taken: jobs applied for are asked for one by one for a day", { job: row.object });
+}
+
+/** Standings in which a job has been given to us. */
+function isOurs(standing: string): boolean {
+  return standing === "assigned" || standing === "submitted" || standing === "accepted";
 }
 
 function looksOf({ data }: WatchRow): number {

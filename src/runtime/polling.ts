@@ -64,6 +64,7 @@ async function poll(parts: Parts, member: Member, source: Source, row: SourceRow
   const { store, clock, announcer, door } = parts;
   const { handle } = member.specialist;
   const cursor = readCursor(row?.cursor, parts.networkNow());
+  const askedAt = clock.now();
   const answer = await door.read(member, { operation: source.operation, input: source.input }, { signal: parts.ending });
   if (answer.kind !== "answered" || answer.outcome.class !== "confirmed" || answer.outcome.items === undefined) {
     const now = clock.now();
@@ -89,7 +90,7 @@ async function poll(parts: Parts, member: Member, source: Source, row: SourceRow
     return;
   }
   const next = await nextLook(parts, member, { source: readPace(row?.cursor), kind: source.kind }, reading.fresh, others);
-  await tellOthers(parts, member, source, answer.outcome.items);
+  await tellOthers(parts, member, source, answer.outcome.items, askedAt);
   const gaps = [...readGaps(row?.cursor), ...(reading.gap === undefined ? [] : [reading.gap])];
   const stored = { ...storeCursor(reading.cursor), ...next.source, ...storeGaps(gaps, now) };
   // Those who began together would otherwise look together for ever.
@@ -120,14 +121,16 @@ function listOf({ operation, input }: Pick<Source, "operation" | "input">): stri
   return `${operation} ${canonicalJson(input)}`;
 }
 
-/** The offers everybody looks at, as {@link SharedLists} knows them. */
-export const JOBS_LIST = listOf({ operation: "jobs.list", input: {} });
+/** The jobs on offer, which all look at alike. */
+const OFFERS = { operation: "jobs.list", input: {} } as const;
+/** The same as {@link SharedLists} know it. */
+export const OFFERS_LIST = listOf(OFFERS);
 
 /** What is new on a list that all see alike is new for everyone who watches it: N keys learn of it N times sooner. */
-async function tellOthers(parts: Parts, member: Member, source: Source, items: readonly NetworkRecord[]): Promise<void> {
+async function tellOthers(parts: Parts, member: Member, source: Source, items: readonly NetworkRecord[], askedAt: number): Promise<void> {
   const { shared, clock, store } = parts;
   if (member.keyId === undefined) return;
-  const news = shared.looked(listOf(source), member.keyId, items, clock.now());
+  const news = shared.looked(listOf(source), member.keyId, items, askedAt);
   if (news.length === 0) return;
   const told = parts.members().flatMap((other) => {
     if (other === member || other.retired) return [];
@@ -219,9 +222,8 @@ function jobsSource(parts: Parts, member: Member, watching: JobsWatching): Sourc
   const reader = jobsReader(member, watching);
   return {
     name: "jobs",
-    operation: "jobs.list",
+    ...OFFERS,
     kind: "job.listed",
-    input: {},
     read: (items, cursor) => readJobs(items.filter(isJob), cursor, reader, parts.networkNow()),
   };
 }

@@ -14,25 +14,35 @@ const MAX_PLACED = 100;
 
 interface SharedList {
   sharing: Sharing;
-  last: { readonly key: KeyId; readonly ids: readonly string[]; readonly openJobs: ReadonlySet<string>; readonly at: number } | undefined;
-  /** It was seen to call a job open that was somebody's. */
-  callsTakenOpen: boolean;
+  last:
+    | {
+        readonly key: KeyId;
+        readonly ids: readonly string[];
+        /** With their deadlines. */ readonly openJobs: ReadonlyMap<string, number>;
+        readonly at: number;
+      }
+    | undefined;
+  /** Till then what it shows open is not relied on. */
+  doubtedUntil: number;
   seen: readonly string[];
   readonly planned: Map<KeyId, PlannedLook>;
 }
 
 export interface SharedLists {
   /**
-   * Takes in a page of a list that one key has got. Answers what of it nobody had seen before, where the list is known to
+   * Takes in a page of a list that one key has got, `at` the time when it asked for it. Answers what of it nobody had seen before, where the list is known to
    * be the same for all; nothing where it is not, or not yet.
    */
-  looked(list: string, key: KeyId, items: readonly NetworkRecord[], now: number): readonly NetworkRecord[];
+  looked(list: string, key: KeyId, items: readonly NetworkRecord[], at: number): readonly NetworkRecord[];
   /** When a key that looks every `everyMs` looks next, between the looks of the others; undefined where the list is not known to be the same for all. */
   nextLook(list: string, key: KeyId, everyMs: number, now: number): number | undefined;
-  /** When the key, or another that sees the same list, last saw a job on it that is open to all; undefined where the newest look did not, or cannot be relied on. */
-  openAt(list: string, key: KeyId, job: string): number | undefined;
-  /** The list called a job open that was somebody's: what it says of others is not relied on any more. */
-  disbelieve(list: string): void;
+  /**
+   * When the newest look at a list began that shows a job as open, where that look was the key's own or the list is known to be
+   * the same for all; undefined where it does not show it so, or is not relied on.
+   */
+  openAt(list: string, key: KeyId, job: string, networkNow: number): number | undefined;
+  /** Until then what the list shows open is not relied on. */
+  doubt(list: string, until: number): void;
 }
 
 export function createSharedLists(random: Random): SharedLists {
@@ -47,20 +57,22 @@ export function createSharedLists(random: Random): SharedLists {
       known.planned.set(key, { at, everyMs });
       return at;
     },
-    openAt(list, key, job) {
+    openAt(list, key, job, networkNow) {
       const known = lists.get(list);
-      if (known?.last === undefined || known.callsTakenOpen || !known.last.openJobs.has(job)) return undefined;
+      const deadline = known?.last?.openJobs.get(job);
+      if (known?.last === undefined || deadline === undefined || deadline <= networkNow || known.last.at < known.doubtedUntil)
+        return undefined;
       return known.last.key === key || isShared(known.sharing) ? known.last.at : undefined;
     },
-    disbelieve(list) {
+    doubt(list, until) {
       const known = lists.get(list);
-      if (known !== undefined) known.callsTakenOpen = true;
+      if (known !== undefined) known.doubtedUntil = until;
     },
-    looked(list, key, items, now) {
+    looked(list, key, items, at) {
       const known: SharedList = lists.get(list) ?? {
         sharing: UNPROVEN,
         last: undefined,
-        callsTakenOpen: false,
+        doubtedUntil: 0,
         seen: [],
         planned: new Map(),
       };
@@ -68,10 +80,16 @@ export function createSharedLists(random: Random): SharedLists {
       lists.set(list, known);
       const ids = items.flatMap((item) => ("id" in item && item.id !== undefined ? [item.id] : []));
       const { last } = known;
-      if (last !== undefined && last.key !== key && now - last.at <= COMPARABLE_MS) known.sharing = compared(known.sharing, ids, last.ids);
+      if (last !== undefined && last.key !== key && Math.abs(at - last.at) <= COMPARABLE_MS)
+        known.sharing = compared(known.sharing, ids, last.ids);
       const seen = new Set(known.seen);
-      const openJobs = new Set(items.flatMap((item) => (item.kind === "job" && isOpen(item) ? [item.id] : [])));
-      known.last = { key, ids, openJobs, at: now };
+      // A page that took long on its way says less than one asked for later.
+      if (last === undefined || at >= last.at) {
+        const openJobs = new Map(
+          items.flatMap((item) => (item.kind === "job" && isOpen(item) ? [[item.id, item.deadlineMs ?? Infinity] as const] : [])),
+        );
+        known.last = { key, ids, openJobs, at };
+      }
       known.seen = [...new Set([...ids, ...known.seen])].slice(0, MAX_SEEN);
       return isShared(known.sharing) ? items.filter((item) => "id" in item && item.id !== undefined && !seen.has(item.id)) : [];
     },

@@ -17,6 +17,9 @@ export interface SourceRow {
   readonly dueAt: number | null;
 }
 
+/** Where the data of a followed job say when it was last seen; a nudge takes it out. */
+export const LOOKED_AT = "lookedAt";
+
 /** An object followed until it is settled. */
 export interface WatchRow {
   readonly kind: "job" | "thread";

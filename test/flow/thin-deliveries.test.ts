@@ -1,22 +1,11 @@
 /** Deliveries that bring an id only: what a look then finds was told of. What no delivery told of was missed. */
 import { expect, test } from "vitest";
-import { isObject, parseJson, sha256 } from "../../src/core/json.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { HOUR, MINUTE } from "../../src/core/units.ts";
-import type { RawDelivery } from "../../src/intake/webhook/schemes.ts";
-import { signDelivery } from "../../src/intake/webhook/sign.ts";
 import { records, textAt } from "../network/visitor.ts";
-import { virtualWebhooks } from "../runtime/virtual-webhooks.ts";
+import { virtualWebhooks, withoutIds } from "../runtime/virtual-webhooks.ts";
 
 const SECRET = "what the network signs with";
-
-/** What happened, and not to what: as a network may sign it that says no more. */
-function withoutIds({ body }: RawDelivery): RawDelivery {
-  const text = Buffer.from(body).toString();
-  const told = parseJson(text);
-  const type = isObject(told) ? (told["type"] ?? null) : null;
-  return signDelivery({ scheme: "github", secret: SECRET, payload: { type, nonce: sha256(text) }, id: textAt(told, "id"), at: 0 });
-}
 
 /** One specialist that watches everything, told of it by a network that names ids, or not even these. */
 async function watching(tells: "id" | "kind") {
@@ -50,7 +39,7 @@ async function watching(tells: "id" | "kind") {
     },
     receiver: { readSecrets: () => [new Secret(SECRET)] },
     assume: { deliveryDetail: "id" },
-    ...(tells === "kind" ? { altered: withoutIds } : {}),
+    ...(tells === "kind" ? { altered: withoutIds(SECRET) } : {}),
   });
   const others = Array.from({ length: 12 }, (_, i) => other(`other_${i}`));
   let turn = 0;

@@ -8,6 +8,8 @@ import { virtualClock } from "../../src/core/virtual-clock.ts";
 import type { GateAnswer } from "../../src/intake/webhook/gate.ts";
 import type { RawDelivery } from "../../src/intake/webhook/schemes.ts";
 import type { Assumptions } from "../../src/network/assumptions.ts";
+import { isObject, parseJson, sha256 } from "../../src/core/json.ts";
+import { signDelivery } from "../../src/intake/webhook/sign.ts";
 import { createLocalNetwork } from "../../src/network/network.ts";
 import type { ReceiverSettings } from "../../src/runtime/receiver-settings.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
@@ -16,7 +18,7 @@ import type { SpecialistDefinition } from "../../src/specialist/definition.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { plainLink } from "../network/plain-link.ts";
-import { asking } from "../network/visitor.ts";
+import { asking, textAt } from "../network/visitor.ts";
 import { virtualRuntime } from "./virtual-runtime.ts";
 
 export const SCOUT = asHandle("scout");
@@ -103,3 +105,13 @@ export async function virtualWebhooks(options: VirtualWebhooksOptions) {
     other: (handle: string) => asking(network, "b", network.provision({ handle, tier: "pro", set: "b" }).key),
   };
 }
+
+/** What becomes of a delivery whose network tells what happened, and not to what. */
+export const withoutIds =
+  (secret: string) =>
+  ({ body }: RawDelivery): RawDelivery => {
+    const text = Buffer.from(body).toString();
+    const told = parseJson(text);
+    const type = isObject(told) ? (told["type"] ?? null) : null;
+    return signDelivery({ scheme: "github", secret, payload: { type, nonce: sha256(text) }, id: textAt(told, "id"), at: 0 });
+  };

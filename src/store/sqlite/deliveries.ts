@@ -3,6 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { NewEvent } from "../../contract/happening.ts";
 import { DAY } from "../../core/units.ts";
 import type { DeliveryArrival, DeliveryEnd, DeliveryStore, KeptHealth, Nudge, StoredDelivery } from "../../inbox/port.ts";
+import { LOOKED_AT } from "../../schedule/port.ts";
 import { asHandle, type Handle } from "../../core/ids.ts";
 import { parseJson } from "../../core/json.ts";
 import type { Commits } from "./commits.ts";
@@ -175,15 +176,17 @@ function createBacklog(db: DatabaseSync) {
 function createNudge(db: DatabaseSync) {
   const source = db.prepare(`
     UPDATE source SET due_at = min(due_at, ?1) WHERE specialist = ?2 AND due_at IS NOT NULL AND (name = ?3 OR substr(name, 1, length(?3) + 1) = ?3 || ':')`);
+  // What is told of is looked at itself, whatever a list shows of it.
+  const told = (at: string): string => `due_at = ${at}, data = json_remove(data, '$.${LOOKED_AT}')`;
   const watch = db.prepare(
-    "UPDATE watch SET due_at = min(due_at, ?) WHERE specialist = ? AND kind = ? AND object = ? AND due_at IS NOT NULL",
+    `UPDATE watch SET ${told("min(due_at, ?)")} WHERE specialist = ? AND kind = ? AND object = ? AND due_at IS NOT NULL`,
   );
   const newest = db.prepare(`
-    UPDATE watch SET due_at = min(due_at, ?1) WHERE specialist = ?2 AND kind = ?3 AND due_at IS NOT NULL AND object IN (
+    UPDATE watch SET ${told("min(due_at, ?1)")} WHERE specialist = ?2 AND kind = ?3 AND due_at IS NOT NULL AND object IN (
       SELECT object FROM watch WHERE specialist = ?2 AND kind = ?3 AND due_at IS NOT NULL ORDER BY updated_at DESC LIMIT ${NEWEST})`);
   const follow = db.prepare(`
     INSERT INTO watch (specialist, kind, object, state, data, due_at, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
-    ON CONFLICT (specialist, kind, object) DO UPDATE SET due_at = min(coalesce(due_at, excluded.due_at), excluded.due_at)`);
+    ON CONFLICT (specialist, kind, object) DO UPDATE SET ${told("min(coalesce(due_at, excluded.due_at), excluded.due_at)")}`);
   return (specialist: Handle, nudge: Nudge, now: number): void => {
     if (nudge.kind === "source") source.run(nudge.at, specialist, nudge.name);
     else if (nudge.kind === "newest") newest.run(nudge.at, specialist, nudge.of);
