@@ -108,10 +108,13 @@ export function late(why: () => string): Promise<never> {
   return new Promise((_, reject) => setTimeout(() => reject(new Error(why())), LATEST_MS).unref());
 }
 
-export async function stopped(child: ChildProcess): Promise<void> {
+/** Resolves once it has ended: killed, where it does not heed another signal. */
+export async function stopped(child: ChildProcess, signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill("SIGKILL");
+  child.kill(signal);
+  const deaf = setTimeout(() => child.kill("SIGKILL"), LATEST_MS);
   await once(child, "exit");
+  clearTimeout(deaf);
 }
 
 /** What a process holds now (VmRSS) or held at most (VmHWM); undefined when it has ended. */

@@ -166,8 +166,8 @@ function asShell(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv
 const idleMs = ({ quick }: BenchContext): number => (quick ? 500 : IDLE_MS);
 
 /**
- * `retinue run` with one specialist, to the first byte its network sees: as often as asked for, after one that fills the caches and ends by itself,
- * since Node writes its compile cache then.
+ * `retinue run` with one specialist, to the first byte its network sees: as often as asked for, after one that fills the caches
+ * and ends by itself, since Node writes its compile cache then.
  * The store is a new one each time, since on an old one the first look comes when it is due.
  */
 async function startRetinue(project: string, runs: number, idle: number): Promise<readonly Started[]> {
@@ -189,8 +189,7 @@ async function startRetinue(project: string, runs: number, idle: number): Promis
         const startMs = performance.now() - began;
         starts.push({ startMs, idleMb: await idleMb(child.pid, run === 0 ? 0 : idle) });
       } finally {
-        if (run === 0) child.kill("SIGTERM");
-        await (run === 0 ? once(child, "exit") : stopped(child));
+        await stopped(child, run === 0 ? "SIGTERM" : "SIGKILL");
       }
     }
   } finally {
