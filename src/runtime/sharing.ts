@@ -18,7 +18,8 @@ interface SharedList {
     | {
         readonly key: KeyId;
         readonly ids: readonly string[];
-        /** With their deadlines. */ readonly openJobs: ReadonlyMap<string, number>;
+        /** With their deadlines. */
+        readonly openJobs: ReadonlyMap<string, number>;
         readonly at: number;
       }
     | undefined;
@@ -30,8 +31,8 @@ interface SharedList {
 
 export interface SharedLists {
   /**
-   * Takes in a page of a list that one key has got, `at` the time when it asked for it. Answers what of it nobody had seen before, where the list is known to
-   * be the same for all; nothing where it is not, or not yet.
+   * Takes in a page of a list that one key has got, `at` the time when it asked for it. Answers what of it nobody had seen before,
+   * where the list is known to be the same for all; nothing where it is not, or not yet.
    */
   looked(list: string, key: KeyId, items: readonly NetworkRecord[], at: number): readonly NetworkRecord[];
   /** When a key that looks every `everyMs` looks next, between the looks of the others; undefined where the list is not known to be the same for all. */
@@ -59,10 +60,10 @@ export function createSharedLists(random: Random): SharedLists {
     },
     openAt(list, key, job, networkNow) {
       const known = lists.get(list);
-      const deadline = known?.last?.openJobs.get(job);
-      if (known?.last === undefined || deadline === undefined || deadline <= networkNow || known.last.at < known.doubtedUntil)
-        return undefined;
-      return known.last.key === key || isShared(known.sharing) ? known.last.at : undefined;
+      if (known?.last === undefined) return undefined;
+      const { last, sharing, doubtedUntil } = known;
+      const isOffered = (last.openJobs.get(job) ?? 0) > networkNow;
+      return isOffered && last.at >= doubtedUntil && (last.key === key || isShared(sharing)) ? last.at : undefined;
     },
     doubt(list, until) {
       const known = lists.get(list);
