@@ -64,3 +64,30 @@ export function choiceOption<Choice extends string>(options: GivenOptions, name:
 export function optionName(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
+
+const DEFAULT_LINES = 50;
+const MAX_LINES = 1_000;
+
+/** Options of commands that list what is kept, a page at a time. */
+export const PAGE_OPTIONS = [
+  { flags: "--lines <number>", describe: `how many (default: ${DEFAULT_LINES})` },
+  { flags: "--before <number>", describe: "older ones, as the end of the last page says" },
+] as const;
+
+/** Which page of what is asked for, by --as, --kind, --lines and --before. Throws `Misconfigured` (`option_invalid`). */
+export function pageQuery(options: GivenOptions): {
+  readonly handle?: string;
+  readonly kind?: string;
+  readonly before?: number;
+  readonly limit: number;
+} {
+  const handle = textOption(options, "as");
+  const kind = textOption(options, "kind");
+  const before = wholeOption(options, "before", { min: 1, max: Number.MAX_SAFE_INTEGER });
+  return {
+    limit: wholeOption(options, "lines", { min: 1, max: MAX_LINES }) ?? DEFAULT_LINES,
+    ...(handle === undefined ? {} : { handle }),
+    ...(kind === undefined ? {} : { kind }),
+    ...(before === undefined ? {} : { before }),
+  };
+}

@@ -6,15 +6,16 @@ import type { JsonObject } from "../core/json.ts";
 import { knownSentAt } from "../outbox/dating.ts";
 import type { Intent, IntentChange, IntentState } from "../outbox/port.ts";
 import { mayHaveHappened } from "../outbox/reconcile.ts";
-import type { Store } from "../store/store.ts";
+import type { KeptDelivery, Store } from "../store/store.ts";
 import { announceIntent } from "./announcing.ts";
 import { callOperation, type CallResult } from "./calling.ts";
 import { follow } from "./concluding.ts";
 import { wakeAll, type Hand, type Ordered } from "./hand.ts";
 import type { Member } from "./member.ts";
+import { MAX_LISTED, pageOf, type Page } from "./page.ts";
 import type { Runtime } from "./runtime.ts";
 import { showAll, type Snapshot } from "./snapshot.ts";
-import { readDeliveries, readDelivery, type DeliveryPage, type DeliveryQuery, type DeliveryShown } from "./shown-deliveries.ts";
+import { readDeliveries, readDelivery, type DeliveryQuery, type DeliveryShown } from "./shown-deliveries.ts";
 import { known, stops, type Stops } from "./stops.ts";
 import { rememberedStanding } from "./standing.ts";
 import { explain, type Explanation } from "./why.ts";
@@ -45,21 +46,14 @@ export interface LogEntry {
   readonly settledAt?: number;
 }
 
-export interface LogPage {
-  /** Newest first. */
-  readonly entries: readonly LogEntry[];
-  /** Give it as `before` to read on; absent on the last page. */
-  readonly next?: number;
-}
-
 export type Verdict = "happened" | "did-not" | "give-up";
 
 /** Every order answers once it is on disk. */
 export interface Guardian extends Stops {
   status(query: Empty): Promise<Snapshot>;
-  log(query: LogQuery): Promise<LogPage>;
+  log(query: LogQuery): Promise<Page<LogEntry>>;
   /** Webhook deliveries that nobody handled or understood, newest first. `kind` is the network's word. */
-  deliveries(query: DeliveryQuery): Promise<DeliveryPage>;
+  deliveries(query: DeliveryQuery): Promise<Page<KeptDelivery>>;
   /** What came with one of them. Throws `Refused` (`nothing_found`). */
   delivery(query: { readonly seq: number }): Promise<DeliveryShown>;
   /** Throws `Refused` (`nothing_found`). */
@@ -94,7 +88,6 @@ export interface GuardianOptions {
   readonly members?: () => Promise<readonly Member[]>;
 }
 
-const MAX_LISTED = 1_000;
 /** Rules by which the door makes what the network stopped wait. */
 const STANDING_RULES: readonly string[] = ["drift", "capability"];
 /** States that a person may decide. */
@@ -248,17 +241,17 @@ async function retryEvent(hand: Hand, id: string, handle: string | undefined): P
   return { said: `${event.kind} of ${event.specialist} is handled again` };
 }
 
-async function readLog(store: Store, { handle, kind, since, before, limit }: LogQuery): Promise<LogPage> {
-  const bounded = Math.min(Math.max(1, limit), MAX_LISTED);
-  const intents = await store.intents({
-    ...(handle === undefined ? {} : { specialist: asHandle(handle) }),
-    ...(kind === undefined ? {} : { operation: kind }),
-    ...(since === undefined ? {} : { since }),
-    ...(before === undefined ? {} : { before }),
-    limit: bounded,
+function readLog(store: Store, { handle, kind, since, before, limit }: LogQuery): Promise<Page<LogEntry>> {
+  return pageOf(limit, async (bounded) => {
+    const intents = await store.intents({
+      ...(handle === undefined ? {} : { specialist: asHandle(handle) }),
+      ...(kind === undefined ? {} : { operation: kind }),
+      ...(since === undefined ? {} : { since }),
+      ...(before === undefined ? {} : { before }),
+      limit: bounded,
+    });
+    return intents.map(entryOf);
   });
-  const last = intents.at(-1);
-  return { entries: intents.map(entryOf), ...(last === undefined || intents.length < bounded ? {} : { next: last.seq }) };
 }
 
 function entryOf(intent: Intent): LogEntry {

@@ -3,14 +3,12 @@ import { Misconfigured } from "../../core/errors.ts";
 import { parseJson } from "../../core/json.ts";
 import type { DeliveryShown } from "../../runtime/shown-deliveries.ts";
 import type { KeptDelivery } from "../../store/store.ts";
-import { textOption, wholeOption } from "../args.ts";
+import { PAGE_OPTIONS, pageQuery } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
-import { storeConfig, withGuardian } from "../guardian.ts";
+import { withGuardian } from "../guardian.ts";
 import { printable } from "../output.ts";
 import { moment, withoutSecrets } from "../showing.ts";
 
-const DEFAULT_LINES = 50;
-const MAX_LINES = 1_000;
 /** A delivery by this scheme holds its secret. */
 const TELLS_SECRET = "body";
 
@@ -21,8 +19,7 @@ export const command: Command = {
   options: [
     { flags: "--as <handle>", describe: "only this specialist's" },
     { flags: "--kind <word>", describe: "only these, by the network's own word" },
-    { flags: "--lines <number>", describe: `how many (default: ${DEFAULT_LINES})` },
-    { flags: "--before <number>", describe: "older ones, as the end of the last page says" },
+    ...PAGE_OPTIONS,
     OPTIONS.store,
     OPTIONS.config,
   ],
@@ -32,17 +29,7 @@ export const command: Command = {
 
 async function list(context: Context): Promise<ExitCode> {
   const { options, out, clock } = context;
-  const handle = textOption(options, "as");
-  const kind = textOption(options, "kind");
-  const before = wholeOption(options, "before", { min: 1, max: Number.MAX_SAFE_INTEGER });
-  const limit = wholeOption(options, "lines", { min: 1, max: MAX_LINES }) ?? DEFAULT_LINES;
-  const query = {
-    limit,
-    ...(handle === undefined ? {} : { handle }),
-    ...(kind === undefined ? {} : { kind }),
-    ...(before === undefined ? {} : { before }),
-  };
-  const { entries, next } = await withGuardian(context, (guardian) => guardian.deliveries(query));
+  const { entries, next } = await withGuardian(context, (guardian) => guardian.deliveries(pageQuery(options)));
   const now = clock.now();
   out.table(entries.toReversed(), [
     { title: "number", value: ({ seq }) => seq, align: "right" },
@@ -61,9 +48,10 @@ async function list(context: Context): Promise<ExitCode> {
 
 async function showOne(seq: number, context: Context): Promise<ExitCode> {
   const { out, clock } = context;
-  const { receiver } = await storeConfig(context);
-  const found = await withGuardian(context, (guardian) => guardian.delivery({ seq }));
-  const secrets = receiver.readSecrets(found.specialist);
+  const [found, secrets] = await withGuardian(context, async (guardian, _client, { receiver }) => {
+    const delivery = await guardian.delivery({ seq });
+    return [delivery, receiver.readSecrets(delivery.specialist)] as const;
+  });
   if (found.scheme === TELLS_SECRET && secrets.length === 0)
     throw new Misconfigured("secret_unknown", `delivery ${seq} holds the webhook's secret, which is not to be shown`, {
       hint: "set RETINUE_WEBHOOK_SECRET as it is for retinue run, so that it can be taken out",

@@ -2,15 +2,12 @@
 import { Misconfigured } from "../../core/errors.ts";
 import { durationMs } from "../../core/units.ts";
 import type { LogEntry, LogQuery } from "../../runtime/guardian.ts";
-import { flagOption, textOption, wholeOption } from "../args.ts";
+import { flagOption, PAGE_OPTIONS, pageQuery, textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type Context, type GivenOptions } from "../command.ts";
 import { withGuardian } from "../guardian.ts";
 import { openLifetime } from "../lifetime.ts";
 import { actionLine, createFilter } from "../reporting.ts";
 import { TELL } from "../telling.ts";
-
-const DEFAULT_LINES = 50;
-const MAX_LINES = 1_000;
 
 export const command: Command = {
   name: "log",
@@ -19,8 +16,7 @@ export const command: Command = {
     { flags: "--as <handle>", describe: "only this specialist" },
     { flags: "--kind <operation>", describe: "only this, such as posts.reply, or a whole group, such as jobs" },
     { flags: "--since <time>", describe: "a time such as 2026-11-21T09:00, or how long ago, such as 2h" },
-    { flags: "--lines <number>", describe: `how many (default: ${DEFAULT_LINES})` },
-    { flags: "--before <number>", describe: "older ones, as the end of the last page says" },
+    ...PAGE_OPTIONS,
     { flags: "--follow", describe: "go on with what happens from now on" },
     OPTIONS.store,
     OPTIONS.config,
@@ -68,17 +64,8 @@ function showEntry(entry: LogEntry, { out }: Context): void {
 }
 
 function queryOf(options: GivenOptions, now: number): LogQuery {
-  const handle = textOption(options, "as");
-  const kind = textOption(options, "kind");
   const since = textOption(options, "since");
-  const before = wholeOption(options, "before", { min: 1, max: Number.MAX_SAFE_INTEGER });
-  return {
-    limit: wholeOption(options, "lines", { min: 1, max: MAX_LINES }) ?? DEFAULT_LINES,
-    ...(handle === undefined ? {} : { handle }),
-    ...(kind === undefined ? {} : { kind }),
-    ...(since === undefined ? {} : { since: sinceOf(since, now) }),
-    ...(before === undefined ? {} : { before }),
-  };
+  return { ...pageQuery(options), ...(since === undefined ? {} : { since: sinceOf(since, now) }) };
 }
 
 function sinceOf(text: string, now: number): number {
