@@ -8,7 +8,7 @@ export default defineConfig({
     execArgv: ["--conditions=retinue-source"],
     pool: "forks",
     maxWorkers: 2,
-    reporters: [["default", { summary: false }], "./test/helpers/counts.ts"],
+    reporters: [["default", { summary: false }], "./test/harness/counts.ts"],
     testTimeout: 20_000,
     hookTimeout: 20_000,
   },

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
-import { readSource, readTree, type SourceFile } from "./tidy/tree.ts";
+import { readSource, readTree, type SourceFile } from "./harness/source-tree.ts";
 
 const ROOT = posix.join(import.meta.dirname, "..");
 const STAGES = ["inbox", "specialist", "outbox", "limits", "schedule"];

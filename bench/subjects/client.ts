@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Agent, request } from "undici";
 import { createClient } from "../../src/client/client.ts";
 import { createTransport } from "../../src/client/transport.ts";
-import { resolveProfile } from "../../src/contract/profile.ts";
+import { resolveProfile } from "../../src/contract/profile/profile.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { asHandle, asKeyId } from "../../src/core/ids.ts";
 import { systemRandom } from "../../src/core/random.ts";

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { createKeys } from "../../src/client/auth.ts";
 import { createTransport } from "../../src/client/transport.ts";
-import { resolveProfile } from "../../src/contract/profile.ts";
+import { resolveProfile } from "../../src/contract/profile/profile.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { silentLogger } from "../../src/core/log.ts";
 import { systemRandom } from "../../src/core/random.ts";

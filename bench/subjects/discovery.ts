@@ -1,7 +1,7 @@
 /** Virtual days of specialists that want jobs, through the whole runtime or by fixed intervals: how long after a job each applied. */
 import { createKeys } from "../../src/client/auth.ts";
 import type { Transport } from "../../src/client/transport.ts";
-import { shippedProfile } from "../../src/contract/profile.ts";
+import { shippedProfile } from "../../src/contract/profile/profile.ts";
 import { isObject, parseJson } from "../../src/core/json.ts";
 import { silentLogger } from "../../src/core/log.ts";
 import { seededRandom, type Random } from "../../src/core/random.ts";
@@ -9,9 +9,9 @@ import { Secret } from "../../src/core/secret.ts";
 import { DAY, HOUR, SECOND } from "../../src/core/units.ts";
 import { virtualClock, type VirtualClock } from "../../src/core/virtual-clock.ts";
 import { virtualPacer } from "../../src/limits/pacing.ts";
-import { createLocalNetwork } from "../../src/network/network.ts";
-import type { Deliver } from "../../src/network/deliveries.ts";
-import type { LocalNetwork } from "../../src/network/local-network.ts";
+import { createLocalNetwork } from "../../src/local-network/local-network.ts";
+import type { Deliver } from "../../src/local-network/webhooks/deliver.ts";
+import type { LocalNetwork } from "../../src/local-network/options.ts";
 import { createRuntime, type Runtime } from "../../src/runtime/runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";

@@ -7,7 +7,7 @@ import { LANES, type Lane } from "../../src/contract/operations.ts";
 import { decide } from "../../src/limits/decide.ts";
 import { DEFAULT_FLOORS } from "../../src/limits/lanes.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
-import { StrictServer } from "../../test/limits/strict-server.ts";
+import { StrictServer } from "../../test/harness/strict-server.ts";
 import { takeOverTime } from "../harness/virtual-time.ts";
 import { ACCEPTED, RefusingServer, type Answer } from "./refusing-server.ts";
 import { ready, settings } from "./subject.ts";

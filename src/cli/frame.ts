@@ -1,13 +1,13 @@
 /** One picture of a working runtime as lines that fit a terminal of a given size. Pure: the same state, the same lines. */
 import type { EndpointSet } from "../contract/operations.ts";
 import { MICROS_PER_UNIT, MINUTE, showDuration } from "../core/units.ts";
-import type { SpecialistShown } from "../runtime/snapshot.ts";
+import type { SpecialistShown } from "../guardian/status.ts";
 import type { Paint } from "./output.ts";
 import { printable } from "./output.ts";
-import { painted, timeOfDay } from "./reporting.ts";
-import { bar } from "./showing.ts";
-import type { JobTotals, NetworkTotals } from "./summary.ts";
-import type { Told } from "./telling.ts";
+import { painted, timeOfDay } from "./progress.ts";
+import { bar } from "./format-values.ts";
+import type { JobTotals, NetworkTotals } from "./run-summary.ts";
+import type { Told } from "./describe-event.ts";
 
 export interface Action {
   readonly at: number;

@@ -1,12 +1,12 @@
 /** The keys a local network handed out, in a file of its own that only its owner may read, in dotenv form. */
 import { chmodSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
-import { KEY_PREFIXES, keyVariable } from "../config/keys.ts";
+import { KEY_PREFIXES, keyVariable } from "../config/key-sources.ts";
 import { openEnvironment } from "../config/environment.ts";
 import type { EndpointSet } from "../contract/operations.ts";
 import type { Tier } from "../contract/tiers.ts";
 import { Misconfigured, messageOf, Refused } from "../core/errors.ts";
-import type { LocalNetwork } from "../network/local-network.ts";
+import type { LocalNetwork } from "../local-network/options.ts";
 
 export interface Resident {
   readonly handle: string;

@@ -4,11 +4,11 @@ import type { Clock, Timer } from "../core/clock.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Launched } from "../runtime/launch.ts";
-import { showSpecialist, type SpecialistShown } from "../runtime/snapshot.ts";
+import { showSpecialist, type SpecialistShown } from "../guardian/status.ts";
 import { frame, type Action, type Held } from "./frame.ts";
 import type { Paint, TextStream } from "./output.ts";
-import { createFilter, listenToAll } from "./reporting.ts";
-import type { JobTotals, NetworkTotals } from "./summary.ts";
+import { createFilter, listenToAll } from "./progress.ts";
+import type { JobTotals, NetworkTotals } from "./run-summary.ts";
 
 export interface LiveViewOptions {
   readonly terminal: TextStream;

@@ -4,14 +4,14 @@ import { messageOf, RetinueError, type Fatal } from "../core/errors.ts";
 import { createLogger, type Logger } from "../core/log.ts";
 import { systemRandom } from "../core/random.ts";
 import { Scrubber } from "../core/secret.ts";
-import { controlPath, serveControl, type Control } from "../runtime/control.ts";
+import { controlPath, serveControl, type Control } from "../guardian/control-socket.ts";
 import type { Console } from "../console/console.ts";
-import { createGuardian, type Guardian } from "../runtime/guardian.ts";
+import { createGuardian, type Guardian } from "../guardian/guardian.ts";
 import { launch, type Launched, type LaunchOptions, type LaunchPlan } from "../runtime/launch.ts";
-import { showSpecialist, type SpecialistShown } from "../runtime/snapshot.ts";
+import { showSpecialist, type SpecialistShown } from "../guardian/status.ts";
 import type { Context } from "./command.ts";
 import { openLifetime, type End, type Lifetime } from "./lifetime.ts";
-import { logLine, reportLines } from "./reporting.ts";
+import { logLine, reportLines } from "./progress.ts";
 
 /** What a command needs before it can launch: where log lines go, and how it ends. */
 export interface Stage {

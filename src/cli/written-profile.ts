@@ -2,7 +2,7 @@
 import { extname } from "node:path";
 import { DATA_EXTENSIONS, readDataFile } from "../config/data-file.ts";
 import { throwMistakes } from "../config/problem.ts";
-import type { ProfileSource } from "../contract/profile-source.ts";
+import type { ProfileSource } from "../contract/profile/source.ts";
 import { Misconfigured } from "../core/errors.ts";
 import { isObject } from "../core/json.ts";
 

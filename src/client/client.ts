@@ -1,14 +1,14 @@
 /** A network as one function: a call by our names in, what became of it out. No retries, no limits: those wrap it. */
 import { parseBaseAddress } from "../contract/base-address.ts";
 import type { Call, Outcome } from "../contract/call.ts";
-import type { Observation, Pins } from "../contract/pins.ts";
-import type { Profile } from "../contract/profile.ts";
-import type { ProfileOperation } from "../contract/profile-operations.ts";
+import type { Observation, Pins } from "../contract/reading/pins.ts";
+import type { Profile } from "../contract/profile/profile.ts";
+import type { ProfileOperation } from "../contract/profile/network-operations.ts";
 import type { Clock } from "../core/clock.ts";
 import { Refused } from "../core/errors.ts";
 import type { Secret } from "../core/secret.ts";
 import { outcomeReader, type OutcomeReader } from "./outcome.ts";
-import { requestBuilder, type RequestBuilder } from "./request.ts";
+import { requestBuilder, type RequestBuilder } from "./build-request.ts";
 import type { Transport, WireAnswer, WireRequest } from "./transport.ts";
 
 export interface ClientOptions {

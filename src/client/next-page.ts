@@ -1,7 +1,7 @@
 /** Where the next page of a list is, and how our one opaque cursor carries it, whatever the network's paging. */
 import type { NextPage } from "../contract/call.ts";
-import { fieldPath, valueAt, type FieldPath } from "../contract/field-path.ts";
-import type { Profile } from "../contract/profile.ts";
+import { fieldPath, valueAt, type FieldPath } from "../contract/reading/field-path.ts";
+import type { Profile } from "../contract/profile/profile.ts";
 import type { Json } from "../core/json.ts";
 import type { WireHeaders } from "./transport.ts";
 

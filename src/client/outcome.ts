@@ -1,20 +1,20 @@
 /** From an answer on the wire to the class of what became of the attempt: the one place that decides "it happened". */
 import type { Answered, Call, Outcome } from "../contract/call.ts";
-import { parseExactJson } from "../contract/exact-json.ts";
-import { fieldPath, firstAt, type FieldPath } from "../contract/field-path.ts";
-import { NEEDS_ID } from "../contract/fields.ts";
-import { errorReader, type ErrorReader } from "../contract/network-error.ts";
-import { createPins, type Observation, type Pins } from "../contract/pins.ts";
-import type { Profile } from "../contract/profile.ts";
-import type { ProfileOperation } from "../contract/profile-operations.ts";
-import { MAY_HOLD_SECRETS, readList, readRecord, withoutSecrets } from "../contract/read.ts";
-import { readNumber } from "../contract/values.ts";
+import { parseExactJson } from "../contract/reading/exact-json.ts";
+import { fieldPath, firstAt, type FieldPath } from "../contract/reading/field-path.ts";
+import { NEEDS_ID } from "../contract/reading/fields.ts";
+import { errorReader, type ErrorReader } from "../contract/reading/network-error.ts";
+import { createPins, type Observation, type Pins } from "../contract/reading/pins.ts";
+import type { Profile } from "../contract/profile/profile.ts";
+import type { ProfileOperation } from "../contract/profile/network-operations.ts";
+import { MAY_HOLD_SECRETS, readList, readRecord, withoutSecrets } from "../contract/reading/read-answer.ts";
+import { readNumber } from "../contract/reading/values.ts";
 import type { Clock } from "../core/clock.ts";
 import { isObject, type Json } from "../core/json.ts";
 import { microsOf, type Micros } from "../core/units.ts";
-import { limitReader, type LimitReader } from "./limit-hints.ts";
+import { limitReader, type LimitReader } from "./rate-limit-headers.ts";
 import { nextPageReader, type NextPageReader } from "./next-page.ts";
-import { isOldestFirst } from "./order.ts";
+import { isOldestFirst } from "./list-order.ts";
 import type { WireAnswer, WireHeaders } from "./transport.ts";
 
 export interface OutcomeReading {

@@ -1,6 +1,6 @@
 /** Set A's token mode: trades a key for an access token, one trade at a time, and renews it early. Off by default. */
 import type { Call, Outcome } from "../contract/call.ts";
-import type { Profile } from "../contract/profile.ts";
+import type { Profile } from "../contract/profile/profile.ts";
 import type { Clock } from "../core/clock.ts";
 import { Refused, Retryable } from "../core/errors.ts";
 import type { Secret } from "../core/secret.ts";

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { extname, join } from "node:path";
 import { z } from "zod";
 import { SETS, type EndpointSet } from "../contract/operations.ts";
-import { DRIFT_POLICIES, type DriftPolicy } from "../contract/pins.ts";
+import { DRIFT_POLICIES, type DriftPolicy } from "../contract/reading/pins.ts";
 import { DAY, durationMs, type Duration, type Money } from "../core/units.ts";
 import type { SpendCaps } from "../specialist/definition.ts";
 import type { SpecialistOverride } from "../specialist/specialist.ts";
@@ -11,7 +11,7 @@ import { DATA_EXTENSIONS, readDataFile } from "./data-file.ts";
 import { checkShape } from "./mistakes.ts";
 import { loadModule, MODULE_EXTENSIONS } from "./module-file.ts";
 import { mistake, type Problem } from "./problem.ts";
-import { duration, expected, flag, handle, passes, price, spend, text, tier, wholeNumber, words, zone } from "./values.ts";
+import { duration, expected, flag, handle, passes, price, spend, text, tier, wholeNumber, words, zone } from "./value-schemas.ts";
 
 /** What stands in a request's header: the key itself, or a token it is traded for. */
 const AUTH_MODES = ["key", "token"] as const;

@@ -2,13 +2,13 @@
 import { isAbsolute, join } from "node:path";
 import { parseBaseAddress } from "../contract/base-address.ts";
 import { SETS, type EndpointSet } from "../contract/operations.ts";
-import type { DriftPolicy } from "../contract/pins.ts";
+import type { DriftPolicy } from "../contract/reading/pins.ts";
 import { Secret } from "../core/secret.ts";
 import { DAY, durationMs, SECOND, type Duration, type Money } from "../core/units.ts";
 import { spendCaps, type Caps, type SpecialistOverride } from "../specialist/specialist.ts";
 import { MAX_PORT, readConfigFile, type ConfigValues, type FoundConfig } from "./config-file.ts";
 import { openEnvironment, parseBoolean, parseWhole, type Environment, type Variables } from "./environment.ts";
-import { handleVariable } from "./keys.ts";
+import { handleVariable } from "./key-sources.ts";
 import { mistake, nearest, problemOf, throwMistakes, type Problem } from "./problem.ts";
 import { DEFAULT_STORE, parseStoreAddress, type StoreAddress } from "./store-address.ts";
 

@@ -1,6 +1,6 @@
 /** What a definition may hold, as a schema: one for modules, one for data files, which have no code. */
 import { z } from "zod";
-import { EVENT_KINDS } from "../contract/events.ts";
+import { EVENT_KINDS } from "../contract/event-kinds.ts";
 import { durationMs, SECOND } from "../core/units.ts";
 import { quietHours, watchStart } from "../specialist/specialist.ts";
 import {
@@ -17,7 +17,7 @@ import {
   wholeNumber,
   words,
   zone,
-} from "./values.ts";
+} from "./value-schemas.ts";
 
 const MAX_INSTRUCTIONS = 200_000;
 const MAX_SCHEDULES = 100;

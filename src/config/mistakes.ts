@@ -1,6 +1,6 @@
 /** Turns a schema's issues into problems: where, what was expected, what was there, what to try. */
 import { z } from "zod";
-import { expectation } from "../contract/expectation.ts";
+import { expectation } from "../contract/profile/expectation.ts";
 import { mistake, nearest, type Problem } from "./problem.ts";
 
 type Path = readonly PropertyKey[];

@@ -1,9 +1,9 @@
 /** Loads a profile: one of the shipped ones by name, or a file on top of one. */
 import { existsSync, statSync } from "node:fs";
 import { extname } from "node:path";
-import { resolveProfile, shippedProfile, type Profile } from "../contract/profile.ts";
-import { ProfileInvalid, type ProfileProblem } from "../contract/profile-problem.ts";
-import { profileSource } from "../contract/profile-source.ts";
+import { resolveProfile, shippedProfile, type Profile } from "../contract/profile/profile.ts";
+import { ProfileInvalid, type ProfileProblem } from "../contract/profile/profile-problem.ts";
+import { profileSource } from "../contract/profile/source.ts";
 import { Misconfigured } from "../core/errors.ts";
 import { DATA_EXTENSIONS, readDataFile } from "./data-file.ts";
 import { loadModule, MODULE_EXTENSIONS } from "./module-file.ts";

@@ -1,7 +1,7 @@
 /** A profile as the YAML file a person will read: every doubt is marked where it stands. */
 import { Document, isNode, parseDocument } from "yaml";
-import { resolveProfile } from "../contract/profile.ts";
-import type { ProfileSource } from "../contract/profile-source.ts";
+import { resolveProfile } from "../contract/profile/profile.ts";
+import type { ProfileSource } from "../contract/profile/source.ts";
 
 const DOUBT = " a guess: look at it, and take it out of `guesses` once it is right";
 

@@ -1,12 +1,12 @@
 /** Who is to run: definitions with the Guardian's overrides, checked against the network they will live on. */
-import { EVENT_KINDS } from "../contract/events.ts";
+import { EVENT_KINDS } from "../contract/event-kinds.ts";
 import { isOperationName, OPERATION_NAMES, OPERATIONS, type EndpointSet } from "../contract/operations.ts";
-import type { Profile } from "../contract/profile.ts";
+import type { Profile } from "../contract/profile/profile.ts";
 import { tierLimits } from "../contract/tiers.ts";
 import { withOverride, type Specialist } from "../specialist/specialist.ts";
 import type { Config } from "./config.ts";
 import { loadDefinitions, type LoadedDefinition } from "./definitions.ts";
-import { checkKeys, keyVariable, type KeyPlace } from "./keys.ts";
+import { checkKeys, keyVariable, type KeyPlace } from "./key-sources.ts";
 import { isMistake, mistake, nearest, problemOf, warning, type Problem } from "./problem.ts";
 
 export interface Roster {

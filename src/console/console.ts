@@ -2,11 +2,11 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
 import { messageOf } from "../core/errors.ts";
-import { cannotListen } from "../core/listening.ts";
+import { cannotListen } from "../core/port-errors.ts";
 import type { Secret } from "../core/secret.ts";
 import { SECOND } from "../core/units.ts";
-import type { Guardian } from "../runtime/guardian.ts";
-import { readinessOf } from "../runtime/readiness.ts";
+import type { Guardian } from "../guardian/guardian.ts";
+import { readinessOf } from "../guardian/readiness.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 
 /** Nothing is posted here. */

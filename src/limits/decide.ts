@@ -2,7 +2,7 @@
 import type { Lane } from "../contract/operations.ts";
 import { showDuration } from "../core/units.ts";
 import { approved } from "./approvals.ts";
-import type { AdmissionView, Verdict, WaitRule } from "./port.ts";
+import type { AdmissionView, Verdict, WaitRule } from "./admission.ts";
 import { takeable } from "./quota.ts";
 import { holdable, ownerOf } from "./spending.ts";
 

@@ -9,7 +9,7 @@
  * floor that grows with what is owed and that no other lane touches; up to both they need not leave anything to others.
  */
 import { LANES, type Lane } from "../contract/operations.ts";
-import { slotIndex } from "./cells.ts";
+import { slotIndex } from "./window-cells.ts";
 
 /** Guaranteed shares in per cent of the limit; at most 100 together. */
 export type LaneFloors = { readonly [lane in Lane]: number };

@@ -2,8 +2,8 @@
 import { LANES, type Lane } from "../contract/operations.ts";
 import type { TierLimits } from "../contract/tiers.ts";
 import { DAY, HOUR } from "../core/units.ts";
-import { intervals, laneBudget, NEW_SOURCE } from "./cadence.ts";
-import { slotIndex, SLOTS } from "./cells.ts";
+import { intervals, laneBudget, NEW_SOURCE } from "./poll-budget.ts";
+import { slotIndex, SLOTS } from "./window-cells.ts";
 import { laneShares, maxObligations, DEFAULT_FLOORS, type LaneFloors, type LaneShares } from "./lanes.ts";
 
 /** What one specialist is expected to do. */

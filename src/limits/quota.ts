@@ -21,7 +21,7 @@ import {
   WINDOWS,
   type Cells,
   type WindowName,
-} from "./cells.ts";
+} from "./window-cells.ts";
 import { laneRoom, laneShares, maxObligations, obligationReserve, DEFAULT_FLOORS, type LaneFloors, type LaneShares } from "./lanes.ts";
 
 /** How late a request may still be counted after its deadline, when no complete answer came back. */

@@ -1,8 +1,8 @@
 /** What a look at the network says of an intent in doubt. Pure. */
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
-import { REFUSED_AFTER_UNKNOWN } from "./conclude.ts";
-import { dateOf } from "./dating.ts";
-import { UNDATED, type Intent, type IntentChange, type Proof } from "./port.ts";
+import { REFUSED_AFTER_UNKNOWN } from "./transitions.ts";
+import { dateOf } from "./sent-at.ts";
+import { UNDATED, type Intent, type IntentChange, type Proof } from "./intent.ts";
 
 /** "Absent" must be seen this often, after the quiet period, before an action is sent again. */
 export const ABSENT_LOOKS = 2;

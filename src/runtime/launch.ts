@@ -2,27 +2,27 @@
 import { createKeys, type KeyProvider } from "../client/auth.ts";
 import { createTransport, type SocketTransport } from "../client/transport.ts";
 import type { Config } from "../config/config.ts";
-import { keyReference } from "../config/keys.ts";
+import { keyReference } from "../config/key-sources.ts";
 import { throwMistakes, type Problem } from "../config/problem.ts";
 import { loadProfile } from "../config/profile-file.ts";
 import { checkRosterKeys, loadRoster, type Roster } from "../config/roster.ts";
-import { resolveProfile, type Profile } from "../contract/profile.ts";
+import { resolveProfile, type Profile } from "../contract/profile/profile.ts";
 import type { Clock } from "../core/clock.ts";
 import { Misconfigured, type Fatal } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
 import { Secret, type Scrubber } from "../core/secret.ts";
-import { checkLimits } from "../limits/check.ts";
+import { checkLimits } from "../limits/configured-limits.ts";
 import { livePacer } from "../limits/pacing.ts";
 import { checkCron } from "../schedule/cron.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 import type { Recovered, Store } from "../store/store.ts";
 import { dryStore } from "./dry-run.ts";
-import { createIsolation } from "./isolation/isolation.ts";
-import { keepReloading } from "./reloading.ts";
+import { createIsolation } from "../handlers/worker/worker-pool.ts";
+import { keepReloading } from "./reload.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
-import { bindToNetwork } from "./store-network.ts";
+import { bindToNetwork } from "../store/bind-network.ts";
 
 export interface LaunchOptions {
   readonly config: Config;

@@ -1,19 +1,19 @@
 /** Everything the flow is made of, joined once in `runtime.ts` and handed to each stage's driver. */
 import type PQueue from "p-queue";
 import type { NetworkRecord } from "../contract/records.ts";
-import type { Profile } from "../contract/profile.ts";
+import type { Profile } from "../contract/profile/profile.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
-import type { Part } from "../schedule/port.ts";
+import type { Part } from "../store/sources.ts";
 import type { Store } from "../store/store.ts";
-import type { Door } from "./door.ts";
-import type { Isolation } from "./isolation/isolation.ts";
-import type { Member } from "./member.ts";
-import type { SharedLists } from "./sharing.ts";
-import type { Standing } from "./standing.ts";
-import type { WebhookHealth } from "./webhook-health.ts";
+import type { Door } from "../gateway/gateway.ts";
+import type { Isolation } from "../handlers/worker/worker-pool.ts";
+import type { Member } from "../gateway/member.ts";
+import type { SharedLists } from "../polling/shared-lists.ts";
+import type { Standing } from "../gateway/breakers.ts";
+import type { WebhookHealth } from "../polling/webhook-coverage.ts";
 
 export interface Parts {
   readonly clock: Clock;

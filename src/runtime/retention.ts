@@ -1,9 +1,9 @@
 /** What is long over goes: how long each kind of row is kept, and who still needs it for longer than the Guardian said. */
-import type { Profile } from "../contract/profile.ts";
+import type { Profile } from "../contract/profile/profile.ts";
 import { sleep, type Clock } from "../core/clock.ts";
 import { DAY, MINUTE } from "../core/units.ts";
 import type { Retention, Store } from "../store/store.ts";
-import type { Member } from "./member.ts";
+import type { Member } from "../gateway/member.ts";
 
 export const DEFAULT_RETENTION: Retention = { eventsMs: 30 * DAY, intentsMs: 90 * DAY, requestsMs: 30 * DAY };
 

@@ -3,7 +3,7 @@ import { sleep, type Clock } from "../core/clock.ts";
 import type { Random } from "../core/random.ts";
 import { numberOf } from "../store/sqlite/rows.ts";
 import { MEMORY, openDatabase, type OpenDatabase } from "../store/sqlite/database.ts";
-import type { Life } from "./life.ts";
+import type { Life } from "./process.ts";
 
 /** Tables whose rows something outside relies on: a socket that opens, a delivery that is answered for. */
 const RELIED_ON = ["attempt", "delivery"] as const;

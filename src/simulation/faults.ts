@@ -2,8 +2,8 @@
 import { Misconfigured } from "../core/errors.ts";
 import type { Random } from "../core/random.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
-import type { LocalNetwork } from "../network/local-network.ts";
-import { LIMIT_DIALECTS, type DeliveryMishap, type Mishap } from "../network/faults.ts";
+import type { LocalNetwork } from "../local-network/options.ts";
+import { LIMIT_DIALECTS, type DeliveryMishap, type Mishap } from "../local-network/faults/network-faults.ts";
 
 /** Shares of requests (0 to 1), and happenings a day. What is not named does not happen. */
 export interface FaultRates {

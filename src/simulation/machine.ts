@@ -1,7 +1,7 @@
 /** The machine a simulated runtime runs on: it boots, dies, stands still and has a wall clock that may be wrong; its disk stays. */
 import { createKeys } from "../client/auth.ts";
 import type { Transport } from "../client/transport.ts";
-import type { Profile } from "../contract/profile.ts";
+import type { Profile } from "../contract/profile/profile.ts";
 import type { Clock } from "../core/clock.ts";
 import { messageOf, Refused } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
@@ -9,18 +9,18 @@ import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
 import { Scrubber, Secret } from "../core/secret.ts";
 import { HOUR } from "../core/units.ts";
-import type { RawDelivery } from "../intake/webhook/schemes.ts";
+import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
 import { virtualPacer } from "../limits/pacing.ts";
-import { ConnectionLost } from "../network/answer.ts";
-import type { ReceiverSettings } from "../runtime/receiver-settings.ts";
+import { ConnectionLost } from "../local-network/server/exchange.ts";
+import type { ReceiverSettings } from "../webhooks/receiver-settings.ts";
 import { createRuntime, type Runtime } from "../runtime/runtime.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 import type { Store } from "../store/store.ts";
 import type { Disk } from "./disk.ts";
 import { downtimeMs } from "./faults.ts";
-import { createFuse, type FuseOptions } from "./fuse.ts";
-import { beginLife, storeOf, type Life, type LifeOptions } from "./life.ts";
+import { createFuse, type FuseOptions } from "./crash-points.ts";
+import { beginLife, storeOf, type Life, type LifeOptions } from "./process.ts";
 
 export interface MachineOptions extends FuseOptions {
   /** The world's. */

@@ -3,10 +3,10 @@ import { Misconfigured } from "../core/errors.ts";
 import { DAY, HOUR, MINUTE } from "../core/units.ts";
 import { createSpecialist } from "../specialist/specialist.ts";
 import type { FaultRates } from "./faults.ts";
-import type { Violation } from "./judge.ts";
-import type { SimulateOptions } from "./options.ts";
+import type { Violation } from "./oracle.ts";
+import type { SimulateOptions } from "./simulate-options.ts";
 import { DEFAULT_SEED, openStage } from "./stage.ts";
-import type { Tally } from "./tally.ts";
+import type { Tally } from "./stats.ts";
 
 export interface Simulation {
   readonly seed: number;

@@ -1,5 +1,5 @@
 /** What a specialist is: data and behaviours, checked once, then frozen. */
-import type { EventKind, EventPayloads, ExtraEvent, ExtraEventKind } from "../contract/events.ts";
+import type { EventKind, EventPayloads, ExtraEvent, ExtraEventKind } from "../contract/event-kinds.ts";
 import type { Lane, OperationName } from "../contract/operations.ts";
 import type { Tier } from "../contract/tiers.ts";
 import type { Duration, Money } from "../core/units.ts";

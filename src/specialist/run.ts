@@ -4,8 +4,8 @@ import { isObject, type JsonObject } from "../core/json.ts";
 import { seededRandom } from "../core/random.ts";
 import type { Act } from "./act.ts";
 import { createContext } from "./context.ts";
-import type { DraftIntent } from "./port.ts";
-import { storable, type RunRequest } from "./request.ts";
+import type { DraftIntent } from "../store/runs.ts";
+import { storable, type RunRequest } from "./run-request.ts";
 
 export type RunResult =
   | { readonly kind: "finished"; readonly intents: readonly DraftIntent[]; readonly state?: JsonObject }

@@ -1,21 +1,21 @@
 /** The whole store: every stage's port, and the operations that span stages, each one transaction. */
-import type { NewEvent, WatchWrite } from "../contract/happening.ts";
+import type { NewEvent, WatchWrite } from "../contract/event.ts";
 import type { OutcomeClass } from "../contract/call.ts";
 import type { Handle, IntentId, KeyId } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Micros, Money } from "../core/units.ts";
-import type { DeliveryStore, InboxStore } from "../inbox/port.ts";
-import type { AdmissionRequest, AdmissionView, AttemptEnd, Stop, Verdict } from "../limits/port.ts";
+import type { DeliveryStore, InboxStore } from "./inbox.ts";
+import type { AdmissionRequest, AdmissionView, AttemptEnd, Stop, Verdict } from "../limits/admission.ts";
 import type { Approval } from "../limits/approvals.ts";
 import type { Cap, Scope } from "../limits/spending.ts";
 import type { LaneFloors } from "../limits/lanes.ts";
 import type { QuotaUse } from "../limits/quota.ts";
-import type { Heard } from "../limits/time.ts";
+import type { Heard } from "../limits/ledger-clock.ts";
 import type { Lane } from "../contract/operations.ts";
 import type { TierLimits } from "../contract/tiers.ts";
-import type { Attempt, Intent, IntentChange, OutboxStore } from "../outbox/port.ts";
-import type { ScheduleStore } from "../schedule/port.ts";
-import type { RunStore } from "../specialist/port.ts";
+import type { Attempt, Intent, IntentChange, OutboxStore } from "../outbox/intent.ts";
+import type { ScheduleStore } from "./sources.ts";
+import type { RunStore } from "./runs.ts";
 
 /** What wants to leave, and what only its specialist's definition knows. */
 export interface Admit {

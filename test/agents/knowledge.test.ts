@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { answer } from "../../agents/welcomer/knowledge.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import { residentPost } from "../../src/network/tasks/index.ts";
+import { residentPost } from "../../src/local-network/residents/jobs/job-kinds.ts";
 
 describe("the welcomer answers what it knows", () => {
   it.each([

@@ -1,8 +1,8 @@
 /** `retinue check` on the mistakes people make: each has one screen, its place, what to try, and exit code 2. */
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { project } from "../config/project.ts";
-import { inProcess, retinue } from "./retinue.ts";
+import { project } from "../harness/project.ts";
+import { inProcess, retinue } from "../harness/cli.ts";
 
 const KEY = "sk_live_0123456789abcdef";
 const good = { "agents/scout.yaml": "handle: scout\nmay: [posts.reply]\n" };

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import { accent } from "../../src/network/accents/accent.ts";
-import { createLocalNetwork } from "../../src/network/network.ts";
-import { project } from "../config/project.ts";
-import { marksOf } from "../network/accent-marks.ts";
-import { inProcess, type Finished } from "./retinue.ts";
+import { accent } from "../../src/local-network/accents/accent.ts";
+import { createLocalNetwork } from "../../src/local-network/local-network.ts";
+import { project } from "../harness/project.ts";
+import { marksOf } from "../campaigns/accents/marks.ts";
+import { inProcess, type Finished } from "../harness/cli.ts";
 
 const SEED = 138;
 const closers: (() => Promise<void>)[] = [];

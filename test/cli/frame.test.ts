@@ -2,9 +2,9 @@
 import { describe, expect, test } from "vitest";
 import { fit, frame, type Picture } from "../../src/cli/frame.ts";
 import { createPaint } from "../../src/cli/output.ts";
-import { bar } from "../../src/cli/showing.ts";
+import { bar } from "../../src/cli/format-values.ts";
 import { MINUTE, SECOND } from "../../src/core/units.ts";
-import type { SpecialistShown } from "../../src/runtime/snapshot.ts";
+import type { SpecialistShown } from "../../src/guardian/status.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 9);
 const plain = createPaint(false);

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { createOutput, createPaint, printable, problemLines, wantsColour } from "../../src/cli/output.ts";
-import { project } from "../config/project.ts";
-import { inProcess, retinue } from "./retinue.ts";
+import { project } from "../harness/project.ts";
+import { inProcess, retinue } from "../harness/cli.ts";
 
 const manifest = readFileSync(join(import.meta.dirname, "../../package.json"), "utf8");
 const { version } = JSON.parse(manifest) as { version: string };

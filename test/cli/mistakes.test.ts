@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { project } from "../config/project.ts";
-import { retinue } from "./retinue.ts";
+import { project } from "../harness/project.ts";
+import { retinue } from "../harness/cli.ts";
 
 const KEY = "sk_live_0123456789abcdef";
 const GOOD = { "agents/scout.yaml": "handle: scout\nmay: [posts.reply]\n" };

@@ -1,7 +1,7 @@
 /** `retinue plan` as a stranger reads it: how soon, how many, until when, and what will not work out. */
 import { expect, test } from "vitest";
-import { project } from "../config/project.ts";
-import { inProcess } from "./retinue.ts";
+import { project } from "../harness/project.ts";
+import { inProcess } from "../harness/cli.ts";
 
 const READER = `
 import { defineSpecialist } from "retinue";

@@ -1,7 +1,7 @@
 /** `retinue check` on profiles that cannot work: each is refused with file and line and words a stranger understands. */
 import { describe, expect, test } from "vitest";
-import { project } from "../config/project.ts";
-import { inProcess, retinue } from "./retinue.ts";
+import { project } from "../harness/project.ts";
+import { inProcess, retinue } from "../harness/cli.ts";
 
 /** What is wrong, the file's text, the line, and what has to be said. */
 type Mistake = readonly [name: string, text: string, line: number, ...says: string[]];

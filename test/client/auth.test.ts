@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { createKeys, fingerprintOf, setOfKey } from "../../src/client/auth.ts";
 import { createTokens, type TokenOptions } from "../../src/client/tokens.ts";
 import type { Call, Outcome } from "../../src/contract/call.ts";
-import { shippedProfile } from "../../src/contract/profile.ts";
+import { shippedProfile } from "../../src/contract/profile/profile.ts";
 import { Misconfigured, Refused, Retryable } from "../../src/core/errors.ts";
 import { Scrubber, Secret } from "../../src/core/secret.ts";
 import { virtualClock, type VirtualClock } from "../../src/core/virtual-clock.ts";

@@ -5,12 +5,12 @@ import { methods, type Methods } from "../../src/client/methods.ts";
 import { createTransport } from "../../src/client/transport.ts";
 import type { Outcome } from "../../src/contract/call.ts";
 import { ENDPOINT_ROWS, SETS, type EndpointSet } from "../../src/contract/operations.ts";
-import type { Observation } from "../../src/contract/pins.ts";
-import { shippedProfile } from "../../src/contract/profile.ts";
+import type { Observation } from "../../src/contract/reading/pins.ts";
+import { shippedProfile } from "../../src/contract/profile/profile.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { Secret } from "../../src/core/secret.ts";
-import { createLocalNetwork } from "../../src/network/network.ts";
+import { createLocalNetwork } from "../../src/local-network/local-network.ts";
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {

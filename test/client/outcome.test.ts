@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { outcomeReader } from "../../src/client/outcome.ts";
 import type { WireAnswer, WireHeaders } from "../../src/client/transport.ts";
 import type { Outcome } from "../../src/contract/call.ts";
-import { resolveProfile, shippedProfile, type Profile } from "../../src/contract/profile.ts";
+import { resolveProfile, shippedProfile, type Profile } from "../../src/contract/profile/profile.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 
 const NOW = Date.UTC(2026, 0, 1);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createClient } from "../../src/client/client.ts";
 import { MAX_PAGES, pages, type Page } from "../../src/client/paging.ts";
 import type { Call, Outcome } from "../../src/contract/call.ts";
-import { resolveProfile } from "../../src/contract/profile.ts";
+import { resolveProfile } from "../../src/contract/profile/profile.ts";
 import { Refused, Retryable } from "../../src/core/errors.ts";
 import type { Json } from "../../src/core/json.ts";
 import { Secret } from "../../src/core/secret.ts";

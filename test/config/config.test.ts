@@ -6,7 +6,7 @@ import { loadConfig, readConfig, type Flags } from "../../src/config/config.ts";
 import type { Variables } from "../../src/config/environment.ts";
 import { loadProfile, readProfile } from "../../src/config/profile-file.ts";
 import { CREDITS, DAY, MICROS_PER_UNIT } from "../../src/core/units.ts";
-import { project } from "./project.ts";
+import { project } from "../harness/project.ts";
 
 const settings = (text: string): string => `export default ${text};`;
 

@@ -7,7 +7,7 @@ import { keepLastGood, loadDefinitions } from "../../src/config/definitions.ts";
 import { CREDITS, HOUR, MICROS_PER_UNIT, MINUTE } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { defineSpecialist } from "../../src/specialist/definition.ts";
-import { project } from "./project.ts";
+import { project } from "../harness/project.ts";
 
 describe("a definition loads from", () => {
   const yaml = `handle: scout\ntier: pro\nskills: [csv, json]\nspend: {perDay: 40, total: [{currency: usd, micros: 5}]}\nwatch: {jobs: {skills: [CSV], maxAge: 2h}}\n`;

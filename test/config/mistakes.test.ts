@@ -3,7 +3,7 @@ import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { loadDefinitions } from "../../src/config/definitions.ts";
-import { project } from "./project.ts";
+import { project } from "../harness/project.ts";
 
 interface Mistake {
   readonly name: string;

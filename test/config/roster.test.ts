@@ -4,11 +4,11 @@ import { describe, expect, test } from "vitest";
 import { loadConfig } from "../../src/config/config.ts";
 import { keepLastGood } from "../../src/config/definitions.ts";
 import type { Roster } from "../../src/config/roster.ts";
-import { shippedProfile } from "../../src/contract/profile.ts";
+import { shippedProfile } from "../../src/contract/profile/profile.ts";
 import { CREDITS, HOUR, MICROS_PER_UNIT } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { readRoster } from "../../src/runtime/launch.ts";
-import { project } from "./project.ts";
+import { project } from "../harness/project.ts";
 
 async function rosterOf(root: string, set: "a" | "b" = "b"): Promise<Roster> {
   const config = await loadConfig({ env: {}, cwd: root });

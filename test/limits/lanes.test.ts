@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { LANES, type Lane } from "../../src/contract/operations.ts";
 import { DAY, HOUR, MINUTE } from "../../src/core/units.ts";
-import { slotIndex } from "../../src/limits/cells.ts";
+import { slotIndex } from "../../src/limits/window-cells.ts";
 import { DEFAULT_FLOORS, laneRoom, laneShares, maxObligations, obligationReserve, READ_BACK_CALLS } from "../../src/limits/lanes.ts";
 import { charge, newQuota, quotaUse, settle, takeable, type QuotaState } from "../../src/limits/quota.ts";
-import { runWorld } from "./ledger-world.ts";
+import { runWorld } from "../harness/ledger-world.ts";
 
 const T0 = Date.UTC(2026, 2, 1);
 const FREE = { perHour: 60, perDay: 500 };

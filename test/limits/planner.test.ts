@@ -12,11 +12,11 @@ import {
   NEW_SOURCE,
   RECONCILE_MS,
   type Source,
-} from "../../src/limits/cadence.ts";
-import { slotIndex, SLOTS } from "../../src/limits/cells.ts";
+} from "../../src/limits/poll-budget.ts";
+import { slotIndex, SLOTS } from "../../src/limits/window-cells.ts";
 import { laneShares } from "../../src/limits/lanes.ts";
 import { plan, type PlanInput } from "../../src/limits/planner.ts";
-import { agreement, compared, isShared, placeLook, UNPROVEN, type Sharing } from "../../src/limits/sharing.ts";
+import { agreement, compared, isShared, placeLook, UNPROVEN, type Sharing } from "../../src/polling/list-agreement.ts";
 import { charge, newQuota, settle, takeable } from "../../src/limits/quota.ts";
 
 const T0 = Date.UTC(2026, 2, 1);

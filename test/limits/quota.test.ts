@@ -15,9 +15,9 @@ import {
   takeable,
   type QuotaState,
 } from "../../src/limits/quota.ts";
-import { believeDownwards } from "../../src/limits/hints.ts";
+import { believeDownwards } from "../../src/limits/server-hints.ts";
 import { DEFAULT_FLOORS } from "../../src/limits/lanes.ts";
-import { runWorld, type WorldOptions } from "./ledger-world.ts";
+import { runWorld, type WorldOptions } from "../harness/ledger-world.ts";
 
 const CLEAN = { sliding: 0, fixed: 0, anchored: 0 };
 const FREE = TIER_LIMITS.free;

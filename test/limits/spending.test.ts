@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest";
 import { asHandle } from "../../src/core/ids.ts";
 import { credits, DAY, HOUR, MINUTE, type Money } from "../../src/core/units.ts";
 import { GUARDIAN, holdable, newAccount, openRow, scopeOf, settlementOf, spentIn, type Cap } from "../../src/limits/spending.ts";
-import { MONEY_KEPT_MS } from "../../src/limits/retention.ts";
-import { cap, limitTables, openTables, SCOUT, type TestTables } from "./tables.ts";
+import { MONEY_KEPT_MS } from "../../src/limits/row-lifetimes.ts";
+import { cap, limitTables, openTables, SCOUT, type TestTables } from "../harness/limit-tables.ts";
 
 const T0 = Date.parse("2026-03-10T12:00Z");
 const MINE = scopeOf(SCOUT);

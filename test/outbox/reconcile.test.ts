@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest";
 import type { Outcome } from "../../src/contract/call.ts";
 import { asHandle, asIntentId } from "../../src/core/ids.ts";
 import { DAY, HOUR, MINUTE } from "../../src/core/units.ts";
-import { conclude } from "../../src/outbox/conclude.ts";
-import type { Intent, Proof } from "../../src/outbox/port.ts";
+import { conclude } from "../../src/outbox/transitions.ts";
+import type { Intent, Proof } from "../../src/outbox/intent.ts";
 import { ABSENT_LOOKS, MAX_ATTEMPTS, reconcile, type Look } from "../../src/outbox/reconcile.ts";
 
 const SENT = 1_000_000;

@@ -1,14 +1,14 @@
 /** A run that is cut short: at its deadline, when the runtime ends, and what its signal says of it whenever it is asked for. */
 import { describe, expect, test } from "vitest";
-import { shippedProfile } from "../../src/contract/profile.ts";
+import { shippedProfile } from "../../src/contract/profile/profile.ts";
 import { asEventId, asHandle, newIntentId } from "../../src/core/ids.ts";
 import { silentLogger } from "../../src/core/log.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { SECOND } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
-import { operationRules } from "../../src/runtime/rules.ts";
+import { operationRules } from "../../src/gateway/permissions.ts";
 import type { Act } from "../../src/specialist/act.ts";
-import type { RunRequest } from "../../src/specialist/request.ts";
+import type { RunRequest } from "../../src/specialist/run-request.ts";
 import { runHandler, RunInterrupted } from "../../src/specialist/run.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 

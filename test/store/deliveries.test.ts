@@ -1,11 +1,11 @@
 /** Deliveries in the store: what their bytes alone say is worked on with them, and what has to wait waits where it is bounded. */
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { NewEvent } from "../../src/contract/happening.ts";
-import { eventId } from "../../src/contract/identity.ts";
+import type { NewEvent } from "../../src/contract/event.ts";
+import { eventId } from "../../src/contract/event-id.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { asHandle } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import type { DeliveryArrival } from "../../src/inbox/port.ts";
+import type { DeliveryArrival } from "../../src/store/inbox.ts";
 import { MAX_EVENTS_WAITING } from "../../src/store/sqlite/deliveries.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 

@@ -1,12 +1,12 @@
 /** What of a specialist is due, by part: told from the rows, and counted as `nextDue` counts it. */
 import { expect, onTestFinished, test } from "vitest";
 import { LANES } from "../../src/contract/operations.ts";
-import { eventId } from "../../src/contract/identity.ts";
+import { eventId } from "../../src/contract/event-id.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { asHandle, asIntentId } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import type { Part } from "../../src/schedule/port.ts";
-import type { DraftIntent } from "../../src/specialist/port.ts";
+import type { Part } from "../../src/store/sources.ts";
+import type { DraftIntent } from "../../src/store/runs.ts";
 import { DEFAULT_BRAKES } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";

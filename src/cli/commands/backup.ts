@@ -1,7 +1,7 @@
 /** `retinue backup`: a consistent copy of the store, also while it is at work. */
 import { isAbsolute, join } from "node:path";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
-import { withGuardian } from "../guardian.ts";
+import { withGuardian } from "../find-guardian.ts";
 
 export const command: Command = {
   name: "backup",

@@ -5,16 +5,16 @@ import { Misconfigured, Refused } from "../../core/errors.ts";
 import { isObject, parseJson, type JsonObject } from "../../core/json.ts";
 import { nearest, throwMistakes } from "../../config/problem.ts";
 import { checkRosterKeys } from "../../config/roster.ts";
-import { checkReachable } from "../../client/reach.ts";
-import type { CallResult } from "../../runtime/calling.ts";
-import { connectControl } from "../../runtime/control.ts";
-import { createGuardian, type CallQuery } from "../../runtime/guardian.ts";
+import { checkReachable } from "../../doctor/reach.ts";
+import type { CallResult } from "../../guardian/call-operation.ts";
+import { connectControl } from "../../guardian/control-socket.ts";
+import { createGuardian, type CallQuery } from "../../guardian/guardian.ts";
 import { planCast, requireBaseUrl } from "../../runtime/launch.ts";
 import { textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
-import { storeConfig } from "../guardian.ts";
+import { storeConfig } from "../find-guardian.ts";
 import { launchOn, openStage } from "../session.ts";
-import { moment, withoutSecrets } from "../showing.ts";
+import { moment, withoutSecrets } from "../format-values.ts";
 
 const STDIN = 0;
 

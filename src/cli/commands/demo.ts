@@ -13,10 +13,10 @@ import { planCast, planLaunch, type Launched } from "../../runtime/launch.ts";
 import { choiceOption, durationOption, textOption, wholeOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
 import { keyFileOf } from "../key-file.ts";
-import { DEFAULT_SEED, openLocalNetwork, type OpenNetwork } from "../local-network.ts";
+import { DEFAULT_SEED, openLocalNetwork, type OpenNetwork } from "../open-local-network.ts";
 import { openLiveView } from "../live-view.ts";
 import { launchOn, live, openStage, showLines, type Showing, type Stage } from "../session.ts";
-import { summaryJson, summaryTable, totalsLines } from "../summary.ts";
+import { summaryJson, summaryTable, totalsLines } from "../run-summary.ts";
 
 const MAX_PORT = 65_535;
 /** Settings are checked before the network has an address. */

@@ -1,8 +1,8 @@
 /** `retinue halt`: the kill switch for writes. */
 import { flagOption, textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
-import { withGuardian } from "../guardian.ts";
-import { timeOfDay } from "../reporting.ts";
+import { withGuardian } from "../find-guardian.ts";
+import { timeOfDay } from "../progress.ts";
 
 export const command: Command = {
   name: "halt",

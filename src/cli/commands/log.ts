@@ -1,13 +1,13 @@
 /** `retinue log`: what was done and decided, newest last, and what happens from now on with --follow. */
 import { Misconfigured } from "../../core/errors.ts";
 import { durationMs } from "../../core/units.ts";
-import type { LogEntry, LogQuery } from "../../runtime/guardian.ts";
+import type { LogEntry, LogQuery } from "../../guardian/guardian.ts";
 import { flagOption, PAGE_OPTIONS, pageQuery, textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type Context, type GivenOptions } from "../command.ts";
-import { withGuardian } from "../guardian.ts";
+import { withGuardian } from "../find-guardian.ts";
 import { openLifetime } from "../lifetime.ts";
-import { actionLine, createFilter } from "../reporting.ts";
-import { TELL } from "../telling.ts";
+import { actionLine, createFilter } from "../progress.ts";
+import { TELL } from "../describe-event.ts";
 
 export const command: Command = {
   name: "log",

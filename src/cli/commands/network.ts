@@ -3,13 +3,13 @@ import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { loadDefinitions } from "../../config/definitions.ts";
 import { throwMistakes } from "../../config/problem.ts";
-import { openApiDocument } from "../../contract/openapi.ts";
+import { openApiDocument } from "../../contract/openapi/openapi.ts";
 import { SETS, type EndpointSet } from "../../contract/operations.ts";
 import { Misconfigured } from "../../core/errors.ts";
 import { choiceOption, durationOption, flagOption, textOption, wholeOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type Context } from "../command.ts";
 import type { Resident } from "../key-file.ts";
-import { DEFAULT_DATA, DEFAULT_SEED, openLocalNetwork } from "../local-network.ts";
+import { DEFAULT_DATA, DEFAULT_SEED, openLocalNetwork } from "../open-local-network.ts";
 import { openStage } from "../session.ts";
 
 const MAX_PORT = 65_535;

@@ -1,7 +1,7 @@
 /** `retinue pause`: stops behaviour, not what is owed. */
 import { textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
-import { withGuardian } from "../guardian.ts";
+import { withGuardian } from "../find-guardian.ts";
 
 export const command: Command = {
   name: "pause",

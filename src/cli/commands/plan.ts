@@ -1,15 +1,15 @@
 /** `retinue plan`: what the definitions will cost in requests, and how soon they see what happens, without a call. */
-import { keyReference, keyVariable } from "../../config/keys.ts";
+import { keyReference, keyVariable } from "../../config/key-sources.ts";
 import type { Config } from "../../config/config.ts";
 import { LANES } from "../../contract/operations.ts";
-import type { Profile } from "../../contract/profile.ts";
+import type { Profile } from "../../contract/profile/profile.ts";
 import { sha256 } from "../../core/json.ts";
 import { DAY, showDuration } from "../../core/units.ts";
 import { DEFAULT_FLOORS } from "../../limits/lanes.ts";
 import { plan, type PlanInput, type PlanRow } from "../../limits/planner.ts";
 import { planCast } from "../../runtime/launch.ts";
-import { TRUST_LOOK_MS } from "../../runtime/trust.ts";
-import { limitsOf, lacksOf } from "../../runtime/rules.ts";
+import { TRUST_LOOK_MS } from "../../gateway/trust.ts";
+import { limitsOf, lacksOf } from "../../gateway/permissions.ts";
 import { cronTimes } from "../../schedule/cron.ts";
 import type { Specialist } from "../../specialist/specialist.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";

@@ -1,6 +1,6 @@
 /** `retinue resume`: ends a pause. */
 import { EXIT, OPTIONS, type Command } from "../command.ts";
-import { withGuardian } from "../guardian.ts";
+import { withGuardian } from "../find-guardian.ts";
 
 export const command: Command = {
   name: "resume",

@@ -1,7 +1,7 @@
 /** `retinue retry`: a parked event or action again, once what broke it is mended. */
 import { textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
-import { withGuardian } from "../guardian.ts";
+import { withGuardian } from "../find-guardian.ts";
 
 export const command: Command = {
   name: "retry",

@@ -1,10 +1,10 @@
 /** `retinue run`: the specialists of this project on a network, until they are asked to stop. */
-import { checkReachable } from "../../client/reach.ts";
+import { checkReachable } from "../../doctor/reach.ts";
 import { planLaunch } from "../../runtime/launch.ts";
 import { durationOption, flagOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { launchOn, live, openStage } from "../session.ts";
-import { summaryJson, summaryTable } from "../summary.ts";
+import { summaryJson, summaryTable } from "../run-summary.ts";
 
 export const command: Command = {
   name: "run",

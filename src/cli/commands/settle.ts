@@ -1,9 +1,9 @@
 /** `retinue settle`: a person's word on an action of which nobody knows whether it happened. */
 import { Misconfigured } from "../../core/errors.ts";
-import type { Verdict } from "../../runtime/guardian.ts";
+import type { Verdict } from "../../guardian/guardian.ts";
 import { flagOption, textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type GivenOptions } from "../command.ts";
-import { withGuardian } from "../guardian.ts";
+import { withGuardian } from "../find-guardian.ts";
 
 export const command: Command = {
   name: "settle",

@@ -1,14 +1,14 @@
 /** `retinue status`: what runs, what it has used, what waits and for whom. */
 import { MICROS_PER_UNIT, showDuration } from "../../core/units.ts";
-import { EVERYONE } from "../../limits/port.ts";
+import { EVERYONE } from "../../limits/admission.ts";
 import { frozenBecause } from "../../limits/spending.ts";
-import { thawCommand } from "../../limits/why.ts";
-import type { Snapshot, SpecialistShown, WaitingForPerson } from "../../runtime/snapshot.ts";
-import type { SpecialistWebhooks, WebhooksShown } from "../../runtime/webhooks.ts";
+import { thawCommand } from "../../limits/wait-rules.ts";
+import type { Snapshot, SpecialistShown, WaitingForPerson } from "../../guardian/status.ts";
+import type { SpecialistWebhooks, WebhooksShown } from "../../webhooks/webhooks.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
-import { withGuardian } from "../guardian.ts";
+import { withGuardian } from "../find-guardian.ts";
 import type { Output } from "../output.ts";
-import { moment } from "../showing.ts";
+import { moment } from "../format-values.ts";
 
 export const command: Command = {
   name: "status",

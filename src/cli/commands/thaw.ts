@@ -2,7 +2,7 @@
 import { Misconfigured } from "../../core/errors.ts";
 import { textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
-import { withGuardian } from "../guardian.ts";
+import { withGuardian } from "../find-guardian.ts";
 
 export const command: Command = {
   name: "thaw",

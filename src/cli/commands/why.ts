@@ -1,8 +1,8 @@
 /** `retinue why`: which rule holds something back, since when and until when. */
-import type { Explanation } from "../../runtime/why.ts";
+import type { Explanation } from "../../guardian/explain.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
-import { withGuardian } from "../guardian.ts";
-import { moment } from "../showing.ts";
+import { withGuardian } from "../find-guardian.ts";
+import { moment } from "../format-values.ts";
 
 export const command: Command = {
   name: "why",

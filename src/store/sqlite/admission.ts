@@ -2,19 +2,19 @@
 import type { DatabaseSync } from "node:sqlite";
 import { asIntentId, type IntentId } from "../../core/ids.ts";
 import { HOUR } from "../../core/units.ts";
-import type { AdmissionRequest, AdmissionView, OwnLimitUse } from "../../limits/port.ts";
+import type { AdmissionRequest, AdmissionView, OwnLimitUse } from "../../limits/admission.ts";
 import { GUARDIAN, scopeOf } from "../../limits/spending.ts";
-import { JUMP_MS } from "../../limits/time.ts";
+import { JUMP_MS } from "../../limits/ledger-clock.ts";
 import type { Admission, AdmissionStore, Admit, Decide, Recovered, Settlement } from "../store.ts";
 import type { Commits } from "./commits.ts";
-import { createPullIn } from "./dues.ts";
-import type { GuardianTable } from "./limits/guardian.ts";
-import { createOwed } from "./limits/owed.ts";
-import type { QuotaTable } from "./limits/quota.ts";
-import type { Redating } from "./limits/redating.ts";
-import type { SpendingTable } from "./limits/spending.ts";
+import { createPullIn } from "./due-dates.ts";
+import type { GuardianTable } from "./controls.ts";
+import { createOwed } from "./obligations.ts";
+import type { QuotaTable } from "./quota.ts";
+import type { Redating } from "./clock-redating.ts";
+import type { SpendingTable } from "./spending.ts";
 import type { ApplyChange } from "./outbox.ts";
-import { RESTORED_CODE, RESTORED_MESSAGE, type RestoredTable } from "./restored.ts";
+import { RESTORED_CODE, RESTORED_MESSAGE, type RestoredTable } from "./restore-detection.ts";
 import { maybeNumber, numberOf, textOf } from "./rows.ts";
 
 /** No request is under way longer than this. */

@@ -1,14 +1,14 @@
 /** Webhook deliveries in SQLite: durable before they are answered, known for as long as a sender may repeat them. */
 import type { DatabaseSync } from "node:sqlite";
-import type { NewEvent } from "../../contract/happening.ts";
+import type { NewEvent } from "../../contract/event.ts";
 import { DAY } from "../../core/units.ts";
-import type { DeliveryArrival, DeliveryEnd, DeliveryStore, KeptHealth, Nudge, StoredDelivery } from "../../inbox/port.ts";
-import { LOOKED_AT } from "../../schedule/port.ts";
+import type { DeliveryArrival, DeliveryEnd, DeliveryStore, KeptHealth, Nudge, StoredDelivery } from "../inbox.ts";
+import { LOOKED_AT } from "../sources.ts";
 import { asHandle, type Handle } from "../../core/ids.ts";
 import { parseJson } from "../../core/json.ts";
 import type { Commits } from "./commits.ts";
 import type { InsertEvent } from "./inbox.ts";
-import { createLeftovers, type Leftovers } from "./leftovers.ts";
+import { createLeftovers, type Leftovers } from "./unhandled-deliveries.ts";
 import { bytesOf, maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
 
 /** Senders are known to repeat for up to four days; ten times that keeps identities well past it. */

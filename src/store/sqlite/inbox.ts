@@ -1,12 +1,12 @@
 /** The inbox in SQLite: one row per identity and specialist. */
-import type { NewEvent } from "../../contract/happening.ts";
+import type { NewEvent } from "../../contract/event.ts";
 import type { DatabaseSync } from "node:sqlite";
 import { asEventId, asHandle, type Handle } from "../../core/ids.ts";
 import type { Json } from "../../core/json.ts";
-import { MAX_CRASHES, type Arrival, type ClaimedEvent, type InboxStore, type ParkedEvent } from "../../inbox/port.ts";
+import { MAX_CRASHES, type Arrival, type ClaimedEvent, type InboxStore, type ParkedEvent } from "../inbox.ts";
 import type { Commits } from "./commits.ts";
 import { jsonOf, maybeText, numberOf, textOf, type Row } from "./rows.ts";
-import type { WatchWriter } from "./watches.ts";
+import type { WatchWriter } from "./sources.ts";
 
 /** How an event is inserted, also from the outbox, which reports what became of intents. */
 export type InsertEvent = (event: NewEvent, now: number) => boolean;

@@ -3,15 +3,15 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { LANES, type Effect, type Lane } from "../../contract/operations.ts";
 import { Fatal } from "../../core/errors.ts";
 import { asHandle, asIntentId } from "../../core/ids.ts";
-import { UNDATED, type Intent, type IntentMove, type IntentState, type OutboxStore, type Requests } from "../../outbox/port.ts";
+import { UNDATED, type Intent, type IntentMove, type IntentState, type OutboxStore, type Requests } from "../../outbox/intent.ts";
 import type { Settlement } from "../../limits/spending.ts";
 import type { Paid } from "../store.ts";
 import type { Commits } from "./commits.ts";
 import type { InsertEvent } from "./inbox.ts";
-import type { SpendingTable } from "./limits/spending.ts";
-import { RESTORED_CODE } from "./restored.ts";
+import type { SpendingTable } from "./spending.ts";
+import { RESTORED_CODE } from "./restore-detection.ts";
 import { jsonOf, maybeNumber, maybeText, numberOf, objectOf, textOf, type Row } from "./rows.ts";
-import { INTENT_FREE, type WatchWriter } from "./watches.ts";
+import { INTENT_FREE, type WatchWriter } from "./sources.ts";
 
 const COLUMNS = [
   "seq",

@@ -1,15 +1,15 @@
 /** Handlings in SQLite: steps, the specialist's own value, and the transaction that ends a run. */
-import type { NewEvent } from "../../contract/happening.ts";
+import type { NewEvent } from "../../contract/event.ts";
 import type { DatabaseSync } from "node:sqlite";
 import { Refused } from "../../core/errors.ts";
 import type { Handle } from "../../core/ids.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { HOUR } from "../../core/units.ts";
-import type { DraftIntent, FinishedRun, IntentRefusal, RecentWords, RunStore, StoredIntent } from "../../specialist/port.ts";
+import type { DraftIntent, FinishedRun, IntentRefusal, RecentWords, RunStore, StoredIntent } from "../runs.ts";
 import type { Commits } from "./commits.ts";
 import type { InsertEvent } from "./inbox.ts";
-import type { GuardianTable } from "./limits/guardian.ts";
-import { RESTORED_CODE, RESTORED_MESSAGE, type Restored, type RestoredTable } from "./restored.ts";
+import type { GuardianTable } from "./controls.ts";
+import { RESTORED_CODE, RESTORED_MESSAGE, type Restored, type RestoredTable } from "./restore-detection.ts";
 import { maybeText, numberOf, objectOf, type Row } from "./rows.ts";
 
 export interface RunTables {

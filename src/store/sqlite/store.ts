@@ -6,21 +6,21 @@ import type { Store } from "../store.ts";
 import { createAdmission, createRecovery } from "./admission.ts";
 import { Commits } from "./commits.ts";
 import { MEMORY, openDatabase, type DatabaseOptions, type OpenDatabase } from "./database.ts";
-import { createGuardian } from "./guardian.ts";
+import { createGuardian } from "./keys.ts";
 import { createDeliveries } from "./deliveries.ts";
 import { createHistory, createPrune } from "./history.ts";
 import { createInbox, createInsertEvent } from "./inbox.ts";
-import { GuardianTable } from "./limits/guardian.ts";
-import { QuotaTable } from "./limits/quota.ts";
-import { createRedating } from "./limits/redating.ts";
-import { SpendingTable } from "./limits/spending.ts";
+import { GuardianTable } from "./controls.ts";
+import { QuotaTable } from "./quota.ts";
+import { createRedating } from "./clock-redating.ts";
+import { SpendingTable } from "./spending.ts";
 import { createApplyChange, createOutbox } from "./outbox.ts";
-import { RestoredTable } from "./restored.ts";
-import { createRoster } from "./roster.ts";
+import { RestoredTable } from "./restore-detection.ts";
+import { createRoster } from "./specialists.ts";
 import { createRuns } from "./runs.ts";
-import { createStandingTable } from "./standing.ts";
+import { createStandingTable } from "./network-state.ts";
 import { createUpkeep } from "./upkeep.ts";
-import { createSchedule, createWatchWriter } from "./watches.ts";
+import { createSchedule, createWatchWriter } from "./sources.ts";
 
 export interface SqliteStoreOptions extends DatabaseOptions {
   /** A file, or `:memory:`. */

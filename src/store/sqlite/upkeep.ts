@@ -5,8 +5,8 @@ import { pathToFileURL } from "node:url";
 import { messageOf, Misconfigured } from "../../core/errors.ts";
 import type { UpkeepStore } from "../store.ts";
 import type { Commits } from "./commits.ts";
-import { createMeta } from "./meta.ts";
-import { markCopy } from "./restored.ts";
+import { createMeta } from "./metadata.ts";
+import { markCopy } from "./restore-detection.ts";
 
 const SALT = "salt";
 const NETWORK = "network";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { skillFor } from "../../../agents/data-worker/skills/index.ts";
 import { seededRandom } from "../../../src/core/random.ts";
-import { checkDeliverable, makeTask, TASK_KINDS, type Task } from "../../../src/network/tasks/index.ts";
-import { EXAMPLES, fitted } from "../../network/tasks/examples.ts";
+import { checkDeliverable, makeTask, TASK_KINDS, type Task } from "../../../src/local-network/residents/jobs/job-kinds.ts";
+import { EXAMPLES, fitted } from "../../local-network/residents/examples.ts";
 
 const SEEDS = 40;
 

@@ -1,0 +1,26 @@
+/** Times and shares as people read them, and nothing of a secret. */
+import { Scrubber, type Secret } from "../core/secret.ts";
+import { DAY, showDuration } from "../core/units.ts";
+import { timeOfDay } from "./progress.ts";
+
+/** `14:03:21 (2m ago)`, with the date where it is another day's. */
+export function moment(at: number, now: number): string {
+  const day = Math.abs(now - at) < DAY ? "" : `${new Date(at).toISOString().slice(0, 10)} `;
+  const away = showDuration(Math.abs(now - at));
+  return `${day}${timeOfDay(at)} (${at <= now ? `${away} ago` : `in ${away}`})`;
+}
+
+/** `▓▓▓░░░░░`: how much of a limit is used. */
+export function bar(used: number, limit: number, width: number): string {
+  const share = limit <= 0 ? 0 : Math.min(1, Math.max(0, used / limit));
+  // Something used is never shown as nothing.
+  const full = used > 0 ? Math.max(1, Math.round(share * width)) : 0;
+  return "▓".repeat(full) + "░".repeat(Math.max(0, width - full));
+}
+
+/** The same, with whatever is in it of these secrets taken out. */
+export function withoutSecrets<Shown>(shown: Shown, secrets: readonly Secret[]): Shown {
+  const scrubber = new Scrubber();
+  for (const secret of secrets) scrubber.add(secret);
+  return JSON.parse(scrubber.clean(JSON.stringify(shown))) as Shown;
+}

@@ -1,0 +1,75 @@
+/** Says what happens as it happens: one line per action for people, one JSON object a line for machines. */
+import { ANNOUNCEMENT_NAMES, type AnnouncementName, type Announcements, type Announcer, type Listener } from "../core/events.ts";
+import type { LogLine } from "../core/log.ts";
+import { MINUTE } from "../core/units.ts";
+import type { Output, Paint } from "./output.ts";
+import { printable } from "./output.ts";
+import { TELL, type Told } from "./describe-event.ts";
+
+/** Calls `listener` with everything that is announced. Answers how to stop that. */
+export function listenToAll(announcer: Announcer, listener: Listener): () => void {
+  const stops = ANNOUNCEMENT_NAMES.map((name) => listenTo(announcer, name, listener));
+  return () => stops.forEach((stop) => stop());
+}
+
+function listenTo<Name extends AnnouncementName>(announcer: Announcer, name: Name, listener: Listener): () => void {
+  const heard = (what: Announcements[Name]): void => listener(name, what);
+  // The emitter's types do not follow a name that is itself a type parameter.
+  announcer.on(name as "poll", heard as (what: Announcements["poll"]) => void);
+  return () => void announcer.off(name as "poll", heard as (what: Announcements["poll"]) => void);
+}
+
+/** The same wait of the same specialist is said once in this time. */
+const WAIT_SAID_MS = MINUTE;
+const MAX_REMEMBERED = 10_000;
+
+/** Leaves out what was said a moment ago. */
+export function createFilter(): <Name extends AnnouncementName>(name: Name, what: Announcements[Name]) => Told | undefined {
+  const said = new Map<string, number>();
+  return (name, what) => {
+    const told = TELL[name](what);
+    if (told === undefined || (name !== "wait" && name !== "drift")) return told;
+    const rule = "rule" in what ? `${what.lane} ${what.rule}` : told.text;
+    const key = `${name} ${what.handle} ${rule}`;
+    const last = said.get(key);
+    if (last !== undefined && what.at - last < WAIT_SAID_MS) return undefined;
+    if (said.size >= MAX_REMEMBERED) said.clear();
+    said.set(key, what.at);
+    return told;
+  };
+}
+
+/** Lines as they come, for pipes and logs. */
+export function reportLines(announcer: Announcer, out: Output): () => void {
+  const filter = createFilter();
+  return listenToAll(announcer, (name, what) => {
+    const told = filter(name, what);
+    if (out.json ? name !== "request" && name !== "poll" : told !== undefined)
+      out.progress({ type: name, ...what }, told === undefined ? "" : actionLine(what.at, what.handle, told, out.paint));
+  });
+}
+
+export function actionLine(at: number, handle: string, told: Told, paint: Paint): string {
+  const who = handle === "" ? "" : `${paint.bold(handle)} `;
+  return `${paint.dim(timeOfDay(at))}  ${who}${painted(told, paint)}`;
+}
+
+export function painted({ text, tone }: Told, paint: Paint): string {
+  const shown = printable(text).replaceAll("\n", " ");
+  if (tone === "good") return paint.green(shown);
+  if (tone === "bad") return paint.yellow(shown);
+  return tone === "quiet" ? paint.dim(shown) : shown;
+}
+
+export function timeOfDay(at: number): string {
+  return new Date(at).toTimeString().slice(0, 8);
+}
+
+/** A log line of the runtime's or a definition's, for people. */
+export function logLine(line: LogLine, paint: Paint): string {
+  const { handle, ...fields } = line.fields;
+  const rest = Object.entries(fields).map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
+  const who = typeof handle === "string" ? `${paint.bold(handle)} ` : "";
+  const label = line.level === "error" ? paint.red("error ") : line.level === "warn" ? paint.yellow("warning ") : "";
+  return `${paint.dim(timeOfDay(line.at))}  ${who}${label}${printable([line.message, ...rest].join(" ")).replaceAll("\n", " ")}`;
+}

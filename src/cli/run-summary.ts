@@ -1,0 +1,66 @@
+/** What came of it: the table at the end, and the same as JSON. */
+import type { EndpointSet } from "../contract/operations.ts";
+import { CREDITS, MICROS_PER_UNIT } from "../core/units.ts";
+import type { SpecialistShown } from "../guardian/status.ts";
+import type { Output } from "./output.ts";
+
+export interface JobTotals {
+  readonly seen: number;
+  readonly applied: number;
+  readonly assigned: number;
+  readonly delivered: number;
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly paid: number;
+}
+
+export interface NetworkTotals {
+  readonly requests: number;
+  readonly refused429: number;
+}
+
+export function summaryJson(shown: readonly SpecialistShown[], set: EndpointSet): readonly object[] {
+  return shown.map(({ handle, tier, actions, quota, money }) => ({
+    handle,
+    set,
+    tier,
+    actions,
+    quota: quota ?? { hour: { used: 0, limit: 0 }, day: { used: 0, limit: 0 } },
+    spent: { [CREDITS]: 0, ...Object.fromEntries(money.map(({ currency, postedMicros }) => [currency, postedMicros / MICROS_PER_UNIT])) },
+  }));
+}
+
+const count = (shown: SpecialistShown, ...operations: readonly string[]): number =>
+  operations.reduce((sum, operation) => sum + (shown.actions[operation] ?? 0), 0);
+
+export function summaryTable(shown: readonly SpecialistShown[], out: Output): void {
+  out.line();
+  out.table(shown, [
+    { title: "specialist", value: (row) => row.handle },
+    { title: "tier", value: (row) => row.tier ?? "" },
+    { title: "posts", value: (row) => count(row, "posts.create"), align: "right" },
+    { title: "replies", value: (row) => count(row, "posts.reply"), align: "right" },
+    { title: "votes", value: (row) => count(row, "posts.vote"), align: "right" },
+    { title: "applied", value: (row) => count(row, "jobs.apply"), align: "right" },
+    { title: "delivered", value: (row) => count(row, "jobs.submit"), align: "right" },
+    { title: "spent", value: (row) => spentText(row), align: "right" },
+    {
+      title: "of the hour's requests",
+      value: (row) => (row.quota === undefined ? "" : `${row.quota.hour.used} of ${row.quota.hour.limit}`),
+      align: "right",
+    },
+  ]);
+}
+
+export function totalsLines(jobs: JobTotals, network: NetworkTotals, out: Output): void {
+  out.line();
+  out.line(
+    `Jobs: ${jobs.seen} seen, ${jobs.applied} applied for, ${jobs.assigned} won, ${jobs.delivered} delivered, ${out.paint.green(`${jobs.accepted} accepted`)}, ${jobs.rejected} turned down, ${jobs.paid} paid.`,
+  );
+  out.line(`Requests: ${network.requests}, of which the network refused ${network.refused429} as too many.`);
+}
+
+function spentText({ money }: SpecialistShown): string {
+  const spent = money.filter(({ postedMicros }) => postedMicros > 0);
+  return spent.length === 0 ? "-" : spent.map(({ currency, postedMicros }) => `${postedMicros / MICROS_PER_UNIT} ${currency}`).join(", ");
+}

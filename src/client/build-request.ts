@@ -1,0 +1,113 @@
+/** Turns a call by our names into method, path and body as a profile says; compiled once for each operation. */
+import type { Call } from "../contract/call.ts";
+import { endpointPath, type BaseAddress } from "../contract/base-address.ts";
+import type { Profile } from "../contract/profile/profile.ts";
+import type { ProfileOperation } from "../contract/profile/network-operations.ts";
+import { fillTemplate, pathBuilder } from "../contract/profile/template.ts";
+import { Refused } from "../core/errors.ts";
+import { isObject, type Json, type JsonObject } from "../core/json.ts";
+import { cursorParameters } from "./next-page.ts";
+
+export interface BuiltRequest {
+  /** With base path and query, encoded. */
+  readonly path: string;
+  readonly body: string | undefined;
+}
+
+/** Builds one operation's requests. Throws `Refused` (`target_*`, `input_*`) before anything is sent. */
+export type RequestBuilder = (call: Call) => BuiltRequest;
+
+const PAGING_INPUTS: ReadonlySet<string> = new Set(["limit", "cursor"]);
+
+export function requestBuilder(profile: Profile, operation: ProfileOperation, base: BaseAddress): RequestBuilder {
+  const buildPath = pathBuilder(endpointPath(base, operation.path));
+  const inQuery = operation.method === "GET" || operation.method === "DELETE";
+  const known = new Set(Object.keys(operation.input.shape));
+  const { query: queryTemplate, body: bodyTemplate } = operation;
+  const sendsBody = bodyTemplate === undefined ? !inQuery && known.size > 0 : bodyTemplate !== null;
+
+  return (call) => {
+    const input = checkInput(operation, known, call);
+    const values: JsonObject = call.target === undefined ? input : { ...input, target: call.target };
+    const path = buildPath(values);
+    const paging = operation.list ? pagingOf(profile, input) : [];
+    const rest = operation.list ? withoutPaging(input) : input;
+    const query: [string, Json][] = inQuery ? [...paging] : [];
+    if (queryTemplate !== undefined) query.unshift(...members(fillTemplate(queryTemplate, values)));
+    else if (inQuery && bodyTemplate === undefined) query.unshift(...members(rest));
+    const search = queryString(query);
+    if (!sendsBody) return { path: path + search, body: undefined };
+    const filled = bodyTemplate === undefined ? rest : fillTemplate(bodyTemplate, values);
+    const body = paging.length > 0 && isObject(filled) && !inQuery ? { ...filled, ...Object.fromEntries(paging) } : filled;
+    return { path: path + search, body: JSON.stringify(body ?? {}) };
+  };
+}
+
+function checkInput(operation: ProfileOperation, known: ReadonlySet<string>, call: Call): JsonObject {
+  if (operation.target !== undefined && call.target === undefined)
+    throw new Refused("target_missing", `${operation.name} needs the id of the ${operation.target} it acts on`);
+  if (operation.target === undefined && call.target !== undefined)
+    throw new Refused("target_unexpected", `${operation.name} acts on no object, got a target`);
+  const stray = Object.keys(call.input).find((name) => !known.has(name));
+  if (stray !== undefined)
+    throw new Refused("input_unknown", `${operation.name} has no input "${stray}"`, {
+      hint: known.size === 0 ? "it takes none" : `it takes ${[...known].join(", ")}`,
+    });
+  const parsed = operation.input.safeParse(call.input);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new Refused("input_invalid", `${operation.name}: ${issue?.path.join(".") ?? "input"}: ${issue?.message ?? "not valid"}`);
+  }
+  return translated(operation, parsed.data as JsonObject); // every input schema describes JSON
+}
+
+/** Replaces our words by the network's, and refuses those it has no word for. */
+function translated(operation: ProfileOperation, input: JsonObject): JsonObject {
+  let changed: Record<string, Json | undefined> | undefined;
+  for (const [name, words] of Object.entries(operation.values)) {
+    const value = input[name];
+    if (value === undefined) continue;
+    const key = typeof value === "string" ? value : JSON.stringify(value);
+    const word = Object.hasOwn(words, key) ? words[key] : undefined;
+    if (word === undefined) {
+      const taken = Object.keys(words).map((ours) => `"${ours}" (${JSON.stringify(words[ours])})`);
+      throw new Refused("input_unsupported", `this network's ${operation.name} cannot take ${name} "${key}"`, {
+        hint: `it takes only ${taken.join(", ")}`,
+      });
+    }
+    changed ??= { ...input };
+    changed[name] = word;
+  }
+  return changed ?? input;
+}
+
+function pagingOf(profile: Profile, input: JsonObject): [string, Json][] {
+  const { limit, cursor } = input;
+  const { paging } = profile;
+  const asked: [string, Json][] = [];
+  if (typeof limit === "number") asked.push([paging.limitParameter, Math.min(limit, paging.maxLimit)]);
+  if (typeof cursor !== "string") return asked;
+  const place = cursorParameters(paging, cursor);
+  // A link repeats the page size; the last word on a parameter is the link's.
+  return [...asked.filter(([name]) => !place.some(([other]) => other === name)), ...place];
+}
+
+function withoutPaging(input: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(input).filter(([name]) => !PAGING_INPUTS.has(name)));
+}
+
+function members(value: Json | undefined): [string, Json][] {
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, item]): [string, Json][] => (item === undefined || item === null ? [] : [[name, item]]));
+}
+
+function queryString(query: readonly [string, Json][]): string {
+  if (query.length === 0) return "";
+  // Later mentions of a name replace earlier ones, so that a link's parameters win over ours.
+  const parameters = new Map(query.map(([name, value]) => [name, Array.isArray(value) ? value.map(plain).join(",") : plain(value)]));
+  return `?${[...parameters].map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&")}`;
+}
+
+function plain(value: Json): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

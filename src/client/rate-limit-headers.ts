@@ -1,0 +1,138 @@
+/** What answer headers say of a key's limits, in every dialect that turns up; nothing of it is trusted upwards. */
+import type { LimitHints } from "../contract/call.ts";
+import type { Profile } from "../contract/profile/profile.ts";
+import { DAY, HOUR, SECOND } from "../core/units.ts";
+import type { WireHeaders } from "./transport.ts";
+
+const MAX_STRUCTURED_LENGTH = 1_000;
+const MAX_STRUCTURED_ITEMS = 10;
+
+export interface LimitReader {
+  /** Undefined where no header says anything. `nowMs` is the server's time where it sent one. */
+  hints(headers: WireHeaders, nowMs: number): LimitHints | undefined;
+  /** Milliseconds to wait: 0 or more and finite, or undefined for none or garbage. Clamping is up to the limits. */
+  retryAfterMs(headers: WireHeaders, nowMs: number, fromBody: unknown): number | undefined;
+}
+
+export function limitReader(names: Profile["limitHeaders"]): LimitReader {
+  return {
+    hints(headers, nowMs) {
+      const structured = readStructured(headers, names.structured);
+      const hour = count(headers, names.remainingHour) ?? structured?.hour;
+      const day = count(headers, names.remainingDay) ?? structured?.day;
+      const remaining = count(headers, names.remaining) ?? structured?.unknown;
+      const reset = resetMs(first(headers, names.reset), nowMs) ?? structured?.resetMs;
+      if (hour === undefined && day === undefined && remaining === undefined && reset === undefined) return undefined;
+      return {
+        ...(hour === undefined ? {} : { remainingHour: hour }),
+        ...(day === undefined ? {} : { remainingDay: day }),
+        ...(remaining === undefined ? {} : { remaining }),
+        ...(reset === undefined ? {} : { resetMs: reset }),
+      };
+    },
+    retryAfterMs: (headers, nowMs, fromBody) => waitMs(first(headers, names.retryAfter), nowMs) ?? waitMs(bodyText(fromBody), nowMs),
+  };
+}
+
+/** The first header of several that is there; of a repeated one, the first value. */
+function first(headers: WireHeaders, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const value = headers[name];
+    if (value !== undefined) return Array.isArray(value) ? value[0] : value;
+  }
+  return undefined;
+}
+
+function count(headers: WireHeaders, names: readonly string[]): number | undefined {
+  const text = first(headers, names);
+  return text !== undefined && /^ *-?\d{1,15}(?:\.\d+)? *$/.test(text) ? Math.max(0, Math.floor(Number(text))) : undefined;
+}
+
+function bodyText(value: unknown): string | undefined {
+  return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
+}
+
+/** `Retry-After`: seconds (negative ones count as 0), or an HTTP date. */
+function waitMs(text: string | undefined, nowMs: number): number | undefined {
+  if (text === undefined || text.length > 64) return undefined;
+  const trimmed = text.trim();
+  if (/^[+-]?\d+(?:\.\d+)?$/.test(trimmed)) return bounded(Number(trimmed) * SECOND);
+  if (!/^[A-Z][a-z]{2,8},? [\w -]+\d\d:\d\d:\d\d/.test(trimmed)) return undefined;
+  const at = Date.parse(trimmed);
+  return Number.isFinite(at) ? bounded(at - nowMs) : undefined;
+}
+
+/** Seconds from now, or seconds or milliseconds since the epoch: told apart by their size. */
+function resetMs(text: string | undefined, nowMs: number): number | undefined {
+  if (text === undefined || !/^ *\d{1,15}(?:\.\d+)? *$/.test(text)) return waitMs(text, nowMs);
+  const number = Number(text);
+  if (number < 1e9) return bounded(number * SECOND);
+  return bounded((number < 1e11 ? number * SECOND : number) - nowMs);
+}
+
+function bounded(ms: number): number {
+  return Math.min(Math.max(0, Math.round(ms)), Number.MAX_SAFE_INTEGER);
+}
+
+interface Structured {
+  hour?: number;
+  day?: number;
+  unknown?: number;
+  resetMs?: number;
+}
+
+/** `"day";r=40;t=300` with lengths from `RateLimit-Policy`, and the older `limit=100, remaining=50, reset=5`. */
+function readStructured(headers: WireHeaders, names: readonly string[]): Structured | undefined {
+  const text = joined(headers, names);
+  if (text === undefined || text.length > MAX_STRUCTURED_LENGTH) return undefined;
+  const old = parameters(text.replaceAll(",", ";"));
+  if (old.get("remaining") !== undefined && !text.includes("r=")) return described(old.get("remaining"), old.get("reset"));
+  const lengths = policyLengths(
+    joined(
+      headers,
+      names.map((name) => `${name}-policy`),
+    ),
+  );
+  const found: Structured = {};
+  let resetS: number | undefined;
+  const items = text.split(",", MAX_STRUCTURED_ITEMS);
+  for (const item of items) {
+    const name = /^\s*"?([^";\s]*)/.exec(item)?.[1]?.toLowerCase() ?? "";
+    const given = parameters(item);
+    const left = given.get("r");
+    if (left === undefined) continue;
+    const length = lengths.get(name);
+    if (length === HOUR || (length === undefined && /hour/.test(name))) found.hour = left;
+    else if (length === DAY || (length === undefined && /day|daily/.test(name))) found.day = left;
+    else found.unknown = Math.min(left, found.unknown ?? left);
+    resetS = Math.min(given.get("t") ?? Infinity, resetS ?? Infinity);
+  }
+  if (resetS !== undefined && Number.isFinite(resetS)) found.resetMs = resetS * SECOND;
+  return found;
+}
+
+function described(remaining: number | undefined, resetS: number | undefined): Structured {
+  return { ...(remaining === undefined ? {} : { unknown: remaining }), ...(resetS === undefined ? {} : { resetMs: resetS * SECOND }) };
+}
+
+function joined(headers: WireHeaders, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const value = headers[name];
+    if (value !== undefined) return Array.isArray(value) ? value.join(", ") : value;
+  }
+  return undefined;
+}
+
+function policyLengths(text: string | undefined): Map<string, number> {
+  const lengths = new Map<string, number>();
+  if (text === undefined || text.length > MAX_STRUCTURED_LENGTH) return lengths;
+  for (const item of text.split(",", MAX_STRUCTURED_ITEMS)) {
+    const seconds = parameters(item).get("w");
+    if (seconds !== undefined) lengths.set(/^\s*"?([^";\s]*)/.exec(item)?.[1]?.toLowerCase() ?? "", seconds * SECOND);
+  }
+  return lengths;
+}
+
+function parameters(item: string): Map<string, number> {
+  return new Map([...item.matchAll(/(?:^|;)\s*([a-z]+)=(\d{1,12})(?=\s*(?:;|$))/g)].map((match) => [match[1] ?? "", Number(match[2])]));
+}

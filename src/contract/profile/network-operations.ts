@@ -1,0 +1,168 @@
+/** What every operation is on one network: the table's row, the set's endpoint and the profile's overrides as one value. */
+import { z } from "zod";
+import type { Json } from "../../core/json.ts";
+import {
+  isOperationName,
+  OPERATION_NAMES,
+  OPERATIONS,
+  SETS,
+  type Effect,
+  type EndpointSet,
+  type Lane,
+  type Method,
+  type Operation,
+  type RecordName,
+} from "../operations.ts";
+import type { InputField, OperationOverride, OperationSource, Price, ProfileData } from "./source.ts";
+import { targetBy } from "./template.ts";
+
+export interface ProfileOperation {
+  readonly name: string;
+  readonly purpose: string;
+  readonly method: Method;
+  /** With `:id`, `:handle`, `:target` or `{target}` for the object acted on. Empty where `unsupported`. */
+  readonly path: string;
+  readonly target?: NonNullable<Operation["target"]>;
+  /** What the object acted on is named by. */
+  readonly targetBy?: "id" | "handle";
+  readonly query?: Readonly<Record<string, string | number | boolean>>;
+  /** What to send; undefined for the inputs by our own names, null for nothing. */
+  readonly body?: Json;
+  readonly values: Readonly<Record<string, Readonly<Record<string, Json>>>>;
+  readonly input: z.ZodObject;
+  readonly effect: Effect;
+  readonly lane: Lane;
+  readonly price: Price;
+  /** Where an answer says what it really cost. */
+  readonly charged?: readonly string[];
+  /** Requests of quota that one call costs. */
+  readonly weight: number;
+  readonly record: RecordName;
+  readonly list: boolean;
+  readonly answer: "record" | "any";
+  /** Why the network lacks it. */
+  readonly unsupported?: string;
+  /** Not one of the 29: named by the profile alone. */
+  readonly extra: boolean;
+}
+
+/** All operations that a profile can name, by name. */
+export function profileOperations(data: ProfileData, set: EndpointSet): ReadonlyMap<string, ProfileOperation> {
+  const known = OPERATION_NAMES.map((name): [string, ProfileOperation] => [
+    name,
+    merged(OPERATIONS[name], data.operations[name] ?? {}, OPERATIONS[name].endpoints[set], missingIn(name, set)),
+  ]);
+  const extra = Object.entries(data.extra).map(([name, source]): [string, ProfileOperation] => [name, extraOperation(name, source)]);
+  return new Map([...known, ...extra]);
+}
+
+function merged(
+  row: Operation,
+  over: OperationOverride,
+  endpoint: { readonly method: Method; readonly path: string } | undefined,
+  missing: string | undefined,
+): ProfileOperation {
+  const method = over.method ?? endpoint?.method;
+  const path = over.path ?? endpoint?.path;
+  const unsupported =
+    reasonOf(over.unsupported, row.name) ??
+    (method === undefined || path === undefined ? (missing ?? "no path is known for it") : undefined);
+  return {
+    name: row.name,
+    purpose: over.purpose ?? row.purpose,
+    method: method ?? "GET",
+    path: path ?? "",
+    ...targetOf(row.target, path),
+    ...shared(over, row.input),
+    effect: over.effect ?? row.effect,
+    lane: over.lane ?? row.lane,
+    record: over.record ?? row.record,
+    list: over.list ?? row.list === true,
+    ...(unsupported === undefined ? {} : { unsupported }),
+    extra: false,
+  };
+}
+
+function extraOperation(name: string, source: OperationSource): ProfileOperation {
+  const unsupported = reasonOf(source.unsupported, name);
+  return {
+    name,
+    purpose: source.purpose ?? name,
+    method: source.method,
+    path: source.path,
+    ...targetOf(source.target, source.path),
+    ...shared(source, z.object({})),
+    effect: source.effect,
+    lane: source.lane ?? "act",
+    record: source.record ?? "none",
+    list: source.list ?? false,
+    ...(unsupported === undefined ? {} : { unsupported }),
+    extra: true,
+  };
+}
+
+function targetOf(target: ProfileOperation["target"], path: string | undefined): Pick<ProfileOperation, "target" | "targetBy"> {
+  return target === undefined ? {} : { target, targetBy: targetBy(path ?? "") ?? "id" };
+}
+
+function shared(
+  over: OperationOverride,
+  input: z.ZodObject,
+): Pick<ProfileOperation, "query" | "body" | "values" | "input" | "price" | "charged" | "weight" | "answer"> {
+  return {
+    ...(over.query === undefined ? {} : { query: over.query }),
+    ...(over.body === undefined ? {} : { body: over.body }),
+    values: over.values ?? {},
+    input: over.input === undefined ? input : input.extend(inputShape(over.input)),
+    price: over.price ?? "free",
+    ...(over.charged === undefined ? {} : { charged: over.charged }),
+    weight: over.weight ?? 1,
+    answer: over.answer ?? "record",
+  };
+}
+
+function reasonOf(unsupported: boolean | string | undefined, name: string): string | undefined {
+  if (unsupported === undefined || unsupported === false) return undefined;
+  return unsupported === true ? `this network's profile says it has no ${name}` : unsupported;
+}
+
+/** `Set A has no agents.create (Set B has it)`, for an operation of the table that a set does not publish. */
+export function missingIn(name: string, set: EndpointSet): string | undefined {
+  if (!isOperationName(name) || OPERATIONS[name].endpoints[set] !== undefined) return undefined;
+  const having = SETS.filter((other) => OPERATIONS[name].endpoints[other] !== undefined).map((other) => `Set ${other.toUpperCase()}`);
+  return `Set ${set.toUpperCase()} has no ${name} (${having.join(" and ")} has it)`;
+}
+
+function inputShape(fields: Readonly<Record<string, InputField>>): Record<string, z.ZodType> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => {
+      const type = inputType(field);
+      return [name, field.required === true ? type : type.optional()];
+    }),
+  );
+}
+
+function inputType({ type, oneOf, max }: InputField): z.ZodType {
+  switch (type) {
+    case "text":
+      return oneOf === undefined
+        ? z
+            .string()
+            .min(1)
+            .max(max ?? 1_000_000)
+        : z.enum(oneOf);
+    case "number":
+      return z.number().max(max ?? Number.MAX_SAFE_INTEGER);
+    case "integer":
+      return z
+        .number()
+        .int()
+        .max(max ?? Number.MAX_SAFE_INTEGER);
+    case "boolean":
+      return z.boolean();
+    case "words":
+      return z.array(oneOf === undefined ? z.string() : z.enum(oneOf)).max(max ?? 1_000);
+    case "json":
+      return z.json();
+  }
+}

@@ -1,0 +1,34 @@
+/** Endpoint set B as data: what is published comes from the operations table, what is not is stated here and marked. */
+import { ENDPOINT_ROWS } from "../../operations.ts";
+import { lists, PRICES, records, SHARED_GUESSES, singles, speech, statuses, tiersOf } from "./common.ts";
+
+const operations = {
+  "posts.vote": { body: { direction: "{direction}" }, answer: "any" },
+  "communities.join": { answer: "any" },
+  ...PRICES,
+};
+
+export const SET_B = {
+  name: "set-b",
+  operations,
+  extra: {},
+  limits: [],
+  tiers: tiersOf("b"),
+  trust: {},
+  records,
+  lists,
+  singles,
+  statuses,
+  ...speech,
+  guesses: [
+    ...SHARED_GUESSES,
+    "webhooks",
+    ...ENDPOINT_ROWS.filter(({ set }) => set === "b").flatMap(({ operation, method }) => [
+      // The one payload that is published is a new post's `content`.
+      ...(method === "GET" || method === "DELETE" || operation === "posts.create" ? [] : [`operations.${operation}.body`]),
+      `operations.${operation}.price`,
+      `operations.${operation}.effect`,
+      `operations.${operation}.answer`,
+    ]),
+  ],
+};

@@ -1,0 +1,99 @@
+/** Templates of paths, queries and bodies: `{content}` stands for an input by our name, `{target}` for the object acted on. */
+import { Refused } from "../../core/errors.ts";
+import { isObject, type Json, type JsonObject } from "../../core/json.ts";
+
+const WHOLE = /^\{([A-Za-z]\w*)\}$/;
+const PLACE = /\{([A-Za-z]\w*)\}/g;
+const PATH_PLACE = /:([A-Za-z]\w*)|\{([A-Za-z]\w*)\}/g;
+/** Names under which a path may ask for the object acted on. */
+const TARGET_NAMES: ReadonlySet<string> = new Set(["id", "handle", "target"]);
+const MAX_PATH_VALUE_LENGTH = 512;
+
+/** The names a template asks for. */
+export function templateFields(template: Json): string[] {
+  if (typeof template === "string") return [...template.matchAll(PLACE)].map((match) => match[1] ?? "");
+  if (Array.isArray(template)) return template.flatMap((item: Json) => templateFields(item));
+  return isObject(template) ? Object.values(template).flatMap((item) => (item === undefined ? [] : templateFields(item))) : [];
+}
+
+/** The names a path asks for; the object acted on is always `target`. */
+export function pathFields(path: string): string[] {
+  return [...path.matchAll(PATH_PLACE)].map((match) => sourceName(match[1] ?? match[2] ?? ""));
+}
+
+/** Whether a path asks for the object acted on by its handle; undefined where it asks for none. */
+export function targetBy(path: string): "id" | "handle" | undefined {
+  const names = [...path.matchAll(PATH_PLACE)].map((match) => match[1] ?? match[2] ?? "").filter((name) => TARGET_NAMES.has(name));
+  return names.length === 0 ? undefined : names.includes("handle") ? "handle" : "id";
+}
+
+function sourceName(name: string): string {
+  return TARGET_NAMES.has(name) ? "target" : name;
+}
+
+/**
+ * Fills a template. A string that is one place takes the value as it is, whatever its type; a place inside a longer
+ * string takes its text. What asks for a missing value is left out.
+ */
+export function fillTemplate(template: Json, values: JsonObject): Json | undefined {
+  if (typeof template === "string") return fillText(template, values);
+  if (Array.isArray(template)) {
+    return template.map((item: Json) => fillTemplate(item, values)).filter((item) => item !== undefined);
+  }
+  if (!isObject(template)) return template;
+  const filled: Record<string, Json> = {};
+  for (const [key, item] of Object.entries(template)) {
+    const value = item === undefined ? undefined : fillTemplate(item, values);
+    if (value !== undefined) filled[key] = value;
+  }
+  return filled;
+}
+
+function fillText(template: string, values: JsonObject): Json | undefined {
+  const whole = WHOLE.exec(template)?.[1];
+  if (whole !== undefined) return values[whole];
+  let missing = false;
+  const filled = template.replaceAll(PLACE, (_, name: string) => {
+    const value = values[name];
+    if (value === undefined || value === null) missing = true;
+    return typeof value === "string" ? value : JSON.stringify(value ?? "");
+  });
+  return missing ? undefined : filled;
+}
+
+/** A path ready to be filled many times. Throws `Refused` (`target_invalid`) on a value that cannot stand in a path. */
+export function pathBuilder(path: string): (values: JsonObject) => string {
+  const pieces: (string | { readonly name: string })[] = [];
+  let from = 0;
+  for (const match of path.matchAll(PATH_PLACE)) {
+    pieces.push(path.slice(from, match.index), { name: sourceName(match[1] ?? match[2] ?? "") });
+    from = match.index + match[0].length;
+  }
+  pieces.push(path.slice(from));
+  return (values) => {
+    let built = "";
+    for (const piece of pieces) built += typeof piece === "string" ? piece : pathValue(piece.name, values[piece.name]);
+    return built;
+  };
+}
+
+function pathValue(name: string, value: Json | undefined): string {
+  const text = typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value;
+  // "." and ".." survive encoding, and every URL parser then walks up the path.
+  if (
+    typeof text !== "string" ||
+    text === "" ||
+    text === "." ||
+    text === ".." ||
+    text.length > MAX_PATH_VALUE_LENGTH ||
+    !text.isWellFormed()
+  )
+    throw new Refused(
+      "target_invalid",
+      `expected an id or handle for "${name}", got ${typeof text === "string" ? "an unusable text" : typeof value}`,
+      {
+        hint: `an id is 1 to ${MAX_PATH_VALUE_LENGTH} characters, and neither "." nor ".."`,
+      },
+    );
+  return encodeURIComponent(text);
+}

@@ -1,0 +1,42 @@
+/** Paths into foreign JSON: `author.handle`, `errors.0.message`, and `$` for the whole value. */
+import { isObject, type Json } from "../../core/json.ts";
+
+export interface FieldPath {
+  readonly text: string;
+  readonly segments: readonly string[];
+}
+
+/** A path a profile may hold: names, or numbers for places in a list, joined by dots. */
+export const FIELD_PATH = /^(?:\$|[^\s.$]+(?:\.[^\s.]+){0,7})$/;
+
+export function fieldPath(text: string): FieldPath {
+  return { text, segments: text === "$" ? [] : text.split(".") };
+}
+
+/** The value at a path, or undefined. Only own properties count, so `constructor` finds nothing. */
+export function valueAt(value: Json | undefined, path: FieldPath): Json | undefined {
+  let at: Json | undefined = value;
+  for (const segment of path.segments) {
+    if (Array.isArray(at)) at = /^\d{1,4}$/.test(segment) ? at[Number(segment)] : undefined;
+    else if (isObject(at) && Object.hasOwn(at, segment)) at = at[segment];
+    else return undefined;
+  }
+  return at;
+}
+
+/** The first of several paths whose value `accept` takes. */
+export function firstAt<T>(value: Json | undefined, paths: readonly FieldPath[], accept: (found: Json) => T | undefined): T | undefined {
+  for (const path of paths) {
+    const found = valueAt(value, path);
+    const accepted = found === undefined || found === null ? undefined : accept(found);
+    if (accepted !== undefined) return accepted;
+  }
+  return undefined;
+}
+
+/** The kind of a JSON value as a word that may be logged, since it says nothing of the value. */
+export function typeOf(value: Json | undefined): string {
+  if (value === undefined) return "missing";
+  if (value === null) return "null";
+  return Array.isArray(value) ? "list" : typeof value;
+}

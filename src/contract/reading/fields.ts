@@ -1,0 +1,90 @@
+/** The fields of every record by our names, each with the kind of value that is read from it. */
+import type { RecordName } from "../operations.ts";
+
+/**
+ * - `id`: a string, or a whole number within 2^53; always given as a string
+ * - `time`: ISO 8601, HTTP date, or epoch seconds or milliseconds; given in milliseconds
+ * - `seconds`: a duration in seconds; given in milliseconds
+ * - `words`: a list of strings; `refs`: a list of ids, or of objects that hold one
+ * - `status`: a job's status, normalised; `posts`: nested posts
+ * - `vote`: how whoever asks has voted, as a word, a number or yes and no; `null` is no vote
+ * - `secret`: taken out of the answer and handed over wrapped
+ */
+export const FIELD_KINDS = [
+  "id",
+  "text",
+  "number",
+  "integer",
+  "boolean",
+  "time",
+  "seconds",
+  "words",
+  "refs",
+  "status",
+  "vote",
+  "json",
+  "posts",
+  "secret",
+] as const;
+export type FieldKind = (typeof FIELD_KINDS)[number];
+
+const person = { authorId: "id", authorHandle: "id" } as const;
+
+export const FIELDS = {
+  post: {
+    id: "id",
+    ...person,
+    content: "text",
+    community: "id",
+    parentId: "id",
+    createdAtMs: "time",
+    votes: "number",
+    replyCount: "integer",
+    likedBy: "refs",
+    ownVote: "vote",
+    replies: "posts",
+  },
+  job: {
+    id: "id",
+    ...person,
+    title: "text",
+    description: "text",
+    skills: "words",
+    reward: "number",
+    status: "status",
+    assigneeId: "id",
+    assigneeHandle: "id",
+    deadlineMs: "time",
+    createdAtMs: "time",
+    applicantIds: "refs",
+    applied: "boolean",
+    input: "json",
+    verdict: "text",
+  },
+  agent: {
+    id: "id",
+    handle: "id",
+    name: "text",
+    bio: "text",
+    skills: "words",
+    tier: "text",
+    trust: "text",
+    reputation: "number",
+    apiKey: "secret",
+  },
+  community: { id: "id", handle: "id", name: "text", description: "text", memberCount: "integer", joined: "boolean" },
+  webhook: { id: "id", url: "text", events: "words", active: "boolean", webhookSecret: "secret" },
+  stats: { id: "id", reputation: "number" },
+  result: { id: "id", title: "text", url: "text", snippet: "text" },
+  application: { id: "id", jobId: "id", status: "text" },
+  token: { expiresInMs: "seconds", accessToken: "secret", refreshToken: "secret" },
+} as const satisfies { readonly [record in Exclude<RecordName, "none">]: Readonly<Record<string, FieldKind>> };
+
+export type ReadableRecord = keyof typeof FIELDS;
+
+/** Records that are nothing without their own id. */
+export const NEEDS_ID: ReadonlySet<RecordName> = new Set(["post", "job", "agent", "community", "webhook"]);
+
+export function isReadableRecord(record: RecordName): record is ReadableRecord {
+  return record !== "none";
+}

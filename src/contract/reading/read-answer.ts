@@ -1,0 +1,237 @@
+/**
+ * Lenient reading of a network's answers: unknown fields are kept, names are tried in order, nothing is invented and
+ * nothing throws. What departs from what was seen before comes back as observations.
+ */
+import { isObject, type Json, type JsonObject } from "../../core/json.ts";
+import { Secret } from "../../core/secret.ts";
+import type { Secrets } from "../call.ts";
+import { fieldPath, typeOf, valueAt, type FieldPath } from "./field-path.ts";
+import { FIELDS, isReadableRecord, NEEDS_ID, type ReadableRecord } from "./fields.ts";
+import type { RecordName } from "../operations.ts";
+import type { Observation, Pins } from "./pins.ts";
+import type { Profile } from "../profile/profile.ts";
+import { boundedRaw, compileSpeech, readFields, type Speech } from "./read-fields.ts";
+import type { NetworkRecord } from "../records.ts";
+
+/** What says neither how long it is nor where it goes on may have been cut off where it shows at least this many. */
+export const MAY_BE_CUT_OFF = 10;
+/** Items past this in one page are not read, and count as skipped. */
+export const MAX_PAGE_ITEMS = 1_000;
+/** Keys of both published prefixes are secret wherever they stand in an answer. */
+const KEY_SHAPED = /^(?:sk-agent-|sk_live_)\S{4,}$/;
+const MAX_SCRUBBED_DEPTH = 64;
+
+export interface RecordReading {
+  /** Undefined where the answer does not hold such a record. */
+  readonly record: NetworkRecord | undefined;
+  readonly secrets: Secrets | undefined;
+  readonly drift: readonly Observation[];
+}
+
+export interface ListReading {
+  /** Undefined where the answer holds no list. */
+  readonly items: readonly NetworkRecord[] | undefined;
+  /** Items that are no such record. */
+  readonly skipped: number;
+  readonly drift: readonly Observation[];
+}
+
+interface Reader {
+  readonly speech: Speech;
+  readonly lists: (record: ReadableRecord) => readonly FieldPath[];
+  /** Those of them that no other record is listed under. */
+  readonly ownLists: (record: ReadableRecord) => readonly FieldPath[];
+  readonly singles: (record: ReadableRecord) => readonly FieldPath[];
+}
+
+const readers = new WeakMap<Profile, Reader>();
+
+function readerOf(profile: Profile): Reader {
+  const known = readers.get(profile);
+  if (known !== undefined) return known;
+  const places = (source: Readonly<Record<string, readonly string[] | undefined>>): ((record: ReadableRecord) => readonly FieldPath[]) => {
+    const compiled = new Map(
+      (Object.keys(FIELDS) as ReadableRecord[]).map((record) => [
+        record,
+        [...new Set([...(source[record] ?? []), ...(source["any"] ?? [])])].map(fieldPath),
+      ]),
+    );
+    return (record) => compiled.get(record) ?? [];
+  };
+  const { any: _anyList, ...ownLists } = profile.lists;
+  const reader = {
+    speech: compileSpeech(profile),
+    lists: places(profile.lists),
+    ownLists: places(ownLists),
+    singles: places(profile.singles),
+  };
+  readers.set(profile, reader);
+  return reader;
+}
+
+/** One record out of an answer. With `pins` (of one operation), changes since earlier answers are reported. */
+export function readRecord(profile: Profile, record: RecordName, body: Json | undefined, pins?: Pins): RecordReading {
+  const drift: Observation[] = [];
+  if (!isReadableRecord(record)) return { record: undefined, secrets: undefined, drift };
+  const { speech, singles } = readerOf(profile);
+  const object = placeOf(speech, record, body, singles(record), pins, drift);
+  if (object === undefined) return { record: undefined, secrets: undefined, drift };
+  const values = readFields(speech, record, object, pins, drift);
+  return { record: asRecord(record, values, object), secrets: secretsOf(record, values), drift };
+}
+
+const WHOLE = fieldPath("$");
+
+/** One record out of what a delivery is about: the object itself, wherever answers keep such a record, or as they do. */
+export function readObject(profile: Profile, record: ReadableRecord, object: Json | undefined): NetworkRecord | undefined {
+  const { speech, singles } = readerOf(profile);
+  const found = placeOf(speech, record, object, [WHOLE, ...singles(record)], undefined, []);
+  return found === undefined ? undefined : asRecord(record, readFields(speech, record, found, undefined, []), found);
+}
+
+/** The object of an answer that reads best as the record: its own id, then most fields; ties go to the earlier place. */
+function placeOf(
+  speech: Speech,
+  record: ReadableRecord,
+  body: Json | undefined,
+  places: readonly FieldPath[],
+  pins: Pins | undefined,
+  drift: Observation[],
+): JsonObject | undefined {
+  const pinned = pins?.place === undefined ? undefined : places.find((place) => place.text === pins.place);
+  const known = pinned === undefined ? undefined : valueAt(body, pinned);
+  const others = places.some((place) => place !== pinned && isObject(valueAt(body, place)));
+  if (isObject(known) && !(others && isHollow(speech, record, known, pins))) return known;
+  let best: { readonly place: FieldPath; readonly object: JsonObject; readonly score: number } | undefined;
+  for (const place of places) {
+    const object = valueAt(body, place);
+    if (!isObject(object)) continue;
+    const values = readFields(speech, record, object, undefined, []);
+    const readable = !NEEDS_ID.has(record) || values["id"] !== undefined;
+    const score = readable ? Object.keys(values).length : 0;
+    if (score > (best?.score ?? 0)) best = { place, object, score };
+  }
+  if (isObject(known) && (best === undefined || best.place === pinned)) return known;
+  if (best === undefined) {
+    // Records that need no id may be empty objects; the outermost one is theirs.
+    return !NEEDS_ID.has(record) && isObject(body) ? body : undefined;
+  }
+  if (pins !== undefined) {
+    if (pins.place !== undefined) {
+      drift.push({ severity: "breaking", kind: "winner-change", record, path: `record at ${best.place.text}`, type: "object" });
+      return undefined;
+    }
+    pins.place = best.place.text;
+  }
+  return best.object;
+}
+
+/** Nothing but an id where more was read before: it may be the id of the answer, with the record somewhere else in it. */
+function isHollow(speech: Speech, record: ReadableRecord, object: JsonObject, pins: Pins | undefined): boolean {
+  if (!NEEDS_ID.has(record) || pins === undefined || pins.fields.size < 2 || !pins.fields.has("id")) return false;
+  return Object.keys(readFields(speech, record, object, undefined, [])).every((field) => field === "id");
+}
+
+/** A page of records out of an answer. Where the next page is, the client reads from body and headers. */
+export function readList(profile: Profile, record: RecordName, body: Json | undefined, pins?: Pins): ListReading {
+  const drift: Observation[] = [];
+  if (!isReadableRecord(record)) return { items: undefined, skipped: 0, drift };
+  const { speech, lists, ownLists } = readerOf(profile);
+  // Some languages write an empty list as null: under its own name it is one. Elsewhere null may stand for "nothing, since it failed".
+  const isNothing = ownLists(record).some((place) => valueAt(body, place) === null);
+  const list = listOf(record, body, lists(record), pins, drift, isNothing);
+  if (list === undefined) return { items: undefined, skipped: 0, drift };
+  const items: NetworkRecord[] = [];
+  for (const item of list.slice(0, MAX_PAGE_ITEMS)) {
+    if (!isObject(item)) continue;
+    const read = asRecord(record, readFields(speech, record, item, pins, drift), item);
+    if (read !== undefined) items.push(read);
+  }
+  return { items, skipped: list.length - items.length, drift };
+}
+
+function listOf(
+  record: ReadableRecord,
+  body: Json | undefined,
+  places: readonly FieldPath[],
+  pins: Pins | undefined,
+  drift: Observation[],
+  isNothing: boolean,
+): readonly Json[] | undefined {
+  let empty: readonly Json[] | undefined = isNothing ? [] : undefined;
+  for (const place of places) {
+    const list = valueAt(body, place);
+    if (!Array.isArray(list)) continue;
+    if (pins?.place !== undefined && pins.place !== place.text) {
+      // An empty page under the known name, beside a list under another one, is the known list. An empty one under
+      // another name alone is believed as little as a full one: that something is not in it would prove nothing.
+      const known: Json | undefined = valueAt(body, fieldPath(pins.place));
+      if (Array.isArray(known)) return known;
+      drift.push({ severity: "breaking", kind: "winner-change", record, path: `list at ${place.text}`, type: "list" });
+      return undefined;
+    }
+    if (list.length === 0) {
+      empty ??= list;
+      continue;
+    }
+    if (pins !== undefined) pins.place = place.text;
+    return list;
+  }
+  if (empty === undefined && pins?.place !== undefined)
+    drift.push({
+      severity: "breaking",
+      kind: "missing-field",
+      record,
+      path: `list at ${pins.place}`,
+      type: typeOf(valueAt(body, fieldPath(pins.place))),
+    });
+  return empty;
+}
+
+/** Records whose answers may hand out a key; text of others is never searched for one. */
+export const MAY_HOLD_SECRETS: ReadonlySet<RecordName> = new Set(["agent", "token", "webhook"]);
+const SECRET_FIELDS = ["apiKey", "accessToken", "refreshToken", "webhookSecret"] as const;
+
+function asRecord(record: ReadableRecord, values: Readonly<Record<string, unknown>>, object: JsonObject): NetworkRecord | undefined {
+  if (NEEDS_ID.has(record) && values["id"] === undefined) return undefined;
+  const read: Record<string, unknown> = { kind: record, ...values };
+  for (const field of SECRET_FIELDS) delete read[field];
+  if (record !== "token") read["raw"] = boundedRaw(MAY_HOLD_SECRETS.has(record) ? scrubbed(object, secretsOf(record, values)) : object);
+  // The table of fields gives each the kind its schema asks for; a property test holds every reading against the schemas.
+  return read as NetworkRecord;
+}
+
+function secretsOf(record: ReadableRecord, values: Readonly<Record<string, unknown>>): Secrets | undefined {
+  let secrets: Record<string, Secret> | undefined;
+  for (const field of SECRET_FIELDS) {
+    const value = values[field];
+    if (typeof value === "string" && Object.hasOwn(FIELDS[record], field)) (secrets ??= {})[field] = new Secret(value);
+  }
+  return secrets;
+}
+
+/** A body without the secrets it handed out, and without anything shaped like a key. */
+export function withoutSecrets(body: Json | undefined, secrets: Secrets | undefined): Json | undefined {
+  return body === undefined ? undefined : scrub(body, valuesOf(secrets), 0);
+}
+
+function scrubbed(object: JsonObject, secrets: Secrets | undefined): JsonObject {
+  return scrubMembers(object, valuesOf(secrets), 0);
+}
+
+function valuesOf(secrets: Secrets | undefined): ReadonlySet<string> {
+  return new Set(secrets === undefined ? [] : Object.values(secrets).map((secret: Secret) => secret.reveal()));
+}
+
+function scrub(value: Json, secrets: ReadonlySet<string>, depth: number): Json {
+  if (typeof value === "string") return secrets.has(value) || KEY_SHAPED.test(value) ? "[secret]" : value;
+  if (depth > MAX_SCRUBBED_DEPTH) return null;
+  if (Array.isArray(value)) return value.map((item: Json) => scrub(item, secrets, depth + 1));
+  return isObject(value) ? scrubMembers(value, secrets, depth) : value;
+}
+
+function scrubMembers(object: JsonObject, secrets: ReadonlySet<string>, depth: number): JsonObject {
+  const clean: Record<string, Json | undefined> = {};
+  for (const [key, item] of Object.entries(object)) clean[key] = item === undefined ? undefined : scrub(item, secrets, depth + 1);
+  return clean;
+}

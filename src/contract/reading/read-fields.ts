@@ -1,0 +1,267 @@
+/** Reads the fields of one record out of one foreign object, by the candidates of a profile. */
+import { isObject, type Json, type JsonObject } from "../../core/json.ts";
+import { fieldPath, typeOf, valueAt, type FieldPath } from "./field-path.ts";
+import { FIELDS, type FieldKind, type ReadableRecord } from "./fields.ts";
+import { createPins, MAX_KNOWN_KEYS, type Observation, type Pin, type Pins, type Severity } from "./pins.ts";
+import type { Profile } from "../profile/profile.ts";
+import { JOB_STATUSES, type JobStatus } from "../records.ts";
+import {
+  readBoolean,
+  readId,
+  readInteger,
+  readNumber,
+  readReferences,
+  readSeconds,
+  readText,
+  readTime,
+  readVote,
+  readWords,
+  statusWord,
+  type TimeFormat,
+} from "./values.ts";
+
+/** A field is called gone after this many records without it, once it was seen in as many. */
+const GONE_AFTER = 20;
+const MAX_NESTED_POSTS = 1_000;
+
+export interface CompiledField {
+  readonly name: string;
+  readonly kind: FieldKind;
+  readonly candidates: readonly FieldPath[];
+}
+
+/** A profile's reading rules, compiled once. */
+export interface Speech {
+  readonly fields: { readonly [record in ReadableRecord]: readonly CompiledField[] };
+  /** First segments of all candidates: top-level keys that are no news. */
+  readonly named: { readonly [record in ReadableRecord]: ReadonlySet<string> };
+  readonly statuses: ReadonlyMap<string, JobStatus>;
+  readonly times: TimeFormat;
+}
+
+export function compileSpeech(profile: Pick<Profile, "records" | "statuses" | "times">): Speech {
+  const fields = (record: ReadableRecord): CompiledField[] => {
+    const candidates: Readonly<Record<string, readonly string[] | undefined>> = profile.records[record] ?? {};
+    return Object.entries<FieldKind>(FIELDS[record]).flatMap(([name, kind]) => {
+      const paths = (candidates[name] ?? []).map(fieldPath);
+      return paths.length === 0 ? [] : [{ name, kind, candidates: paths }];
+    });
+  };
+  const compiled = mapRecords(fields);
+  const named = mapRecords(
+    (record) => new Set(compiled[record].flatMap((field) => field.candidates.map((path) => path.segments[0] ?? "$"))),
+  );
+  const statuses = JOB_STATUSES.flatMap((status) =>
+    (profile.statuses[status] ?? []).map((word): [string, JobStatus] => [statusWord(word), status]),
+  );
+  return { fields: compiled, named, statuses: new Map(statuses), times: profile.times };
+}
+
+function mapRecords<T>(make: (record: ReadableRecord) => T): { [record in ReadableRecord]: T } {
+  return {
+    post: make("post"),
+    job: make("job"),
+    agent: make("agent"),
+    community: make("community"),
+    webhook: make("webhook"),
+    stats: make("stats"),
+    result: make("result"),
+    application: make("application"),
+    token: make("token"),
+  };
+}
+
+/** The values of all fields that could be read, by our names. Secrets are among them, as plain text. */
+export function readFields(
+  speech: Speech,
+  record: ReadableRecord,
+  object: JsonObject,
+  pins: Pins | undefined,
+  drift: Observation[],
+  within = "",
+): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  const report: Report = (severity, kind, path, type) => void drift.push({ severity, kind, record, path: `${within}${path}`, type });
+  const reading: ObjectReading = { speech, object, pins, drift, report };
+  for (const field of speech.fields[record]) {
+    const pin = pins?.fields.get(field.name);
+    const value = pin === undefined ? readFirst(reading, field) : readPinned(reading, field, pin);
+    if (value !== undefined) values[field.name] = value;
+    if (value === "unknown" && field.kind === "status") report("warning", "new-status", field.name, "string");
+  }
+  if (pins !== undefined) noteNewKeys(speech, record, object, pins, report);
+  return values;
+}
+
+type Report = (severity: Severity, kind: Observation["kind"], path: string, type: string) => void;
+
+/** One object as it is read. */
+interface ObjectReading {
+  readonly speech: Speech;
+  readonly object: JsonObject;
+  readonly pins: Pins | undefined;
+  readonly drift: Observation[];
+  readonly report: Report;
+}
+
+/** Old events would be new again, and a specialist could no longer tell itself from others, if these were read elsewhere. */
+const IDENTITIES: ReadonlySet<FieldKind> = new Set(["id", "refs", "secret"]);
+
+function readFirst(reading: ObjectReading, field: CompiledField): unknown {
+  const { object, pins, report } = reading;
+  let misfit: { readonly where: string; readonly type: string } | undefined;
+  for (const path of field.candidates) {
+    const found = valueAt(object, path);
+    if (field.kind === "vote" && found === null) return readVote(found);
+    if (found === undefined || found === null) continue;
+    const taken = take(reading, field, found);
+    if (taken !== undefined) {
+      const by = taken.by === undefined ? {} : { by: taken.by };
+      pins?.fields.set(field.name, { path: path.text, type: typeOf(found), seen: 1, missed: 0, ...by });
+      return taken.value;
+    }
+    misfit ??= { where: `${field.name} at ${path.text}`, type: typeOf(found) };
+  }
+  if (misfit !== undefined && pins !== undefined && !pins.misfits.has(misfit.where)) {
+    pins.misfits.add(misfit.where);
+    report(field.name === "id" ? "breaking" : "note", "type-change", misfit.where, misfit.type);
+  }
+  return undefined;
+}
+
+function readPinned(reading: ObjectReading, field: CompiledField, pin: Pin): unknown {
+  const { object, report } = reading;
+  const where = `${field.name} at ${pin.path}`;
+  const isIdentity = IDENTITIES.has(field.kind);
+  const pinned = field.candidates.find((path) => path.text === pin.path);
+  const found = pinned === undefined ? undefined : valueAt(object, pinned);
+  if (field.kind === "vote" && found === null) return readVote(found);
+  if (found !== undefined && found !== null) {
+    const taken = take(reading, field, found, pin.by);
+    const type = typeOf(found);
+    if (taken === undefined) {
+      const elsewhere = take(reading, field, found)?.by;
+      if (elsewhere === undefined) report(isIdentity ? "breaking" : "warning", "type-change", where, type);
+      else report("breaking", "winner-change", `${where}${elsewhere === "" ? "" : `.${elsewhere}`}`, type);
+      return undefined;
+    }
+    if (type !== pin.type) report("warning", "type-change", where, type);
+    pin.type = type;
+    if (taken.by !== undefined) pin.by = taken.by;
+    pin.seen++;
+    pin.missed = 0;
+    return taken.value;
+  }
+  for (const path of field.candidates) {
+    const other = path.text === pin.path ? undefined : valueAt(object, path);
+    const taken = other === undefined || other === null ? undefined : take(reading, field, other);
+    if (taken === undefined) continue;
+    // Text that moved is still the text.
+    report(isIdentity ? "breaking" : "warning", "winner-change", `${field.name} at ${path.text}`, typeOf(other));
+    return isIdentity ? undefined : taken.value;
+  }
+  pin.missed++;
+  if (field.name === "id") report("breaking", "missing-field", where, "missing");
+  else if (pin.missed === GONE_AFTER && pin.seen >= GONE_AFTER) report("warning", "missing-field", where, "missing");
+  return undefined;
+}
+
+function noteNewKeys(speech: Speech, record: ReadableRecord, object: JsonObject, pins: Pins, report: Report): void {
+  const first = pins.known.size === 0;
+  for (const key of Object.keys(object)) {
+    if (pins.known.has(key) || speech.named[record].has(key)) continue;
+    if (pins.known.size >= MAX_KNOWN_KEYS) return;
+    pins.known.add(key);
+    // The first record is what the network is like; only what comes later is news.
+    if (!first) report("note", "new-field", key.length > 64 ? "(long key)" : key, typeOf(object[key]));
+  }
+  if (first) pins.known.add("$");
+}
+
+/** The value of ours that a foreign one stands for; of references also the member that holds each id, which is the given one. */
+function take(
+  { speech, pins, drift }: ObjectReading,
+  { name, kind }: CompiledField,
+  found: Json,
+  by?: string,
+): { readonly value: unknown; readonly by?: string | undefined } | undefined {
+  if (kind === "refs") {
+    const references = readReferences(found, by);
+    if (references === undefined || (references.ids.length === 0 && by !== undefined && readReferences(found)?.by !== undefined))
+      return undefined;
+    return { value: references.ids, by: references.by };
+  }
+  const value = kind === "posts" ? readNested(speech, found, pins, drift, name) : convert(speech, kind, found);
+  return value === undefined ? undefined : { value };
+}
+
+function convert(speech: Speech, kind: Exclude<FieldKind, "refs" | "posts">, found: Json): unknown {
+  switch (kind) {
+    case "id":
+      return readId(found);
+    case "text":
+      return readText(found);
+    case "secret":
+      return typeof found === "string" && found.length >= 8 ? found : undefined;
+    case "number":
+      return readNumber(found);
+    case "integer":
+      return readInteger(found);
+    case "boolean":
+      return readBoolean(found);
+    case "time":
+      return readTime(found, speech.times);
+    case "seconds":
+      return readSeconds(found);
+    case "words":
+      return readWords(found);
+    case "status":
+      return typeof found === "string" || typeof found === "number"
+        ? (speech.statuses.get(statusWord(String(found))) ?? "unknown")
+        : undefined;
+    case "vote":
+      return readVote(found);
+    case "json":
+      return found;
+  }
+}
+
+function readNested(speech: Speech, found: Json, pins: Pins | undefined, drift: Observation[], field: string): unknown[] | undefined {
+  if (!Array.isArray(found)) return undefined;
+  const nested = pins === undefined ? undefined : (pins.nested ??= createPins());
+  return found.slice(0, MAX_NESTED_POSTS).flatMap((item: Json) => {
+    if (!isObject(item)) return [];
+    const { replies: _deeper, ...values } = readFields(speech, "post", item, nested, drift, `${field}.`);
+    return typeof values["id"] === "string" ? [{ kind: "post", ...values, raw: boundedRaw(item) }] : [];
+  });
+}
+
+/** What one record's `raw` may weigh, in characters of its strings plus a few for each value. */
+export const MAX_RAW_SIZE = 256 * 1_024;
+
+/** The object itself where it is small enough, else without the members that take it over `MAX_RAW_SIZE`. */
+export function boundedRaw(object: JsonObject): JsonObject {
+  let left = MAX_RAW_SIZE;
+  let whole = true;
+  const kept: Record<string, Json | undefined> = {};
+  for (const [key, value] of Object.entries(object)) {
+    const size = key.length + sizeOf(value, left);
+    if (size > left) whole = false;
+    else {
+      left -= size;
+      kept[key] = value;
+    }
+  }
+  return whole ? object : kept;
+}
+
+function sizeOf(value: Json | undefined, limit: number): number {
+  if (typeof value === "string") return value.length + 2;
+  if (typeof value !== "object" || value === null) return 8;
+  let size = 2;
+  for (const [key, item] of Object.entries(value)) {
+    if (size > limit) return size;
+    size += key.length + sizeOf(item, limit - size);
+  }
+  return size;
+}

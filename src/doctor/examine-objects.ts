@@ -1,0 +1,103 @@
+/** The doctor's look at single objects: where they are in an answer, and what they show that lists do not. */
+import { fieldPath, valueAt } from "../contract/reading/field-path.ts";
+import { isReadableRecord, type ReadableRecord } from "../contract/reading/fields.ts";
+import type { Profile } from "../contract/profile/profile.ts";
+import type { NetworkRecord } from "../contract/records.ts";
+import { isObject, type Json, type JsonObject } from "../core/json.ts";
+import type { Exchange } from "../client/client.ts";
+import type { Sample, Samples } from "./examine-records.ts";
+import { bodyOf, finding, shown, succeeded, type Ask, type Finding, type Proposal } from "./finding.ts";
+import { findSingle, pathFor } from "./guess-shapes.ts";
+
+const SINGLES = ["posts.get", "jobs.get", "communities.get", "agents.get"] as const;
+/** Objects looked at until one shows what is looked for. Each is a charged read. */
+const MAX_TRIES = 3;
+/** What single objects show and lists do not, by record. */
+const WHOLE: { readonly [record in ReadableRecord]?: readonly string[] } = { post: ["replies"], job: ["input", "verdict"] };
+
+/** Reads one object of each kind alone: it must be there, and be the one that was asked for. */
+export async function* examineSingles(profile: Profile, ask: Ask, samples: Samples): AsyncGenerator<Finding> {
+  for (const name of SINGLES) {
+    const operation = profile.operations.get(name);
+    if (operation === undefined || operation.unsupported !== undefined || !isReadableRecord(operation.record)) continue;
+    const { record } = operation;
+    const known = (samples.get(record) ?? []).slice(0, WHOLE[record] === undefined ? 1 : MAX_TRIES);
+    let unseen = WHOLE[record] ?? [];
+    for (const [tries, sample] of known.entries()) {
+      const target = operation.targetBy === "handle" ? (sample.handle ?? sample.id) : sample.id;
+      const answer = await ask({ operation: name, target, input: {} });
+      if (answer === undefined) return;
+      const place = placeIn(profile, record, answer, sample);
+      if (tries === 0) yield placed(name, record, answer, sample, place);
+      if (place === undefined) break;
+      const found = moreIn(profile, record, valueAt(bodyOf(answer), fieldPath(place)), sample, unseen);
+      if (found.finding !== undefined) yield found.finding;
+      unseen = found.unseen;
+      if (unseen.length === 0 || record !== "post") break;
+    }
+  }
+}
+
+function recordOf({ outcome }: Exchange): NetworkRecord | undefined {
+  return outcome.class === "confirmed" ? outcome.record : undefined;
+}
+
+/** Where the object that was asked for stands in the answer. */
+function placeIn(profile: Profile, record: ReadableRecord, answer: Exchange, { id }: Sample): string | undefined {
+  if (!succeeded(answer)) return undefined;
+  const idPaths: readonly string[] = profile.records[record]?.["id"] ?? [];
+  return idPaths.flatMap((path) => findSingle(bodyOf(answer), path, id) ?? [])[0];
+}
+
+function placed(name: string, record: ReadableRecord, answer: Exchange, { id }: Sample, place: string | undefined): Finding {
+  const read = recordOf(answer);
+  if (read !== undefined && "id" in read && read.id === id)
+    return finding("shapes", "ok", `${name} gives the ${record} that was asked for`);
+  if (!succeeded(answer)) return finding("shapes", "warning", `${name} answers ${shown(answer.outcome)}`);
+  if (place === undefined) return finding("shapes", "problem", `${name} holds no ${record} with the id its list gave`);
+  return finding("shapes", "warning", `${name} has its ${record} at ${place}`, [
+    { path: ["singles", record], value: [place], isDoubtful: false },
+  ]);
+}
+
+/** Looks for fields among what the single object holds and its list did not. */
+function moreIn(
+  profile: Profile,
+  record: ReadableRecord,
+  value: Json | undefined,
+  { item }: Sample,
+  wanted: readonly string[],
+): { readonly finding?: Finding; readonly unseen: readonly string[] } {
+  if (!isObject(value) || wanted.length === 0) return { unseen: wanted };
+  const listed = new Set(pathsIn(item));
+  const extra = pathsIn(value).filter((path) => !listed.has(path));
+  const known = (field: string): boolean => (profile.records[record]?.[field] ?? []).some((path) => extra.includes(path));
+  const proposals: Proposal[] = [];
+  const unseen = wanted.filter((field) => {
+    if (known(field)) return false;
+    const fits = extra.filter((path) => field !== "replies" || holdsPosts(profile, valueAt(value, fieldPath(path))));
+    const named = pathFor(field, fits);
+    const path = named ?? (fits.length === 1 && field !== "verdict" ? fits[0] : undefined);
+    if (path === undefined) return true;
+    proposals.push({ path: ["records", record, field], value: [path], isDoubtful: named === undefined });
+    return false;
+  });
+  if (proposals.length === 0) return { unseen };
+  const guessed = proposals.map(({ path, value: paths }) => `${path[2] ?? ""} at ${Array.isArray(paths) ? String(paths[0]) : ""}`);
+  return { finding: finding("shapes", "warning", `a whole ${record} also shows ${guessed.join(", ")}`, proposals), unseen };
+}
+
+/** A list of objects that each have the id of a post. */
+function holdsPosts(profile: Profile, value: Json | undefined): boolean {
+  if (!Array.isArray(value) || value.length === 0) return false;
+  const ids = profile.records["post"]?.["id"] ?? [];
+  return value.every((item: Json) => isObject(item) && ids.some((path) => valueAt(item, fieldPath(path)) !== undefined));
+}
+
+/** Members of an object and of the objects in it. */
+function pathsIn(object: JsonObject): readonly string[] {
+  return Object.entries(object).flatMap(([key, value]) => {
+    if (value === undefined || value === null || /[\s.$]/.test(key)) return [];
+    return [key, ...(isObject(value) ? Object.keys(value).flatMap((inner) => (/[\s.$]/.test(inner) ? [] : [`${key}.${inner}`])) : [])];
+  });
+}

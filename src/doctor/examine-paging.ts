@@ -1,0 +1,158 @@
+/** The doctor's look at lists as lists: how they are paged, in what order they come, and whether they hold still. */
+import { resolveProfile, type Profile } from "../contract/profile/profile.ts";
+import { isObject, type Json } from "../core/json.ts";
+import type { Exchange } from "../client/client.ts";
+import { bodyOf, finding, idsOf, type Ask, type Finding, type Proposal } from "./finding.ts";
+import { cursorOf, linkTo } from "../client/next-page.ts";
+
+const FEED = "posts.list";
+const SMALL = 2;
+/** Names that paging parameters go by, likeliest first. Each try is a charged read, so the lists are short. */
+const CURSOR_PARAMETERS = ["cursor", "after", "next", "page_token", "starting_after"];
+const LIMIT_PARAMETERS = ["limit", "per_page", "page_size", "count"];
+
+type Paging = Partial<Profile["paging"]>;
+
+/** Tries the profile's paging, then what the answer hints at, then the usual ways; the first that gives new items wins. */
+export async function* examinePaging(profile: Profile, ask: Ask): AsyncGenerator<Finding> {
+  const whole = await ask({ operation: FEED, input: {} });
+  if (whole === undefined || whole.outcome.class !== "confirmed") return;
+  const all = idsOf(whole.outcome);
+  if (all.length <= SMALL) return void (yield finding("paging", "note", `${FEED} has ${all.length} items: too few to see paging`));
+  const sized = await pageSize(profile, ask, all.length);
+  if (sized === undefined) return;
+  const { page, limit } = sized;
+  const first = idsOf(page.outcome);
+  for (const paging of waysToPage(profile, page)) {
+    const second = await secondPage(withPaging(profile, { ...limit, ...paging }), ask, page);
+    if (second === "spent") return;
+    const fresh = second.filter((id) => !first.includes(id));
+    if (second.length === 0 || fresh.length === 0) continue;
+    const changed: Paging = { ...limit, ...paging, ...firstPageOf(paging, all.indexOf(second[0] ?? ""), first.length) };
+    const stated = Object.entries(changed).filter(
+      ([key, value]) => JSON.stringify(value) !== JSON.stringify(profile.paging[key as keyof Paging]),
+    );
+    const overlap = second.length - fresh.length;
+    yield finding(
+      "paging",
+      stated.length === 0 ? "ok" : "warning",
+      `${FEED} pages by ${paging.style ?? profile.paging.style}${overlap === 0 ? "" : `, with ${overlap} items of the page before`}`,
+      stated.map(([key, value]): Proposal => ({ path: ["paging", key], value: value as Json, isDoubtful: false })),
+    );
+    return;
+  }
+  yield finding("paging", "warning", `${FEED}: no way to a second page was found; only its ${first.length} first items can be seen`, [
+    { path: ["paging", "style"], value: "none", isDoubtful: true },
+  ]);
+}
+
+/** Where the second page begins two pages down, the network counts its pages from 0. */
+function firstPageOf({ style }: Paging, at: number, size: number): Paging {
+  return style === "page" && at >= 2 * size ? { firstPage: 0 } : {};
+}
+
+function withPaging(profile: Profile, paging: Paging): Profile {
+  return resolveProfile({ extends: profile.set === "a" ? "set-a" : "set-b", paging }, profile);
+}
+
+/** A page shorter than the whole, where some parameter brings it about. */
+async function pageSize(
+  profile: Profile,
+  ask: Ask,
+  whole: number,
+): Promise<{ readonly page: Exchange; readonly limit: Paging } | undefined> {
+  const names = [profile.paging.limitParameter, ...LIMIT_PARAMETERS.filter((name) => name !== profile.paging.limitParameter)];
+  let last: Exchange | undefined;
+  for (const limitParameter of names) {
+    const page = await ask({ operation: FEED, input: { limit: SMALL } }, withPaging(profile, { limitParameter }));
+    if (page === undefined) return undefined;
+    if (page.outcome.class !== "confirmed") continue;
+    last ??= page;
+    const count = idsOf(page.outcome).length;
+    if (count > 0 && count < whole) return { page, limit: { limitParameter } };
+  }
+  return last === undefined ? undefined : { page: last, limit: {} };
+}
+
+function waysToPage(profile: Profile, page: Exchange): Paging[] {
+  const hints = scalarsBeside(bodyOf(page));
+  const cursors = hints.filter(
+    ({ path, value }) => typeof value === "string" && value !== "" && /next|cursor|after|continu|token|older/i.test(path),
+  );
+  const [cursor] = cursors;
+  const link = page.wire.kind === "answer" ? linkTo(page.wire.headers["link"], "next") : undefined;
+  const more = hints.filter(({ path, value }) => typeof value === "boolean" && /more|next/i.test(path)).map(({ path }) => path);
+  const asUrl = cursor !== undefined && typeof cursor.value === "string" && /^(?:https?:\/)?\/.*\?/.test(cursor.value);
+  const next = (style: "page" | "offset", parameter: string): Paging => ({
+    style,
+    parameter,
+    ...(more[0] === undefined ? {} : { next: [more[0]] }),
+  });
+  return [
+    ...(page.outcome.class === "confirmed" && page.outcome.next !== undefined ? [{}] : []),
+    ...(link === undefined ? [] : [{ style: "link" as const }]),
+    ...(asUrl ? [{ style: "link" as const, next: [cursor.path] }] : []),
+    ...(cursor === undefined || asUrl
+      ? []
+      : parametersFor(profile, cursor.path).map((parameter) => ({ style: "cursor" as const, parameter, next: [cursor.path] }))),
+    next("page", "page"),
+    next("offset", "offset"),
+    next("page", "p"),
+    next("offset", "skip"),
+  ];
+}
+
+/** What the profile says comes first, then what the place of the cursor is called, as `page_token` in `next_page_token`. */
+function parametersFor({ paging }: Profile, path: string): readonly string[] {
+  const name = path.split(".").at(-1) ?? path;
+  const stem = name.replace(/^next[_-]?/i, "");
+  const derived = stem === "" ? [] : [stem.slice(0, 1).toLowerCase() + stem.slice(1)];
+  return [...new Set([paging.parameter, ...derived, ...CURSOR_PARAMETERS, name])];
+}
+
+/** Plain values of an answer outside its lists. */
+function scalarsBeside(value: Json | undefined, path = "", depth = 0): { readonly path: string; readonly value: Json }[] {
+  if (!isObject(value) || depth > 3) return [];
+  return Object.entries(value).flatMap(([key, item]) => {
+    const here = path === "" ? key : `${path}.${key}`;
+    if (item === undefined || item === null || /[\s.$]/.test(key)) return [];
+    return typeof item === "object" ? scalarsBeside(item, here, depth + 1) : [{ path: here, value: item }];
+  });
+}
+
+/** The ids of what comes after the first page when a profile's paging is followed. */
+async function secondPage(profile: Profile, ask: Ask, page: Exchange): Promise<readonly string[] | "spent"> {
+  // The first page is read again as this profile would, since where "next" is may be what differs.
+  const again = await ask({ operation: FEED, input: { limit: SMALL } }, profile);
+  if (again === undefined) return "spent";
+  const next = again.outcome.class === "confirmed" ? again.outcome.next : undefined;
+  const cursor = next === undefined ? undefined : cursorOf(next);
+  if (cursor === undefined || page.outcome.class !== "confirmed") return [];
+  const second = await ask({ operation: FEED, input: { limit: SMALL, cursor } }, profile);
+  return second === undefined ? "spent" : idsOf(second.outcome);
+}
+
+/** Newest first or last, and whether two readings give the same. */
+export async function* examineOrder(ask: Ask): AsyncGenerator<Finding> {
+  const first = await ask({ operation: FEED, input: {} });
+  const again = first === undefined ? undefined : await ask({ operation: FEED, input: {} });
+  if (first === undefined || again === undefined || first.outcome.class !== "confirmed" || again.outcome.class !== "confirmed") return;
+  const times = (first.outcome.items ?? []).flatMap((item) =>
+    item.kind === "post" && item.createdAtMs !== undefined ? [item.createdAtMs] : [],
+  );
+  const steps = times.slice(1).map((time, index) => time - (times[index] ?? time));
+  const order =
+    steps.length === 0
+      ? "unknown"
+      : steps.every((step) => step <= 0)
+        ? "newest first"
+        : steps.every((step) => step >= 0)
+          ? "oldest first"
+          : "mixed";
+  yield finding("order", order === "newest first" ? "ok" : "note", `${FEED}: order ${order}`);
+  const later = new Set(idsOf(again.outcome));
+  const lost = idsOf(first.outcome).filter((id) => !later.has(id)).length;
+  yield lost === 0
+    ? finding("order", "ok", `${FEED}: nothing went missing between two readings`)
+    : finding("order", "note", `${FEED}: ${lost} items of one reading were not in the next, so a page proves no absence`);
+}

@@ -1,0 +1,205 @@
+/** The doctor's look at records: where lists and single objects are, and which fields a profile fails to find. */
+import { fieldPath, firstAt, valueAt } from "../contract/reading/field-path.ts";
+import { FIELDS, isReadableRecord, type FieldKind, type ReadableRecord } from "../contract/reading/fields.ts";
+import { createPins } from "../contract/reading/pins.ts";
+import { resolveProfile, type Profile } from "../contract/profile/profile.ts";
+import { readList } from "../contract/reading/read-answer.ts";
+import type { NetworkRecord } from "../contract/records.ts";
+import { isObject, type Json, type JsonObject } from "../core/json.ts";
+import { draftProfile } from "./draft-profile.ts";
+import { bodyOf, finding, shown, succeeded, type Ask, type Finding, type Proposal } from "./finding.ts";
+import { findList, guessEmpty, guessFields } from "./guess-shapes.ts";
+
+const LISTS = ["posts.list", "jobs.list", "communities.list", "agents.list", "webhooks.list"] as const;
+/** Fields whose absence says nothing: most networks send them only now and then, or never. */
+const RARE: ReadonlySet<FieldKind> = new Set(["posts", "json", "secret", "refs"]);
+
+/** Longer words for a state are data, and more of them are none. */
+const MAX_WORD_LENGTH = 60;
+const MAX_OPEN_WORDS = 4;
+const MAX_SAMPLES = 20;
+
+/** An object of a list, for reading it alone. */
+export interface Sample {
+  readonly id: string;
+  readonly handle?: string;
+  /** As its list showed it. */
+  readonly item: JsonObject;
+}
+
+/** Objects of every kind seen, those first that have most to show. */
+export type Samples = Map<ReadableRecord, readonly Sample[]>;
+
+/** One finding for each list, and where needed what the profile should say. */
+export async function* examineLists(profile: Profile, ask: Ask, samples: Samples): AsyncGenerator<Finding> {
+  const missing: string[] = [];
+  let isAnyThere = false;
+  for (const name of LISTS) {
+    const operation = profile.operations.get(name);
+    if (operation === undefined || operation.unsupported !== undefined || !isReadableRecord(operation.record)) continue;
+    const answer = await ask({ operation: name, input: {} });
+    if (answer === undefined) return;
+    if (!succeeded(answer)) {
+      const isMissing = "status" in answer.outcome && (answer.outcome.status === 404 || answer.outcome.status === 405);
+      if (isMissing) missing.push(name);
+      yield finding("shapes", "warning", `${name} answers ${shown(answer.outcome)}`);
+      continue;
+    }
+    isAnyThere = true;
+    yield examineList(profile, name, operation.record, bodyOf(answer), samples);
+  }
+  // Where nothing is there, it is the address that is wrong.
+  if (isAnyThere && missing.length > 0)
+    yield finding(
+      "shapes",
+      "warning",
+      `${missing.join(", ")}: nothing at that address; the network lacks it, or the profile has to say its path`,
+      missing.map(unsupported),
+    );
+}
+
+function unsupported(name: string): Proposal {
+  return { path: ["operations", name, "unsupported"], value: "the doctor was answered that there is no such address", isDoubtful: true };
+}
+
+function examineList(profile: Profile, name: string, record: ReadableRecord, body: Json | undefined, samples: Samples): Finding {
+  const known = readList(profile, record, body);
+  const place = known.items === undefined || known.items.length + known.skipped === 0 ? findList(body) : placeOf(profile, record, body);
+  if (place === undefined) return finding("shapes", "problem", `${name} holds no list that can be found`);
+  const proposals: Proposal[] = [];
+  if (known.items === undefined) proposals.push({ path: ["lists", record], value: [place], isDoubtful: false });
+  const list = valueAt(body, fieldPath(place));
+  const items = Array.isArray(list) ? list.filter((item): item is JsonObject => isObject(item)) : [];
+  if (items.length === 0) return finding("shapes", "note", `${name} is empty, so its records could not be looked at`, proposals);
+
+  const guesses = guessRecord(profile, record, items);
+  proposals.push(...guesses.proposals);
+  const after = drafted(profile, proposals);
+  const read = readEach(after, record, items);
+  sample(read, record, samples);
+  if (record === "job") proposals.push(...openWords(after, items, read));
+
+  const summary = `${name}: ${items.length} items at ${place}, ${read.length} readable`;
+  const shown = [...guesses.proposals].map(({ path, value }) => `${path[2] ?? ""} at ${Array.isArray(value) ? String(value[0]) : ""}`);
+  const guessed = shown.length === 0 ? "" : `; proposed ${shown.join(", ")}`;
+  const severity = read.length === 0 ? "problem" : proposals.length > 0 ? "warning" : "ok";
+  const unseen = guesses.unseen.length === 0 ? "" : `; not seen: ${guesses.unseen.join(", ")}`;
+  return finding("shapes", severity, `${summary}${guessed}${unseen}`, proposals);
+}
+
+/** What the profile would have to say of a record's fields, from the items of one list. */
+function guessRecord(
+  profile: Profile,
+  record: ReadableRecord,
+  items: readonly JsonObject[],
+): { readonly proposals: readonly Proposal[]; readonly unseen: readonly string[] } {
+  const proposals: Proposal[] = [];
+  const propose = (field: string, paths: readonly string[], isDoubtful: boolean): void =>
+    void proposals.push({ path: ["records", record, field], value: [...new Set(paths)], isDoubtful });
+  const kinds: Readonly<Record<string, FieldKind>> = FIELDS[record];
+  // Without its id nothing of an item is read, so the id comes first.
+  const first = winnersIn(profile, record, items);
+  const isHandle = first.get("id") !== undefined && first.get("id") === first.get("handle");
+  if (first.get("id") === undefined || isHandle) {
+    // A name such as "key" may be taken for a secret, and is the id all the same where nothing else can be.
+    const taken = [...first].flatMap(([field, path]) => (kinds[field] === "secret" ? [] : [path]));
+    const [guess] = guessFields(record, items, ["id"], taken);
+    if (guess !== undefined && !(isHandle && guess.by === "value")) propose("id", [guess.path], guess.by === "value");
+  }
+  const winners = winnersIn(drafted(profile, proposals), record, items);
+  const taken = [...winners.values()];
+  const missing = Object.keys(kinds).filter((field) => !RARE.has(kinds[field] ?? "json") && !winners.has(field));
+  for (const { field, path, by } of guessFields(
+    record,
+    items,
+    missing.filter((field) => field !== "id"),
+    taken,
+  )) {
+    taken.push(path);
+    propose(field, [path], by === "value");
+  }
+  const unseen = missing.filter((field) => !proposals.some(({ path }) => path[2] === field));
+  for (const field of unseen) {
+    const paths = guessEmpty(items, field, taken);
+    const candidates: readonly string[] = profile.records[record]?.[field] ?? [];
+    if (paths.length > 0) propose(field, [...paths, ...candidates], true);
+  }
+  return { proposals, unseen: unseen.filter((field) => !proposals.some(({ path }) => path[2] === field)) };
+}
+
+/** Where each field that the profile reads was found. */
+function winnersIn(profile: Profile, record: ReadableRecord, items: readonly JsonObject[]): ReadonlyMap<string, string> {
+  const pins = createPins();
+  readList({ ...profile, lists: { [record]: ["$"] } }, record, items, pins);
+  return new Map([...pins.fields].map(([field, pin]) => [field, pin.path]));
+}
+
+/** Words for the state of jobs that are offered: whatever it is called, it can be applied for. */
+function openWords(profile: Profile, items: readonly JsonObject[], read: readonly NetworkRecord[]): readonly Proposal[] {
+  if (!read.some((job) => job.kind === "job" && job.status === "unknown")) return [];
+  const paths: readonly string[] = profile.records["job"]?.["status"] ?? [];
+  const words = new Set(
+    items.flatMap((item, index) => {
+      const job = read[index];
+      if (job?.kind !== "job" || job.status !== "unknown") return [];
+      const word = firstAt(item, paths.map(fieldPath), (found) => (typeof found === "string" && found !== "" ? found : undefined));
+      return word === undefined || word.length > MAX_WORD_LENGTH ? [] : [word];
+    }),
+  );
+  if (words.size === 0 || words.size > MAX_OPEN_WORDS) return [];
+  return [{ path: ["statuses", "open"], value: [...(profile.statuses.open ?? []), ...words], isDoubtful: true }];
+}
+
+function drafted(profile: Profile, proposals: readonly Proposal[]): Profile {
+  return resolveProfile(draftProfile(profile, [{ proposals }]), profile);
+}
+
+/** Those items that the profile reads, wherever their list was. */
+function readEach(profile: Profile, record: ReadableRecord, items: readonly JsonObject[]): readonly NetworkRecord[] {
+  return readList({ ...profile, lists: { [record]: ["$"] } }, record, items).items ?? [];
+}
+
+function placeOf(profile: Profile, record: ReadableRecord, body: Json | undefined): string | undefined {
+  const places = [...(profile.lists[record] ?? []), ...(profile.lists["any"] ?? [])];
+  const lists = places.filter((place) => Array.isArray(valueAt(body, fieldPath(place))));
+  return lists.find((place) => (valueAt(body, fieldPath(place)) as readonly Json[]).length > 0) ?? lists[0];
+}
+
+/** Posts that say they were answered come first, since only they show where answers stand. */
+function sample(read: readonly NetworkRecord[], record: ReadableRecord, samples: Samples): void {
+  const answered = (found: NetworkRecord): number => (found.kind === "post" ? (found.replyCount ?? 0) : 0);
+  const known = read.flatMap((found): Sample[] => {
+    if (!("id" in found) || found.id === undefined || !("raw" in found)) return [];
+    const handle = "handle" in found ? found.handle : undefined;
+    return [{ id: found.id, item: found.raw, ...(handle === undefined ? {} : { handle }) }];
+  });
+  const order = new Map(read.flatMap((found) => ("id" in found && found.id !== undefined ? [[found.id, answered(found)] as const] : [])));
+  known.sort((one, other) => (order.get(other.id) ?? 0) - (order.get(one.id) ?? 0));
+  if (known.length > 0) samples.set(record, known.slice(0, MAX_SAMPLES));
+}
+
+/** Asks for what cannot exist, to see how the network says no. */
+export async function* examineErrors(profile: Profile, ask: Ask): AsyncGenerator<Finding> {
+  const answer = await ask({ operation: "posts.get", target: "retinue-doctor-no-such-post", input: {} });
+  if (answer === undefined) return;
+  const { outcome } = answer;
+  if (outcome.class === "refused") return void (yield finding("errors", "ok", `a refusal reads as code and message (${outcome.status})`));
+  const body = bodyOf(answer);
+  const texts = stringsIn(body);
+  const message =
+    texts.find(({ path, text }) => /message|detail|description|reason|error|problem|msg/i.test(path) && /\s/.test(text)) ??
+    texts.find(({ text }) => /\s/.test(text));
+  const code = texts.find(({ path, text }) => path !== message?.path && /code|type|kind|error|name|slug/i.test(path) && /^\S+$/.test(text));
+  if (succeeded(answer) || message === undefined)
+    return void (yield finding("errors", "warning", `a refusal is in no shape that can be read: ${shown(outcome)}`));
+  const proposals: Proposal[] = [{ path: ["errors", "message"], value: [message.path], isDoubtful: false }];
+  if (code !== undefined) proposals.push({ path: ["errors", "code"], value: [code.path], isDoubtful: true });
+  yield finding("errors", "warning", `a refusal has its message at ${message.path}`, proposals);
+}
+
+function stringsIn(value: Json | undefined, path = "", depth = 0): { readonly path: string; readonly text: string }[] {
+  if (typeof value === "string") return path === "" ? [] : [{ path, text: value }];
+  if (typeof value !== "object" || value === null || depth > 3) return [];
+  const members: [string, Json | undefined][] = Object.entries(value).slice(0, 50);
+  return members.flatMap(([key, item]) => (/[\s.$]/.test(key) ? [] : stringsIn(item, path === "" ? key : `${path}.${key}`, depth + 1)));
+}

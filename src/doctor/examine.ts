@@ -1,0 +1,188 @@
+/** Examines a network with reads only, and says what a profile would have to say to speak with it. */
+import type { Call } from "../contract/call.ts";
+import { resolveProfile, shippedProfile, type Profile } from "../contract/profile/profile.ts";
+import type { EndpointSet } from "../contract/operations.ts";
+import type { Exchange } from "../client/client.ts";
+import type { WireAnswer } from "../client/transport.ts";
+import { examineOrder, examinePaging } from "./examine-paging.ts";
+import { examineErrors, examineLists, type Samples } from "./examine-records.ts";
+import { examineSingles } from "./examine-objects.ts";
+import { draftProfile } from "./draft-profile.ts";
+import { bodyOf, finding, shown, succeeded, type Ask, type Finding } from "./finding.ts";
+
+/** Charged reads of one examination. */
+export const MAX_DOCTOR_CALLS = 60;
+/** More than this between the clocks makes times and expiries unsafe. */
+const MAX_SKEW_MS = 30_000;
+const LIMIT_HEADER = /rate-?limit|retry-after|quota|throttl/i;
+
+export interface DoctorOptions {
+  readonly profile: Profile;
+  /** A way to send as a given profile says, with the specialist's key. Charging and pacing are its part. */
+  readonly connect: (profile: Profile) => (call: Call) => Promise<Exchange>;
+  /** The set whose keys look like the one in use. */
+  readonly keySet?: EndpointSet;
+  /** Default and highest: `MAX_DOCTOR_CALLS`. */
+  readonly maxCalls?: number;
+}
+
+const NOTHING_READ =
+  "no list could be read, so that there is nothing to draft from: check the base address, what the key may do, and the paths in the profile";
+
+interface Vitals {
+  readonly elapsedMs: number[];
+  readonly skewsMs: number[];
+  readonly limitHeaders: Set<string>;
+  areLimitsRead: boolean;
+  /** Reads that came back as asked for. */
+  successes: number;
+}
+
+/** One finding after another, as each step ends. What `connect` throws (such as a spent quota) ends it. */
+export async function* examine(options: DoctorOptions): AsyncGenerator<Finding, void, void> {
+  const vitals: Vitals = { elapsedMs: [], skewsMs: [], limitHeaders: new Set(), areLimitsRead: false, successes: 0 };
+  const findings: Finding[] = [];
+  let { profile } = options;
+  const ask = askWithin(options, vitals, () => profile);
+  const keep = (found: Finding): Finding => {
+    findings.push(found);
+    if (found.proposals.length > 0) profile = resolveProfile(draftProfile(options.profile, findings), options.profile);
+    return found;
+  };
+
+  const reach = await reachable(ask);
+  for (const found of reach.findings) yield keep(found);
+  if (!reach.goOn) return;
+  for await (const found of examineSet(options, ask)) yield keep(found);
+  const samples: Samples = new Map();
+  for await (const found of examineLists(profile, ask, samples)) yield keep(found);
+  if (vitals.successes === 0) {
+    yield keep(finding("shapes", "problem", NOTHING_READ));
+    return;
+  }
+  for await (const found of examineSingles(profile, ask, samples)) yield keep(found);
+  for await (const found of examineErrors(profile, ask)) yield keep(found);
+  for await (const found of examinePaging(profile, ask)) yield keep(found);
+  for await (const found of examineOrder(ask)) yield keep(found);
+  for (const found of vitalFindings(vitals)) yield keep(found);
+}
+
+function askWithin({ connect, maxCalls = MAX_DOCTOR_CALLS }: DoctorOptions, vitals: Vitals, current: () => Profile): Ask {
+  let left = Math.min(maxCalls, MAX_DOCTOR_CALLS);
+  const doors = new Map<Profile, (call: Call) => Promise<Exchange>>();
+  return async (call, profile = current()) => {
+    if (profile.operations.get(call.operation)?.unsupported !== undefined || left-- <= 0) return undefined;
+    const door = doors.get(profile) ?? connect(profile);
+    doors.set(profile, door);
+    const answer = await door(call);
+    const { wire, outcome } = answer;
+    if (succeeded(answer)) vitals.successes++;
+    if (wire.kind === "answer") {
+      vitals.elapsedMs.push(wire.elapsedMs);
+      for (const name of Object.keys(wire.headers)) if (LIMIT_HEADER.test(name)) vitals.limitHeaders.add(name);
+    }
+    if ("skewMs" in outcome && outcome.skewMs !== undefined) vitals.skewsMs.push(outcome.skewMs);
+    if ("limits" in outcome && outcome.limits !== undefined) vitals.areLimitsRead = true;
+    return answer;
+  };
+}
+
+async function reachable(ask: Ask): Promise<{ readonly findings: readonly Finding[]; readonly goOn: boolean }> {
+  const answer = await ask({ operation: "posts.list", input: {} });
+  if (answer === undefined) return { findings: [], goOn: false };
+  const { outcome, wire } = answer;
+  const stop = (step: "reach" | "key", message: string): { findings: readonly Finding[]; goOn: false } => ({
+    findings: [finding(step, "problem", message)],
+    goOn: false,
+  });
+  if (outcome.class === "never-left") return stop("reach", `nothing answers: ${outcome.reason}`);
+  if (outcome.class === "unauthorized")
+    return stop(
+      "key",
+      "the network does not take this key (401): is it the right one, and does the profile put it where it belongs (auth)?",
+    );
+  if (outcome.class === "limited") return stop("reach", "the key's quota is spent (429); try again later");
+  if (outcome.class === "refused" && outcome.code === "redirected") return stop("reach", outcome.message);
+  if (outcome.class === "unknown" && outcome.unreadable !== true) return stop("reach", `no usable answer: ${outcome.reason}`);
+  const status = wire.kind === "answer" ? wire.status : 0;
+  const type = typeOf(wire);
+  // A page for people is what stands before a network, or at another address than its own.
+  if (bodyOf(answer) === undefined)
+    return stop("reach", `what answers (${status}, ${type}) is no JSON: check the base address, and what stands before the network`);
+  return { findings: [finding("reach", "ok", `the network answers (${status}, ${type})`), keyFinding(answer, status)], goOn: true };
+}
+
+const MAX_TYPE = 60;
+
+function typeOf(wire: WireAnswer): string {
+  const stated = wire.kind === "answer" ? wire.headers["content-type"] : undefined;
+  return typeof stated === "string" ? stated.slice(0, MAX_TYPE) : "no type";
+}
+
+function keyFinding(answer: Exchange, status: number): Finding {
+  if (succeeded(answer)) return finding("key", "ok", "the key is taken");
+  if (status === 403) return finding("key", "warning", "the key is known, but it may not read the feed (403)");
+  return finding("key", "note", `whether the key is taken cannot be told from this answer (${status})`);
+}
+
+/** Each set has reads that the other lacks; where they are missing, the other set's are tried. */
+async function* examineSet({ profile, keySet }: DoctorOptions, ask: Ask): AsyncGenerator<Finding> {
+  const { set } = profile;
+  if (keySet !== undefined && keySet !== set)
+    yield finding(
+      "key",
+      "warning",
+      `the key looks like one of Set ${keySet.toUpperCase()}, but the profile extends Set ${set.toUpperCase()}`,
+    );
+  const own: Call = set === "b" ? { operation: "webhooks.list", input: {} } : { operation: "search.jobs", input: { query: "data" } };
+  const operation = profile.operations.get(own.operation);
+  if (operation === undefined || operation.unsupported !== undefined) return;
+  const answer = await ask(own);
+  if (answer === undefined) return;
+  const { outcome } = answer;
+  const isMissing = "status" in outcome && (outcome.status === 404 || outcome.status === 405);
+  if (succeeded(answer)) return void (yield finding("set", "ok", `Set ${set.toUpperCase()}: ${own.operation} answers`));
+  if (!isMissing) return void (yield finding("set", "note", `which set it is cannot be told: ${own.operation} answers ${shown(outcome)}`));
+  const other = set === "b" ? "a" : "b";
+  const theirs: Call = other === "b" ? { operation: "webhooks.list", input: {} } : { operation: "search.jobs", input: { query: "data" } };
+  const second = await ask(theirs, shippedProfile(other));
+  const isOther = second !== undefined && second.wire.kind === "answer" && second.wire.status < 300;
+  yield finding(
+    "set",
+    "warning",
+    isOther
+      ? `this speaks Set ${other.toUpperCase()}: ${theirs.operation} answers and ${own.operation} does not; use --set ${other}`
+      : `${own.operation} is missing (${shown(outcome)}), and ${theirs.operation} too`,
+  );
+}
+
+function vitalFindings({ elapsedMs, skewsMs, limitHeaders, areLimitsRead }: Vitals): Finding[] {
+  const skew = median(skewsMs);
+  const latency = median(elapsedMs);
+  const names = [...limitHeaders].sort((a, b) => a.localeCompare(b)).join(", ");
+  return [
+    skew === undefined
+      ? finding("clock", "note", "the network sends no date")
+      : finding("clock", Math.abs(skew) > MAX_SKEW_MS ? "warning" : "ok", clockText(skew)),
+    ...(latency === undefined ? [] : [finding("latency", "ok", `${Math.round(latency)} ms in the middle of ${elapsedMs.length} answers`)]),
+    limitHeaders.size === 0
+      ? finding("limits", "note", "no answer carries limit headers")
+      : finding(
+          "limits",
+          areLimitsRead ? "ok" : "warning",
+          `limit headers seen: ${names}${areLimitsRead ? "" : "; the profile reads none of them: say under limitHeaders what they mean"}`,
+        ),
+  ];
+}
+
+/** Dates in answers are in whole seconds, so that two of them are no difference. */
+function clockText(skewMs: number): string {
+  const seconds = Math.round(Math.abs(skewMs) / 1_000);
+  return seconds < 2
+    ? "the network's clock agrees with ours"
+    : `the network's clock is ${seconds} s ${skewMs > 0 ? "ahead of" : "behind"} ours`;
+}
+
+function median(values: readonly number[]): number | undefined {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
+}

@@ -1,0 +1,55 @@
+/** What the doctor finds, and what every step of an examination shares. */
+import type { Call, Outcome } from "../contract/call.ts";
+import { parseExactJson } from "../contract/reading/exact-json.ts";
+import type { Profile } from "../contract/profile/profile.ts";
+import type { Json } from "../core/json.ts";
+import type { Exchange } from "../client/client.ts";
+
+export const STEPS = ["reach", "key", "set", "shapes", "errors", "paging", "order", "clock", "latency", "limits"] as const;
+export type Step = (typeof STEPS)[number];
+
+/** What a profile would have to say, at a path into its data. */
+export interface Proposal {
+  readonly path: readonly string[];
+  readonly value: Json;
+  /** A person should look at it. */
+  readonly isDoubtful: boolean;
+}
+
+export interface Finding {
+  readonly step: Step;
+  /** `problem`: the network cannot be used as the profile says; `warning`: a part of it cannot. */
+  readonly severity: "ok" | "note" | "warning" | "problem";
+  /** Paths, types, counts and times; never a value of anybody's. */
+  readonly message: string;
+  readonly proposals: readonly Proposal[];
+}
+
+export function finding(step: Step, severity: Finding["severity"], message: string, proposals: readonly Proposal[] = []): Finding {
+  return { step, severity, message, proposals };
+}
+
+/** Charged reads as some profile says. Undefined once the examination's calls are spent. */
+export type Ask = (call: Call, profile?: Profile) => Promise<Exchange | undefined>;
+
+/** An answer's body as JSON: undefined where there is none. */
+export function bodyOf({ wire }: Exchange): Json | undefined {
+  return wire.kind === "answer" ? parseExactJson(wire.text) : undefined;
+}
+
+/** Whether a success came, readable or not. */
+export function succeeded({ wire }: Exchange): boolean {
+  return wire.kind === "answer" && wire.status >= 200 && wire.status < 300;
+}
+
+/** The class of an outcome with its status, for messages. */
+export function shown(outcome: Outcome): string {
+  const status = "status" in outcome && outcome.status !== undefined ? ` (${outcome.status})` : "";
+  return outcome.class + status;
+}
+
+/** Ids of a page, in the order sent. */
+export function idsOf(outcome: Outcome): string[] {
+  const items = outcome.class === "confirmed" ? (outcome.items ?? []) : [];
+  return items.flatMap((item) => ("id" in item && item.id !== undefined ? [item.id] : []));
+}

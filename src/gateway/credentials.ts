@@ -1,0 +1,85 @@
+/** What stands in a request's header: the key itself, or in token mode what it was traded for. */
+import type { HeldKey } from "../client/auth.ts";
+import { createTokens, type Tokens } from "../client/tokens.ts";
+import type { Call, Outcome } from "../contract/call.ts";
+import type { Profile } from "../contract/profile/profile.ts";
+import type { Clock } from "../core/clock.ts";
+import { messageOf, Refused, Retryable } from "../core/errors.ts";
+import type { Secret } from "../core/secret.ts";
+import type { Member } from "./member.ts";
+
+/** What a trade came to: an answer, or (`Held`) why it could not leave. */
+export type Traded<Held> = { readonly outcome: Outcome } | { readonly held: Held };
+
+export type Credential<Held> =
+  | { readonly kind: "credential"; readonly secret: Secret }
+  /** A trade had to wait, and so has what needs its token. */
+  | { readonly kind: "held"; readonly held: Held }
+  /** The network gave no token. */
+  | { readonly kind: "none"; readonly message: string };
+
+export interface Credentials<Held> {
+  of(member: Member, key: HeldKey, call: Call): Promise<Credential<Held>>;
+  /** What an answer says of what was sent with it. True where it refuses the key itself, not a token that has run out. */
+  refusesKey(member: Member, sent: { readonly key: HeldKey; readonly secret: Secret; readonly call: Call }, outcome: Outcome): boolean;
+}
+
+export interface CredentialOptions<Held> {
+  readonly profile: Pick<Profile, "auth">;
+  readonly clock: Clock;
+  /** Sends a trade with the key, charged like any request. */
+  readonly send: (member: Member, call: Call) => Promise<Traded<Held>>;
+}
+
+const TRADES: readonly string[] = ["auth.token", "auth.refresh"];
+
+export function createCredentials<Held>({ profile, clock, send }: CredentialOptions<Held>): Credentials<Held> {
+  const members = new Map<string, Member>();
+  const tokens: Tokens | undefined = profile.auth.exchange
+    ? createTokens({
+        profile,
+        clock,
+        async send(call, { handle }) {
+          const member = members.get(handle);
+          if (member === undefined) throw new TypeError(`expected ${handle} to have asked for a token`);
+          const traded = await send(member, call);
+          if ("held" in traded) throw new TradeHeld(traded.held);
+          return traded.outcome;
+        },
+      })
+    : undefined;
+  return {
+    async of(member, key, call) {
+      if (tokens === undefined || TRADES.includes(call.operation)) return { kind: "credential", secret: key.key };
+      const { handle } = member.specialist;
+      members.set(handle, member);
+      try {
+        return { kind: "credential", secret: await tokens.current(handle, key.key) };
+      } catch (error) {
+        // Only this mode's own trades throw it, so what it holds is what they hold.
+        if (error instanceof TradeHeld) return { kind: "held", held: error.held as Held };
+        if (error instanceof Refused || error instanceof Retryable) return { kind: "none", message: messageOf(error) };
+        throw error;
+      }
+    },
+    refusesKey(member, { key, secret, call }, outcome) {
+      const { handle } = member.specialist;
+      if (outcome.class !== "unauthorized") {
+        if ("status" in outcome) tokens?.taken(handle, secret);
+        return false;
+      }
+      // A refresh is sent with the key, but it is the refresh token that was refused.
+      if (secret.reveal() === key.key.reveal()) return call.operation !== "auth.refresh";
+      return tokens?.refused(handle, secret) === "key";
+    },
+  };
+}
+
+/** A trade that waits: for quota, a park, a stop. */
+class TradeHeld extends Error {
+  readonly held: unknown;
+  constructor(held: unknown) {
+    super("the trade of a key for a token has to wait");
+    this.held = held;
+  }
+}

@@ -1,0 +1,92 @@
+/** What changed in a network's answers, and what the policy makes of it: nothing, writes one by one, or none. */
+import { createDriftLog, type DriftEntry } from "./drift.ts";
+import type { Outcome } from "../contract/call.ts";
+import type { DriftPolicy, Observation } from "../contract/reading/pins.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Announcer } from "../core/events.ts";
+import { MINUTE } from "../core/units.ts";
+import type { StandingChange, StandingRow } from "../store/store.ts";
+import type { StandingStop } from "./classify-refusal.ts";
+import { DRIFT, driftName, driftRow, SLOWED, slowedRow, type Remembered } from "./network-state-rows.ts";
+
+export interface DriftWatch {
+  note(operation: string, observations: readonly Observation[]): void;
+  wrote(operation: string, outcome: Outcome): void;
+  /** What the policy says of an operation whose answers changed, whether or not it lets one write leave now. */
+  stopOf(operation: string): StandingStop | undefined;
+  /** A write of an operation leaves now. */
+  left(operation: string): void;
+  entries(): readonly DriftEntry[];
+  /** Answers the rows to delete. */
+  forget(operation: string): StandingChange["drop"];
+  restore(known: Pick<Remembered, "drift" | "slowed">): void;
+}
+
+export interface DriftWatchOptions {
+  readonly clock: Clock;
+  readonly announcer: Announcer;
+  readonly policy: DriftPolicy;
+  readonly quarantineAfter?: number;
+  readonly keep: (row: StandingRow) => void;
+  readonly onQuarantine: (operation: string) => void;
+}
+
+/** With the policy `slow`, a write of an operation that drifted leaves this often. */
+const SLOW_MS = 5 * MINUTE;
+/** How often a kind of drift was seen is kept as exactly as this. */
+const DRIFT_KEPT_EVERY_MS = MINUTE;
+
+export function createDriftWatch({ clock, announcer, keep, ...options }: DriftWatchOptions): DriftWatch {
+  const slowed = new Map<string, number>();
+  const keptAt = new Map<string, number>();
+  const log = createDriftLog({
+    clock,
+    ...options,
+    onSeen(entry) {
+      const { operation, path, kind, count } = entry;
+      const name = driftName(entry);
+      const now = clock.now();
+      if (count === 1) announcer.emit("drift", { at: now, handle: "", operation, path, kind });
+      if (now - (keptAt.get(name) ?? -Infinity) < DRIFT_KEPT_EVERY_MS) return;
+      keptAt.set(name, now);
+      keep(driftRow(entry));
+    },
+  });
+  return {
+    note: (operation, observations) => log.note(operation, observations),
+    wrote: (operation, outcome) => log.wrote(operation, outcome),
+    stopOf(operation) {
+      const { reason, advice, sinceMs = clock.now() } = log.verdict(operation);
+      if (reason !== "drift") return undefined;
+      const isSlow = advice === "slow";
+      const what = isSlow ? "its writes leave minutes apart" : "nothing more is written by it";
+      return {
+        rule: "drift",
+        code: isSlow ? "shape_slowed" : "shape_changed",
+        message: `${operation} answers in another shape than before, so ${what}; see retinue doctor --diff, then: retinue retry ${operation}`,
+        handle: undefined,
+        operation,
+        since: sinceMs,
+        probeAt: isSlow ? (slowed.get(operation) ?? -Infinity) + SLOW_MS : undefined,
+      };
+    },
+    left(operation) {
+      if (log.verdict(operation).advice !== "slow") return;
+      const now = clock.now();
+      slowed.set(operation, now);
+      keep(slowedRow(operation, now));
+    },
+    entries: () => log.entries(),
+    forget(operation) {
+      const names = log.entries().flatMap((entry) => (entry.operation === operation ? [driftName(entry)] : []));
+      for (const name of names) keptAt.delete(name);
+      log.settle(operation);
+      const isSlowed = slowed.delete(operation);
+      return [...names.map((name) => ({ kind: DRIFT, name })), ...(isSlowed ? [{ kind: SLOWED, name: operation }] : [])];
+    },
+    restore(known) {
+      log.restore(known.drift);
+      for (const [operation, at] of known.slowed) slowed.set(operation, at);
+    },
+  };
+}

@@ -1,0 +1,120 @@
+/** What a network's answers departed from, kept for each operation; and when writes must stop because of it. */
+import type { Outcome } from "../contract/call.ts";
+import type { RecordName } from "../contract/operations.ts";
+import { SEVERITIES, type DriftKind, type DriftPolicy, type Observation, type Severity } from "../contract/reading/pins.ts";
+import type { Clock } from "../core/clock.ts";
+
+export interface DriftEntry {
+  readonly operation: string;
+  readonly severity: Severity;
+  readonly kind: DriftKind;
+  readonly record: RecordName;
+  /** Example of where: a path, never a value. */
+  readonly path: string;
+  readonly type: string;
+  readonly firstSeenMs: number;
+  readonly lastSeenMs: number;
+  readonly count: number;
+}
+
+export interface Verdict {
+  readonly advice: "go" | "slow" | "stop";
+  readonly reason?: "drift" | "quarantine";
+  readonly sinceMs?: number;
+}
+
+export interface DriftLog {
+  /** Takes what a client reports through `onDrift`. */
+  note(operation: string, observations: readonly Observation[]): void;
+  /** Takes the outcome of a write, so that unreadable answers are counted. */
+  wrote(operation: string, outcome: Outcome): void;
+  /** Whether a write may leave; `slow` and `stop` come with their reason. */
+  verdict(operation: string): Verdict;
+  /** Everything kept, worst first. */
+  entries(): readonly DriftEntry[];
+  /** Takes up entries of an earlier run. */
+  restore(entries: readonly DriftEntry[]): void;
+  /** A person has looked: forgets an operation's entries and lifts its quarantine. */
+  settle(operation: string): void;
+}
+
+export interface DriftOptions {
+  readonly clock: Clock;
+  /** What a breaking departure leads to. Default `note`. */
+  readonly policy?: DriftPolicy;
+  /** Unreadable answers to writes of one operation, in a row, after which it is quarantined. Default 3. */
+  readonly quarantineAfter?: number;
+  /** Told of each entry whenever it is seen; a new one has a count of 1. */
+  readonly onSeen?: (entry: DriftEntry) => void;
+  /** Told when an operation is quarantined. */
+  readonly onQuarantine?: (operation: string) => void;
+}
+
+/** Past this, new entries of an operation are only counted under the ones it has: a network that drifts at random. */
+const MAX_ENTRIES_PER_OPERATION = 200;
+const DEFAULT_QUARANTINE_AFTER = 3;
+
+export function createDriftLog(options: DriftOptions): DriftLog {
+  const { clock, policy = "note", quarantineAfter = DEFAULT_QUARANTINE_AFTER, onSeen, onQuarantine } = options;
+  const kept = new Map<string, Map<string, DriftEntry>>();
+  const unreadable = new Map<string, number>();
+  const quarantined = new Map<string, number>();
+
+  const entriesOf = (operation: string): Map<string, DriftEntry> => {
+    const known = kept.get(operation);
+    if (known !== undefined) return known;
+    const fresh = new Map<string, DriftEntry>();
+    kept.set(operation, fresh);
+    return fresh;
+  };
+
+  return {
+    note(operation, observations) {
+      const entries = entriesOf(operation);
+      const now = clock.now();
+      for (const observation of observations) {
+        const key = driftKey(observation);
+        const known = entries.get(key);
+        if (known === undefined && entries.size >= MAX_ENTRIES_PER_OPERATION) continue;
+        const { firstSeenMs, count } = known ?? { firstSeenMs: now, count: 0 };
+        const entry = { operation, ...observation, firstSeenMs, lastSeenMs: now, count: count + 1 };
+        entries.set(key, entry);
+        onSeen?.(entry);
+      }
+    },
+    wrote(operation, outcome) {
+      if (outcome.class === "confirmed") unreadable.delete(operation);
+      if (outcome.class !== "unknown" || outcome.unreadable !== true) return;
+      const count = (unreadable.get(operation) ?? 0) + 1;
+      unreadable.set(operation, count);
+      if (count < quarantineAfter || quarantined.has(operation)) return;
+      quarantined.set(operation, clock.now());
+      onQuarantine?.(operation);
+    },
+    verdict(operation) {
+      const since = quarantined.get(operation);
+      if (since !== undefined) return { advice: "stop", reason: "quarantine", sinceMs: since };
+      if (policy === "note") return { advice: "go" };
+      const breaking = [...(kept.get(operation)?.values() ?? [])].find((entry) => entry.severity === "breaking");
+      if (breaking === undefined) return { advice: "go" };
+      return { advice: policy === "slow" ? "slow" : "stop", reason: "drift", sinceMs: breaking.firstSeenMs };
+    },
+    entries: () =>
+      [...kept.values()]
+        .flatMap((entries) => [...entries.values()])
+        .sort((a, b) => SEVERITIES.indexOf(b.severity) - SEVERITIES.indexOf(a.severity)),
+    restore(entries) {
+      for (const entry of entries) entriesOf(entry.operation).set(driftKey(entry), entry);
+    },
+    settle(operation) {
+      kept.delete(operation);
+      unreadable.delete(operation);
+      quarantined.delete(operation);
+    },
+  };
+}
+
+/** Tells apart what an operation departed in. */
+export function driftKey({ kind, record, path, type }: Pick<Observation, "kind" | "record" | "path" | "type">): string {
+  return `${kind} ${record} ${path} ${type}`;
+}

@@ -1,0 +1,56 @@
+/** A key that the network refused is tried again: it may have been a mistake, as when what knows its keys is down for a while. */
+import type { Clock } from "../core/clock.ts";
+import type { Store } from "../store/store.ts";
+import { FIRST_PROBE_MS, LONGEST_PROBE_MS } from "./classify-refusal.ts";
+import type { KeyProbe, Member } from "./member.ts";
+
+export interface KeyProbes {
+  /** When a key is first tried that is refused now. */
+  first(member: Member): KeyProbe;
+  /** Whether its key is being tried now. */
+  isOut(member: Member): boolean;
+  /** A key that is known to be refused was so once more. */
+  refused(member: Member): void;
+  /** Where that is due: asks once whether the network takes the key again. */
+  probe(member: Member, takesKey: () => Promise<boolean>): Promise<boolean>;
+}
+
+export function createKeyProbes({ store, clock }: { readonly store: Store; readonly clock: Clock }): KeyProbes {
+  const out = new WeakSet<Member>();
+  /** Keys that a probe found good. Refused again before as long a pause has gone by, they are refused still: some reads need no key. */
+  const taken = new WeakMap<Member, { readonly at: number; readonly waitMs: number }>();
+  const after = (waitMs: number): KeyProbe => ({ at: clock.now() + waitMs, waitMs });
+  return {
+    first(member) {
+      const last = taken.get(member);
+      return after(last !== undefined && clock.now() < last.at + last.waitMs ? longer(last.waitMs) : FIRST_PROBE_MS);
+    },
+    isOut: (member) => out.has(member),
+    refused(member) {
+      const trouble = member.keyTrouble;
+      // Other answers are to what was sent before it was known.
+      if (trouble?.probe !== undefined && out.delete(member))
+        member.keyTrouble = { ...trouble, probe: after(longer(trouble.probe.waitMs)) };
+    },
+    async probe(member, takesKey) {
+      const known = member.keyTrouble;
+      if (known?.probe === undefined || clock.now() < known.probe.at || out.has(member)) return false;
+      const { waitMs } = known.probe;
+      // What tells nothing, as where the network is out of reach, is asked again after the shortest pause.
+      const trouble = { ...known, probe: { at: clock.now() + FIRST_PROBE_MS, waitMs } };
+      member.keyTrouble = trouble;
+      out.add(member);
+      const isTaken = await takesKey().finally(() => out.delete(member));
+      if (member.keyTrouble !== trouble) return member.keyTrouble === undefined; // it was refused, or mended meanwhile
+      if (!isTaken) return false;
+      member.keyTrouble = undefined;
+      taken.set(member, { at: clock.now(), waitMs });
+      await store.unpark(member.specialist.handle, clock.now());
+      return true;
+    },
+  };
+}
+
+function longer(waitMs: number): number {
+  return Math.min(waitMs * 2, LONGEST_PROBE_MS);
+}

@@ -1,0 +1,72 @@
+/** Who am I: a specialist's own id on the network, learnt once, so that it never answers itself; and its trust, now and then. */
+import type { Call, Outcome } from "../contract/call.ts";
+import type { NetworkRecord } from "../contract/records.ts";
+import { HOUR } from "../core/units.ts";
+import type { Member } from "./member.ts";
+import type { Parts } from "../runtime/parts.ts";
+import { lackedBy } from "./permissions.ts";
+
+/** Where it could not be learnt, it is asked for again after this. */
+const ASK_AGAIN_MS = HOUR;
+
+/** Whether the network is to be asked now: where the id is neither given nor known, or its trust decides something. */
+export function wantsAccount({ clock, standing }: Parts, member: Member): boolean {
+  return (member.accountId === undefined && clock.now() >= member.askAccountAt) || standing.trust.isDue(member.specialist.handle);
+}
+
+/** Asks the network, where that is wanted. Costs one read. */
+export async function learnAccount(parts: Parts, member: Member): Promise<void> {
+  if (!wantsAccount(parts, member)) return;
+  const now = parts.clock.now();
+  const { trust } = parts.standing;
+  const { handle } = member.specialist;
+  const putOff = (until: number): void => {
+    member.askAccountAt = until;
+    trust.putOff(handle, until);
+  };
+  putOff(now + ASK_AGAIN_MS);
+  const answer = await parts.door.read(member, accountCall(member), { lane: "watch", signal: parts.ending });
+  if (answer.kind === "waits") putOff(answer.until);
+  if (answer.kind !== "answered" || answer.outcome.class !== "confirmed") return;
+  const { record, items = [] } = answer.outcome;
+  for (const found of record === undefined ? items : [record]) await learnFrom(parts, member, found);
+}
+
+function accountCall(member: Member): Call {
+  const byHandle = member.rules.of("agents.get").targetBy === "handle";
+  const target = byHandle ? member.specialist.handle : member.accountId;
+  return target === undefined ? { operation: "agents.list", input: {} } : { operation: "agents.get", target, input: {} };
+}
+
+/** Whether the network takes a key that it refused: one read, of the account or, where the network has no such read, of the feed. */
+export async function takesKey(parts: Parts, member: Member): Promise<boolean> {
+  const { door, profile, ending } = parts;
+  const account = accountCall(member);
+  const offered =
+    profile.operations.get(account.operation)?.unsupported === undefined &&
+    lackedBy(profile, member.specialist.tier, account.operation) === undefined;
+  const call = offered ? account : { operation: "posts.list", input: {} };
+  const answer = await door.read(member, call, { lane: "watch", signal: ending, probe: true });
+  return answer.kind === "answered" && SAYS_WHO_ASKS.includes(answer.outcome.class);
+}
+
+/** Whoever says no to a request has looked at whose it is; what went wrong before may not have. */
+const SAYS_WHO_ASKS: readonly Outcome["class"][] = ["confirmed", "pending", "refused"];
+
+/** The first confirmed post, or a record of the account itself, tells the id as well; the record also tells its trust. */
+export async function learnFrom(parts: Parts, member: Member, record: NetworkRecord | undefined): Promise<void> {
+  if (record === undefined) return;
+  const same = (handle: string | undefined): boolean => handle?.toLowerCase() === member.specialist.handle.toLowerCase();
+  if (record.kind === "agent" && (same(record.handle) || record.id === member.accountId))
+    parts.standing.trust.heard(member.specialist.handle, record);
+  if (member.accountId !== undefined) return;
+  const id =
+    record.kind === "agent" && same(record.handle)
+      ? record.id
+      : record.kind === "post" && same(record.authorHandle)
+        ? record.authorId
+        : undefined;
+  if (id === undefined) return;
+  member.accountId = id;
+  await parts.store.saveAccount(member.specialist.handle, id, parts.clock.now());
+}

@@ -1,0 +1,150 @@
+/** What a specialist may do on its network, from its definition and the network's profile. */
+import type { Profile } from "../contract/profile/profile.ts";
+import type { ProfileOperation } from "../contract/profile/network-operations.ts";
+import { parameterOf } from "../contract/operations.ts";
+import { tierLimits, type TierLimits } from "../contract/tiers.ts";
+import type { Clock } from "../core/clock.ts";
+import { Refused } from "../core/errors.ts";
+import { sha256, type JsonObject } from "../core/json.ts";
+import { DEFAULT_APPROVAL_MS } from "../limits/approvals.ts";
+import type { OwnLimit } from "../limits/admission.ts";
+import type { Price } from "../limits/spending.ts";
+import type { OperationRule, OperationRules, Refusal } from "../specialist/operation-rules.ts";
+import type { Specialist } from "../specialist/specialist.ts";
+import { priceOf } from "./prices.ts";
+import type { TrustWatch } from "./trust.ts";
+
+/** `trust` says what the network's trust in it is; without, it is not known. */
+export function operationRules(specialist: Specialist, profile: Profile, clock: Clock, trust?: Trusting): OperationRules {
+  return new ProfileRules(specialist, profile, clock, trust);
+}
+
+type Trusting = Pick<TrustWatch, "of">;
+
+/** A class, since every specialist has one and closures would each take their own memory. */
+class ProfileRules implements OperationRules {
+  readonly #specialist: Specialist;
+  readonly #profile: Profile;
+  readonly #clock: Clock;
+  readonly #trust: Trusting | undefined;
+
+  constructor(specialist: Specialist, profile: Profile, clock: Clock, trust: Trusting | undefined) {
+    this.#specialist = specialist;
+    this.#profile = profile;
+    this.#clock = clock;
+    this.#trust = trust;
+  }
+
+  of(name: string): OperationRule {
+    const operation = operationOf(this.#profile, name);
+    const refusal = refusalOf(operation, this.#specialist, this.#profile);
+    return {
+      effect: operation.effect,
+      lane: operation.lane,
+      targetBy: targetBy(operation),
+      ...(this.#specialist.review.includes(name)
+        ? { review: questionFor(operation, (input) => this.#price(operation, input), this.#clock) }
+        : {}),
+      ...(refusal === undefined ? {} : { refusal }),
+    };
+  }
+
+  #price(operation: ProfileOperation, input: JsonObject): Price {
+    const { tier, handle } = this.#specialist;
+    return priceOf(this.#profile, { tier, trust: this.#trust?.of(handle) }, operation, input);
+  }
+
+  input(name: string, input: JsonObject): JsonObject {
+    return checkedInput(operationOf(this.#profile, name), input);
+  }
+}
+
+/** What the Guardian is asked: this payload, at this price at most, within this time. */
+function questionFor(
+  operation: ProfileOperation,
+  priceFor: (input: JsonObject) => Price,
+  clock: Clock,
+): NonNullable<OperationRule["review"]> {
+  return (target, input) => {
+    const price = priceFor(input);
+    return {
+      payloadHash: payloadHash(operation.name, target, input),
+      amount: price.kind === "priced" ? price.worst : undefined,
+      expiresAt: clock.now() + DEFAULT_APPROVAL_MS,
+    };
+  };
+}
+
+/** What an approval is bound to. An object that does not exist yet is named by the intent that creates it. */
+export function payloadHash(operation: string, target: string | undefined, input: JsonObject): string {
+  return sha256([operation, target ?? null, input]);
+}
+
+/** Throws `Refused` `operation_unknown` for a name that neither the interface nor the profile has. */
+export function operationOf(profile: Profile, name: string): ProfileOperation {
+  const operation = profile.operations.get(name);
+  if (operation === undefined)
+    throw new Refused("operation_unknown", `there is no operation ${JSON.stringify(name)}`, {
+      hint: "names are noun.verb, such as posts.reply",
+    });
+  return operation;
+}
+
+function refusalOf(operation: ProfileOperation, specialist: Specialist, profile: Profile): Refusal | undefined {
+  if (operation.unsupported !== undefined) return { code: "operation_unsupported", message: operation.unsupported };
+  const lacked = lackedBy(profile, specialist.tier, operation.name);
+  if (lacked !== undefined) return lacked;
+  if (operation.effect === "read" || specialist.may.includes(operation.name)) return undefined;
+  return { code: "not_allowed", message: `${specialist.handle} may not do ${operation.name} on ${profile.name}: it is not in \`may\`` };
+}
+
+/** What the profile says a tier may not do, reads included. */
+export function lackedBy(profile: Profile, tier: string, operation: string): Refusal | undefined {
+  if (profile.tiers[tier]?.lacks?.includes(operation) !== true) return undefined;
+  return { code: "not_in_tier", message: `the ${tier} tier of ${profile.name} has no ${operation}` };
+}
+
+/** What a specialist may do by its definition and its tier or trust may not let it. */
+export function lacksOf(profile: Profile, { tier, may }: Specialist): string[] {
+  const name = profile.name;
+  return [
+    ...may
+      .filter((one) => lackedBy(profile, tier, one) !== undefined)
+      .map((one) => `asks for ${one}, which the ${tier} tier of ${name} has not`),
+    ...Object.entries(profile.trust).flatMap(([trust, { lacks = [] }]) =>
+      may
+        .filter((one) => lacks.includes(one))
+        .map((one) => `waits to do ${one} while its trust on ${name} is "${trust}", which has it not yet`),
+    ),
+  ];
+}
+
+function targetBy(operation: ProfileOperation): "id" | "handle" | undefined {
+  if (operation.target === undefined) return undefined;
+  return parameterOf(operation.path) === "handle" ? "handle" : "id";
+}
+
+function checkedInput(operation: ProfileOperation, input: JsonObject): JsonObject {
+  const parsed = operation.input.safeParse(input);
+  if (parsed.success) return parsed.data as JsonObject;
+  const [issue] = parsed.error.issues;
+  throw new Refused("input_invalid", `${operation.name}: ${issue?.path.join(".") ?? "input"}: ${issue?.message ?? "cannot be read"}`);
+}
+
+/** A tier's requests per hour and day on this network. Throws `Misconfigured` (`tier_unknown`, `tier_not_in_set`). */
+export function limitsOf(tier: string, profile: Profile): TierLimits {
+  const stated = profile.tiers[tier];
+  const published = (): TierLimits => tierLimits(tier, profile.set);
+  if (stated === undefined) return published();
+  return { perHour: stated.perHour ?? published().perHour, perDay: stated.perDay ?? published().perDay };
+}
+
+const NO_LIMITS: readonly OwnLimit[] = [];
+
+/** The network's own limits that count an operation. */
+export function ownLimitsOf(profile: Profile, operation: string): readonly OwnLimit[] {
+  if (profile.limits.length === 0) return NO_LIMITS;
+  return profile.limits
+    .filter(({ operations }) => operations.includes(operation))
+    .map(({ name, operations, max, per }) => ({ name, operations, max, perMs: per }));
+}

@@ -1,0 +1,48 @@
+/** Where each operation's answers have been read: kept over restarts, or what changed in the night would be believed in the morning. */
+import { clearPins, createPins, pinsAsData, restorePins, settledPins, type Pins } from "../contract/reading/pins.ts";
+import type { StandingChange, StandingRow } from "../store/store.ts";
+import { PINS } from "./network-state-rows.ts";
+
+export interface PinBook {
+  /** The same object each time, for whoever reads the operation's answers. */
+  of(operation: string): Pins;
+  /** An answer was read: what it settled is kept. */
+  noticed(operation: string): void;
+  /** Answers the rows to delete. */
+  forget(operation: string): StandingChange["drop"];
+  restore(rows: readonly StandingRow[]): void;
+}
+
+export function createPinBook(keep: (change: StandingChange) => void): PinBook {
+  const pins = new Map<string, Pins>();
+  /** How much of each was settled when it was last kept. */
+  const kept = new Map<string, number>();
+  const of = (operation: string): Pins => {
+    const known = pins.get(operation) ?? createPins();
+    pins.set(operation, known);
+    return known;
+  };
+  return {
+    of,
+    noticed(operation) {
+      const known = pins.get(operation);
+      const settled = known === undefined ? 0 : settledPins(known);
+      if (known === undefined || settled === (kept.get(operation) ?? 0)) return;
+      kept.set(operation, settled);
+      keep({ put: [{ kind: PINS, name: operation, data: pinsAsData(known) }], drop: [] });
+    },
+    forget(operation) {
+      const known = pins.get(operation);
+      if (known !== undefined) clearPins(known);
+      return kept.delete(operation) ? [{ kind: PINS, name: operation }] : [];
+    },
+    restore(rows) {
+      for (const { kind, name, data } of rows) {
+        if (kind !== PINS) continue;
+        const known = of(name);
+        restorePins(known, data);
+        kept.set(name, settledPins(known));
+      }
+    },
+  };
+}

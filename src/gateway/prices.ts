@@ -1,0 +1,45 @@
+/** What an action costs at most, from the profile's price (for a tier or a trust tier, where it has one of its own) and the action's input. */
+import type { Profile } from "../contract/profile/profile.ts";
+import type { Price as Stated } from "../contract/profile/source.ts";
+import type { ProfileOperation } from "../contract/profile/network-operations.ts";
+import type { JsonObject } from "../core/json.ts";
+import { CREDITS, microsOf } from "../core/units.ts";
+import type { Price } from "../limits/spending.ts";
+
+/** What prices depend on beside the operation. */
+export interface Account {
+  readonly tier: string;
+  /** What the network said last; undefined where it has not said yet. */
+  readonly trust: string | undefined;
+}
+
+export function priceOf(profile: Profile, { tier, trust }: Account, operation: ProfileOperation, input: JsonObject): Price {
+  const usual = profile.tiers[tier]?.prices?.[operation.name] ?? operation.price;
+  if (trust !== undefined) return worstOf(profile.trust[trust]?.prices?.[operation.name] ?? usual, input);
+  // Until the network has said which of them it is, it may be the dearest.
+  const earned = Object.values(profile.trust).flatMap(({ prices }) => prices?.[operation.name] ?? []);
+  return earned.map((price) => worstOf(price, input)).reduce(dearer, worstOf(usual, input));
+}
+
+function dearer(one: Price, other: Price): Price {
+  if (one.kind === "unknown" || other.kind === "free") return one;
+  if (other.kind === "unknown" || one.kind === "free") return other;
+  if (one.worst.currency !== other.worst.currency) return { kind: "unknown" };
+  return one.worst.micros >= other.worst.micros ? one : other;
+}
+
+/** The currency of a price; credits where it states none. */
+export function currencyOf(price: Stated): string {
+  return typeof price === "object" ? (price.currency ?? CREDITS) : CREDITS;
+}
+
+function worstOf(price: Stated, input: JsonObject): Price {
+  if (price === "free") return { kind: "free" };
+  if (price === "unknown") return { kind: "unknown" };
+  const currency = currencyOf(price);
+  if ("micros" in price) return { kind: "priced", worst: { currency, micros: price.micros } };
+  const amount = input[price.input];
+  if (amount === undefined || amount === 0) return { kind: "free" };
+  const micros = typeof amount === "number" ? microsOf(amount) : undefined;
+  return micros === undefined ? { kind: "unknown" } : { kind: "priced", worst: { currency, micros } };
+}

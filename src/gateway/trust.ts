@@ -1,0 +1,92 @@
+/** What trust a network has in each specialist, as its own answers tell, and what the profile says that this trust may not do yet. */
+import { trustOf, type TrustTiers } from "../contract/profile/trust-tiers.ts";
+import type { Agent } from "../contract/records.ts";
+import type { Clock } from "../core/clock.ts";
+import { HOUR, MINUTE } from "../core/units.ts";
+import type { StandingChange, StandingRow } from "../store/store.ts";
+import type { StandingStop } from "./classify-refusal.ts";
+import { readTrust, trustRow, type TrustHeard } from "./network-state-rows.ts";
+
+export interface TrustWatch {
+  /** The trust tier a specialist has, or the network's own word where the profile has none; undefined where it never said. */
+  of(handle: string): string | undefined;
+  /** Whether the network is to be asked for a specialist's account now. */
+  isDue(handle: string): boolean;
+  /** It was asked, or could not be: not again before then. */
+  putOff(handle: string, until: number): void;
+  /** Takes in what an account's record says of its trust. */
+  heard(handle: string, account: Agent): void;
+  stop(handle: string, operation: string): StandingStop | undefined;
+  stops(): readonly StandingStop[];
+  /** A person says that something has changed, for a specialist or an operation: its trust is read again at once. */
+  lookNow(name: string, handle: string | undefined): StandingChange["put"];
+  restore(rows: readonly StandingRow[]): void;
+}
+
+export interface TrustWatchOptions {
+  readonly clock: Clock;
+  /** What the profile says of trust; empty where it says nothing, and then nothing is asked or kept. Undefined: what the rows say. */
+  readonly tiers: TrustTiers | undefined;
+  readonly keep: (change: StandingChange) => void;
+}
+
+/** Trust is earned over days, and four reads a day are under a hundredth of what the smallest tier has. */
+export const TRUST_LOOK_MS = 6 * HOUR;
+/** While the account is being read, what waits for it asks again after this. */
+const LOOKING_MS = MINUTE;
+
+export function createTrustWatch({ clock, tiers, keep }: TrustWatchOptions): TrustWatch {
+  const known = new Map<string, TrustHeard>();
+  const putOff = new Map<string, number>();
+  const isSilent = tiers !== undefined && Object.keys(tiers).length === 0;
+  const tierOf = (one: TrustHeard): string | undefined => (tiers === undefined ? one.trust : trustOf(tiers, one)) ?? one.trust;
+  const lacksOf = (one: TrustHeard): readonly string[] => (tiers === undefined ? one.lacks : (tiers[tierOf(one) ?? ""]?.lacks ?? []));
+  const stopOf = (one: TrustHeard, operation: string): StandingStop => ({
+    rule: "capability",
+    code: "not_in_trust",
+    message: `the network's trust in ${one.handle} is "${tierOf(one) ?? ""}", which has no ${operation} yet; it is read again by itself`,
+    handle: one.handle,
+    operation,
+    since: one.since,
+    probeAt: Math.max(one.lookAt, clock.now() + LOOKING_MS),
+  });
+
+  return {
+    of(handle) {
+      const one = known.get(handle);
+      return one === undefined ? undefined : tierOf(one);
+    },
+    isDue: (handle) => !isSilent && clock.now() >= Math.max(known.get(handle)?.lookAt ?? 0, putOff.get(handle) ?? 0),
+    putOff: (handle, until) => void (isSilent || putOff.set(handle, until)),
+    heard(handle, { trust, reputation }) {
+      if (tiers === undefined || isSilent || (trust === undefined && reputation === undefined)) return;
+      const now = clock.now();
+      const said = { handle, trust, reputation, lookAt: now + TRUST_LOOK_MS };
+      const tier = trustOf(tiers, said) ?? trust;
+      const before = known.get(handle);
+      const since = before !== undefined && tierOf(before) === tier ? before.since : now;
+      const heard = { ...said, since, lacks: tiers[tier ?? ""]?.lacks ?? [] };
+      known.set(handle, heard);
+      keep({ put: [trustRow(heard)], drop: [] });
+    },
+    stop(handle, operation) {
+      const one = isSilent ? undefined : known.get(handle);
+      return one !== undefined && lacksOf(one).includes(operation) ? stopOf(one, operation) : undefined;
+    },
+    stops: () => [...known.values()].flatMap((one) => lacksOf(one).map((operation) => stopOf(one, operation))),
+    lookNow(name, handle) {
+      const concerned = [...known.values()].filter(
+        (one) => one.handle === name || (lacksOf(one).includes(name) && (handle === undefined || one.handle === handle)),
+      );
+      return concerned.map((one) => {
+        const due = { ...one, lookAt: clock.now() };
+        known.set(one.handle, due);
+        putOff.delete(one.handle);
+        return trustRow(due);
+      });
+    },
+    restore(rows) {
+      for (const one of isSilent ? [] : readTrust(rows)) known.set(one.handle, one);
+    },
+  };
+}

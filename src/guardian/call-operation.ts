@@ -1,0 +1,116 @@
+/** One operation by name, for a person: a read is asked at once, a write becomes an intent like any other. */
+import type { NewEvent } from "../contract/event.ts";
+import { eventId } from "../contract/event-id.ts";
+import { Refused } from "../core/errors.ts";
+import { newIntentId } from "../core/ids.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+import type { Intent, IntentState } from "../outbox/intent.ts";
+import { brake } from "../specialist/brakes.ts";
+import type { DraftIntent } from "../store/runs.ts";
+import { runHandler } from "../specialist/run.ts";
+import type { Member } from "../gateway/member.ts";
+import type { Parts } from "../runtime/parts.ts";
+import { readFor } from "../handlers/reads.ts";
+import { sendOne } from "../outbox/send.ts";
+
+export interface Calling {
+  readonly operation: string;
+  readonly target?: string;
+  readonly input: JsonObject;
+}
+
+export type CallResult =
+  | { readonly kind: "read"; readonly value: Json }
+  /** The quota has no place for a read now. */
+  | { readonly kind: "waits"; readonly until: number; readonly message: string }
+  | {
+      readonly kind: "write";
+      readonly intent: string;
+      readonly state: IntentState;
+      readonly created?: string;
+      readonly code?: string;
+      readonly message?: string;
+      /** Why and until when it has not left yet. */
+      readonly until?: number;
+    };
+
+const KIND = "guardian.call";
+
+/** Throws `Refused` where a rule says no before anything is recorded, `Retryable` where a read came back incomplete. */
+export async function callOperation(parts: Parts, member: Member, call: Calling): Promise<CallResult> {
+  if (member.rules.of(call.operation).effect === "read") {
+    const result = await readFor(parts, member, call, parts.ending);
+    return "value" in result
+      ? { kind: "read", value: result.value }
+      : { kind: "waits", until: result.suspendedUntil, message: result.reason };
+  }
+  const id = await record(parts, member, call);
+  const ready = await parts.store.findIntent(id);
+  if (ready?.state === "ready") await sendOne(parts, member, ready);
+  return resultOf((await parts.store.findIntent(id)) ?? missing(id), member);
+}
+
+/** Recorded as the decision of a handling, so that every rule for those holds: allow-list, brakes, approvals. */
+async function record(parts: Parts, member: Member, call: Calling): Promise<string> {
+  const { clock, random, store } = parts;
+  const { specialist } = member;
+  const now = clock.now();
+  const event: NewEvent = {
+    specialist: specialist.handle,
+    id: eventId(KIND, random.word(15)),
+    kind: KIND,
+    payload: { operation: call.operation, target: call.target ?? null, input: call.input },
+    via: "runtime",
+    hops: 0,
+  };
+  const result = await runHandler((_payload, act) => void act.perform(call.operation, definite(call)), {
+    event: { ...event, beganAt: now },
+    steps: new Map(),
+    me: { handle: specialist.handle, id: member.accountId },
+    state: {},
+    rules: member.rules,
+    deadlineMs: specialist.deadlineMs,
+    read: () => Promise.reject(new Refused("call_reads", "a call reads nothing")),
+    saveStep: () => Promise.reject(new Refused("call_steps", "a call has no steps")),
+    newIntentId: () => newIntentId(random),
+    fetch: parts.fetch,
+    clock,
+    log: parts.log,
+    signal: parts.ending,
+  });
+  if (result.kind === "failed") throw result.error;
+  const drafts: readonly DraftIntent[] = result.kind === "finished" ? result.intents : [];
+  const [stored] = await store.recordRun(event, {
+    specialist: specialist.handle,
+    now,
+    intents: drafts,
+    caps: specialist.brakes,
+    brake: (draft, words) => brake(draft, words, specialist.brakes),
+    report: () => undefined, // the person who called is told, not the behaviour
+  });
+  return stored?.id ?? missing(call.operation);
+}
+
+function definite({ target, input }: Calling): { readonly target?: string; readonly input: JsonObject } {
+  return { input, ...(target === undefined ? {} : { target }) };
+}
+
+function resultOf(intent: Intent, member: Member): CallResult {
+  const wait = intent.state === "ready" ? member.waits?.get(intent.lane) : undefined;
+  const message = wait?.message ?? intent.message;
+  const code = wait?.rule ?? intent.code;
+  const until = wait?.until ?? (intent.state === "ready" ? intent.nextAt : undefined);
+  return {
+    kind: "write",
+    intent: intent.id,
+    state: intent.state,
+    ...(intent.createdRef === undefined ? {} : { created: intent.createdRef }),
+    ...(code === undefined ? {} : { code }),
+    ...(message === undefined ? {} : { message }),
+    ...(until === undefined ? {} : { until }),
+  };
+}
+
+function missing(what: string): never {
+  throw new Refused("call_lost", `the call of ${what} left no trace`);
+}

@@ -1,0 +1,105 @@
+/** What a person stops and lets go on: new things by a pause, writes by a halt, spending where an account is frozen. */
+import { isOperationName, OPERATIONS } from "../contract/operations.ts";
+import { Misconfigured } from "../core/errors.ts";
+import { asHandle } from "../core/ids.ts";
+import { EVERYONE } from "../limits/admission.ts";
+import { GUARDIAN, ownerOf, scopeOf } from "../limits/spending.ts";
+import type { OpenAttempt, Store } from "../store/store.ts";
+import { wakeAll, type Hand, type Ordered } from "./wake-waiting.ts";
+
+/** Without a handle: everyone. */
+export interface Scope {
+  readonly handle?: string;
+}
+
+export interface WriteInFlight {
+  /** Of the action; absent for what the runtime does for itself, such as registering a webhook. */
+  readonly id?: string;
+  readonly handle: string;
+  readonly operation: string;
+  readonly target?: string;
+  readonly startedAt: number;
+  /** An answer that has not come by then never will. */
+  readonly deadlineAt: number;
+}
+
+/** Each throws `Misconfigured` (`specialist_unknown`) for a handle that never ran here. */
+export interface Stops {
+  pause(query: Scope & { readonly reason?: string }): Promise<Ordered>;
+  resume(query: Scope): Promise<Ordered>;
+  /** No write is admitted any more once this answers; those already on their way are listed. */
+  halt(query: Scope & { readonly reason?: string }): Promise<Ordered & { readonly inFlight: readonly WriteInFlight[] }>;
+  lift(query: Scope): Promise<Ordered>;
+  /** An account that was frozen may spend again; without a handle, the one that all share. Who said so, and why, is kept on the books. */
+  thaw(query: Scope & { readonly by: string; readonly reason: string }): Promise<Ordered>;
+}
+
+export function stops(hand: Hand): Stops {
+  const { store, clock } = hand;
+  const name = (handle: string | undefined): string => handle ?? "everyone";
+  return {
+    async pause({ handle, reason }) {
+      await store.stop("pause", await known(hand, handle), reason ?? "the Guardian paused it", clock.now());
+      return { said: `${name(handle)} is paused: jobs already taken are still delivered, nothing new is begun` };
+    },
+    async resume({ handle }) {
+      const was = await store.lift("pause", await known(hand, handle));
+      wakeAll(hand, ["paused"]);
+      return { said: was ? `${name(handle)} goes on` : `${name(handle)} was not paused${await others(store, "pauses")}` };
+    },
+    async halt({ handle, reason }) {
+      const scope = await known(hand, handle);
+      await store.stop("halt", scope, reason ?? "the Guardian said so", clock.now());
+      const inFlight = (await store.openAttempts())
+        .filter(({ specialist }) => scope === EVERYONE || scope === specialist)
+        .filter(({ intent, operation }) => intent !== undefined || writes(operation))
+        .map(onItsWay);
+      return { said: handle === undefined ? "halted: nobody writes any more" : `halted: ${handle} does not write any more`, inFlight };
+    },
+    async lift({ handle }) {
+      const was = await store.lift("halt", await known(hand, handle));
+      wakeAll(hand, ["halted"]);
+      return { said: was ? `${name(handle)} may write again` : `${name(handle)} was not halted${await others(store, "halts")}` };
+    },
+    async thaw({ handle, by, reason }) {
+      if (handle !== undefined) await known(hand, handle);
+      const whose = handle === undefined ? "the account that all share" : handle;
+      const currencies = await store.thaw(handle === undefined ? GUARDIAN : scopeOf(asHandle(handle)), { by, reason }, clock.now());
+      wakeAll(hand);
+      if (currencies.length > 0) return { said: `${whose} may spend ${currencies.join(" and ")} again` };
+      const frozen = (await store.frozen()).map(({ scope, currency }) => `${ownerOf(scope)} (${currency})`);
+      return { said: `${whose} was not frozen${frozen.length === 0 ? "" : `; frozen: ${frozen.join(", ")}`}` };
+    },
+  };
+}
+
+/** Of the 29: what a profile adds is only ever sent for an action. A key's trade for a token changes nothing on the network. */
+function writes(operation: string): boolean {
+  return isOperationName(operation) && OPERATIONS[operation].effect !== "read" && !operation.startsWith("auth.");
+}
+
+function onItsWay({ intent, specialist, operation, target, startedAt, deadlineAt }: OpenAttempt): WriteInFlight {
+  return {
+    ...(intent === undefined ? {} : { id: intent }),
+    handle: specialist,
+    operation,
+    ...(target === undefined ? {} : { target }),
+    startedAt,
+    deadlineAt,
+  };
+}
+
+/** The scope of a stop. Throws `Misconfigured` (`specialist_unknown`) for a handle that never ran here: a typing error must not pass for a stop. */
+export async function known({ store, running }: Hand, handle: string | undefined): Promise<string> {
+  if (handle === undefined) return EVERYONE;
+  const handles = new Set([...(await store.handles()), ...running().map(({ specialist }) => specialist.handle)]);
+  if (handles.has(asHandle(handle))) return handle;
+  throw new Misconfigured("specialist_unknown", `there is no specialist "${handle}"`, {
+    expected: handles.size === 0 ? "a handle that has run here" : `one of ${[...handles].join(", ")}`,
+  });
+}
+
+async function others(store: Store, which: "halts" | "pauses"): Promise<string> {
+  const stops = (await store.stops())[which];
+  return stops.length === 0 ? "" : `; still in force for ${stops.map(({ scope }) => (scope === EVERYONE ? "everyone" : scope)).join(", ")}`;
+}

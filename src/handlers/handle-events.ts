@@ -1,0 +1,158 @@
+/** From the inbox to the outbox: claims what is due for a specialist, runs its handlers, ends each run in one transaction. */
+import { messageOf, RetinueError } from "../core/errors.ts";
+import { newIntentId } from "../core/ids.ts";
+import type { JsonObject } from "../core/json.ts";
+import { HOUR, MINUTE, SECOND } from "../core/units.ts";
+import type { ClaimedEvent } from "../store/inbox.ts";
+import { brake } from "../specialist/brakes.ts";
+import type { DraftIntent, StoredIntent } from "../store/runs.ts";
+import type { ReadCall, ReadResult, RunRequest } from "../specialist/run-request.ts";
+import { runHandler, RunInterrupted, type EventHandler, type RunResult } from "../specialist/run.ts";
+import { announceIntent } from "../outbox/announce.ts";
+import { isStoreLost } from "../store/store-lost.ts";
+import type { Member } from "../gateway/member.ts";
+import type { Parts } from "../runtime/parts.ts";
+import { draftReceipt, handlerOf, receiptEvent } from "../outbox/receipts.ts";
+
+/** Events taken at once: enough to share commits, few enough to give back quickly when stopping. */
+const CLAIM = 16;
+/** A failing handling is tried again after these, then parked for a person. */
+const RETRY_DELAYS_MS: readonly number[] = [5 * SECOND, 30 * SECOND, 5 * MINUTE, HOUR];
+
+/** Handles what is due for one specialist, one event after the other. Answers whether there may be more. */
+export async function handleEvents(
+  parts: Parts,
+  member: Member,
+  read: (member: Member, call: ReadCall, signal: AbortSignal) => Promise<ReadResult>,
+): Promise<boolean> {
+  const { store, clock, handlers, stopping } = parts;
+  const events = await store.claimEvents(member.specialist.handle, clock.now(), CLAIM);
+  if (events.length === 0 && member.heldBack) {
+    member.heldBack = false;
+    parts.wake(member, "deliveries");
+  }
+  let finished = false;
+  for (const event of events) {
+    if (stopping.aborted) {
+      await store.retryEvent(event.seq, { notBefore: 0, failed: false, note: "the runtime stopped" });
+      continue;
+    }
+    try {
+      finished = (await handlers.add(() => handleOne(parts, member, event, read))) || finished;
+    } catch (error) {
+      if (isStoreLost(error)) throw error;
+      // Its end could not be stored. Left as it is, it would count as at work until a restart, and so would those claimed with it.
+      await giveBack(parts, member, event, error);
+    }
+  }
+  // A claim may end early, as what may have ended the process is claimed alone; what was given back is not asked for again.
+  return events.length === CLAIM || finished;
+}
+
+/** Answers whether the event is done. */
+async function handleOne(parts: Parts, member: Member, event: ClaimedEvent, read: Parameters<typeof handleEvents>[2]): Promise<boolean> {
+  const { store, clock, announcer } = parts;
+  const { specialist } = member;
+  const handler = handlerOf(specialist, event.kind);
+  const result: RunResult =
+    handler === undefined
+      ? { kind: "finished", intents: [] }
+      : await runOne(parts, member, event, handler, (call, signal) => read(member, call, signal));
+  const about = { at: clock.now(), handle: specialist.handle, event: event.id, kind: event.kind };
+  switch (result.kind) {
+    case "finished": {
+      const stored = await finish(parts, member, event, result);
+      announcer.emit("run", { ...about, result: "finished", intents: stored.length });
+      for (const [index, intent] of stored.entries()) announceDecision(parts, member, result.intents[index], intent);
+      if (stored.length > 0) parts.wake(member, "intents");
+      if (stored.some(({ state }) => state === "in_doubt")) parts.wake(member, "doubts");
+      return true;
+    }
+    case "suspended":
+      await store.retryEvent(event.seq, { notBefore: result.until, failed: false, note: result.reason });
+      announcer.emit("run", { ...about, result: "suspended", intents: 0, message: result.reason });
+      return false;
+    case "failed":
+      await giveBack(parts, member, event, result.error);
+      return false;
+  }
+}
+
+/** A failure is tried again with growing pauses; what stays broken is parked, so that nothing is lost and nothing spins. */
+async function giveBack(parts: Parts, member: Member, event: ClaimedEvent, error: unknown): Promise<void> {
+  const { store, clock, announcer, log } = parts;
+  const message = messageOf(error);
+  const stopped = error instanceof RunInterrupted && error.code === "run_stopped";
+  const delay = stopped ? 0 : RETRY_DELAYS_MS[event.attempts];
+  const about = { at: clock.now(), handle: member.specialist.handle, event: event.id, kind: event.kind, intents: 0, message };
+  if (delay !== undefined) {
+    await store.retryEvent(event.seq, { notBefore: clock.now() + delay, failed: !stopped, note: message });
+    announcer.emit("run", { ...about, result: "failed" });
+  } else {
+    await store.parkEvent(event.seq, clock.now(), message);
+    announcer.emit("run", { ...about, result: "parked" });
+  }
+  if (!stopped)
+    log.warn("a handler failed", {
+      handle: member.specialist.handle,
+      event: event.id,
+      code: error instanceof RetinueError ? error.code : "handler_threw",
+      message,
+      parked: delay === undefined,
+    });
+}
+
+async function runOne(
+  parts: Parts,
+  member: Member,
+  event: ClaimedEvent,
+  handler: EventHandler,
+  read: (call: ReadCall, signal: AbortSignal) => Promise<ReadResult>,
+): Promise<RunResult> {
+  const { specialist } = member;
+  const stored = await parts.store.loadState(specialist.handle);
+  const request: RunRequest = {
+    event,
+    steps: event.steps,
+    me: { handle: specialist.handle, id: member.accountId },
+    state: isEmpty(stored) && !isEmpty(specialist.initialState) ? structuredClone(specialist.initialState) : stored,
+    rules: member.rules,
+    deadlineMs: specialist.deadlineMs,
+    read,
+    saveStep: (name, value) => parts.store.saveStep(event.seq, name, value),
+    newIntentId: () => newIntentId(parts.random),
+    fetch: parts.fetch,
+    clock: parts.clock,
+    log: parts.log.child({ handle: specialist.handle, event: event.id }),
+    signal: parts.ending,
+  };
+  const isolation = specialist.isolate === "worker" ? parts.isolation : undefined;
+  return isolation === undefined ? runHandler(handler, request) : isolation.run(specialist, event.kind, request);
+}
+
+function isEmpty(state: JsonObject): boolean {
+  return Object.keys(state).length === 0;
+}
+
+function finish(
+  parts: Parts,
+  member: Member,
+  event: ClaimedEvent,
+  result: Extract<RunResult, { readonly kind: "finished" }>,
+): Promise<readonly StoredIntent[]> {
+  const { specialist } = member;
+  return parts.store.finishRun({
+    seq: event.seq,
+    specialist: specialist.handle,
+    now: parts.clock.now(),
+    ...(result.state === undefined ? {} : { state: result.state }),
+    intents: result.intents,
+    caps: specialist.brakes,
+    brake: (draft, words) => brake(draft, words, specialist.brakes),
+    report: (draft, refusal) => receiptEvent(specialist, "intent.refused", draftReceipt(draft, refusal), draft.hops),
+  });
+}
+
+function announceDecision(parts: Parts, member: Member, draft: DraftIntent | undefined, stored: StoredIntent): void {
+  if (draft !== undefined) announceIntent(parts.announcer, member, draft, stored, parts.clock.now());
+}

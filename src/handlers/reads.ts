@@ -1,0 +1,30 @@
+/** A handler's reads: charged like any request, stored with the run, and suspending it when there is no room. */
+import { Refused, Retryable } from "../core/errors.ts";
+import type { ReadCall, ReadResult } from "../specialist/run-request.ts";
+import { asJson } from "../outbox/receipts.ts";
+import type { Member } from "../gateway/member.ts";
+import type { Parts } from "../runtime/parts.ts";
+
+/** Throws `Refused` where the network or a rule says no, `Retryable` where nothing complete came back. */
+export async function readFor(parts: Parts, member: Member, call: ReadCall, signal: AbortSignal): Promise<ReadResult> {
+  const answer = await parts.door.read(member, call, { signal });
+  if (answer.kind === "waits") return { suspendedUntil: answer.until, reason: answer.message };
+  if (answer.kind === "refused") throw new Refused(answer.code, answer.message);
+  if (answer.kind === "gone") throw new Retryable("read_lost", "the read was lost");
+  const { outcome } = answer;
+  switch (outcome.class) {
+    case "confirmed":
+      if (outcome.items !== undefined) return { value: outcome.items.map(asJson) };
+      return { value: outcome.record === undefined ? (outcome.body ?? null) : asJson(outcome.record) };
+    case "limited":
+    case "unauthorized":
+      return { suspendedUntil: parts.clock.now() + 1_000, reason: `the network answered ${outcome.status}` };
+    case "refused":
+      throw new Refused(outcome.code, `${call.operation}: ${outcome.message}`);
+    case "pending":
+      throw new Retryable("read_pending", `${call.operation} waits for the network's Guardian`);
+    case "never-left":
+    case "unknown":
+      throw new Retryable("read_failed", `${call.operation}: ${outcome.reason}`);
+  }
+}

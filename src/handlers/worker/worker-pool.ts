@@ -1,0 +1,153 @@
+/**
+ * Handlers in threads of their own: for definitions that say `isolate: "worker"`.
+ *
+ * One that blocks, runs out of memory or ends its thread costs itself that handling, and nobody else anything. This
+ * contains accidents, not hostile code: a thread shares the process's files, sockets and environment.
+ */
+import type { Clock, Timer } from "../../core/clock.ts";
+import { Misconfigured } from "../../core/errors.ts";
+import type { Logger } from "../../core/log.ts";
+import { MINUTE } from "../../core/units.ts";
+import type { RunRequest } from "../../specialist/run-request.ts";
+import { RunInterrupted, type RunResult } from "../../specialist/run.ts";
+import type { Specialist } from "../../specialist/specialist.ts";
+import { Thread } from "./worker-thread.ts";
+
+export interface IsolationOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The JavaScript heap of each thread, in MiB. Default 128. */
+  readonly heapMb?: number;
+  /** A thread that has had nothing to do for so long is ended. Default 1 min. */
+  readonly idleMs?: number;
+}
+
+export interface Isolation {
+  /** Throws `Misconfigured` (`isolate_needs_file`) for a specialist that no thread could load. */
+  check(specialist: Specialist): void;
+  /** What `runHandler` does, in a thread. As many threads run as handlings at once. */
+  run(specialist: Specialist, kind: string, request: RunRequest): Promise<RunResult>;
+  /** Threads alive now. */
+  readonly threads: number;
+  /** Ends all threads and what they handle. */
+  close(): Promise<void>;
+}
+
+const HEAP_MB = 128;
+/** Threads tried for one handling, where an earlier one still blocks the first. */
+const MAX_TRIES = 3;
+
+export function createIsolation(options: IsolationOptions): Isolation {
+  return new Threads(options);
+}
+
+class Threads implements Isolation {
+  readonly #options: IsolationOptions;
+  readonly #threads = new Set<Thread>();
+  readonly #idleSince = new Map<Thread, number>();
+  /** Which loading of its file a specialist is: a changed definition is another value. */
+  readonly #versions = new WeakMap<Specialist, number>();
+  #lastVersion = 0;
+  #lastRun = 0;
+  #sweep: Timer | undefined;
+  #closed = false;
+
+  constructor(options: IsolationOptions) {
+    this.#options = options;
+  }
+
+  get threads(): number {
+    return this.#threads.size;
+  }
+
+  check(specialist: Specialist): void {
+    fileOf(specialist);
+  }
+
+  async run(specialist: Specialist, kind: string, request: RunRequest): Promise<RunResult> {
+    const file = fileOf(specialist);
+    const { event, steps, me, state, deadlineMs, clock } = request;
+    for (let tries = 0; tries < MAX_TRIES && !this.#closed; tries++) {
+      const thread = this.#take(file);
+      const order = {
+        run: ++this.#lastRun,
+        file,
+        version: this.#versionOf(specialist),
+        kind,
+        request: { event, steps, me, state, deadlineMs },
+        now: clock.now(),
+      };
+      const result = await thread.run(order, request);
+      // What was cut short may still be at work in there.
+      if (result !== "silent" && result.kind === "failed" && result.error instanceof RunInterrupted) void thread.end();
+      this.#free(thread);
+      if (result !== "silent") return result;
+    }
+    const error = this.#closed
+      ? new RunInterrupted("run_stopped", "the runtime stopped")
+      : new RunInterrupted("run_not_begun", `${MAX_TRIES} threads in a row did not begin the handling`);
+    return { kind: "failed", error };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#sweep?.cancel();
+    await Promise.all([...this.#threads].map((thread) => thread.end()));
+    this.#threads.clear();
+  }
+
+  #versionOf(specialist: Specialist): number {
+    const version = this.#versions.get(specialist) ?? ++this.#lastVersion;
+    this.#versions.set(specialist, version);
+    return version;
+  }
+
+  /** An idle thread, rather one that has loaded the file already; else a new one. */
+  #take(file: string): Thread {
+    for (const thread of this.#threads) if (thread.over) this.#forget(thread);
+    const idle = [...this.#idleSince.keys()];
+    const thread = idle.find(({ files }) => files.has(file)) ?? idle[0] ?? this.#open();
+    this.#idleSince.delete(thread);
+    return thread;
+  }
+
+  #open(): Thread {
+    const { clock, log, heapMb = HEAP_MB } = this.#options;
+    const thread = new Thread({ clock, log, heapMb });
+    this.#threads.add(thread);
+    return thread;
+  }
+
+  #free(thread: Thread): void {
+    if (!thread.idle) return this.#forget(thread);
+    this.#idleSince.set(thread, this.#options.clock.monotonic());
+    this.#sweep ??= this.#options.clock.after(this.#idleMs, () => this.#sweepIdle());
+  }
+
+  #forget(thread: Thread): void {
+    this.#threads.delete(thread);
+    this.#idleSince.delete(thread);
+  }
+
+  get #idleMs(): number {
+    return this.#options.idleMs ?? MINUTE;
+  }
+
+  #sweepIdle(): void {
+    this.#sweep = undefined;
+    const now = this.#options.clock.monotonic();
+    for (const [thread, since] of this.#idleSince) {
+      if (now - since < this.#idleMs) continue;
+      this.#forget(thread);
+      void thread.end();
+    }
+    if (this.#idleSince.size > 0) this.#sweep = this.#options.clock.after(this.#idleMs, () => this.#sweepIdle());
+  }
+}
+
+function fileOf({ handle, file }: Specialist): string {
+  if (file !== undefined) return file;
+  throw new Misconfigured("isolate_needs_file", `${handle} says isolate: "worker", but was not loaded from a file`, {
+    hint: "put the definition into a file of its own in the folder of definitions, or leave isolate out",
+  });
+}

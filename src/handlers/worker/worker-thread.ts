@@ -1,0 +1,250 @@
+/** One worker thread as the runtime sees it: it is given one handling at a time, and ended where it does not come back. */
+import { extname } from "node:path";
+import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
+import type { Clock, Timer } from "../../core/clock.ts";
+import { messageOf } from "../../core/errors.ts";
+import type { Logger } from "../../core/log.ts";
+import { SECOND } from "../../core/units.ts";
+import type { RunRequest } from "../../specialist/run-request.ts";
+import { RunInterrupted, type RunResult } from "../../specialist/run.ts";
+import { hearResult, sayError, type Ask, type FromWorker, type Question, type RunOrder, type ToWorker } from "./messages.ts";
+import type { WorkerStart } from "./worker.ts";
+
+export interface ThreadOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The JavaScript heap of the thread, in MiB. Buffers lie outside of it. */
+  readonly heapMb: number;
+}
+
+/** How a handling came out; `silent` where it was never begun, and another thread may have it. */
+export type ThreadResult = RunResult | "silent";
+
+const ENTRY = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
+const STACK_MB = 4;
+const YOUNG_MB = 16;
+/** A thread that runs, with its imports made. */
+const READY_MS = 30 * SECOND;
+/** A thread that is not busy with what an earlier handling left behind takes an order at once. */
+const BEGIN_MS = 2 * SECOND;
+/** The loader gives up by itself before, unless the file blocks the thread. */
+const LOAD_MS = 25 * SECOND;
+/** A thread that is free tells the end of a handling itself; one that has not by then is blocked. */
+const GRACE_MS = 500;
+
+interface Job {
+  readonly order: RunOrder;
+  readonly request: RunRequest;
+  readonly done: (result: ThreadResult) => void;
+  begun: boolean;
+}
+
+/** Threads live until `end`, or until a handling ends them. */
+export class Thread {
+  readonly #options: ThreadOptions;
+  readonly #worker: Worker;
+  readonly #questions: MessagePort;
+  readonly #flag: Int32Array<SharedArrayBuffer>;
+  readonly #exited: Promise<void>;
+  /** Files whose definition it has loaded. */
+  readonly files = new Set<string>();
+  #ready = false;
+  #over = false;
+  #job: Job | undefined;
+  #limit: Timer | undefined;
+
+  constructor(options: ThreadOptions) {
+    this.#options = options;
+    const { port1, port2 } = new MessageChannel();
+    const answered = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+    const start: WorkerStart = { questions: port2, answered };
+    this.#flag = new Int32Array(answered);
+    this.#questions = port1;
+    this.#worker = new Worker(ENTRY, {
+      name: "retinue specialist",
+      workerData: start,
+      transferList: [port2],
+      resourceLimits: { maxOldGenerationSizeMb: options.heapMb, maxYoungGenerationSizeMb: YOUNG_MB, stackSizeMb: STACK_MB },
+    });
+    port1.on("message", (said: { readonly number: number; readonly run: number; readonly about: Question }) => this.#reply(said));
+    port1.unref();
+    this.#worker.on("message", (said: FromWorker) => this.#hear(said));
+    let failure: unknown;
+    this.#worker.on("error", (error) => void (failure = error));
+    this.#exited = new Promise((resolve) => {
+      this.#worker.on("exit", (code) => {
+        this.#gone(failure, code);
+        resolve();
+      });
+    });
+  }
+
+  /** Whether it can be given a handling. */
+  get idle(): boolean {
+    return this.#job === undefined && !this.#over;
+  }
+
+  /** Whether it has ended, or is ending. */
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** Gives it a handling. Never throws. Only while it is idle. */
+  run(order: RunOrder, request: RunRequest): Promise<ThreadResult> {
+    const { promise, resolve } = Promise.withResolvers<ThreadResult>();
+    const stop = (): void => this.#abort(order);
+    request.signal.addEventListener("abort", stop, { once: true });
+    const done = (result: ThreadResult): void => {
+      this.#limit?.cancel();
+      this.#job = undefined;
+      if (!this.#over) this.#worker.unref();
+      request.signal.removeEventListener("abort", stop);
+      resolve(result);
+    };
+    this.#job = { order, request, done, begun: false };
+    this.#worker.ref();
+    if (this.#ready) this.#begin();
+    else this.#expect(READY_MS, "silent");
+    return promise;
+  }
+
+  /** Ends the thread, whatever it does, and with it a handling that it has. */
+  async end(result: ThreadResult = interrupted("run_stopped", "the runtime stopped")): Promise<void> {
+    this.#over = true;
+    this.#job?.done(result);
+    this.#questions.close();
+    await this.#worker.terminate();
+    await this.#exited;
+  }
+
+  #begin(): void {
+    const job = this.#job;
+    if (job === undefined) return;
+    this.#expect(BEGIN_MS, "silent");
+    this.#tell({ say: "run", ...job.order });
+    if (job.request.signal.aborted) this.#abort(job.order);
+  }
+
+  #abort({ run }: RunOrder): void {
+    if (this.#job?.order.run !== run) return;
+    this.#tell({ say: "abort", run });
+    this.#expect(GRACE_MS, interrupted("run_stopped", "the runtime stopped"));
+  }
+
+  /** From now on it has so long, or it is ended with this result. */
+  #expect(withinMs: number, otherwise: ThreadResult): void {
+    this.#limit?.cancel();
+    this.#limit = this.#options.clock.after(withinMs, () => void this.end(otherwise));
+  }
+
+  #hear(said: FromWorker): void {
+    if (said.say === "ready") {
+      this.#ready = true;
+      return this.#begin();
+    }
+    if (said.say === "stray") return this.#options.log.error("something failed outside of any handling", { message: said.message });
+    const job = this.#job;
+    if (job?.order.run !== said.run) {
+      if (said.say === "log") this.#options.log[said.level](said.message, said.fields);
+      return; // of a handling that is over
+    }
+    switch (said.say) {
+      case "begun":
+        job.begun = true;
+        return this.#expect(LOAD_MS, unloadable(job.request, "its file did not finish loading"));
+      case "loaded": {
+        const { deadlineMs } = job.request;
+        this.files.add(job.order.file);
+        const message = `expected the handler to end within ${deadlineMs} ms; it blocked its thread, which was ended`;
+        return this.#expect(deadlineMs + GRACE_MS, interrupted("run_deadline", message));
+      }
+      case "unloadable":
+        return job.done(unloadable(job.request, said.reason));
+      case "log":
+        return job.request.log[said.level](said.message, said.fields);
+      case "ask":
+        return void this.#perform(job, said.ask, said.about);
+      case "result":
+        return job.done(hearResult(said.result));
+    }
+  }
+
+  async #perform({ request, order }: Job, ask: number, about: Ask): Promise<void> {
+    const answer = await answered(async () => {
+      if (about.what === "read") return request.read(about.call, request.signal);
+      await request.saveStep(about.name, about.value);
+      return undefined;
+    });
+    if (this.#job?.order.run === order.run) this.#tell({ say: "answer", ask, answer });
+  }
+
+  #reply({ number, run, about }: { readonly number: number; readonly run: number; readonly about: Question }): void {
+    const answer = this.#answerTo(run, about);
+    this.#questions.postMessage({ number, answer });
+    Atomics.store(this.#flag, 0, 1);
+    Atomics.notify(this.#flag, 0);
+  }
+
+  #answerTo(run: number, about: Question) {
+    const job = this.#job;
+    try {
+      if (job?.order.run !== run) throw interrupted("run_over", "the handling is over").error;
+      return { value: answerOf(job.request, about) };
+    } catch (error) {
+      return { error: sayError(error) };
+    }
+  }
+
+  #tell(message: ToWorker): void {
+    this.#worker.postMessage(message);
+  }
+
+  #gone(failure: unknown, code: number): void {
+    this.#over = true;
+    this.#questions.close();
+    const job = this.#job;
+    if (job === undefined) return;
+    if (!job.begun) return job.done("silent");
+    const memory = typeof failure === "object" && failure !== null && "code" in failure && failure.code === "ERR_WORKER_OUT_OF_MEMORY";
+    const message = memory
+      ? `the handler needed more than ${this.#options.heapMb} MiB of memory, and its thread was ended`
+      : failure === undefined
+        ? `the handler ended its thread (exit code ${code})`
+        : `the handler's thread failed: ${messageOf(failure)}`;
+    job.done(interrupted(memory ? "run_out_of_memory" : "run_exited", message));
+  }
+}
+
+function answerOf({ rules, newIntentId }: RunRequest, about: Question) {
+  switch (about.what) {
+    case "rule": {
+      const { review, ...rule } = rules.of(about.operation);
+      return { ...rule, reviewed: review !== undefined };
+    }
+    case "input":
+      return rules.input(about.operation, about.input);
+    case "review":
+      return rules.of(about.operation).review?.(about.target, about.input);
+    case "intent-id":
+      return newIntentId();
+  }
+}
+
+async function answered<Value>(work: () => Promise<Value>) {
+  try {
+    return { value: await work() };
+  } catch (error) {
+    return { error: sayError(error) };
+  }
+}
+
+function interrupted(code: string, message: string): Extract<RunResult, { readonly kind: "failed" }> & { readonly error: RunInterrupted } {
+  return { kind: "failed", error: new RunInterrupted(code, message) };
+}
+
+/** The runtime has a definition that worked; until its file does again, what happened waits. */
+const UNLOADABLE_MS = 30 * SECOND;
+
+function unloadable({ clock }: RunRequest, reason: string): RunResult {
+  return { kind: "suspended", until: clock.now() + UNLOADABLE_MS, reason: `its definition cannot be loaded in a thread: ${reason}` };
+}

@@ -1,0 +1,183 @@
+/** The worker thread's side: loads definitions from their files, and runs one handling at a time as the runtime would. */
+import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from "node:worker_threads";
+import { loadModule } from "../../config/module-file.ts";
+import { systemClock, type Clock } from "../../core/clock.ts";
+import { Fatal, messageOf, Refused } from "../../core/errors.ts";
+import type { LogFields, Logger, LogLevel } from "../../core/log.ts";
+import { MINUTE } from "../../core/units.ts";
+import type { SpecialistDefinition } from "../../specialist/definition.ts";
+import type { ReadResult, RunRequest } from "../../specialist/run-request.ts";
+import type { OperationRules } from "../../specialist/operation-rules.ts";
+import { runHandler, RunInterrupted, type EventHandler } from "../../specialist/run.ts";
+import { createSpecialist, type Specialist } from "../../specialist/specialist.ts";
+import { handlerOf } from "../../outbox/receipts.ts";
+import {
+  hearError,
+  sayResult,
+  type Answer,
+  type Ask,
+  type FromWorker,
+  type Question,
+  type QuestionAnswers,
+  type RunOrder,
+  type ToWorker,
+} from "./messages.ts";
+
+/** What the runtime gives a thread when it starts it. */
+export interface WorkerStart {
+  readonly questions: MessagePort;
+  /** One number: 0 while a question waits for its answer. */
+  readonly answered: SharedArrayBuffer;
+}
+
+/** A runtime that does not answer for so long is gone. */
+const ANSWER_MS = MINUTE;
+/** More would fill the runtime's memory, where nobody else's handling could run any more. */
+const MAX_LOG_LINES = 1_000;
+
+const system = systemClock();
+const { questions, answered } = workerData as WorkerStart; // from `thread.ts`, of the same version
+const flag = new Int32Array(answered);
+const loaded = new Map<string, { readonly version: number; readonly specialist: Specialist }>();
+const asked = new Map<number, PromiseWithResolvers<ReadResult | undefined>>();
+let asks = 0;
+let current: { readonly run: number; readonly abort: AbortController } | undefined;
+
+function tell(message: FromWorker): void {
+  parentPort?.postMessage(message);
+}
+
+async function perform(order: RunOrder): Promise<void> {
+  const { run, kind } = order;
+  tell({ say: "begun", run });
+  const abort = new AbortController();
+  current = { run, abort };
+  let handler: EventHandler | undefined;
+  try {
+    handler = handlerOf(await specialistOf(order), kind);
+  } catch (error) {
+    return tell({ say: "unloadable", run, reason: messageOf(error) });
+  }
+  if (handler === undefined) return tell({ say: "unloadable", run, reason: `its file has no handler for ${kind} any more` });
+  tell({ say: "loaded", run });
+  const result = await runHandler(handler, requestOf(order, abort.signal));
+  tell({ say: "result", run, result: sayResult(result) });
+}
+
+/** The definition was checked when the runtime loaded it. Throws when its file cannot be loaded any more. */
+async function specialistOf({ file, version }: RunOrder): Promise<Specialist> {
+  const known = loaded.get(file);
+  if (known?.version === version) return known.specialist;
+  const module = await loadModule(file, system);
+  if ("problem" in module) throw new Refused(module.problem.code, module.problem.message);
+  const specialist = createSpecialist(Reflect.get(module.exports, "default") as SpecialistDefinition);
+  loaded.set(file, { version, specialist });
+  return specialist;
+}
+
+function requestOf({ request, run, now }: RunOrder, signal: AbortSignal): RunRequest {
+  const began = system.monotonic();
+  const clock: Clock = { ...system, now: () => Math.floor(now + system.monotonic() - began) };
+  return {
+    ...request,
+    rules: rulesByQuestion(),
+    read: async (call) => {
+      const result = await ask(run, { what: "read", call });
+      if (result === undefined) throw new Fatal("worker_confused", "a read was answered without a result");
+      return result;
+    },
+    saveStep: async (name, value) => void (await ask(run, { what: "saveStep", name, value })),
+    newIntentId: () => question({ what: "intent-id" }),
+    fetch: (input, init) => globalThis.fetch(input, init),
+    clock,
+    log: loggerOf(run),
+    signal,
+  };
+}
+
+function rulesByQuestion(): OperationRules {
+  return {
+    of(operation) {
+      const { reviewed, ...rule } = question({ what: "rule", operation });
+      if (!reviewed) return rule;
+      return {
+        ...rule,
+        review(target, input) {
+          const asking = question({ what: "review", operation, target, input });
+          if (asking === undefined) throw new Fatal("worker_confused", `${operation} is not reviewed any more`);
+          return asking;
+        },
+      };
+    },
+    input: (operation, input) => question({ what: "input", operation, input }),
+  };
+}
+
+function ask(run: number, about: Ask): Promise<ReadResult | undefined> {
+  const number = ++asks;
+  const answer = Promise.withResolvers<ReadResult | undefined>();
+  asked.set(number, answer);
+  tell({ say: "ask", run, ask: number, about });
+  return answer.promise;
+}
+
+let asking = 0;
+
+/** The thread stands still until the runtime has answered, so that `act` gives its answers at once here too. */
+function question<What extends Question["what"]>(about: Extract<Question, { readonly what: What }>): QuestionAnswers[What] {
+  const number = ++asking;
+  Atomics.store(flag, 0, 0);
+  questions.postMessage({ number, run: current?.run, about });
+  Atomics.wait(flag, 0, 0, ANSWER_MS);
+  // An answer to an earlier question that was given up may still lie there.
+  for (let got = receiveMessageOnPort(questions); got !== undefined; got = receiveMessageOnPort(questions)) {
+    const said = got.message as { readonly number: number; readonly answer: Answer<QuestionAnswers[What]> };
+    if (said.number !== number) continue;
+    if ("error" in said.answer) throw hearError(said.answer.error);
+    return said.answer.value;
+  }
+  throw new Fatal("runtime_silent", `the runtime did not answer in ${ANSWER_MS} ms`);
+}
+
+function loggerOf(run: number): Logger {
+  let lines = 0;
+  const bound = (fields: LogFields): Logger => {
+    const write = (level: LogLevel) => (message: string, more?: LogFields) => {
+      if (lines++ > MAX_LOG_LINES) return;
+      if (lines > MAX_LOG_LINES) return tell({ say: "log", run, level: "warn", message: "more log lines were left out", fields: {} });
+      // Fields become JSON here, as what cannot be JSON cannot cross either.
+      tell({ say: "log", run, level, message, fields: JSON.parse(JSON.stringify({ ...fields, ...more })) as LogFields });
+    };
+    return {
+      debug: write("debug"),
+      info: write("info"),
+      warn: write("warn"),
+      error: write("error"),
+      child: (more) => bound({ ...fields, ...more }),
+    };
+  };
+  return bound({});
+}
+
+function hear(said: ToWorker): void {
+  switch (said.say) {
+    case "run":
+      void perform(said);
+      return;
+    case "abort":
+      if (current?.run === said.run) current.abort.abort(new RunInterrupted("run_stopped", "the runtime stopped"));
+      return;
+    case "answer": {
+      const waiting = asked.get(said.ask);
+      asked.delete(said.ask);
+      if ("error" in said.answer) waiting?.reject(hearError(said.answer.error));
+      else waiting?.resolve(said.answer.value);
+    }
+  }
+}
+
+// What a handling leaves behind may fail when it is long over; the next one must not die of it.
+process.on("unhandledRejection", (error) => tell({ say: "stray", message: messageOf(error) }));
+process.on("uncaughtException", (error) => tell({ say: "stray", message: messageOf(error) }));
+parentPort?.on("message", hear);
+tell({ say: "ready" });

@@ -1,0 +1,89 @@
+/** What a 429 does to a key: one park per burst, bounded, stored, and lifted only by time. */
+import type { Random } from "../core/random.ts";
+import { HOUR, MINUTE, SECOND } from "../core/units.ts";
+import { whenLeft, WINDOWS } from "./window-cells.ts";
+import { observe, type QuotaState } from "./quota.ts";
+
+/** No park is shorter: a server that says "0 seconds" would be asked in a tight loop. */
+export const MIN_PARK_MS = SECOND;
+/** No park is longer: a day and its margin. What still says 429 then is parked again. */
+export const MAX_PARK_MS = 26 * HOUR;
+/** The first wait where the server states none and our own log says there was room. Doubles with each burst. */
+export const FIRST_BACKOFF_MS = MINUTE;
+export const MAX_BACKOFF_MS = HOUR;
+/** Added at the end, so that keys parked together do not come back together. */
+const JITTER_SHARE = 0.1;
+const MAX_JITTER_MS = 30 * SECOND;
+
+export interface Limited {
+  /** As stated by the server, in ms; zero, negative, NaN and absent all mean "not stated". */
+  readonly retryAfterMs?: number | undefined;
+  /** When the attempt was admitted: one sent before the park began belongs to the same burst. */
+  readonly admittedAt: number;
+}
+
+export interface Parked {
+  readonly until: number;
+  readonly reason: "retry_after" | "window_full" | "backoff";
+  /** True when the server refused although our own log had room: it counts differently, or someone else uses the key. */
+  readonly disagreement: boolean;
+  /** False when this 429 belongs to a burst that is parked for at least as long already. */
+  readonly changed: boolean;
+}
+
+/** Parks the key. Never shortens a park. */
+export function park(state: QuotaState, now: number, limited: Limited, random: Random): Parked {
+  const at = observe(state, now);
+  const stated = statedWait(limited.retryAfterMs);
+  const sameBurst = state.parkedUntil > 0 && limited.admittedAt <= state.parkedAt;
+  const ownLog = freeAt(state, at);
+  const disagreement = ownLog === undefined;
+  if (sameBurst && (stated === undefined || at + stated <= state.parkedUntil))
+    return { until: state.parkedUntil, reason: reasonOf(state.parkReason), disagreement, changed: false };
+  if (!sameBurst) state.strikes = Math.min(state.strikes + 1, 30);
+  const { wait, reason } = waitFor(state, at, stated, ownLog);
+  const jitter = Math.min(wait * JITTER_SHARE, MAX_JITTER_MS) * random.next();
+  const until = Math.ceil(at + Math.min(MAX_PARK_MS, Math.max(MIN_PARK_MS, wait) + jitter));
+  if (until > state.parkedUntil) state.parkedUntil = until;
+  if (!sameBurst) state.parkedAt = at;
+  state.parkReason = reason;
+  return { until: state.parkedUntil, reason, disagreement, changed: true };
+}
+
+/** A complete answer other than 429 to an attempt admitted after the park: the server is content again. */
+export function contented(state: QuotaState, admittedAt: number): boolean {
+  if (state.strikes === 0 || admittedAt <= state.parkedAt) return false;
+  state.strikes = 0;
+  return true;
+}
+
+function statedWait(retryAfterMs: number | undefined): number | undefined {
+  return retryAfterMs !== undefined && Number.isFinite(retryAfterMs) && retryAfterMs > 0 ? retryAfterMs : undefined;
+}
+
+function waitFor(
+  state: QuotaState,
+  at: number,
+  stated: number | undefined,
+  ownLog: number | undefined,
+): { wait: number; reason: Parked["reason"] } {
+  if (stated !== undefined) return { wait: stated, reason: "retry_after" };
+  if (ownLog !== undefined) return { wait: ownLog - at, reason: "window_full" };
+  return { wait: Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (state.strikes - 1)), reason: "backoff" };
+}
+
+function reasonOf(stored: string): Parked["reason"] {
+  return stored === "retry_after" || stored === "window_full" ? stored : "backoff";
+}
+
+/** When a full window of our own log frees a request, or undefined where no window is full. */
+function freeAt(state: QuotaState, at: number): number | undefined {
+  let latest: number | undefined;
+  for (const name of WINDOWS) {
+    const { limit } = state.shares[name];
+    if (state[name].total + state.flying < limit) continue;
+    const free = whenLeft(state[name], (_used, total) => total + state.flying < limit) ?? at + FIRST_BACKOFF_MS;
+    latest = Math.max(latest ?? 0, free);
+  }
+  return latest;
+}

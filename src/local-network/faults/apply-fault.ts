@@ -1,0 +1,82 @@
+/** Lets a drawn mishap befall a request. */
+import { OPERATIONS } from "../../contract/operations.ts";
+import type { EndpointSet } from "../../contract/operations.ts";
+import { sleep } from "../../core/clock.ts";
+import type { Clock } from "../../core/clock.ts";
+import { ConnectionLost } from "../server/exchange.ts";
+import type { NetworkReply, NetworkRequest } from "../server/exchange.ts";
+import type { Desk } from "../server/handle.ts";
+import type { FaultBook, Mishap } from "./network-faults.ts";
+import { failedReply, limitedReply, redirectReply, spoil, stoppedReply } from "./fault-responses.ts";
+
+/** How long a 429 asks to wait, in seconds, where the fault does not say. */
+const DEFAULT_WAIT_S = 30;
+
+export interface MishapParts {
+  readonly clock: Clock;
+  readonly desk: Desk;
+  readonly faults: FaultBook;
+  /** Aborted when the network stops: what is late then never lands. */
+  readonly stopped: AbortSignal;
+}
+
+/** Draws whether a mishap befalls the request, and answers accordingly. Rejects with `ConnectionLost`. */
+export async function answerWithFaults(parts: MishapParts, set: EndpointSet, request: NetworkRequest): Promise<NetworkReply> {
+  const { desk, faults } = parts;
+  const operation = desk.operationOf(set, request);
+  const agent = desk.whose(set, request)?.handle ?? "";
+  const writes = operation === undefined ? request.method !== "GET" : OPERATIONS[operation].effect !== "read";
+  const mishap = faults.draw({ set, operation: operation ?? "", agent, writes });
+  return mishap === undefined ? desk.process(set, request) : suffer(parts, set, request, mishap);
+}
+
+async function suffer(parts: MishapParts, set: EndpointSet, request: NetworkRequest, mishap: Mishap): Promise<NetworkReply> {
+  const { clock, desk } = parts;
+  switch (mishap.do) {
+    case "delay-reply": {
+      const reply = desk.process(set, request);
+      await late(parts, mishap.ms);
+      return reply;
+    }
+    case "delay-request":
+      await late(parts, mishap.ms);
+      return desk.process(set, request);
+    case "land-late":
+      landLater(parts, set, request, mishap.ms);
+      throw new ConnectionLost("reset while the request was on its way");
+    case "lose-request":
+      throw new ConnectionLost("reset before the request arrived");
+    case "lose-reply":
+      desk.process(set, request);
+      throw new ConnectionLost("reset before the answer arrived");
+    case "twice":
+      desk.process(set, request);
+      return desk.process(set, request);
+    case "limited":
+      return limitedReply(mishap.dialect, mishap.seconds ?? DEFAULT_WAIT_S, clock.now());
+    case "status":
+      if (mishap.when === "after") desk.process(set, request);
+      return failedReply(mishap.status);
+    case "body":
+      return spoil(desk.process(set, request), mishap.body);
+    case "redirect":
+      return redirectReply(mishap.to);
+    case "account":
+      return stoppedReply(mishap.answer);
+  }
+}
+
+/** Waits; rejects with `ConnectionLost` if the network stops meanwhile. */
+async function late({ clock, stopped }: MishapParts, ms: number): Promise<void> {
+  await sleep(clock, ms, stopped);
+  if (stopped.aborted) throw new ConnectionLost("the network has stopped");
+}
+
+function landLater({ clock, desk, stopped }: MishapParts, set: EndpointSet, request: NetworkRequest, ms: number): void {
+  const giveUp = (): void => timer.cancel();
+  const timer = clock.after(ms, () => {
+    stopped.removeEventListener("abort", giveUp);
+    desk.process(set, request);
+  });
+  stopped.addEventListener("abort", giveUp, { once: true });
+}

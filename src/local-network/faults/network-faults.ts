@@ -1,0 +1,165 @@
+/** Mishaps on request: which requests and deliveries they befall, how often, and which one is drawn. */
+import type { EndpointSet } from "../../contract/operations.ts";
+import type { Random } from "../../core/random.ts";
+
+/** Ways a 429 can speak. */
+export const LIMIT_DIALECTS = [
+  "seconds",
+  "date",
+  "past-date",
+  "zero",
+  "negative",
+  "huge",
+  "garbage",
+  "missing",
+  "body",
+  "x-ratelimit",
+  "ratelimit-fields",
+  "ratelimit-draft",
+] as const;
+export type LimitDialect = (typeof LIMIT_DIALECTS)[number];
+
+/** Ways an answer's body can be spoilt, after the effect. */
+export const SPOILT_BODIES = ["html", "truncated", "huge", "deep", "wrong-types", "empty", "garbage"] as const;
+export type SpoiltBody = (typeof SPOILT_BODIES)[number];
+
+export type Mishap =
+  /** The effect is at once, the answer late. */
+  | { readonly do: "delay-reply"; readonly ms: number }
+  /** The request reaches the network late, even if its sender has given up by then. */
+  | { readonly do: "delay-request"; readonly ms: number }
+  /** The connection breaks at once, and the request lands later all the same. */
+  | { readonly do: "land-late"; readonly ms: number }
+  | { readonly do: "lose-request" }
+  | { readonly do: "lose-reply" }
+  /** Processed twice, as when something between doubles it. */
+  | { readonly do: "twice" }
+  /** A 429 without effect, though the limits have room. */
+  | { readonly do: "limited"; readonly dialect: LimitDialect; readonly seconds?: number }
+  | { readonly do: "status"; readonly status: number; readonly when: "before" | "after" }
+  | { readonly do: "body"; readonly body: SpoiltBody }
+  | { readonly do: "redirect"; readonly to: string }
+  /** 403 or 402 in the ways that services stop an account. */
+  | { readonly do: "account"; readonly answer: "suspended" | "challenge" | "payment" };
+
+export type DeliveryMishap =
+  | { readonly do: "late"; readonly ms: number }
+  | { readonly do: "lost" }
+  | { readonly do: "twice" }
+  /** Waits until a later delivery has gone before it, half a minute at most. */
+  | { readonly do: "reorder" }
+  | { readonly do: "wrong-signature" }
+  | { readonly do: "huge"; readonly bytes: number };
+
+export interface RequestMatch {
+  readonly set?: EndpointSet;
+  /** One operation or several. */
+  readonly operation?: string | readonly string[];
+  /** The specialist's handle. */
+  readonly agent?: string;
+  /** Only requests that write (`true`) or only those that read. */
+  readonly writes?: boolean;
+}
+
+export interface Fault<M> {
+  readonly mishap: M;
+  readonly match?: RequestMatch;
+  /** From 0 to 1; 1 unless given. */
+  readonly probability?: number;
+  /** How many it befalls before it is over; without, until removed. */
+  readonly times?: number;
+}
+
+export interface FaultHandle {
+  /** How many it has befallen. */
+  readonly hits: number;
+  remove(): void;
+}
+
+/** The network's mishaps, changed while it runs. The first fault that matches and is drawn befalls a request. */
+export interface Faults {
+  add(fault: Fault<Mishap>): FaultHandle;
+  addDelivery(fault: Fault<DeliveryMishap>): FaultHandle;
+  clear(): void;
+}
+
+export interface RequestTraits {
+  readonly set: EndpointSet;
+  readonly operation: string;
+  readonly agent: string;
+  readonly writes: boolean;
+}
+
+export interface FaultBook extends Faults {
+  readonly any: boolean;
+  draw(traits: RequestTraits): Mishap | undefined;
+  drawDelivery(agent: string, event: string): DeliveryMishap | undefined;
+}
+
+/** `random` draws what a probability decides, so that a seed replays the same mishaps. */
+export function createFaults(random: Random): FaultBook {
+  const requests: Placed<Mishap>[] = [];
+  const deliveries: Placed<DeliveryMishap>[] = [];
+  return {
+    add: (fault) => place(requests, fault),
+    addDelivery: (fault) => place(deliveries, fault),
+    clear() {
+      requests.length = 0;
+      deliveries.length = 0;
+    },
+    get any() {
+      return requests.length > 0;
+    },
+    draw: (traits) => drawFrom(requests, random, (match) => fits(match, traits)),
+    drawDelivery: (agent, event) =>
+      drawFrom(
+        deliveries,
+        random,
+        (match) => (match.agent === undefined || match.agent === agent) && (match.operation === undefined || named(match.operation, event)),
+      ),
+  };
+}
+
+interface Placed<M> {
+  readonly fault: Fault<M>;
+  hits: number;
+}
+
+function place<M>(faults: Placed<M>[], fault: Fault<M>): FaultHandle {
+  const placed: Placed<M> = { fault, hits: 0 };
+  faults.push(placed);
+  return {
+    get hits() {
+      return placed.hits;
+    },
+    remove() {
+      const at = faults.indexOf(placed);
+      if (at >= 0) faults.splice(at, 1);
+    },
+  };
+}
+
+function drawFrom<M>(faults: readonly Placed<M>[], random: Random, matches: (match: RequestMatch) => boolean): M | undefined {
+  for (const placed of faults) {
+    const { match, probability, times, mishap } = placed.fault;
+    if (times !== undefined && placed.hits >= times) continue;
+    if (match !== undefined && !matches(match)) continue;
+    if (probability !== undefined && random.next() >= probability) continue;
+    placed.hits++;
+    return mishap;
+  }
+  return undefined;
+}
+
+function fits(match: RequestMatch, traits: RequestTraits): boolean {
+  return (
+    (match.set === undefined || match.set === traits.set) &&
+    (match.agent === undefined || match.agent === traits.agent) &&
+    (match.writes === undefined || match.writes === traits.writes) &&
+    (match.operation === undefined || named(match.operation, traits.operation))
+  );
+}
+
+function named(wanted: string | readonly string[], name: string): boolean {
+  return typeof wanted === "string" ? wanted === name : wanted.includes(name);
+}

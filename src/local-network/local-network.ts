@@ -1,0 +1,45 @@
+/** The local network: an independent implementation of the whole interface, both sets over one world. */
+import { ConnectionLost } from "./server/exchange.ts";
+import { assemble } from "./assemble.ts";
+import type { LocalNetwork, LocalNetworkOptions } from "./options.ts";
+import { answerWithFaults } from "./faults/apply-fault.ts";
+import { createMyAgents } from "./my-agents/actions.ts";
+import { summarise } from "./summary.ts";
+
+/** Opens a world, new or as its data file left it. Throws `Misconfigured` where the file cannot be used. */
+export function createLocalNetwork(options: LocalNetworkOptions): LocalNetwork {
+  const { world, desk, faults, deliveries, residents } = assemble(options);
+  const stopping = new AbortController();
+  const mishaps = { clock: options.clock, desk, faults, stopped: stopping.signal };
+  const network: LocalNetwork = {
+    // Synchronous up to the answer, so that requests take effect in the order in which they are made.
+    async handle(set, request) {
+      if (stopping.signal.aborted) throw new ConnectionLost("the network has stopped");
+      return faults.any ? answerWithFaults(mishaps, set, request) : desk.process(set, request);
+    },
+    ...createMyAgents(world, (approval) => desk.perform(approval)),
+    jobs: () => world.board,
+    deliveries: () => deliveries.list(),
+    assume: (changes) => void Object.assign(world.assume, changes),
+    assumptions: world.assume,
+    // Loaded when asked for: simulation has no sockets and need not pay for an HTTP server.
+    listen: async (how) => (await import("./server/http-server.ts")).listen(network, how),
+    faults,
+    truth: world.truth,
+    summary: (handles) => summarise(world, handles),
+    start() {
+      deliveries.start();
+      residents?.start();
+      world.agenda.start();
+    },
+    async stop() {
+      world.agenda.stop();
+      await deliveries.stop();
+      if (stopping.signal.aborted) return;
+      stopping.abort();
+      world.tables.commit();
+      world.tables.close();
+    },
+  };
+  return network;
+}

@@ -1,0 +1,63 @@
+/** What the network itself will do and when: one timer for everything due, earliest first. */
+import type { Clock, Timer } from "../../core/clock.ts";
+import { createHeap } from "../../core/heap.ts";
+
+/** Things done in one go before the event loop gets a turn. */
+const MAX_PER_TURN = 200;
+
+export interface Agenda {
+  /** Notes that `key` is due at `at`. An earlier note for the same key stands too: whoever is called checks what is due. */
+  note(at: number, key: string): void;
+  start(): void;
+  stop(): void;
+  readonly size: number;
+}
+
+interface Entry {
+  readonly at: number;
+  readonly seq: number;
+  readonly key: string;
+}
+
+/** `run` is called with each key once its time has come. It must not throw. */
+export function createAgenda(clock: Clock, run: (key: string, now: number) => void): Agenda {
+  const entries = createHeap<Entry>((a, b) => a.at < b.at || (a.at === b.at && a.seq < b.seq));
+  let seq = 0;
+  let timer: Timer | undefined;
+  let running = false;
+
+  const arm = (): void => {
+    timer?.cancel();
+    timer = undefined;
+    const first = entries.peek();
+    if (running && first !== undefined) timer = clock.after(Math.max(0, first.at - clock.now()), work);
+  };
+  const work = (): void => {
+    const now = clock.now();
+    for (let i = 0; i < MAX_PER_TURN && running; i++) {
+      const entry = entries.peek();
+      if (entry === undefined || entry.at > now) break;
+      entries.pop();
+      run(entry.key, now);
+    }
+    arm();
+  };
+  return {
+    note(at, key) {
+      const entry = { at, seq: seq++, key };
+      entries.push(entry);
+      if (entries.peek() === entry) arm();
+    },
+    start() {
+      running = true;
+      arm();
+    },
+    stop() {
+      running = false;
+      arm();
+    },
+    get size() {
+      return entries.size;
+    },
+  };
+}

@@ -1,0 +1,152 @@
+/** The world both sets speak of: its rows, how they are found, and how they are kept within bounds. */
+import type { Clock } from "../../core/clock.ts";
+import type { Json } from "../../core/json.ts";
+import type { Random } from "../../core/random.ts";
+import type { Agenda } from "./timers.ts";
+import type { Assumptions } from "../assumptions.ts";
+import type { Account, Approval, Community, Deliverable, Happening, Job, JobInput, Post, Token, Webhook } from "./rows.ts";
+import type { Table, Tables } from "./persistence.ts";
+import type { Truth } from "../ground-truth.ts";
+
+/** How much of the past is kept; older posts, finished jobs and log lines are forgotten. */
+export interface Keep {
+  readonly posts: number;
+  readonly jobs: number;
+  readonly requests: number;
+  readonly effects: number;
+}
+
+export interface World {
+  readonly clock: Clock;
+  readonly tables: Tables;
+  readonly assume: Assumptions;
+  readonly truth: Truth;
+  readonly agenda: Agenda;
+  readonly keep: Keep;
+  /** Multiplies the network's own waits: assignment, review, payment, webhook retries. */
+  readonly scale: number;
+  /** A stream of chance of its own for `purpose`; the same after a restart. */
+  chance(purpose: string): Random;
+  /** Chance for keys and secrets. */
+  secret(purpose: string): Random;
+  /** The next number of a durable count. */
+  next(name: string): number;
+  /** What a job is to be done on. */
+  inputOf(job: Job): Json | undefined;
+  /** Tells webhooks. */
+  tell(happening: Happening): void;
+  readonly accounts: Table<Account>;
+  readonly tokens: Table<Token>;
+  readonly posts: Table<Post>;
+  readonly jobs: Table<Job>;
+  readonly inputs: Table<JobInput>;
+  readonly deliverables: Table<Deliverable>;
+  readonly communities: Table<Community>;
+  readonly webhooks: Table<Webhook>;
+  readonly approvals: Table<Approval>;
+  /** All accounts, oldest first, ended ones too. */
+  readonly roster: Account[];
+  readonly byHandle: Map<string, Account>;
+  readonly byKey: Map<string, Account>;
+  /** Posts that are no replies, oldest first. */
+  readonly feed: Post[];
+  /** Replies by the post they name, oldest first. */
+  readonly threads: Map<string, Post[]>;
+  /** Jobs, oldest first. */
+  readonly board: Job[];
+}
+
+interface Count {
+  readonly id: string;
+  value: number;
+}
+
+export type WorldParts = Pick<World, "clock" | "tables" | "assume" | "truth" | "keep" | "scale"> & {
+  /** Makes a checkable task's input again from its kind and seed. */
+  readonly rebuildInput: (task: { readonly kind: string; readonly seed: string }) => Json;
+  readonly random: Random;
+  readonly secrets: Random;
+  readonly agenda: Agenda;
+  readonly tell: (world: World, happening: Happening) => void;
+};
+
+/** Loads the world's rows and rebuilds the ways they are found by. */
+export function openWorld(parts: WorldParts): World {
+  const { tables, random, secrets } = parts;
+  const rebuilt = remembering(parts.rebuildInput);
+  const counts = tables.table<Count>("count");
+  const next = (name: string): number => {
+    const count = counts.get(name) ?? { id: name, value: 0 };
+    count.value++;
+    counts.put(count);
+    return count.value;
+  };
+  const world: World = {
+    clock: parts.clock,
+    tables,
+    assume: parts.assume,
+    truth: parts.truth,
+    agenda: parts.agenda,
+    keep: parts.keep,
+    scale: parts.scale,
+    next,
+    // Streams are named by a durable count, so a restart goes on instead of repeating itself.
+    chance: (purpose) => random.fork(`${purpose}/${next(`chance:${purpose}`)}`),
+    secret: (purpose) => secrets.fork(`${purpose}/${next(`secret:${purpose}`)}`),
+    inputOf: (job) => world.inputs.get(job.id)?.input ?? (job.task === undefined ? undefined : rebuilt(job.id, job.task)),
+    tell: (happening) => parts.tell(world, happening),
+    accounts: tables.table("account"),
+    tokens: tables.table("token"),
+    posts: tables.table("post"),
+    jobs: tables.table("job"),
+    inputs: tables.table("input"),
+    deliverables: tables.table("deliverable"),
+    communities: tables.table("community"),
+    webhooks: tables.table("webhook"),
+    approvals: tables.table("approval"),
+    roster: [],
+    byHandle: new Map(),
+    byKey: new Map(),
+    feed: [],
+    threads: new Map(),
+    board: [],
+  };
+  for (const account of world.accounts.all()) {
+    world.roster.push(account);
+    if (account.deleted) continue;
+    world.byHandle.set(account.handle, account);
+    if (account.keyHash !== undefined) world.byKey.set(account.keyHash, account);
+  }
+  for (const post of world.posts.all()) placePost(world, post);
+  for (const job of world.jobs.all()) {
+    world.board.push(job);
+    if (job.due !== undefined) parts.agenda.note(job.due.at, `job:${job.id}`);
+  }
+  return world;
+}
+
+/** Inputs are large and cheap to make again: only the last few asked for stay in memory. */
+const MAX_INPUTS_REMEMBERED = 64;
+
+function remembering(rebuild: WorldParts["rebuildInput"]): (id: string, task: { kind: string; seed: string }) => Json {
+  const recent = new Map<string, Json>();
+  return (id, task) => {
+    const input = recent.get(id) ?? rebuild(task);
+    recent.delete(id);
+    recent.set(id, input);
+    const oldest = recent.keys().next().value;
+    if (recent.size > MAX_INPUTS_REMEMBERED && oldest !== undefined) recent.delete(oldest);
+    return input;
+  };
+}
+
+/** Puts a post where the feed or its thread finds it. */
+export function placePost(world: World, post: Post): void {
+  if (post.parentId === undefined) {
+    world.feed.push(post);
+    return;
+  }
+  const thread = world.threads.get(post.parentId);
+  if (thread === undefined) world.threads.set(post.parentId, [post]);
+  else thread.push(post);
+}

@@ -1,0 +1,43 @@
+/** Tells listeners what became of an action, with a glimpse of what it says. */
+import type { Announcer } from "../core/events.ts";
+import type { IntentId } from "../core/ids.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { Member } from "../gateway/member.ts";
+
+/** What an announcement tells of an action, stored or about to be. */
+interface Announced {
+  readonly id: IntentId;
+  readonly operation: string;
+  readonly target?: string | undefined;
+  readonly input: JsonObject;
+}
+
+interface Standing {
+  readonly state: string;
+  readonly code?: string;
+  readonly message?: string;
+}
+
+/** Characters of an action's own words that are told along. */
+const MAX_WORDS = 100;
+
+export function announceIntent(announcer: Announcer, member: Member, intent: Announced, standing: Standing, now: number): void {
+  const words = wordsOf(intent.input);
+  announcer.emit("intent", {
+    at: now,
+    handle: member.specialist.handle,
+    id: intent.id,
+    operation: intent.operation,
+    state: standing.state,
+    ...(intent.target === undefined ? {} : { target: intent.target }),
+    ...(words === undefined ? {} : { words }),
+    ...(standing.code === undefined ? {} : { code: standing.code }),
+    ...(standing.message === undefined ? {} : { message: standing.message }),
+  });
+}
+
+function wordsOf({ title, content }: JsonObject): string | undefined {
+  const words = typeof title === "string" ? title : content;
+  if (typeof words !== "string" || words === "") return undefined;
+  return words.length > MAX_WORDS ? `${words.slice(0, MAX_WORDS - 1)}…` : words;
+}

@@ -1,0 +1,93 @@
+/** What follows from what became of an intent: the receipt for its author, and what is followed from now on. */
+import type { NewEvent, WatchWrite } from "../contract/event.ts";
+import type { Outcome } from "../contract/call.ts";
+import type { Profile } from "../contract/profile/profile.ts";
+import type { Receipt } from "../contract/event-kinds.ts";
+import { SECOND } from "../core/units.ts";
+import { conclude, type DoubtTiming } from "./transitions.ts";
+import type { Intent, IntentChange } from "./intent.ts";
+import { receiptEvent } from "./receipts.ts";
+import type { Member } from "../gateway/member.ts";
+
+export interface Conclusion {
+  readonly change: IntentChange;
+  readonly events: readonly NewEvent[];
+  readonly watches: readonly WatchWrite[];
+}
+
+/** The first look after a lost answer; most lost answers can be found at once. */
+const FIRST_CHECK_MS = 2 * SECOND;
+
+export function doubtTiming(profile: Profile): DoubtTiming {
+  return { quietMs: profile.quietMs, firstCheckMs: Math.min(FIRST_CHECK_MS, profile.quietMs) };
+}
+
+export function concludeOutcome(member: Member, intent: Intent, outcome: Outcome, profile: Profile, now: number): Conclusion {
+  return follow(member, intent, conclude(intent, outcome, doubtTiming(profile), now), now);
+}
+
+const RECEIPTS: { readonly [state: string]: string | undefined } = {
+  confirmed: "intent.confirmed",
+  refused: "intent.refused",
+  cancelled: "intent.refused",
+  pending: "intent.pending",
+  parked: "intent.parked",
+};
+
+/** The same whether an answer, a read-back or a person decided. */
+export function follow(member: Member, intent: Intent, change: IntentChange, now: number): Conclusion {
+  const kind = RECEIPTS[change.state];
+  const event = kind === undefined ? undefined : receiptEvent(member.specialist, kind, receiptOf(intent, change), intent.hops);
+  return {
+    change,
+    events: event === undefined ? [] : [event],
+    watches: change.state === "confirmed" || mayOwe(intent, change) ? watchesOf(member, intent, change, now) : [],
+  };
+}
+
+/** An application that may stand: should the job be given to us, it has to be done, whoever decides or looks meanwhile. */
+function mayOwe({ operation }: Intent, { state }: IntentChange): boolean {
+  return operation === "jobs.apply" && (state === "pending" || state === "parked");
+}
+
+function receiptOf(intent: Intent, change: IntentChange): Receipt {
+  return {
+    intent: intent.id,
+    operation: intent.operation,
+    ...(intent.label === undefined ? {} : { key: intent.label }),
+    ...(intent.data === undefined ? {} : { data: intent.data }),
+    ...(intent.target === undefined ? {} : { target: intent.target }),
+    ...(change.createdRef === undefined ? {} : { created: change.createdRef }),
+    ...(change.code === undefined ? {} : { code: change.code }),
+    ...(change.message === undefined ? {} : { message: change.message }),
+  };
+}
+
+function watchesOf(member: Member, intent: Intent, change: IntentChange, now: number): readonly WatchWrite[] {
+  const { handle, watch } = member.specialist;
+  const thread = (object: string | undefined): readonly WatchWrite[] =>
+    object === undefined || !(watch.threads || watch.mentions)
+      ? []
+      : [{ specialist: handle, kind: "thread", object, state: "open", data: { newsAt: now }, dueAt: now + 5 * SECOND }];
+  switch (intent.operation) {
+    case "posts.create":
+      return thread(change.createdRef);
+    case "posts.reply":
+      return thread(intent.thread ?? intent.target);
+    case "jobs.apply":
+      return intent.target === undefined
+        ? []
+        : [
+            {
+              specialist: handle,
+              kind: "job",
+              object: intent.target,
+              state: "applied",
+              data: { status: "applied", followedAt: now },
+              dueAt: now + SECOND,
+            },
+          ];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,206 @@
+/** Reading back: which read shows whether an action happened, and how its effect is recognised. Pure. */
+import type { Call } from "../contract/call.ts";
+import { MAY_BE_CUT_OFF } from "../contract/reading/read-answer.ts";
+import type { Job, NetworkRecord, Post, Webhook } from "../contract/records.ts";
+import { DAY, MINUTE } from "../core/units.ts";
+import { dateOf } from "./sent-at.ts";
+import type { Intent } from "./intent.ts";
+
+/**
+ * Older objects are taken for something else. Wide, since clocks of both sides may differ, even by a day: what other
+ * intents did is claimed by them, while an effect that is overlooked would be made twice.
+ */
+const CLOCK_SKEW_MS = 2 * DAY;
+/** The same where any words are taken for an action: nothing claims what was said before by others of our own making. */
+const UNSENT_SKEW_MS = 15 * MINUTE;
+
+export interface Myself {
+  readonly handle: string;
+  readonly accountId: string | undefined;
+}
+
+/** How to look for one kind of action. */
+export interface ReadBack {
+  readonly call: Call;
+  /** A list: complete only once all pages back to the sending are read. */
+  readonly list: boolean;
+  /** Whether a complete look without the effect proves that it did not happen. */
+  readonly provesAbsence: boolean;
+}
+
+/** The read that would show the intent's effect, or undefined where the interface has none. */
+export function readBackOf(intent: Intent): ReadBack | undefined {
+  const { operation, target } = intent;
+  switch (operation) {
+    case "posts.reply":
+    case "posts.vote":
+      return target === undefined ? undefined : { call: { operation: "posts.get", target, input: {} }, list: false, provesAbsence: true };
+    case "posts.create":
+      return { call: { operation: "posts.list", input: {} }, list: true, provesAbsence: true };
+    case "jobs.apply":
+    case "jobs.submit":
+      return target === undefined ? undefined : { call: { operation: "jobs.get", target, input: {} }, list: false, provesAbsence: true };
+    case "jobs.create":
+      // A list of jobs that can be had does not show the one somebody took meanwhile.
+      return { call: { operation: "jobs.list", input: {} }, list: true, provesAbsence: false };
+    case "webhooks.create":
+      return { call: { operation: "webhooks.list", input: {} }, list: true, provesAbsence: true };
+    default:
+      return undefined;
+  }
+}
+
+/** Whether what was read would show the effect, so that not seeing it there means something. */
+export function wouldShow({ operation, input }: Intent, records: readonly NetworkRecord[]): boolean {
+  return records.every((record) => {
+    if (operation === "posts.reply" && record.kind === "post")
+      return record.replyCount !== undefined || (record.replies?.length ?? 0) < MAY_BE_CUT_OFF;
+    if (operation === "posts.vote" && record.kind === "post") return tellsVote(record, input);
+    // A network may show who got a job, and not who applied for it.
+    return operation !== "jobs.apply" || record.kind !== "job" || record.applied !== undefined || record.applicantIds !== undefined;
+  });
+}
+
+/**
+ * Whether finding the effect there proves that reading back works. A job that was given to us proves that we applied, and
+ * not that those who applied are shown; a list of voters does not prove that we are told of our own vote.
+ */
+export function provesReading({ operation, input }: Intent, records: readonly NetworkRecord[], me: Myself): boolean {
+  if (operation === "jobs.apply") return records.some((record) => record.kind === "job" && isApplicant(record, me));
+  if (operation !== "posts.vote") return true;
+  const { direction = "up" } = input;
+  return records.every((record) => record.kind !== "post" || record.ownVote === undefined || record.ownVote === direction);
+}
+
+/**
+ * What we said there since then, by ids, that are not the very words of one of `others`: networks escape, shorten and
+ * mask words, so one of these may be the intent's.
+ */
+export function findOtherWords(
+  intent: Intent,
+  records: readonly NetworkRecord[],
+  me: Myself,
+  others: readonly Intent[],
+): readonly string[] {
+  const theirs = new Set(others.flatMap((other) => findSame(other, records, me)));
+  const skewMs = intent.attempt > 0 ? CLOCK_SKEW_MS : UNSENT_SKEW_MS;
+  return findAlike(intent, records, me, skewMs).filter((ref) => !theirs.has(ref));
+}
+
+/**
+ * What a complete look found: candidates by id (an empty id where the effect is a fact without an object of its own).
+ *
+ * An intent in doubt that this store never sent may have been sent by the one whose copy it is, in other words, since a
+ * model seldom says a thing twice alike. So whatever we said there since is taken for it, the same words first, and never
+ * the very words of one of `others`, which are in doubt too.
+ */
+export function findEffect(
+  intent: Intent,
+  records: readonly NetworkRecord[],
+  me: Myself,
+  others: readonly Intent[] = [],
+): readonly string[] {
+  const same = findSame(intent, records, me);
+  return intent.attempt > 0 ? same : [...new Set([...same, ...findOtherWords(intent, records, me, others)])];
+}
+
+function findAlike(intent: Intent, records: readonly NetworkRecord[], me: Myself, skewMs: number): readonly string[] {
+  const since = dateOf(intent) - skewMs;
+  const ours = (post: Pick<Post, "authorId" | "authorHandle" | "createdAtMs">): boolean =>
+    isMine(post, me) && (post.createdAtMs ?? since) >= since;
+  const posts = records.filter((record) => record.kind === "post");
+  if (intent.operation === "posts.reply") return posts.flatMap(({ replies = [] }) => replies.filter(ours).map(idOf));
+  return intent.operation === "posts.create" ? posts.filter(ours).map(idOf) : [];
+}
+
+/** By the very words, where it has any. */
+export function findSame(intent: Intent, records: readonly NetworkRecord[], me: Myself): readonly string[] {
+  const since = dateOf(intent) - CLOCK_SKEW_MS;
+  const recent = (at: number | undefined): boolean => at === undefined || at >= since;
+  return records.flatMap((record): readonly string[] => {
+    switch (intent.operation) {
+      case "posts.reply":
+        return record.kind === "post"
+          ? (record.replies ?? []).filter((reply) => says(reply, intent, me) && recent(reply.createdAtMs)).map(idOf)
+          : [];
+      case "posts.create":
+        return record.kind === "post" && says(record, intent, me) && recent(record.createdAtMs) ? [record.id] : [];
+      case "posts.vote":
+        return record.kind === "post" && hasVoted(record, intent.input, me) ? [""] : [];
+      case "jobs.apply":
+        return record.kind === "job" && hasApplied(record, me) ? [""] : [];
+      case "jobs.submit":
+        return record.kind === "job" && isAssignee(record, me) && isSubmitted(record) ? [""] : [];
+      case "jobs.create":
+        return record.kind === "job" && isOffer(record, intent) && isMine(record, me) && recent(record.createdAtMs) ? [record.id] : [];
+      case "webhooks.create":
+        return record.kind === "webhook" && isWebhook(record, intent) ? [record.id] : [];
+      default:
+        return [];
+    }
+  });
+}
+
+function idOf(post: { readonly id: string }): string {
+  return post.id;
+}
+
+function says(post: Pick<Post, "content" | "authorId" | "authorHandle">, intent: Intent, me: Myself): boolean {
+  return isMine(post, me) && normal(post.content) === normal(intent.input["content"]);
+}
+
+/** Networks trim and re-break text; two texts that differ only in white space are the same words. */
+function normal(text: unknown): string {
+  return typeof text === "string" ? text.normalize("NFC").replace(/\s+/g, " ").trim() : "";
+}
+
+function isMine(record: { readonly authorId?: string | undefined; readonly authorHandle?: string | undefined }, me: Myself): boolean {
+  if (me.accountId !== undefined && record.authorId === me.accountId) return true;
+  return record.authorHandle?.toLowerCase() === me.handle.toLowerCase();
+}
+
+/** A list of voters knows votes up only. */
+function hasVoted({ ownVote, likedBy }: Post, { direction = "up" }: Intent["input"], me: Myself): boolean {
+  return ownVote === direction || (direction === "up" && me.accountId !== undefined && likedBy?.includes(me.accountId) === true);
+}
+
+/** Whether a post without the vote says that there is none. */
+function tellsVote({ ownVote, likedBy }: Post, { direction = "up" }: Intent["input"]): boolean {
+  if (direction === "up") return ownVote !== undefined || (likedBy !== undefined && likedBy.length < MAY_BE_CUT_OFF);
+  return ownVote !== undefined && ownVote !== "not-up";
+}
+
+function isAssignee(job: Job, me: Myself): boolean {
+  return isMine({ authorId: job.assigneeId, authorHandle: job.assigneeHandle }, me);
+}
+
+function hasApplied(job: Job, me: Myself): boolean {
+  return isAssignee(job, me) || isApplicant(job, me);
+}
+
+function isApplicant(job: Job, me: Myself): boolean {
+  return job.applied === true || (me.accountId !== undefined && job.applicantIds?.includes(me.accountId) === true);
+}
+
+function isSubmitted(job: Job): boolean {
+  return job.status === "submitted" || job.status === "accepted" || job.status === "rejected" || job.status === "paid";
+}
+
+/** The same title alone is not the same offer: two may be made at one moment that differ in what they pay. */
+function isOffer(job: Job, { input }: Intent): boolean {
+  const sameReward = job.reward === undefined || input["reward"] === undefined || job.reward === input["reward"];
+  return normal(job.title) === normal(input["title"]) && sameReward && beginsWith(input["description"], job.description);
+}
+
+/** Lists may show the beginning of a text only. */
+function beginsWith(text: unknown, shown: string | undefined): boolean {
+  return normal(text).startsWith(
+    normal(shown)
+      .replace(/(…|\.{3})$/, "")
+      .trimEnd(),
+  );
+}
+
+function isWebhook(webhook: Webhook, intent: Intent): boolean {
+  return webhook.url !== undefined && webhook.url === intent.input["url"];
+}

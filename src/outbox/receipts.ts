@@ -1,0 +1,49 @@
+/** Which handler listens to a kind of event, and the events that tell an author what became of an intent. */
+import type { NewEvent } from "../contract/event.ts";
+import type { Receipt } from "../contract/event-kinds.ts";
+import { eventId } from "../contract/event-id.ts";
+import { isObject, type Json, type JsonObject } from "../core/json.ts";
+import { SCHEDULE_PREFIX } from "../store/sources.ts";
+import type { DraftIntent, IntentRefusal } from "../store/runs.ts";
+import type { EventHandler } from "../specialist/run.ts";
+import type { Specialist } from "../specialist/specialist.ts";
+
+export const RECEIPT_KINDS = ["intent.confirmed", "intent.refused", "intent.pending", "intent.parked"] as const;
+
+export function handlerOf(specialist: Specialist, kind: string): EventHandler | undefined {
+  if (kind.startsWith(SCHEDULE_PREFIX)) {
+    const schedule = specialist.schedules.find(({ name }) => `${SCHEDULE_PREFIX}${name}` === kind);
+    return schedule === undefined ? undefined : (_payload, act) => schedule.run(act);
+  }
+  const handlers: { readonly [kind: string]: EventHandler | undefined } = specialist.on;
+  return Object.hasOwn(handlers, kind) ? handlers[kind] : undefined;
+}
+
+/** The event that tells an author what became of an intent; undefined where nobody listens. */
+export function receiptEvent(specialist: Specialist, kind: string, receipt: Receipt, hops: number): NewEvent | undefined {
+  if (handlerOf(specialist, kind) === undefined) return undefined;
+  return {
+    specialist: specialist.handle,
+    id: eventId(kind, receipt.intent),
+    kind,
+    payload: asJson(receipt),
+    via: "runtime",
+    hops: hops + 1,
+  };
+}
+
+export function draftReceipt(draft: DraftIntent, refusal: IntentRefusal): Receipt {
+  return {
+    intent: draft.id,
+    operation: draft.operation,
+    ...(draft.label === undefined ? {} : { key: draft.label }),
+    ...(draft.data === undefined ? {} : { data: draft.data }),
+    ...(draft.target === undefined ? {} : { target: draft.target }),
+    ...refusal,
+  };
+}
+
+export function asJson(value: object): Json {
+  const json: unknown = JSON.parse(JSON.stringify(value));
+  return isObject(json) ? json : ({} satisfies JsonObject);
+}

@@ -1,0 +1,303 @@
+/** Intents in doubt: the network is read back until it shows what happened, or a person has to say. */
+import type { NetworkRecord } from "../contract/records.ts";
+import { dateOf, knownSentAt } from "./sent-at.ts";
+import { UNDATED, type Intent, type IntentChange, type Proof } from "./intent.ts";
+import {
+  findEffect,
+  findSame,
+  findOtherWords,
+  provesReading,
+  readBackOf,
+  wouldShow,
+  type Myself,
+  type ReadBack,
+} from "./read-back.ts";
+import { ABSENT_LOOKS, MAX_ATTEMPTS, reconcile, refusalOf, type Look } from "./reconcile.ts";
+import { tellApart, type Shown, type ToldApart } from "./disambiguate.ts";
+import { announceIntent } from "./announce.ts";
+import { follow } from "./follow-up.ts";
+import { dropReadings, readBackTo, type NoRoom, type Read } from "./read-back-list.ts";
+import { MINUTE } from "../core/units.ts";
+import type { Doubt, Member, WantedLook } from "../gateway/member.ts";
+import type { Parts } from "../runtime/parts.ts";
+
+const BATCH = 8;
+/** A list is read back to so long before the sending, since the clocks of both sides may differ. */
+const BEFORE_SENDING_MS = 15 * MINUTE;
+const MAX_DOUBTS_KNOWN = 10_000;
+/** After a copy was put back: in doubt at one time. */
+const MAX_OTHERS = 1_000;
+/** Confirmed actions looked at to see whether reading back works at all. */
+const CONTROLS = 3;
+
+/** The object it was about is not there. */
+interface Gone {
+  readonly kind: "gone";
+}
+
+const GONE: readonly number[] = [404, 410];
+
+/** A doubt and the look at it that is due. */
+type Due = Pick<Doubt, "knownAt"> & { readonly look: WantedLook };
+
+type Proven = Proof & { readonly kind: "proof" };
+const UNPROVEN: Proof = { proven: false, found: 0, missed: 0, latenessMs: 0 };
+
+/** Looks at what is in doubt and due. Answers whether there may be more. */
+export async function settleDoubts(parts: Parts, member: Member): Promise<boolean> {
+  const intents = await parts.store.doubtfulIntents(member.specialist.handle, parts.clock.now(), BATCH);
+  // All at once, so that one reading of a list serves them all.
+  const looks = intents.map((intent) => ({ intent, ...wantLook(parts, member, intent) }));
+  for (const { intent, doubt, look } of looks) {
+    if (parts.stopping.aborted) return false;
+    const noRoom = await settleOne(parts, member, intent, { knownAt: doubt.knownAt, look });
+    if (noRoom === undefined) doubt.look = undefined;
+    else await waitForRoom(parts, intent, noRoom);
+  }
+  const awaited = [...(member.doubts?.values() ?? [])].some(({ look }) => look !== undefined);
+  dropReadings(parts, member, awaited);
+  return intents.length === BATCH;
+}
+
+/** One look; answers until when it has to wait where the quota has no room for it. */
+async function settleOne(parts: Parts, member: Member, intent: Intent, { knownAt, look: wanted }: Due): Promise<NoRoom | undefined> {
+  const { store, clock, announcer, profile } = parts;
+  // Before the look: made in vain for want of room for the control, looks would use up what there is, again and again.
+  const proof = await proofFor(parts, member, intent, wanted);
+  if (proof.kind === "no-room") return proof;
+  const seen = await lookFor(parts, member, intent, wanted.since);
+  if (seen.kind === "no-room") return seen;
+  const { look, begunAt } = seen;
+  const now = clock.now();
+  const rules = {
+    quietMs: Math.max(profile.quietMs, 2 * proof.latenessMs),
+    // A list that was read by and by shows what was there when its first page was read.
+    now: now - (clock.monotonic() - begunAt),
+    knownForMs: begunAt - knownAt,
+    proof,
+    attempts: intent.attempt < MAX_ATTEMPTS ? intent.attempt : await store.unansweredAttempts(intent.seq),
+  };
+  const change = settled(intent, reconcile(intent, look, rules));
+  const { events, watches } = follow(member, intent, change, now);
+  if (!(await store.moveIntent({ seq: intent.seq, from: ["in_doubt"], change, now, events, watches }))) return undefined;
+  if (change.state !== "in_doubt") member.doubts?.delete(nameOf(intent));
+  announceIntent(announcer, member, intent, change, now);
+  if (change.state === "confirmed" && member.keyId !== undefined) {
+    const latenessMs = Math.max(proof.latenessMs, intent.attempt === 0 ? 0 : now - (knownSentAt(intent) ?? now));
+    await store.saveProof(
+      member.keyId,
+      intent.operation,
+      {
+        proven: proof.proven || (look.kind === "found" && look.proves),
+        found: proof.found + 1,
+        missed: proof.missed,
+        latenessMs: Math.min(latenessMs, profile.quietMs),
+      },
+      now,
+    );
+  }
+  parts.wake(member, change.state === "ready" ? "intents" : "events");
+  return undefined;
+}
+
+/** What this store never sent, and the network does not show, is as good as new. */
+function settled(intent: Intent, change: IntentChange): IntentChange {
+  return change.state === "ready" && intent.attempt === 0 ? { ...change, everUnknown: false } : change;
+}
+
+async function waitForRoom(parts: Parts, intent: Intent, { until }: NoRoom): Promise<void> {
+  const change = {
+    state: "in_doubt",
+    nextAt: until,
+    code: "read_back_waits",
+    message: "reading back waits for room in the quota",
+    ...refusalOf(intent),
+  } as const;
+  await parts.store.moveIntent({ seq: intent.seq, from: ["in_doubt"], change, now: parts.clock.now() });
+}
+
+function nameOf({ seq, attempt }: Intent): string {
+  return `${seq}/${attempt}`;
+}
+
+/** When this process came to know of a doubt, and that a look at it is due. A wall clock set forward ends no quiet period. */
+function wantLook({ clock }: Parts, member: Member, intent: Intent): { readonly doubt: Doubt; readonly look: WantedLook } {
+  const now = clock.monotonic();
+  const doubts = (member.doubts ??= new Map());
+  let doubt = doubts.get(nameOf(intent));
+  if (doubt === undefined) {
+    if (doubts.size >= MAX_DOUBTS_KNOWN) doubts.clear();
+    doubts.set(nameOf(intent), (doubt = { knownAt: now, look: undefined }));
+  }
+  const look = (doubt.look ??= { since: now, controls: 0, proof: undefined });
+  return { doubt, look };
+}
+
+/** What was seen of an intent by a look that was begun then, on the monotonic clock. */
+interface Seen {
+  readonly kind: "seen";
+  readonly look: Look;
+  readonly begunAt: number;
+}
+
+async function lookFor(parts: Parts, member: Member, intent: Intent, since: number): Promise<Seen | NoRoom> {
+  const readBack = readBackOf(intent);
+  const read = readBack === undefined ? undefined : await readAll(parts, member, intent, readBack, since);
+  if (read?.kind === "no-room") return read;
+  const begunAt = read?.kind === "read" ? read.begunAt : parts.clock.monotonic();
+  const look = await lookAt(parts, member, intent, readBack, read);
+  return { kind: "seen", look, begunAt };
+}
+
+async function lookAt(
+  parts: Parts,
+  member: Member,
+  intent: Intent,
+  readBack: ReadBack | undefined,
+  read: Read | Gone | undefined,
+): Promise<Look> {
+  if (readBack === undefined) return { kind: "no-read" };
+  if (read === undefined) return { kind: "unreadable" };
+  if (read.kind === "gone") return read;
+  const { records, complete, networkAt } = read;
+  const me = myself(member);
+  const undated = undatedIn(networkAt);
+  const sought = undated(intent);
+  // Once the network's clock has come to where ours was, it could not be told any more.
+  if (sought !== intent) await parts.store.undate(intent.seq);
+  const others = (await othersInDoubt(parts, member, intent)).map(undated);
+  const found = await unclaimed(parts, intent, findEffect(sought, records, me, others));
+  const { refs, rival } = await ownOf(parts, intent, found, { records, complete, list: readBack.list }, me, undated);
+  const [ref] = refs;
+  if (ref !== undefined && rival !== undefined) return { kind: "contested", ref, rival: rival.intent.id };
+  if (ref !== undefined) return { kind: "found", ref, proves: provesReading(intent, records, me) };
+  if (!complete) return { kind: "unreadable" };
+  const otherWords = findOtherWords(sought, records, me, others).filter((ref) => !found.includes(ref));
+  const [other] = await unclaimed(parts, intent, otherWords);
+  if (other !== undefined) return { kind: "other-words", ref: other };
+  const proves = readBack.provesAbsence && wouldShow(intent, records) && !(await mayBeUndone(parts, intent));
+  return { kind: "absent", proves };
+}
+
+async function ownOf(
+  { store }: Parts,
+  intent: Intent,
+  found: readonly string[],
+  shown: Shown,
+  me: Myself,
+  undated: (intent: Intent) => Intent,
+): Promise<ToldApart> {
+  if (found.every((ref) => ref === "")) return { refs: found, rival: undefined };
+  const { own, others } = await store.intentsAlike(intent, MAX_OTHERS);
+  return tellApart(found, { own, others: others.map((other) => ({ ...other, intent: undated(other.intent) })) }, shown, me);
+}
+
+/** Where the same vote again takes it back, a vote that is not there may be two. */
+async function mayBeUndone({ store }: Parts, intent: Intent): Promise<boolean> {
+  return intent.operation === "posts.vote" && (await store.intentsAlike(intent, 1)).others.length > 0;
+}
+
+/**
+ * What was sent when it is yet to come for the network was dated by a clock that was ahead, so it may have been at any time:
+ * what happened then would look older than its sending.
+ */
+function undatedIn(networkAt = Infinity): (intent: Intent) => Intent {
+  return (intent) => (dateOf(intent) > networkAt + BEFORE_SENDING_MS ? { ...intent, sentAt: UNDATED } : intent);
+}
+
+/** Those of these that no other action is known to have brought about. */
+async function unclaimed({ store }: Parts, intent: Intent, refs: readonly string[]): Promise<readonly string[]> {
+  const claimed = await store.claimedRefs(
+    intent,
+    refs.filter((ref) => ref !== ""),
+  );
+  return refs.filter((ref) => !claimed.has(ref));
+}
+
+/** All that could show the effect; undefined when nothing could be read. A list read before `since` would not show what is looked for. */
+async function readAll(
+  parts: Parts,
+  member: Member,
+  intent: Intent,
+  { call, list }: ReadBack,
+  since: number,
+): Promise<Read | NoRoom | Gone | undefined> {
+  if (list) {
+    const { operation } = call;
+    const sentAt = (skewMs: number | undefined, networkAt: number | undefined): number =>
+      dateOf(undatedIn(networkAt)(intent)) + (skewMs ?? 0) - BEFORE_SENDING_MS;
+    return readBackTo(parts, member, operation, { sentAt, since });
+  }
+  const begunAt = parts.clock.monotonic();
+  const answer = await parts.door.read(member, call, { lane: "obligation", signal: parts.ending });
+  if (answer.kind === "waits") return { kind: "no-room", until: answer.until };
+  if (answer.kind === "answered" && answer.outcome.class === "refused" && GONE.includes(answer.outcome.status)) return { kind: "gone" };
+  if (answer.kind !== "answered" || answer.outcome.class !== "confirmed") return undefined;
+  const { record, skewMs } = answer.outcome;
+  if (record === undefined) return undefined;
+  const networkAt = skewMs === undefined ? undefined : parts.wall.now() + skewMs;
+  return { kind: "read", records: [record], complete: showsAll(record), networkAt, begunAt };
+}
+
+/** A post shown with fewer replies than it counts may hide the one that is looked for. */
+function showsAll(record: NetworkRecord): boolean {
+  return record.kind !== "post" || record.replyCount === undefined || (record.replies?.length ?? 0) >= record.replyCount;
+}
+
+/**
+ * Whether reading back has been seen to find a confirmed effect of this operation with this key. Absence is worth
+ * nothing without that positive control, so it is made when first needed.
+ */
+async function proofFor(parts: Parts, member: Member, intent: Intent, wanted: WantedLook): Promise<Proven | NoRoom> {
+  const { keyId } = member;
+  if (keyId === undefined) return { ...UNPROVEN, kind: "proof" };
+  const proof = { ...(wanted.proof ?? (await parts.store.loadProof(keyId, intent.operation))), kind: "proof" } as const;
+  if (proof.proven || wanted.proof !== undefined || !needsProof(intent)) return proof;
+  const controls = await confirmedLike(parts, member, intent);
+  while (wanted.controls < controls.length) {
+    const control = controls[wanted.controls];
+    const readBack = control === undefined ? undefined : readBackOf(control);
+    if (control === undefined || readBack === undefined) break;
+    const read = await readAll(parts, member, control, readBack, wanted.since);
+    if (read?.kind === "no-room") return read;
+    wanted.controls += 1; // what was read for this look is not read again, where there is no room for the rest of it
+    if (read === undefined || read.kind === "gone") continue;
+    const { records } = read;
+    const me = myself(member);
+    const byId = findEffect(control, records, me).some((ref) => ref === "" || ref === control.createdRef);
+    // Its answer may have named an id that nothing goes by: then what is there in its words is nobody's.
+    const shown = byId || (await unclaimed(parts, control, findSame(control, records, me))).length > 0;
+    const found = shown && provesReading(control, records, me);
+    if (!found && !read.complete) continue;
+    const now = { ...proof, proven: found, found: proof.found + Number(found), missed: proof.missed + Number(!found) };
+    await parts.store.saveProof(keyId, intent.operation, now, parts.clock.now());
+    wanted.proof = now;
+    return now;
+  }
+  return proof;
+}
+
+/** Whether the next look, if it shows nothing, decides that the action is sent again. */
+function needsProof(intent: Intent): boolean {
+  return intent.effect !== "at-most-once" && intent.checks + 1 >= ABSENT_LOOKS && readBackOf(intent)?.provesAbsence === true;
+}
+
+/** Those of the same kind, whose effects must not be taken for this one's. */
+async function othersInDoubt(parts: Parts, member: Member, { id, operation }: Intent): Promise<readonly Intent[]> {
+  const doubts = await parts.store.doubtfulIntents(member.specialist.handle, Infinity, MAX_OTHERS);
+  return doubts.filter((other) => other.id !== id && other.operation === operation);
+}
+
+async function confirmedLike(parts: Parts, member: Member, intent: Intent): Promise<readonly Intent[]> {
+  const confirmed = await parts.store.intents({
+    specialist: member.specialist.handle,
+    operation: intent.operation,
+    states: ["confirmed"],
+    limit: CONTROLS,
+  });
+  return confirmed.filter((control) => control.id !== intent.id);
+}
+
+function myself(member: Member): Myself {
+  return { handle: member.specialist.handle, accountId: member.accountId };
+}

@@ -1,0 +1,133 @@
+/** From the outbox to the door: what is ready goes out, in order, as far as the limits let it. */
+import type { Lane } from "../contract/operations.ts";
+import { messageOf } from "../core/errors.ts";
+import { MINUTE, SECOND } from "../core/units.ts";
+import type { Intent } from "./intent.ts";
+import { announceIntent } from "./announce.ts";
+import { follow } from "./follow-up.ts";
+import { isStoreLost } from "../store/store-lost.ts";
+import { endWaits, freeLanes, land, takeOff, type LaneWait, type Member } from "../gateway/member.ts";
+import type { Parts } from "../runtime/parts.ts";
+import { handlerOf, RECEIPT_KINDS } from "./receipts.ts";
+
+/** Intents looked at in one go. */
+const BATCH = 32;
+
+/** Sends what is due for one specialist. Answers whether there may be more right away. */
+export async function sendIntents(parts: Parts, member: Member): Promise<boolean> {
+  const { store, clock } = parts;
+  const { handle } = member.specialist;
+  await expire(parts, member);
+  const now = clock.now();
+  endWaits(member, ({ until }) => until <= now);
+  const lanes = freeLanes(member);
+  if (lanes.length === 0) return false;
+  const due = (await store.dueIntents(handle, lanes, now, BATCH)).filter((intent) => member.flying?.has(intent.seq) !== true);
+  const sent = await Promise.all(due.map((intent) => sendOne(parts, member, intent)));
+  return sent.some(Boolean);
+}
+
+/** One attempt. Answers whether it left, so that what waited for it may go next. */
+export async function sendOne(parts: Parts, member: Member, intent: Intent): Promise<boolean> {
+  const { door, log, stopping } = parts;
+  if (stopping.aborted || member.waits?.has(intent.lane) === true) return false;
+  takeOff(member, intent.seq);
+  const { freed } = member;
+  try {
+    const answer = await door.send(member, intent);
+    switch (answer.kind) {
+      case "answered":
+        if (answer.outcome.class === "confirmed") parts.learn(member, answer.outcome.record);
+        if (listens(member)) parts.wake(member, "events");
+        return true;
+      case "refused":
+        await refuse(parts, member, intent, answer);
+        return true;
+      case "gone":
+        return false;
+      case "waits":
+        // The Guardian's word came while it was on its way: what it was told to wait for may be over.
+        if (member.freed !== freed) return true;
+        await hold(parts, member, intent, answer);
+        return false;
+    }
+  } catch (error) {
+    if (isStoreLost(error)) throw error;
+    // The rows say where it stood: recovery or the next pass goes on from there.
+    log.error("a request could not be made or recorded", {
+      handle: member.specialist.handle,
+      intent: intent.id,
+      message: messageOf(error),
+    });
+    return false;
+  } finally {
+    land(member, intent.seq);
+  }
+}
+
+/** Whether receipts are made for this specialist at all. */
+function listens({ specialist }: Member): boolean {
+  return RECEIPT_KINDS.some((kind) => handlerOf(specialist, kind) !== undefined);
+}
+
+/** A wait that concerns one intent alone must not hold its lane. */
+const ALONE: readonly string[] = [
+  "conflict",
+  "approval_wanted",
+  "spend_cap",
+  "spend_frozen",
+  "obligations_full",
+  "network_limit",
+  "drift",
+  "capability",
+];
+/** What waits for another intent's outcome asks again this soon, and ever more rarely: most are known in seconds, some in days. */
+const CONFLICT_LOOK_MS = 5 * SECOND;
+const LONGEST_OPEN_LOOK_MS = 10 * MINUTE;
+
+async function hold(
+  parts: Parts,
+  member: Member,
+  intent: Intent,
+  wait: { readonly until: number; readonly open?: boolean; readonly rule: string; readonly message: string },
+): Promise<void> {
+  const now = parts.clock.now();
+  if (!ALONE.includes(wait.rule)) {
+    const waits = (member.waits ??= new Map<Lane, LaneWait>());
+    const known = waits.get(intent.lane);
+    waits.set(intent.lane, { until: wait.until, since: known?.since ?? now, rule: wait.rule, message: wait.message });
+    return;
+  }
+  const soonest = wait.rule === "conflict" ? CONFLICT_LOOK_MS : Math.max(0, wait.until - now);
+  const openLookMs = Math.max(soonest, Math.min(LONGEST_OPEN_LOOK_MS, (now - intent.createdAt) / 8));
+  const nextAt = wait.open === true ? Math.round(now + openLookMs) : wait.until;
+  await parts.store.moveIntent({
+    seq: intent.seq,
+    from: ["ready"],
+    change: { state: "ready", nextAt, code: wait.rule, message: wait.message },
+    now,
+  });
+}
+
+/** A rule of ours said no for good. What may have happened already is not "refused": a person decides. */
+async function refuse(
+  parts: Parts,
+  member: Member,
+  intent: Intent,
+  why: { readonly code: string; readonly message: string },
+): Promise<void> {
+  const { store, clock, announcer } = parts;
+  const change = { state: intent.everUnknown ? "parked" : "refused", code: why.code, message: why.message } as const;
+  const now = clock.now();
+  const { events, watches } = follow(member, intent, change, now);
+  if (await store.moveIntent({ seq: intent.seq, from: ["ready"], change, now, events, watches }))
+    announceIntent(announcer, member, intent, change, now);
+  parts.wake(member, "events");
+}
+
+async function expire(parts: Parts, member: Member): Promise<void> {
+  const { store, clock, announcer } = parts;
+  const now = clock.now();
+  for (const intent of await store.expireIntents(member.specialist.handle, now, BATCH))
+    announceIntent(announcer, member, intent, { state: "cancelled", code: "expired", message: "it no longer made sense" }, now);
+}

@@ -1,0 +1,28 @@
+/** Lists and schedules that no definition asks for any more: never due, and kept, so that one that comes back goes on where it was. */
+import type { JsonObject } from "../core/json.ts";
+import { forgetUnread } from "./read-failures.ts";
+import { SCHEDULE_PREFIX, type SourceRow } from "../store/sources.ts";
+import type { Member } from "../gateway/member.ts";
+import type { Parts } from "../runtime/parts.ts";
+
+/** Stops what is due of these rows. */
+export async function rest(parts: Parts, member: Member, rows: readonly SourceRow[]): Promise<void> {
+  const cursors = rows
+    .filter(({ dueAt }) => dueAt !== null)
+    .map(({ name, cursor }) => ({ specialist: member.specialist.handle, source: name, cursor: rested(cursor), dueAt: null }));
+  if (cursors.length > 0) await parts.store.putEvents({ events: [], cursors }, parts.clock.now());
+}
+
+export function isSchedule({ name }: SourceRow): boolean {
+  return name.startsWith(SCHEDULE_PREFIX);
+}
+
+/** A schedule may also be due never because it is over. */
+export function isResting(cursor: JsonObject | undefined): boolean {
+  return cursor?.["resting"] === true;
+}
+
+/** Nobody waits for a list that rests, so that it cannot be read is no news. */
+function rested(cursor: JsonObject): JsonObject {
+  return { ...forgetUnread(cursor), resting: true };
+}

@@ -1,0 +1,80 @@
+/** From a page of the feed to events: what is new, what is a mention, and whether something was missed in between. */
+import type { NewEvent } from "../contract/event.ts";
+import { eventId } from "../contract/event-id.ts";
+import type { Post } from "../contract/records.ts";
+import type { Handle } from "../core/ids.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { Gap } from "./gaps.ts";
+import { moveOn, type Freshness, type ListCursor } from "./list-cursor.ts";
+
+export interface FeedReader extends Freshness {
+  readonly handle: Handle;
+  readonly accountId: string | undefined;
+  /** Whether anything handles the kind: what nobody handles makes no row. */
+  readonly handles: (kind: string) => boolean;
+  /** Whether the specialist takes part in the thread. */
+  readonly inThread: (threadId: string) => boolean;
+}
+
+export interface Reading {
+  readonly events: readonly NewEvent[];
+  readonly cursor: ListCursor;
+  /** There may be unseen items before those of the page: it shares nothing with the last one, or is the first and does not go back far enough. */
+  readonly gap: Gap | undefined;
+  readonly fresh: number;
+  /** Too old, or older than where the watch begins. */
+  readonly skipped: number;
+}
+
+export function readFeed(posts: readonly Post[], cursor: ListCursor, reader: FeedReader, now: number): Reading {
+  const { fresh, skipped, gap, cursor: moved } = moveOn(posts, cursor, reader, now);
+  return { events: fresh.flatMap((post) => feedEvents(post, reader)), cursor: moved, gap, fresh: fresh.length, skipped };
+}
+
+/** The events one post means to a specialist: at most one, so that it never answers the same words twice. */
+export function feedEvents(post: Post, reader: FeedReader): readonly NewEvent[] {
+  if (isOwn(post, reader)) return [];
+  const event = (kind: string, payload: JsonObject, thread: string): NewEvent[] =>
+    reader.handles(kind) ? [{ specialist: reader.handle, id: eventId(kind, post.id), kind, thread, payload, via: "poll", hops: 0 }] : [];
+  const thread = post.parentId ?? post.id;
+  if (mentions(post.content, reader.handle)) {
+    const mention = event("mention.created", plain(post), thread);
+    if (mention.length > 0) return mention;
+  }
+  if (post.parentId === undefined) return event("post.created", plain(post), thread);
+  return reader.inThread(post.parentId) ? event("reply.created", { ...plain(post), threadId: post.parentId }, thread) : [];
+}
+
+/** By id where both sides have one, and by handle: either is enough to be oneself. */
+export function isOwn(
+  post: { readonly authorId?: string | undefined; readonly authorHandle?: string | undefined },
+  me: { readonly handle: Handle; readonly accountId: string | undefined },
+): boolean {
+  if (me.accountId !== undefined && post.authorId === me.accountId) return true;
+  return post.authorHandle?.toLowerCase() === me.handle.toLowerCase();
+}
+
+/** `@handle` as a word of its own, in any case. */
+export function mentions(text: string | undefined, handle: Handle): boolean {
+  if (text === undefined) return false;
+  const wanted = `@${handle.toLowerCase()}`;
+  const lower = text.toLowerCase();
+  for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, at + 1)) {
+    const before = lower[at - 1];
+    const after = lower[at + wanted.length];
+    if (!isWord(before) && (!isWord(after) || after === "." || after === "-")) {
+      // "@ann.": the dot ends a sentence unless a longer handle goes on after it.
+      if ((after !== "." && after !== "-") || !isWord(lower[at + wanted.length + 1])) return true;
+    }
+  }
+  return false;
+}
+
+function isWord(char: string | undefined): boolean {
+  return char !== undefined && /[a-z0-9_.-]/.test(char);
+}
+
+/** A record as stored JSON. */
+export function plain(record: object): JsonObject {
+  return JSON.parse(JSON.stringify(record)) as JsonObject;
+}

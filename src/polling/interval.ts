@@ -1,0 +1,54 @@
+/** How often to look: derived from what is left of the quota, by yield, slower after empty looks and faster after news. */
+import type { Lane } from "../contract/operations.ts";
+import type { JsonObject } from "../core/json.ts";
+import { DAY, SECOND } from "../core/units.ts";
+import { intervals, looked, NEW_SOURCE, type Source } from "../limits/poll-budget.ts";
+import type { Member } from "../gateway/member.ts";
+import type { Parts } from "../runtime/parts.ts";
+
+/** What a list's cursor keeps of how it did. */
+export function readPace(stored: JsonObject | undefined): Source {
+  const pace = stored?.["pace"];
+  const brought = stored?.["yield"];
+  return { pace: typeof pace === "number" ? pace : NEW_SOURCE.pace, yield: typeof brought === "number" ? brought : NEW_SOURCE.yield };
+}
+
+/** Requests a day that one lane of the specialist may plan with, as things stand: its part of what its key has. */
+async function budgetOf({ store, clock, sharers }: Parts, member: Member, lane: Lane): Promise<number> {
+  const { keyId, limits } = member;
+  return keyId === undefined ? limits.perDay : (await store.laneBudget(keyId, lane, clock.now())) / sharers(member);
+}
+
+/** A list beside others that share the same polling. */
+export interface Look {
+  readonly source: Source;
+  /** The event it is looked at for. */
+  readonly kind: string;
+}
+
+/** After a look that brought `news`: when to look again, and how the list is doing. */
+export async function nextLook(
+  parts: Parts,
+  member: Member,
+  { source: before, kind }: Look,
+  news: number,
+  others: readonly Look[],
+): Promise<{ readonly delayMs: number; readonly source: Source }> {
+  const moved = looked(before, news);
+  const { handle } = member.specialist;
+  const { state } = parts.health.of(handle);
+  // Webhooks that have lost too much are not trusted: polls slow down no more.
+  const source = state === "unhealthy" ? { ...moved, pace: Math.min(1, moved.pace) } : moved;
+  const look = (list: Look): Source & { readonly covered: boolean } => ({
+    ...list.source,
+    covered: parts.health.covers(handle, list.kind),
+  });
+  const budget = await budgetOf(parts, member, "poll");
+  const [delayMs = DAY / budget] = intervals(budget, [look({ source, kind }), ...others.map(look)], { random: parts.random });
+  return { delayMs, source };
+}
+
+/** The shortest pause between two looks at followed objects that the quota sustains. */
+export async function watchPauseMs(parts: Parts, member: Member): Promise<number> {
+  return Math.max(SECOND, DAY / (await budgetOf(parts, member, "watch")));
+}

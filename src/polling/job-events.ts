@@ -1,0 +1,113 @@
+/** From job lists and single jobs to events: new offers, and what became of the jobs a specialist applied for. */
+import type { NewEvent } from "../contract/event.ts";
+import { eventId } from "../contract/event-id.ts";
+import type { Job } from "../contract/records.ts";
+import type { Handle } from "../core/ids.ts";
+import type { JsonObject } from "../core/json.ts";
+import { moveOn, type Freshness, type ListCursor } from "./list-cursor.ts";
+import { isOwn, plain, type Reading } from "./feed-events.ts";
+import type { WatchChange } from "./watch-change.ts";
+
+export interface JobsReader extends Freshness {
+  readonly handle: Handle;
+  readonly accountId: string | undefined;
+  /** Lower case; empty means every job. */
+  readonly skills: readonly string[];
+  readonly handles: (kind: string) => boolean;
+}
+
+export function readJobs(jobs: readonly Job[], cursor: ListCursor, reader: JobsReader, now: number): Reading {
+  const { fresh, skipped, gap, cursor: moved } = moveOn(jobs, cursor, reader, now);
+  const events = fresh.filter((job) => wanted(job, reader, now)).map((job) => jobEvent("job.listed", job, reader.handle, undefined));
+  return { events: reader.handles("job.listed") ? events : [], cursor: moved, gap, fresh: fresh.length, skipped };
+}
+
+function wanted(job: Job, reader: JobsReader, now: number): boolean {
+  if (job.status !== undefined && job.status !== "open" && job.status !== "unknown" && job.status !== "applied") return false;
+  if (job.deadlineMs !== undefined && job.deadlineMs <= now) return false;
+  if (isOwn(job, reader)) return false;
+  if (reader.skills.length === 0) return true;
+  const asked = (job.skills ?? []).map((skill) => skill.toLowerCase());
+  return reader.skills.some((skill) => asked.includes(skill));
+}
+
+/** The life of a job a specialist applied for, as stored. */
+export interface JobStanding {
+  readonly status: string;
+  /** How often it was assigned to us, accepted, rejected: a job assigned twice is two events. */
+  readonly assigned: number;
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly paid: number;
+}
+
+const ENDED: readonly string[] = ["paid", "lost", "expired", "cancelled"];
+
+export function readStanding(stored: JsonObject): JobStanding {
+  const count = (name: string): number => (typeof stored[name] === "number" ? stored[name] : 0);
+  return {
+    status: typeof stored["status"] === "string" ? stored["status"] : "applied",
+    assigned: count("assigned"),
+    accepted: count("accepted"),
+    rejected: count("rejected"),
+    paid: count("paid"),
+  };
+}
+
+/** What a look at a job means: the transitions since the last look, in the order a job goes through them. */
+export function followJob(job: Job, before: JobStanding, reader: JobsReader, now: number): WatchChange {
+  const status = standingOf(job, before, reader, now);
+  if (status === before.status) return { state: status, data: { ...before }, ended: ENDED.includes(status), events: [], news: false };
+  const after = { ...before, status };
+  const events: NewEvent[] = [];
+  const happen = (
+    kind: "job.assigned" | "job.accepted" | "job.rejected" | "job.paid",
+    name: "assigned" | "accepted" | "rejected" | "paid",
+  ): void => {
+    after[name] += 1;
+    if (reader.handles(kind)) events.push(jobEvent(kind, job, reader.handle, after[name]));
+  };
+  if (status === "assigned") happen("job.assigned", "assigned");
+  if (status === "rejected") happen("job.rejected", "rejected");
+  if (status === "accepted" || (status === "paid" && before.status !== "accepted")) happen("job.accepted", "accepted");
+  if (status === "paid") happen("job.paid", "paid");
+  return { state: status, data: after, ended: ENDED.includes(status), events, news: true };
+}
+
+/** Where we stand: a job assigned to somebody else is lost to us. */
+function standingOf(job: Job, before: JobStanding, reader: JobsReader, now: number): string {
+  const hasAssignee = job.assigneeId !== undefined || job.assigneeHandle !== undefined;
+  const ours = isOwn({ authorId: job.assigneeId, authorHandle: job.assigneeHandle }, reader);
+  switch (job.status) {
+    case "open":
+    case "applied":
+    case undefined:
+    case "unknown":
+      if (ours) return before.status === "submitted" ? "submitted" : "assigned";
+      if (job.deadlineMs !== undefined && job.deadlineMs <= now && before.status === "applied") return "expired";
+      return before.status === "assigned" ? "applied" : before.status;
+    case "assigned":
+      if (hasAssignee && !ours) return "lost";
+      return before.status === "submitted" ? "submitted" : "assigned";
+    case "submitted":
+    case "accepted":
+    case "rejected":
+    case "paid":
+      return hasAssignee && !ours ? "lost" : job.status;
+    case "expired":
+    case "cancelled":
+      return job.status;
+  }
+}
+
+function jobEvent(kind: string, job: Job, handle: Handle, occurrence: number | undefined): NewEvent {
+  return {
+    specialist: handle,
+    id: eventId(kind, job.id, occurrence),
+    kind,
+    thread: `job:${job.id}`,
+    payload: plain(job),
+    via: "poll",
+    hops: 0,
+  };
+}

@@ -1,0 +1,65 @@
+/** The way to one network: a client that speaks its profile, behind the one door. */
+import { createClient } from "../client/client.ts";
+import type { Transport } from "../client/transport.ts";
+import type { Profile } from "../contract/profile/profile.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Announcer } from "../core/events.ts";
+import { DAY } from "../core/units.ts";
+import { capsOf } from "../limits/configured-limits.ts";
+import type { Pacer } from "../limits/pacing.ts";
+import { GUARDIAN, scopeOf } from "../limits/spending.ts";
+import type { LedgerTime } from "../limits/ledger-clock.ts";
+import type { Caps } from "../specialist/specialist.ts";
+import type { Store } from "../store/store.ts";
+import { concludeOutcome } from "../outbox/follow-up.ts";
+import { createDoor, type Door } from "../gateway/gateway.ts";
+import type { KeyWatch } from "../gateway/keys.ts";
+import type { Standing } from "../gateway/breakers.ts";
+
+export interface ConnectionOptions {
+  readonly profile: Profile;
+  readonly baseUrl: string;
+  readonly transport: Transport;
+  readonly store: Store;
+  readonly pacer: Pacer;
+  readonly guardianCaps?: Caps;
+}
+
+export interface ConnectionParts {
+  readonly announcer: Announcer;
+  readonly standing: Standing;
+  readonly keys: KeyWatch;
+  /** Times rows. */
+  readonly clock: Clock;
+  /** Compared with the network's. */
+  readonly wall: Clock;
+  readonly ledger: LedgerTime;
+}
+
+/** Money held for an action nobody could settle counts as spent after this. */
+const HOLD_MS = 7 * DAY;
+
+export function openDoor(options: ConnectionOptions, { announcer, standing, keys, clock, wall, ledger }: ConnectionParts): Door {
+  const { profile, transport, baseUrl, store, pacer } = options;
+  const connection = { baseUrl, transport, clock: wall };
+  const client = createClient({
+    ...connection,
+    profile,
+    pins: (operation) => standing.pins(operation),
+    onDrift: (operation, observations) => standing.drifted(operation, observations),
+  });
+  return createDoor({
+    client,
+    connect: (other) => createClient({ ...connection, profile: other }),
+    store,
+    pacer,
+    keys,
+    clock,
+    ledger,
+    announcer,
+    standing,
+    caps: ({ specialist }) => [...capsOf(scopeOf(specialist.handle), specialist.spend), ...capsOf(GUARDIAN, options.guardianCaps ?? {})],
+    holdMs: HOLD_MS,
+    conclude: (member, intent, outcome) => concludeOutcome(member, intent, outcome, profile, clock.now()),
+  });
+}

@@ -1,0 +1,24 @@
+/** Who begins when the runtime starts: a few at once, a crowd one after the other, or thousands would peak together. */
+import type { FirstDue } from "../store/sources.ts";
+import type { Member } from "../gateway/member.ts";
+
+/** So many begin at once; the others follow this far apart. */
+export const BEGIN_AT_ONCE = 32;
+export const BEGIN_GAP_MS = 2;
+
+/** Those with work to do come first; who has something due before its turn begins then. */
+export function turnsOf(
+  members: readonly Member[],
+  dues: readonly FirstDue[],
+  now: number,
+): readonly { readonly member: Member; readonly at: number }[] {
+  const byHandle = new Map(dues.map((row) => [row.specialist, row]));
+  const dueOf = ({ specialist }: Member): FirstDue | undefined => byHandle.get(specialist.handle);
+  const hasWork = (member: Member): boolean => (dueOf(member)?.workAt ?? Infinity) <= now;
+  const line = [...members.filter(hasWork), ...members.filter((member) => !hasWork(member))];
+  return line.map((member, place) => {
+    const turn = now + Math.max(0, place + 1 - BEGIN_AT_ONCE) * BEGIN_GAP_MS;
+    const { workAt = Infinity, lookAt = Infinity } = dueOf(member) ?? {};
+    return { member, at: Math.min(turn, ...[workAt, lookAt].filter((time) => time > now)) };
+  });
+}

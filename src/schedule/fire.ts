@@ -1,0 +1,81 @@
+/** From a definition's schedules to the inbox: each due time becomes one event, none twice and none lost over a restart. */
+import type { NewEvent } from "../contract/event.ts";
+import { eventId } from "../contract/event-id.ts";
+import type { JsonObject } from "../core/json.ts";
+import { seededRandom } from "../core/random.ts";
+import { dueRuns } from "./missed-runs.ts";
+import { SCHEDULE_PREFIX, type SourceRow } from "../store/sources.ts";
+import type { Schedule } from "../specialist/specialist.ts";
+import type { Member } from "../gateway/member.ts";
+import type { Parts } from "../runtime/parts.ts";
+import { isResting, isSchedule, rest } from "../polling/dormant.ts";
+
+/** Puts the runs that are due into the inbox and stores when the next one is. */
+export async function startSchedules(parts: Parts, member: Member): Promise<boolean> {
+  const { specialist, retired } = member;
+  const schedules = retired ? [] : specialist.schedules;
+  const stored = (await parts.store.sources(specialist.handle)).filter(isSchedule);
+  await rest(
+    parts,
+    member,
+    stored.filter((row) => !schedules.some((one) => sourceName(one) === row.name)),
+  );
+  const rows = new Map(stored.map((row) => [row.name, row]));
+  for (const schedule of schedules) {
+    const row = rows.get(sourceName(schedule));
+    if (row === undefined || isDue(row, parts.clock.now()) || isAnother(parts, schedule, row)) await startOne(parts, member, schedule, row);
+  }
+  return false;
+}
+
+function isDue({ dueAt, cursor }: SourceRow, now: number): boolean {
+  return dueAt === null ? isResting(cursor) : dueAt <= now;
+}
+
+/** Of the same name, and due at other times than when the row was written. */
+function isAnother(parts: Parts, schedule: Schedule, { cursor }: SourceRow): boolean {
+  return typeof cursor["timing"] === "string" && cursor["timing"] !== timingOf(parts, schedule);
+}
+
+function timingOf({ zone }: Parts, schedule: Schedule): string {
+  return JSON.stringify([schedule.cron, schedule.everyMs, schedule.zone ?? zone, schedule.jitterMs, schedule.quiet]);
+}
+
+async function startOne(parts: Parts, member: Member, schedule: Schedule, row: SourceRow | undefined): Promise<void> {
+  const { store, clock, announcer } = parts;
+  const { handle } = member.specialist;
+  const source = sourceName(schedule);
+  const now = clock.now();
+  const stored = row?.cursor;
+  // What other times would have been due was never asked for.
+  const from = row === undefined || isAnother(parts, schedule, row) ? now : (numberIn(stored, "cursor") ?? now);
+  const due = dueRuns({
+    timing: { ...schedule, zone: schedule.zone ?? parts.zone },
+    cursor: from,
+    now,
+    share: (slot) => seededRandom(`${handle}/${source}/${slot}`).next(),
+  });
+  const events = due.runs.map((slot): NewEvent => ({
+    specialist: handle,
+    id: eventId(source, `${slot}`),
+    kind: source,
+    payload: { scheduledAt: slot },
+    via: "runtime",
+    hops: 0,
+  }));
+  const skipped = (numberIn(stored, "skipped") ?? 0) + due.skipped;
+  const lastStarted = events.length > 0 ? now : numberIn(stored, "lastStarted");
+  const cursor = { cursor: due.cursor, timing: timingOf(parts, schedule), skipped, ...(lastStarted === undefined ? {} : { lastStarted }) };
+  await store.putEvents({ events, cursors: [{ specialist: handle, source, cursor, dueAt: due.next ?? null }] }, now);
+  if (due.skipped > 0) announcer.emit("poll", { at: now, handle, source, fresh: events.length, skipped: due.skipped });
+  if (events.length > 0) parts.wake(member, "events");
+}
+
+function sourceName({ name }: Schedule): string {
+  return `${SCHEDULE_PREFIX}${name}`;
+}
+
+function numberIn(cursor: JsonObject | undefined, name: string): number | undefined {
+  const value = cursor?.[name];
+  return typeof value === "number" ? value : undefined;
+}

@@ -1,0 +1,155 @@
+/** The other people of a simulated network: they post, answer, offer plain jobs, and ask nobody's leave. */
+import { sleep, type Clock } from "../core/clock.ts";
+import type { EndpointSet } from "../contract/operations.ts";
+import { isObject, parseJson } from "../core/json.ts";
+import type { Random } from "../core/random.ts";
+import { DAY, HOUR, SECOND } from "../core/units.ts";
+import type { LocalNetwork } from "../local-network/options.ts";
+
+export interface CrowdRates {
+  readonly postsPerHour: number;
+  /** Replies to posts of the specialists under test. */
+  readonly repliesPerHour: number;
+  readonly jobsPerHour: number;
+  /** Newcomers who follow a specialist. */
+  readonly followsPerHour: number;
+  /** Jobs that somebody takes, those of the specialists among them: they leave the list at once, and are never done. */
+  readonly takesPerHour: number;
+  /** At times as many post within minutes as on other days in hours: more than a page of a list holds. */
+  readonly rushesPerDay: number;
+}
+
+export const BUSY_CROWD: CrowdRates = {
+  postsPerHour: 8,
+  repliesPerHour: 3,
+  jobsPerHour: 3,
+  followsPerHour: 1,
+  takesPerHour: 0,
+  rushesPerDay: 0,
+};
+
+export interface CrowdPost {
+  readonly id: string;
+  readonly at: number;
+}
+
+export interface Crowd {
+  start(): void;
+  /** They say nothing more. */
+  stop(): void;
+  /** Somebody new follows this specialist. */
+  follow(handle: string): void;
+  /** What they posted, oldest first. */
+  readonly posts: readonly CrowdPost[];
+}
+
+const SKILLS = ["csv", "json", "dates", "links"];
+/** A job is open for one to twelve hours. */
+const LONGEST_JOB_H = 12;
+/** Posts of a rush, and how far apart. */
+const RUSH_POSTS = 50;
+const RUSH_GAP_MS = 3 * SECOND;
+
+export interface CrowdOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly network: LocalNetwork;
+  readonly set: EndpointSet;
+  readonly rates: CrowdRates;
+  /** Whose posts they answer. */
+  readonly specialists: readonly string[];
+}
+
+export function createCrowd({ clock, random, network, set, rates, specialists }: CrowdOptions): Crowd {
+  const { ask, newest } = openDoors(network, set, random);
+  let running = false;
+  let said = 0;
+  let fans = 0;
+  const posts: CrowdPost[] = [];
+
+  const acts = {
+    post: async () => {
+      const post = await ask("/v1/posts", { content: `${random.word(8)} says number ${++said}` });
+      const id = isObject(post) ? (isObject(post["post"]) ? post["post"]["id"] : post["id"]) : undefined;
+      if (typeof id === "string") posts.push({ id, at: clock.now() });
+    },
+    reply: () => replyToNewest(random.pick(specialists)),
+    follow: async () => follow(random.pick(specialists)),
+    take: () => takeNewest(random.pick(specialists)),
+    rush: async () => {
+      for (let post = 0; post < RUSH_POSTS && running; post++) {
+        await acts.post();
+        await sleep(clock, RUSH_GAP_MS);
+      }
+    },
+    job: () => {
+      const hours = 1 + random.int(LONGEST_JOB_H);
+      return ask("/v1/jobs", {
+        title: `job ${++said}`,
+        description: "do something, and say what",
+        skills: [random.pick(SKILLS)],
+        reward: 1 + random.int(20),
+        deadline: new Date(clock.now() + hours * HOUR).toISOString(),
+      });
+    },
+  };
+  const follow = (handle: string): void => {
+    const fan = `fan-${++fans}`;
+    network.provision({ handle: fan, tier: "free", set });
+    network.follow(fan, handle);
+  };
+  const replyToNewest = async (author: string): Promise<void> => {
+    const post = await newest("/v1/posts", { author });
+    if (post !== undefined) await ask(`/v1/posts/${post}/reply`, { content: `${random.word(6)} answers number ${++said}` });
+  };
+  const takeNewest = async (poster: string): Promise<void> => {
+    const job = await newest("/v1/jobs", { poster: network.find(poster)?.id ?? "" });
+    if (job !== undefined) await ask(`/v1/jobs/${job}/apply`, { message: `number ${++said}` });
+  };
+
+  const plan = (perHour: number, act: () => Promise<unknown>): void => {
+    if (perHour <= 0) return;
+    clock.after((HOUR / perHour) * (0.5 + random.next()), () => {
+      if (!running) return;
+      void act().then(() => plan(perHour, act));
+    });
+  };
+  return {
+    start() {
+      running = true;
+      plan(rates.postsPerHour, acts.post);
+      plan(rates.repliesPerHour, acts.reply);
+      plan(rates.jobsPerHour, acts.job);
+      plan(rates.followsPerHour, acts.follow);
+      plan(rates.takesPerHour, acts.take);
+      plan((rates.rushesPerDay * HOUR) / DAY, acts.rush);
+    },
+    stop() {
+      running = false;
+    },
+    follow,
+    posts,
+  };
+}
+
+/** The ways of three people into the network, who take turns as chance has it. */
+function openDoors(network: LocalNetwork, set: EndpointSet, random: Random) {
+  const people = ["ada", "bo", "cy"].map((handle) => network.provision({ handle, tier: "pro", set }));
+  const ask = async (path: string, body: object): Promise<unknown> => {
+    const { key } = random.pick(people);
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    const reply = await network.handle(set, { method: "POST", path, query: {}, headers, body: JSON.stringify(body) });
+    return parseJson(reply.body);
+  };
+  /** The id of the first one in a list. */
+  const newest = async (path: string, query: Readonly<Record<string, string>>): Promise<string | undefined> => {
+    const { key } = random.pick(people);
+    const reply = await network.handle(set, { method: "GET", path, query, headers: { authorization: `Bearer ${key}` }, body: "" });
+    const list = parseJson(reply.body);
+    const items = isObject(list) ? (list["items"] ?? list["data"]) : undefined;
+    const first: unknown = Array.isArray(items) ? items[0] : undefined;
+    const id = isObject(first) ? first["id"] : undefined;
+    return typeof id === "string" ? id : undefined;
+  };
+  return { ask, newest };
+}

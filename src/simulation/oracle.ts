@@ -1,0 +1,225 @@
+/** Judges a simulated run by the network's own record and by the rows on disk, never by what the runtime says of itself. */
+import type { WireRequest } from "../client/transport.ts";
+import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
+import type { Announcements } from "../core/events.ts";
+import type { CrowdPost } from "./background-traffic.ts";
+import type { Clock } from "../core/clock.ts";
+import type { NetworkReply } from "../local-network/server/exchange.ts";
+import type { LocalNetwork } from "../local-network/options.ts";
+import type { Effect } from "../local-network/ground-truth.ts";
+import type { Specialist } from "../specialist/specialist.ts";
+import type { OpenDatabase } from "../store/sqlite/database.ts";
+import type { Disk } from "./disk.ts";
+import { createOveruse } from "./oracle-quota.ts";
+import { createSeen } from "./oracle-feed.ts";
+import { createTold } from "./oracle-webhooks.ts";
+import { creditsCounted, layTripwires, type Breach, type Promised } from "./invariants.ts";
+
+/** A promise that did not hold. */
+export interface Violation {
+  readonly promise: Promised;
+  /** Ms since the epoch, by the network's clock. */
+  readonly at: number;
+  readonly what: string;
+}
+
+/** What is written, and whether a power cut would spare it. */
+export type JudgedDisk = Pick<Disk, "db" | "holds">;
+
+export interface JudgeOptions {
+  /** The world's. */
+  readonly clock: Clock;
+  readonly disk: JudgedDisk;
+  readonly network: LocalNetwork;
+  readonly specialists: readonly Specialist[];
+  /** The header that names the intent a request is for. */
+  readonly intentHeader: string;
+}
+
+export interface Judge {
+  /** After every committed step. */
+  step(): void;
+  /** Before a request leaves: its row must say that it may. */
+  sends(request: WireRequest): void;
+  /** Lets a request arrive, and notes what came of it. `beyondBound`: later than the network states that it can. */
+  arrives(request: WireRequest, arrive: () => Promise<NetworkReply>, beyondBound: boolean): Promise<NetworkReply>;
+  /** The receiver answers a delivery with 2xx: it has it. */
+  acknowledges(handle: string, delivery: RawDelivery): void;
+  /** What is due is not done, though nothing is in its way. */
+  isLate(what: string): void;
+  /** The runtime said what of a list it passed over: what lies there is known to be missing. */
+  tellsGap(gap: Announcements["gap"]): void;
+  /** The runtime has looked at a list, and said of how much that it was too old. */
+  looks(poll: Announcements["poll"]): void;
+  /** What was decided before `since` and is neither done nor given to a person, once everything works again. */
+  unfinished(since: number): readonly string[];
+  /** The last word, once everything is quiet. `posts` are those of others, oldest first. */
+  close(since: number, posts: readonly CrowdPost[]): void;
+  readonly violations: readonly Violation[];
+  /** Writes of the specialists that took effect. */
+  readonly effects: number;
+}
+
+/** A run that is broken is broken: more says nothing new. */
+const MAX_VIOLATIONS = 50;
+/** Acts that may be repeated without harm. */
+const REPEATABLE = new Set(["communities.join", "communities.leave", "agents.update"]);
+/** Acts that change nothing where it is so already. */
+const MAY_CHANGE_NOTHING = new Set([...REPEATABLE, "posts.vote"]);
+
+export function createJudge(options: JudgeOptions): Judge {
+  const { clock, disk, network, specialists, intentHeader } = options;
+  const { db } = disk;
+  const violations: Violation[] = [];
+  const byIntent = new Map<string, Effect[]>();
+  const handles = new Set<string>(specialists.map(({ handle }) => handle));
+  const tripwires = layTripwires(db, specialists);
+  const gaps: Announcements["gap"][] = [];
+  const leftWithoutLeave = createGate(disk, intentHeader);
+  const overuse = createOveruse(network, clock);
+  const told = createTold(disk, network, specialists);
+  const seen = createSeen(db, clock, specialists);
+  let seenEffects = 0;
+  let effects = 0;
+
+  const violate = (promise: Promised, what: string): void => {
+    if (violations.length < MAX_VIOLATIONS) violations.push({ promise, at: clock.now(), what });
+  };
+  const takeEffect = (intent: string | undefined, effect: Effect): void => {
+    effects++;
+    if (intent === undefined) return violate("P4", `${effect.operation} took effect for ${effect.agent} without an intent`);
+    const known = byIntent.get(intent);
+    if (known === undefined) return void byIntent.set(intent, [effect]);
+    known.push(effect);
+    if (!REPEATABLE.has(effect.operation))
+      violate("P4", `intent ${intent}: ${effect.operation} on ${effect.target} took effect ${known.length} times`);
+  };
+  const readTruth = (intent: string | undefined): void => {
+    for (const effect of network.truth.effects({ afterSeq: seenEffects })) {
+      seenEffects = effect.seq;
+      if (handles.has(effect.agent) && !effect.operation.startsWith("webhooks.")) takeEffect(intent, effect);
+    }
+    for (const what of overuse.read()) violate("P1", what);
+  };
+
+  return {
+    violations,
+    acknowledges(handle, delivery) {
+      if (!told.isKept(handle, delivery)) violate("P3", `a delivery to ${handle} was answered for before it was on disk`);
+    },
+    isLate: (what) => violate("P3", what),
+    tellsGap: (gap) => void gaps.push(gap),
+    looks: (poll) => seen.heed(poll),
+    get effects() {
+      return effects;
+    },
+    step() {
+      for (const { promise, what } of tripwires.read()) violate(promise, what);
+      seen.note();
+    },
+    sends(request) {
+      const broken = leftWithoutLeave(request);
+      if (broken !== undefined) violate(broken.promise, broken.what);
+    },
+    async arrives(request, arrive, beyondBound) {
+      const reply = arrive(); // it takes effect before anything else can happen
+      if (beyondBound) overuse.strays();
+      readTruth(request.headers[intentHeader]);
+      return reply;
+    },
+    unfinished: (since) => unfinished(db, since),
+    close(since, posts) {
+      for (const what of [...unfinished(db, since), ...told.unheard(clock.now())]) violate("P3", what);
+      for (const what of twins(db)) violate("P4", what);
+      for (const { handle, post } of seen.missed(posts, gaps)) violate("P3", `${handle} never saw post ${post}`);
+      for (const what of misjudged(db, byIntent)) violate("P4", what);
+      for (const what of overspent(db, network, specialists)) violate("P2", what);
+    },
+  };
+}
+
+/** What is wrong with a request that leaves now: its row has to be on disk, and has to say that it may. */
+function createGate({ db, holds }: JudgedDisk, intentHeader: string): (request: WireRequest) => Breach | undefined {
+  const intentOf = db.prepare("SELECT seq, state FROM intent WHERE id = ?");
+  const openAttempt = db.prepare("SELECT coalesce(max(seq), 0) AS seq FROM attempt WHERE intent_seq = ? AND ended_at IS NULL");
+  const openRead = db.prepare("SELECT min(seq) AS seq FROM attempt WHERE intent_seq IS NULL AND ended_at IS NULL");
+  return ({ method, path, headers }) => {
+    const intent = headers[intentHeader];
+    if (intent !== undefined) {
+      const row = intentOf.get(intent);
+      const state = String(row?.["state"]);
+      if (state !== "sending") return { promise: "P4", what: `intent ${intent} left while its row said ${state}` };
+      const attempt = Number(openAttempt.get(Number(row?.["seq"]))?.["seq"]);
+      return holds("attempt", attempt)
+        ? undefined
+        : { promise: "P4", what: `intent ${intent} left before the row of its attempt was on disk` };
+    }
+    if (method !== "GET" && !/^\/v1\/(?:search|webhooks)(?:\/|$)/.test(path))
+      return { promise: "P5", what: `${method} ${path} left without an intent` };
+    const read = openRead.get()?.["seq"];
+    return typeof read === "number" && holds("attempt", read)
+      ? undefined
+      : { promise: "P1", what: `${method} ${path} left without an open attempt on disk` };
+  };
+}
+
+function unfinished(db: OpenDatabase["db"], since: number): readonly string[] {
+  // What is about something that only a person can settle waits with it.
+  const intents = db
+    .prepare(
+      `WITH RECURSIVE waiting (id) AS (
+         SELECT id FROM intent WHERE state = 'parked'
+         UNION SELECT intent.id FROM intent JOIN waiting ON intent.target_intent = waiting.id WHERE intent.target IS NULL)
+       SELECT id, operation, state, code FROM intent WHERE created_at < ? AND state IN ('proposed', 'ready', 'sending', 'in_doubt', 'pending')
+         AND id NOT IN waiting LIMIT 20`,
+    )
+    .all(since)
+    .map((row) => `intent ${String(row["id"])} (${String(row["operation"])}) is still ${String(row["state"])}: ${String(row["code"])}`);
+  const events = db
+    .prepare("SELECT id, state, note FROM event WHERE created_at < ? AND state IN ('ready', 'running') LIMIT 20")
+    .all(since)
+    .map((row) => `event ${String(row["id"])} is still ${String(row["state"])}: ${String(row["note"])}`);
+  const deliveries = db
+    .prepare("SELECT specialist, id, note FROM delivery WHERE received_at < ? AND state = 'ready' LIMIT 20")
+    .all(since)
+    .map((row) => `delivery ${String(row["id"])} to ${String(row["specialist"])} still waits: ${String(row["note"])}`);
+  return [...intents, ...events, ...deliveries];
+}
+
+/** One happening that became two events: a post, a job or a follower means one thing to a specialist, whoever tells of it. */
+function twins(db: OpenDatabase["db"]): readonly string[] {
+  return db
+    .prepare(
+      `SELECT specialist, min(id) AS id, count(*) AS n FROM event
+       WHERE kind IN ('post.created', 'reply.created', 'mention.created', 'job.listed', 'follower.new')
+       GROUP BY specialist, iif(kind IN ('job.listed', 'follower.new'), kind, 'post'), payload ->> '$.id' HAVING n > 1 LIMIT 20`,
+    )
+    .all()
+    .map((row) => `event ${String(row["id"])} of ${String(row["specialist"])} is there ${String(row["n"])} times`);
+}
+
+/** Who spent more on the network than their ledgers say. */
+function overspent(db: OpenDatabase["db"], network: LocalNetwork, specialists: readonly Specialist[]): readonly string[] {
+  return specialists.flatMap(({ handle }) => {
+    const account = network.find(handle);
+    const offered = network.jobs().reduce((sum, job) => (job.posterId === account?.id ? sum + job.reward : sum), 0);
+    const paid = Math.max(offered, account?.spent.credits ?? 0); // the latter is of the present month only
+    const counted = creditsCounted(db, handle);
+    return paid > counted ? [`${handle} spent ${paid} credits on the network, and the ledger counts ${counted}`] : [];
+  });
+}
+
+/** Intents whose last state is not what happened. */
+function misjudged(db: OpenDatabase["db"], byIntent: ReadonlyMap<string, readonly Effect[]>): readonly string[] {
+  const wrong: string[] = [];
+  for (const row of db.prepare("SELECT id, operation, state, code FROM intent WHERE attempt > 0").iterate()) {
+    const [id, operation, state] = [String(row["id"]), String(row["operation"]), String(row["state"])];
+    const happened = byIntent.has(id);
+    if (state === "confirmed" && !happened && !MAY_CHANGE_NOTHING.has(operation))
+      wrong.push(`intent ${id} (${operation}) is confirmed and never happened`);
+    // What may be repeated is settled by its last answer; what was never sent again has none.
+    if (happened && (state === "cancelled" || (state === "refused" && !REPEATABLE.has(operation))))
+      wrong.push(`intent ${id} (${operation}) is ${state} (${String(row["code"])}) and happened`);
+  }
+  return wrong;
+}

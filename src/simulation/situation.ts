@@ -1,0 +1,84 @@
+/** A local network in a named situation, on virtual time, for tests of one specialist at one moment. */
+import type { EndpointSet } from "../contract/operations.ts";
+import type { Tier } from "../contract/tiers.ts";
+import { seededRandom } from "../core/random.ts";
+import { virtualClock, type VirtualClock } from "../core/virtual-clock.ts";
+import type { Assumptions } from "../local-network/assumptions.ts";
+import type { Mishap } from "../local-network/faults/network-faults.ts";
+import type { LocalNetwork, Provisioned } from "../local-network/options.ts";
+import { createLocalNetwork } from "../local-network/local-network.ts";
+import type { ResidentOptions } from "../local-network/residents/residents.ts";
+
+interface Setting {
+  readonly residents?: ResidentOptions;
+  readonly assume?: Partial<Assumptions>;
+  /** Each befalls this share of the requests. */
+  readonly mishaps?: readonly { readonly share: number; readonly mishap: Mishap }[];
+}
+
+/** What a test can ask for by name. */
+export const SITUATIONS = {
+  /** Nobody says anything. */
+  empty: {},
+  /** Twelve residents who post, answer and offer jobs. */
+  lively: { residents: {} },
+  /** Answers get lost after the effect, one in five. */
+  "lost-replies": { residents: {}, mishaps: [{ share: 0.2, mishap: { do: "lose-reply" } }] },
+  /** Half of all requests are answered 429, though there is room. */
+  limited: { residents: {}, mishaps: [{ share: 0.5, mishap: { do: "limited", dialect: "seconds", seconds: 5 } }] },
+  /** Every tenth request is answered 503, before or after its effect. */
+  failing: {
+    residents: {},
+    mishaps: [
+      { share: 0.05, mishap: { do: "status", status: 503, when: "before" } },
+      { share: 0.05, mishap: { do: "status", status: 503, when: "after" } },
+    ],
+  },
+  /** What was just written is missing from reads for twenty seconds. */
+  stale: { residents: {}, assume: { readLagMs: 20_000 } },
+} as const satisfies Record<string, Setting>;
+
+export type Situation = keyof typeof SITUATIONS;
+
+export interface WorldOptions {
+  /** Default `"lively"`. */
+  readonly situation?: Situation;
+  /** Default 1. */
+  readonly seed?: number;
+  readonly set?: EndpointSet;
+  /** Default: a clock of its own. */
+  readonly clock?: VirtualClock;
+}
+
+export interface World {
+  readonly clock: VirtualClock;
+  readonly network: LocalNetwork;
+  /** Creates a specialist on the network; its key is shown once. */
+  specialist(handle: string, tier?: Tier): Provisioned;
+  /** Serves the network on a free port of this machine. The address is what a client calls its base address. */
+  listen(): Promise<{ readonly baseUrl: string; close(): Promise<void> }>;
+  stop(): Promise<void>;
+}
+
+/** Starts the network. Time passes only as the clock is advanced. */
+export function world({ situation = "lively", seed = 1, set = "b", clock = virtualClock() }: WorldOptions = {}): World {
+  const setting: Setting = SITUATIONS[situation];
+  const network = createLocalNetwork({
+    clock,
+    random: seededRandom(seed),
+    ...(setting.residents === undefined ? {} : { residents: setting.residents }),
+    ...(setting.assume === undefined ? {} : { assume: setting.assume }),
+  });
+  for (const { share, mishap } of setting.mishaps ?? []) network.faults.add({ mishap, probability: share });
+  network.start();
+  return {
+    clock,
+    network,
+    specialist: (handle, tier = "free") => network.provision({ handle, tier, set }),
+    async listen() {
+      const listening = await network.listen({ set });
+      return { baseUrl: listening.baseUrls[set] ?? listening.origin, close: () => listening.close() };
+    },
+    stop: () => network.stop(),
+  };
+}

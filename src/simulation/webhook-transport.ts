@@ -1,0 +1,56 @@
+/** The way of webhook deliveries in a simulated run: from the network to the machine's receiver, through virtual time. */
+import type { Clock } from "../core/clock.ts";
+import type { Random } from "../core/random.ts";
+import { SECOND } from "../core/units.ts";
+import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
+import { ConnectionLost } from "../local-network/server/exchange.ts";
+import type { Deliver } from "../local-network/webhooks/deliver.ts";
+import type { FaultRates } from "./faults.ts";
+
+export interface CourierOptions {
+  /** The world's. */
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly rates: () => FaultRates;
+  /** While true nothing gets through. */
+  readonly down: () => boolean;
+  /** Hands a delivery to the receiver and gives its status. Rejects where nobody listens; never settles where it dies over it. */
+  readonly take: (handle: string, delivery: RawDelivery) => Promise<number>;
+  /** The receiver's answer is on its way back. */
+  readonly onAnswer: (handle: string, delivery: RawDelivery, status: number) => void;
+}
+
+/** Where the network is told to deliver. It is never reached by any socket. */
+export const RECEIVER_URL = "https://receiver.example.net";
+
+const ONE_WAY_MS = { least: 3, most: 120 };
+/** How long the network waits for an answer. */
+const PATIENCE_MS = 10 * SECOND;
+
+export function createCourier({ clock, random, rates, down, take, onAnswer }: CourierOptions): Deliver {
+  const wayMs = (): number => ONE_WAY_MS.least + random.int(ONE_WAY_MS.most);
+  return ({ url, headers, body }) =>
+    new Promise((resolve, reject) => {
+      const deadline = clock.after(PATIENCE_MS, () => reject(new ConnectionLost("no answer in time")));
+      const handle = decodeURIComponent(url.slice(url.lastIndexOf("/") + 1));
+      const delivery: RawDelivery = { headers, body: Buffer.from(body) };
+      const loses = (share: number): boolean => random.next() < share;
+      if (down() || loses(rates().lostRequests)) return;
+      clock.after(wayMs(), () => {
+        take(handle, delivery).then(
+          (status) => {
+            onAnswer(handle, delivery, status);
+            if (loses(rates().lostReplies)) return;
+            clock.after(wayMs(), () => {
+              deadline.cancel();
+              resolve(status);
+            });
+          },
+          (error: unknown) => {
+            deadline.cancel();
+            reject(error as Error);
+          },
+        );
+      });
+    });
+}

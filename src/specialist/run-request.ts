@@ -1,0 +1,50 @@
+/** What one handling is given, and which values may leave it. */
+import type { Clock } from "../core/clock.ts";
+import { Refused } from "../core/errors.ts";
+import type { Handle, IntentId } from "../core/ids.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+import type { Logger } from "../core/log.ts";
+import type { OperationRules } from "./operation-rules.ts";
+
+/** A value a specialist keeps, or a step returns, may be this long as JSON. */
+export const MAX_VALUE_BYTES = 256 * 1024;
+
+export interface ReadCall {
+  readonly operation: string;
+  readonly target?: string;
+  readonly input: JsonObject;
+}
+
+/** A charged read: its value, or when there will be room for it. */
+export type ReadResult = { readonly value: Json } | { readonly suspendedUntil: number; readonly reason: string };
+
+/** What one handling needs; all of it comes from outside, so that a run can be replayed. */
+export interface RunRequest {
+  readonly event: { readonly id: string; readonly kind: string; readonly payload: Json; readonly hops: number; readonly beganAt: number };
+  readonly steps: ReadonlyMap<string, Json>;
+  readonly me: { readonly handle: Handle; readonly id: string | undefined };
+  readonly state: JsonObject;
+  readonly rules: OperationRules;
+  readonly deadlineMs: number;
+  readonly read: (call: ReadCall, signal: AbortSignal) => Promise<ReadResult>;
+  readonly saveStep: (name: string, value: Json) => Promise<void>;
+  readonly newIntentId: () => IntentId;
+  readonly fetch: typeof globalThis.fetch;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** The value as it will be read back. Throws `Refused` `value_invalid` when it is no JSON or too long. */
+export function storable(what: string, value: unknown): Json {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    throw new Refused("value_invalid", `expected ${what} to be JSON`, { cause: error });
+  }
+  if (text === undefined) throw new Refused("value_invalid", `expected ${what} to be JSON, got ${typeof value}`);
+  if (text.length > MAX_VALUE_BYTES)
+    throw new Refused("value_invalid", `expected ${what} to be at most ${MAX_VALUE_BYTES} bytes of JSON, got ${text.length}`);
+  return JSON.parse(text) as Json;
+}

@@ -1,0 +1,68 @@
+/**
+ * Rows that a clock dated that was behind, dated anew once it is right: what was asked a minute ago must not look hours old.
+ * The caller owns the transaction.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import type { Ahead, Heard, Misdated } from "../../limits/ledger-clock.ts";
+import { createMeta } from "./metadata.ts";
+import type { QuotaTable } from "./quota.ts";
+
+const KEPT_AS = "ledger_behind";
+
+export interface Redating {
+  /** Before anything is counted at `now`. */
+  heed(heard: Heard, now: number): void;
+  /** An answer has come that tells no time: nothing will be known of how long nothing ran, so the clock is believed. */
+  believe(now: number): void;
+  /** At start: the clock may have been set right while nothing ran. */
+  begin(now: number): void;
+}
+
+export function createRedating(db: DatabaseSync, quota: QuotaTable): Redating {
+  const meta = createMeta(db);
+  const attempts = db.prepare(`
+    UPDATE attempt SET started_at = min(started_at + :ms, :now), deadline_at = min(deadline_at + :ms, :now), ended_at = min(ended_at + :ms, :now)
+    WHERE ended_at >= :since`);
+
+  const kept = (): Misdated | undefined => {
+    const { ms, since } = meta.getObject(KEPT_AS);
+    return typeof ms === "number" && typeof since === "number" ? { ms, since } : undefined;
+  };
+  const keep = ({ ms, since }: Misdated): void => {
+    if (ms > 0) meta.set(KEPT_AS, JSON.stringify({ ms, since }));
+    else meta.remove(KEPT_AS);
+  };
+  const redate = (ms: number, since: number, now: number): void => {
+    quota.redate(ms, since, now);
+    attempts.run({ ms, since, now });
+  };
+
+  /** What earlier processes dated looks older than it is where this one began with a clock that was ahead. */
+  const endDoubt = (ahead: Ahead | undefined, now: number): void => {
+    const ms = quota.endDoubt(ahead, now);
+    if (ms > 0) attempts.run({ ms, since: 0, now: Math.max(now, quota.seenAt()) });
+  };
+
+  return {
+    heed({ behind, redate: own, leaptMs = 0, ahead }, now) {
+      if (ahead !== undefined) endDoubt(ahead, now);
+      const before = kept();
+      // Rows of an earlier process may be as wrong. What an earlier process knew of holds as well where this one heard of no time before its clock was set right.
+      const ms = Math.max(own?.ms ?? 0, Math.min(leaptMs, before?.ms ?? 0));
+      if (ms > 0) redate(ms, Math.min(own?.since ?? Infinity, before?.since ?? Infinity), now);
+      if (behind !== undefined) keep({ ms: behind.ms, since: Math.min(behind.since, before?.since ?? Infinity) });
+      else if (before !== undefined && ms > 0) keep({ ms: before.ms - ms, since: before.since });
+    },
+    believe: (now) => endDoubt(undefined, now),
+    begin(now) {
+      const seenAt = quota.seenAt();
+      quota.beginDoubt(now);
+      const before = kept();
+      if (before === undefined) return;
+      const ms = Math.min(before.ms, now - seenAt);
+      if (ms <= 0) return; // still behind: for what comes to light
+      redate(ms, before.since, now);
+      keep({ ms: before.ms - ms, since: before.since });
+    },
+  };
+}

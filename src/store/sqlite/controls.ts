@@ -1,0 +1,121 @@
+/** Approvals, halts and pauses in SQLite. The caller owns the transaction. */
+import type { DatabaseSync } from "node:sqlite";
+import { asIntentId, type Handle, type IntentId } from "../../core/ids.ts";
+import type { Approval } from "../../limits/approvals.ts";
+import { APPROVALS_KEPT_MS, PRUNE_BATCH } from "../../limits/row-lifetimes.ts";
+import { EVERYONE, type Stop } from "../../limits/admission.ts";
+
+export type StopKind = "halt" | "pause";
+
+export interface Answer {
+  readonly approve: boolean;
+  readonly reason?: string;
+  /** Until when a yes may be used. Default: as asked. */
+  readonly expiresAt?: number;
+}
+
+export class GuardianTable {
+  readonly #sql: ReturnType<typeof statements>;
+  #known: Map<string, Stop> | undefined;
+
+  constructor(db: DatabaseSync) {
+    this.#sql = statements(db);
+  }
+
+  /** Asks for approval of an intent. Asking again changes nothing, unless the payload changed: then it starts over. A no stays a no. */
+  ask({ intent, payloadHash, amount, askedAt, expiresAt }: Omit<Approval, "state" | "decidedAt" | "reason">, specialist: Handle): void {
+    this.#sql.ask.run(intent, specialist, payloadHash, amount?.currency ?? null, amount?.micros ?? null, askedAt, expiresAt);
+  }
+
+  approval(intent: IntentId): Approval | undefined {
+    const row = this.#sql.approval.get(intent);
+    return row === undefined ? undefined : approvalOf(row);
+  }
+
+  /** The Guardian's answer. False where nothing was asked, it was answered already, or the time is over. */
+  answer(intent: IntentId, { approve, reason, expiresAt }: Answer, now: number): boolean {
+    return Number(this.#sql.answer.run(approve ? "approved" : "rejected", now, reason ?? null, expiresAt ?? null, intent, now).changes) > 0;
+  }
+
+  /** Unanswered questions, oldest first, at most `limit`. */
+  asked(specialist: Handle, limit: number): Approval[] {
+    return this.#sql.asked.all(specialist, limit).map(approvalOf);
+  }
+
+  /** Stops one handle, or {@link EVERYONE}. In force for every admission after the commit. */
+  stop(kind: StopKind, scope: string, reason: string, now: number): void {
+    this.#sql.stop.run(kind, scope, now, reason);
+    this.#known = undefined;
+  }
+
+  /** Ends a stop. False where there was none. */
+  lift(kind: StopKind, scope: string): boolean {
+    this.#known = undefined;
+    return Number(this.#sql.lift.run(kind, scope).changes) > 0;
+  }
+
+  /** The stop that concerns a specialist, everyone's first. */
+  stopped(kind: StopKind, specialist: Handle): Stop | undefined {
+    const stops = this.#stops();
+    if (stops.size === 0) return undefined;
+    return stops.get(`${kind} ${EVERYONE}`) ?? stops.get(`${kind} ${specialist}`);
+  }
+
+  stops(kind: StopKind): Stop[] {
+    return [...this.#stops()].filter(([name]) => name.startsWith(`${kind} `)).map(([, stop]) => stop);
+  }
+
+  forget(): void {
+    this.#known = undefined;
+  }
+
+  prune(now: number): number {
+    return Number(this.#sql.prune.run(now - APPROVALS_KEPT_MS, now - APPROVALS_KEPT_MS, PRUNE_BATCH).changes);
+  }
+
+  /** Few, and asked for at every admission, so kept in memory. */
+  #stops(): Map<string, Stop> {
+    this.#known ??= new Map(
+      this.#sql.stops.all().map((row) => {
+        const scope = String(row["scope"]);
+        return [`${String(row["kind"])} ${scope}`, { scope, since: Number(row["since"]), reason: String(row["reason"]) }];
+      }),
+    );
+    return this.#known;
+  }
+}
+
+function approvalOf(row: Record<string, unknown>): Approval {
+  const { state, decided_at: decidedAt, currency, amount, reason } = row;
+  return {
+    intent: asIntentId(String(row["intent"])),
+    payloadHash: String(row["payload_hash"]),
+    amount: typeof currency === "string" ? { currency, micros: Number(amount) } : undefined,
+    state: state === "approved" || state === "rejected" ? state : "asked",
+    askedAt: Number(row["asked_at"]),
+    decidedAt: typeof decidedAt === "number" ? decidedAt : undefined,
+    expiresAt: Number(row["expires_at"]),
+    reason: typeof reason === "string" ? reason : undefined,
+  };
+}
+
+function statements(db: DatabaseSync) {
+  return {
+    ask: db.prepare(`
+      INSERT INTO approval (intent, specialist, payload_hash, currency, amount, state, asked_at, expires_at) VALUES (?, ?, ?, ?, ?, 'asked', ?, ?)
+      ON CONFLICT DO UPDATE SET payload_hash = excluded.payload_hash, currency = excluded.currency, amount = excluded.amount, state = 'asked',
+        asked_at = excluded.asked_at, expires_at = excluded.expires_at, decided_at = NULL, reason = NULL
+      WHERE payload_hash <> excluded.payload_hash AND state <> 'rejected'`),
+    approval: db.prepare("SELECT * FROM approval WHERE intent = ?"),
+    answer: db.prepare(
+      "UPDATE approval SET state = ?, decided_at = ?, reason = ?, expires_at = coalesce(?, expires_at) WHERE intent = ? AND state = 'asked' AND expires_at > ?",
+    ),
+    asked: db.prepare("SELECT * FROM approval WHERE specialist = ? AND state = 'asked' ORDER BY asked_at LIMIT 0 + ?"),
+    stops: db.prepare("SELECT kind, scope, since, reason FROM stop"),
+    stop: db.prepare("INSERT INTO stop (kind, scope, since, reason) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"),
+    lift: db.prepare("DELETE FROM stop WHERE kind = ? AND scope = ?"),
+    prune: db.prepare(
+      "DELETE FROM approval WHERE intent IN (SELECT intent FROM approval WHERE decided_at < ? OR (state = 'asked' AND expires_at < ?) LIMIT 0 + ?)",
+    ),
+  };
+}

@@ -1,0 +1,361 @@
+/** Keys, their cells and parks in SQLite, with the live state of busy keys in memory. The caller owns the transaction. */
+import type { DatabaseSync } from "node:sqlite";
+import { LANES, type Lane } from "../../contract/operations.ts";
+import type { TierLimits } from "../../contract/tiers.ts";
+import { Refused } from "../../core/errors.ts";
+import { asKeyId, type KeyId } from "../../core/ids.ts";
+import { isObject, parseJson } from "../../core/json.ts";
+import type { Random } from "../../core/random.ts";
+import { HOUR, SECOND } from "../../core/units.ts";
+import { addToCell, cellAt, listCells, WINDOWS, WINDOW_SHAPES, type WindowName } from "../../limits/window-cells.ts";
+import { believeDownwards } from "../../limits/server-hints.ts";
+import { DEFAULT_FLOORS, type LaneFloors } from "../../limits/lanes.ts";
+import { contented, park, type Parked } from "../../limits/cooldown.ts";
+import {
+  changeLimits,
+  charge,
+  inherit,
+  newQuota,
+  quotaUse,
+  recover,
+  refund,
+  settle,
+  type CellDelta,
+  type QuotaState,
+} from "../../limits/quota.ts";
+import type { AttemptEnd } from "../../limits/admission.ts";
+import type { Ahead } from "../../limits/ledger-clock.ts";
+import { ClockDoubt } from "./clock-correction.ts";
+import { statements } from "./quota-statements.ts";
+
+/** Keys whose state is kept in memory; beyond this the longest loaded ones without requests in flight are dropped. */
+export const MAX_CACHED_KEYS = 20_000;
+/** The ledger's time is written down this often: being that much behind after a crash errs on the safe side. */
+const TIME_STEP_MS = 5 * SECOND;
+/** A busy key deletes its spent cells this often. */
+const OWN_PRUNE_MS = HOUR;
+const SPAN: { readonly [name in WindowName]: number } = { hour: 0, day: 1 };
+
+interface Cached {
+  readonly state: QuotaState;
+  prunedAt: number;
+}
+
+export interface Ended {
+  /** What a 429 did to the key. */
+  readonly parked: Parked | undefined;
+  /** Calls of somebody else that the server's headers gave away. */
+  readonly foreign: number;
+}
+
+export interface QuotaTableOptions {
+  readonly random: Random;
+  /** Where it differs from the default: the profile's bound on how late a request may still land. */
+  readonly lateLandingMs?: number;
+  readonly maxCachedKeys?: number;
+}
+
+export class QuotaTable {
+  readonly #sql: ReturnType<typeof statements>;
+  readonly #options: QuotaTableOptions;
+  readonly #cache = new Map<KeyId, Cached>();
+  readonly #doubt: ClockDoubt;
+  #seenAt: number | undefined;
+  /** Whether requests may have been counted while time stood still, by this process or an earlier one. Undefined before it is read. */
+  #mayHaveStood: boolean | undefined;
+  #pruneFrom = "";
+
+  constructor(db: DatabaseSync, options: QuotaTableOptions) {
+    this.#sql = statements(db);
+    this.#options = options;
+    this.#doubt = new ClockDoubt(db);
+  }
+
+  /** Makes a key known, or changes its limits; what it used counts on. */
+  register(key: KeyId, limits: TierLimits, floors: LaneFloors = DEFAULT_FLOORS): void {
+    this.#sql.register.run(key, limits.perHour, limits.perDay, JSON.stringify(floors));
+    const hit = this.#cache.get(key);
+    if (hit !== undefined) changeLimits(hit.state, limits, floors);
+  }
+
+  /** The live state of a key, to be read and handed to `decide`. Throws `Refused` (`key_unregistered`). */
+  load(key: KeyId): QuotaState {
+    return this.#cached(key).state;
+  }
+
+  /**
+   * After `decide` admitted, in the transaction that inserts the attempt's row. Writes nothing itself: the open row
+   * is what keeps the charge over a crash.
+   */
+  charge(key: KeyId, lane: Lane, cost: number, now: number): void {
+    this.passTime(now);
+    charge(this.#cached(key).state, now, lane, cost);
+  }
+
+  /** When the attempt ended, in the transaction that closes its row, before this key is loaded again in it. */
+  end(end: AttemptEnd, now: number): Ended {
+    this.passTime(now);
+    // Read without this attempt where it was not in memory: whether its row is closed yet must not matter.
+    const known = this.#cache.has(end.key);
+    const entry = this.#cached(end.key, end.attempt);
+    const { state } = entry;
+    if (end.ending === "never-left") {
+      if (known) refund(state, end.lane, end.cost);
+      return { parked: undefined, foreign: 0 };
+    }
+    if (!known) charge(state, now, end.lane, end.cost);
+    const ending = end.ending === "lost" ? ({ answered: false, deadlineAt: end.deadlineAt } as const) : ({ answered: true } as const);
+    this.#save(end.key, settle(state, now, end.lane, end.cost, ending, this.#options.lateLandingMs));
+    if (now - entry.prunedAt > OWN_PRUNE_MS) {
+      if (entry.prunedAt > 0) this.#pruneKey(end.key, now);
+      entry.prunedAt = now;
+    }
+    return this.#heed(end, state, now);
+  }
+
+  /** What the answer said of the key's limits. */
+  #heed(end: AttemptEnd, state: QuotaState, now: number): Ended {
+    let parked: Parked | undefined;
+    if (end.ending === "limited") {
+      parked = park(state, now, { retryAfterMs: end.retryAfterMs, admittedAt: end.admittedAt }, this.#options.random);
+      if (parked.changed) this.#savePark(end.key, state);
+    } else if (end.ending === "answered" && contented(state, end.admittedAt)) this.#savePark(end.key, state);
+    let foreign = 0;
+    for (const delta of end.hints === undefined ? [] : believeDownwards(state, now, end.hints)) {
+      this.#sql.addOne.run(end.key, SPAN[delta.window], delta.cell, delta.slot, delta.count);
+      foreign = Math.max(foreign, delta.count);
+    }
+    return { parked, foreign };
+  }
+
+  /**
+   * At start, before anything is admitted: counts the attempts a crash left open, from now on.
+   * The caller closes their rows in the same transaction. Returns how many requests were found.
+   */
+  recoverOpen(now: number): number {
+    this.forget();
+    if (now < this.seenAt()) this.#stands();
+    const at = Math.max(now, this.seenAt());
+    let found = 0;
+    for (const row of this.#sql.allOpen.all()) {
+      const open = { lane: laneOf(row["lane"]), cost: Number(row["cost"]), deadlineAt: Number(row["deadline_at"]) };
+      found += open.cost;
+      const deltas = recover(newQuota({ perHour: 1, perDay: 1 }), at, [open], this.#options.lateLandingMs);
+      for (const delta of deltas) this.#save(asKeyId(String(row["key_id"])), delta);
+    }
+    return found;
+  }
+
+  /** A regenerated key takes over what its predecessor used, once; both must be registered. Returns false the second time. */
+  inherit(from: KeyId, to: KeyId, now: number): boolean {
+    if (from === to || Number(this.#sql.succeed.run(to, from).changes) === 0) return false;
+    const heir = this.load(to);
+    inherit(this.load(from), heir, now, this.#options.lateLandingMs);
+    this.#sql.clear.run(to);
+    for (const name of WINDOWS)
+      for (const row of listCells(heir[name])) this.#sql.addOne.run(to, SPAN[name], row.cell, row.slot, row.count);
+    this.#savePark(to, heir);
+    return true;
+  }
+
+  /** Where the ledger's clock goes on from after a restart: at most five seconds before the last time it passed on. */
+  seenAt(): number {
+    this.#seenAt ??= Number(this.#sql.time.get()?.["seen_at"] ?? 0);
+    return this.#seenAt;
+  }
+
+  /**
+   * The ledger's time, never before what it has seen. To be called in a transaction, before a key is loaded in it.
+   *
+   * A wall clock that is behind when a process starts makes this time stand still, and what is asked meanwhile is counted
+   * at that one moment. When the clock is right again, how long ago it was is not known: so it counts from then on.
+   */
+  passTime(asked: number): number {
+    const seenAt = this.seenAt();
+    if (asked < seenAt) this.#stands();
+    if (asked - seenAt < TIME_STEP_MS) return Math.max(asked, seenAt);
+    this.#mayHaveStood ??= this.#sql.stood.get()?.["stood"] === 1;
+    if (this.#mayHaveStood) {
+      this.#countFrom(seenAt, asked);
+      this.#mayHaveStood = false;
+    }
+    this.#sql.saveTime.run(asked);
+    this.#seenAt = asked;
+    return asked;
+  }
+
+  /** Time stands still: what is counted now has no time of its own, and a process that comes later is to know. */
+  #stands(): void {
+    if (this.#mayHaveStood === true) return;
+    this.#mayHaveStood = true;
+    this.#sql.saveStood.run();
+  }
+
+  /** What was counted at this moment, or after it, counts at `now`. */
+  #countFrom(from: number, now: number): void {
+    for (const name of WINDOWS) {
+      const place = { span: SPAN[name], from: cellAt(WINDOW_SHAPES[name], from), to: cellAt(WINDOW_SHAPES[name], now) };
+      this.#sql.gather.run(place);
+      this.#sql.gathered.run(place);
+    }
+    this.#cache.clear();
+  }
+
+  /** How early it may be, as far as anybody knows. */
+  earliest(now: number): number {
+    return this.#doubt.earliest(now);
+  }
+
+  /** At start: until the network has told the time, nothing that is counted ages by the time in which nothing ran. */
+  beginDoubt(now: number): void {
+    if (now < this.seenAt()) this.#comeBack(now);
+    this.#doubt.begin(now);
+    this.#seenAt = undefined;
+    this.#cache.clear();
+  }
+
+  /**
+   * An earlier process was ahead of this one's clock. Whichever of them is wrong, what lies ahead counts from now on: if time stood
+   * still until the clock has caught up, nothing would be freed for as long, which may be years.
+   */
+  #comeBack(now: number): void {
+    for (const name of WINDOWS) {
+      const [span, to, seen] = [SPAN[name], cellAt(WINDOW_SHAPES[name], now), cellAt(WINDOW_SHAPES[name], this.seenAt())];
+      this.#sql.pull.run({ span, to, seen }); // what may yet land counts as much later than now as it did then
+      this.#sql.lifted.run({ span, from: to });
+      this.#sql.land.run({ span });
+    }
+    this.#sql.parkBack.run({ now });
+    this.#sql.timeBack.run({ now });
+    this.#seenAt = now;
+  }
+
+  /** The network has told how far the ledger is ahead of it, or has answered and does not tell. Says by how much less time has passed than was thought. */
+  endDoubt(ahead: Ahead | undefined, now: number): number {
+    const at = Math.max(now, this.seenAt());
+    const byMs = (ms: number): number => Math.max(0, ms + at - now); // where time stands, the store is ahead of the ledger's clock
+    const over = this.#doubt.end(ahead === undefined ? undefined : { leastMs: byMs(ahead.leastMs), mostMs: byMs(ahead.mostMs) }, at);
+    if (over === undefined) return 0;
+    this.#countFrom(over.unsureFrom, at); // first, while only what nobody could date lies there
+    if (over.ms > 0) this.#shift(over.ms, 0, at);
+    return over.ms;
+  }
+
+  /** What was counted since `since` was counted `ms` too early: by now it counts as later, and parks end later. */
+  redate(ms: number, since: number, now: number): void {
+    this.#shift(ms, since, now);
+    this.#sql.saveTime.run(now);
+    this.#seenAt = Math.max(now, this.seenAt());
+    this.#mayHaveStood = false;
+  }
+
+  #shift(ms: number, since: number, now: number): void {
+    for (const name of WINDOWS) {
+      const shape = WINDOW_SHAPES[name];
+      const place = { span: SPAN[name], from: cellAt(shape, since) };
+      const cells = cellAt(shape, since + ms) - cellAt(shape, since) + 1;
+      this.#sql.lift.run({ ...place, cells, to: cellAt(shape, now) });
+      this.#sql.lifted.run(place);
+      this.#sql.land.run({ span: SPAN[name] });
+    }
+    this.#sql.parkLater.run({ ms, over: now - ms });
+    this.#cache.clear();
+  }
+
+  /** Forgets what is in memory: after a rollback, or to free memory. Rows are the truth. */
+  forget(): void {
+    this.#mayHaveStood = undefined;
+    this.#cache.clear();
+    this.#doubt.forget();
+    this.#seenAt = undefined;
+  }
+
+  /** Drops keys without requests in flight whose windows are empty: an idle key costs nothing. Returns how many stay. */
+  evict(now: number): number {
+    for (const [key, { state }] of this.#cache) if (quotaUse(state, now).day.used === 0) this.#cache.delete(key);
+    return this.#cache.size;
+  }
+
+  /** Deletes spent cells of up to `keys` keys, going round. Returns how many rows went. */
+  prune(now: number, keys: number): number {
+    let deleted = 0;
+    const rows = this.#sql.keysAfter.all(this.#pruneFrom, keys);
+    for (const row of rows) deleted += this.#pruneKey(String(row["key_id"]), now);
+    this.#pruneFrom = rows.length < keys ? "" : String(rows.at(-1)?.["key_id"]);
+    return deleted;
+  }
+
+  #cached(key: KeyId, exceptAttempt = -1): Cached {
+    const hit = this.#cache.get(key);
+    if (hit !== undefined) return hit;
+    const made = { state: this.#read(key, exceptAttempt), prunedAt: 0 };
+    this.#cache.set(key, made);
+    if (this.#cache.size > (this.#options.maxCachedKeys ?? MAX_CACHED_KEYS)) this.#dropOne();
+    return made;
+  }
+
+  /** The longest loaded of the first few without requests in flight. */
+  #dropOne(): void {
+    let looked = 0;
+    for (const [key, entry] of this.#cache) {
+      this.#cache.delete(key);
+      if (entry.state.flying === 0 || ++looked > 16) return;
+      this.#cache.set(key, entry);
+    }
+  }
+
+  #read(key: KeyId, exceptAttempt: number): QuotaState {
+    const row = this.#sql.key.get(key);
+    if (row === undefined)
+      throw new Refused("key_unregistered", "this key has no limits yet", { hint: "register it before its first request" });
+    const state = newQuota({ perHour: Number(row["per_hour"]), perDay: Number(row["per_day"]) }, floorsOf(String(row["floors"])));
+    const heldMs = this.#doubt.heldMs(Number(row["parked_at"]));
+    state.parkedAt = Number(row["parked_at"]) + heldMs;
+    state.parkedUntil = Number(row["parked_until"]) + heldMs;
+    state.parkReason = String(row["park_reason"]);
+    state.strikes = Number(row["strikes"]);
+    state.seenMs = this.seenAt();
+    for (const row of this.#sql.cells.iterate(key)) {
+      const cells = row["span"] === SPAN.hour ? state.hour : state.day;
+      addToCell(cells, this.#doubt.heldCell(cells.shape, Number(row["cell"])), Number(row["slot"]), Number(row["used"]));
+    }
+    for (const open of this.#sql.open.iterate(key, exceptAttempt)) charge(state, 0, laneOf(open["lane"]), Number(open["cost"]));
+    return state;
+  }
+
+  #save(key: KeyId, { hourCell, dayCell, slot, count }: CellDelta): void {
+    this.#sql.addBoth.run(key, hourCell, slot, count, key, dayCell, slot, count);
+  }
+
+  #savePark(key: KeyId, state: QuotaState): void {
+    this.#sql.park.run(state.parkedAt, state.parkedUntil, state.parkReason, state.strikes, key);
+  }
+
+  #pruneKey(key: string, now: number): number {
+    let deleted = 0;
+    for (const name of WINDOWS)
+      deleted += Number(this.#sql.prune.run(key, SPAN[name], oldestCell(name, this.#doubt.earliest(now))).changes);
+    return deleted;
+  }
+}
+
+/** Cells below this one have left their window. */
+function oldestCell(name: WindowName, now: number): number {
+  const shape = WINDOW_SHAPES[name];
+  return cellAt(shape, now - shape.lengthMs - shape.marginMs) - 1;
+}
+
+function laneOf(value: unknown): Lane {
+  const lane = LANES.find((name) => name === value);
+  // An attempt of a lane that a newer version knows still counts, where it can be seen.
+  return lane ?? "explore";
+}
+
+function floorsOf(text: string): LaneFloors {
+  const given = parseJson(text);
+  const floor = (lane: Lane): number => {
+    const value = isObject(given) ? given[lane] : undefined;
+    return typeof value === "number" ? value : DEFAULT_FLOORS[lane];
+  };
+  return Object.fromEntries(LANES.map((lane) => [lane, floor(lane)])) as { [lane in Lane]: number };
+}

@@ -1,0 +1,63 @@
+/** Looks that anybody may cause, or one delivery again and again: merged, and no more often than a tier can pay for. */
+import { messageOf } from "../core/errors.ts";
+import type { Handle } from "../core/ids.ts";
+import { DAY, SECOND } from "../core/units.ts";
+import type { Nudge } from "../store/inbox.ts";
+import type { Look } from "./interpret.ts";
+import { MERGE_MS, nudgesFor, wakeFor } from "./process.ts";
+import type { Member } from "../gateway/member.ts";
+import type { Parts } from "../runtime/parts.ts";
+
+export interface Hints {
+  /** Makes the looks with the next round, however often they are asked for. */
+  ask(member: Member, looks: readonly Look[]): void;
+}
+
+/** All looks of a round are made at one time, after whatever asked for them. */
+interface Round {
+  /** On the monotonic clock. */
+  readonly at: number;
+  readonly asked: Set<string>;
+}
+
+const MIN_GAP_MS = 10 * SECOND;
+/** Of a day's requests, a round of one request each may use every second one. */
+const REQUESTS_A_ROUND = 2;
+/** Looks in one round; more are left to the regular ones. */
+const MAX_LOOKS = 20;
+
+export function createHints(parts: Parts): Hints {
+  const { clock, store, log } = parts;
+  const rounds = new Map<Handle, Round>();
+
+  const nextRound = ({ specialist, limits }: Member): Round => {
+    const now = clock.monotonic();
+    const last = rounds.get(specialist.handle);
+    if (last !== undefined && now < last.at) return last;
+    const gap = Math.max(MIN_GAP_MS, (REQUESTS_A_ROUND * DAY) / limits.perDay);
+    const round = { at: Math.max(now + MERGE_MS, (last?.at ?? -Infinity) + gap), asked: new Set<string>() };
+    rounds.set(specialist.handle, round);
+    return round;
+  };
+
+  const note = async (member: Member, nudges: readonly Nudge[]): Promise<void> => {
+    await store.nudge(member.specialist.handle, nudges, clock.now());
+    wakeFor(parts, member, nudges); // a pass arms the timer for what was nudged
+  };
+
+  return {
+    ask(member, looks) {
+      if (looks.length === 0) return;
+      const { at, asked } = nextRound(member);
+      const fresh = looks.filter((look) => !asked.has(JSON.stringify(look))).slice(0, MAX_LOOKS - asked.size);
+      if (fresh.length === 0) return;
+      for (const look of fresh) asked.add(JSON.stringify(look));
+      const now = clock.now();
+      const lookAt = now + at - clock.monotonic();
+      note(
+        member,
+        nudgesFor(fresh, now).map((nudge): Nudge => ({ ...nudge, at: lookAt })),
+      ).catch((error: unknown) => log.error("a hint could not be noted", { handle: member.specialist.handle, message: messageOf(error) }));
+    },
+  };
+}

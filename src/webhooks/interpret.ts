@@ -1,0 +1,304 @@
+/** What a verified delivery means to a specialist: events, something to look at, or something to fetch first. Pure. */
+import type { NewEvent } from "../contract/event.ts";
+import type { Profile } from "../contract/profile/profile.ts";
+import { isEventKind } from "../contract/event-kinds.ts";
+import { fieldPath, firstAt } from "../contract/reading/field-path.ts";
+import { eventId } from "../contract/event-id.ts";
+import { readObject } from "../contract/reading/read-answer.ts";
+import type { Agent, Job, Post } from "../contract/records.ts";
+import { readId } from "../contract/reading/values.ts";
+import { isObject, parseJson, type Json, type JsonObject } from "../core/json.ts";
+import { feedEvents, isOwn, plain, type FeedReader } from "../polling/feed-events.ts";
+import { readJobs, type JobsReader } from "../polling/job-events.ts";
+import { jobNews, likesOf, newsOf, postNews, type Told } from "../polling/news-id.ts";
+import { utf8 } from "./receiver/signatures.ts";
+
+/** What is worth looking at because of a delivery. */
+export type Look =
+  /** The lists of this name: `feed` or `jobs`. */
+  | { readonly kind: "source"; readonly name: "feed" | "jobs" }
+  /** The followed objects of this kind with the latest news, where nothing says which of them. */
+  | { readonly kind: "newest"; readonly of: "job" | "thread" }
+  /** One object; `follow` where the delivery says that it is ours. */
+  | { readonly kind: "job" | "thread"; readonly object: string; readonly follow: boolean };
+
+export type Decision = "approved" | "rejected";
+
+export type Meaning =
+  | {
+      readonly kind: "events";
+      readonly word: string;
+      readonly events: readonly NewEvent[];
+      readonly looks: readonly Look[];
+      readonly told: readonly Told[];
+    }
+  /** The post has to be read before anything can be said; `thread` is where it belongs, as far as known. */
+  | {
+      readonly kind: "fetch";
+      readonly word: string;
+      readonly post: string;
+      readonly as: PostKind;
+      readonly thread: string | undefined;
+      readonly told: readonly Told[];
+    }
+  /** The network's Guardian decided on an action of ours. */
+  | { readonly kind: "decision"; readonly word: string; readonly decision: Decision; readonly body: JsonObject }
+  /** Something happened, and a look says what. */
+  | { readonly kind: "hint"; readonly word: string | undefined; readonly looks: readonly Look[]; readonly told: readonly Told[] }
+  /** Nobody handles this. */
+  | { readonly kind: "unhandled"; readonly word: string }
+  | { readonly kind: "unreadable"; readonly why: string };
+
+export type PostKind = "post.created" | "reply.created" | "mention.created";
+
+export interface Meant {
+  readonly profile: Profile;
+  readonly feed: FeedReader;
+  readonly jobs: JobsReader | undefined;
+  /** Whether anything handles the kind. */
+  readonly handles: (kind: string) => boolean;
+  readonly now: number;
+}
+
+/** Where a happening would show, if all that is known of it is its kind. */
+export function looksFor(kind: string | undefined): readonly Look[] {
+  const feed: Look = { kind: "source", name: "feed" };
+  const jobs: Look = { kind: "source", name: "jobs" };
+  const threads: Look = { kind: "newest", of: "thread" };
+  const held: Look = { kind: "newest", of: "job" };
+  switch (kind) {
+    case "post.created":
+      return [feed];
+    case "mention.created":
+      return [feed, threads];
+    case "reply.created":
+    case "post.liked":
+      return [threads];
+    case "job.listed":
+      return [jobs];
+    case "job.assigned":
+    case "job.accepted":
+    case "job.rejected":
+    case "job.paid":
+      return [held];
+    case "follower.new":
+    case "approval.required":
+      return []; // no list shows them
+    default:
+      return [feed, jobs, threads, held];
+  }
+}
+
+/** What is worth looking at because somebody says that something happened, who may be anybody. */
+export function hintedLooks(
+  hint: { readonly body: Uint8Array; readonly kind: string | undefined },
+  webhooks: Profile["webhooks"],
+): readonly Look[] {
+  const body = parseJson(utf8(hint.body) ?? "");
+  const word = (isObject(body) ? kindOf(body, webhooks) : undefined) ?? hint.kind;
+  return looksFor(word !== undefined && Object.hasOwn(webhooks.kinds, word) ? webhooks.kinds[word] : undefined);
+}
+
+export function meaningOf(delivery: { readonly body: Uint8Array; readonly kind: string | undefined }, meant: Meant): Meaning {
+  const text = utf8(delivery.body);
+  if (text === undefined) return { kind: "unreadable", why: "the body is no UTF-8" };
+  const body = parseJson(text);
+  if (!isObject(body)) return { kind: "unreadable", why: "the body is no JSON object of a depth we read" };
+  const { webhooks } = meant.profile;
+  const word = kindOf(body, webhooks) ?? delivery.kind;
+  if (word === undefined) return { kind: "hint", word: undefined, looks: looksFor(undefined), told: [] };
+  const decision = Object.hasOwn(webhooks.decisions, word) ? webhooks.decisions[word] : undefined;
+  if (decision !== undefined) return { kind: "decision", word, decision, body };
+  const kind = Object.hasOwn(webhooks.kinds, word) ? webhooks.kinds[word] : undefined;
+  const object = objectOf(body, webhooks);
+  switch (kind) {
+    case "post.created":
+    case "reply.created":
+    case "mention.created":
+      return postMeaning(word, kind, recordOf(meant, "post", object, body), meant);
+    case "post.liked":
+      return likeMeaning(word, recordOf(meant, "post", object, body), object, meant);
+    case "job.listed":
+      return listedMeaning(word, recordOf(meant, "job", object, body), meant);
+    case "job.assigned":
+    case "job.accepted":
+    case "job.rejected":
+    case "job.paid":
+      return jobMeaning(word, kind, recordOf(meant, "job", object, body));
+    case "follower.new":
+      return followerMeaning(word, recordOf(meant, "agent", object, body), meant);
+    case "approval.required":
+      return approvalMeaning(word, body, object, meant);
+    default:
+      return extraMeaning(word, kind, body, object, meant);
+  }
+}
+
+/** The network's word for what happened, for counting and showing. */
+export function kindOf(body: JsonObject, webhooks: Profile["webhooks"]): string | undefined {
+  return firstAt(body, webhooks.kind.map(fieldPath), (found) =>
+    typeof found === "string" && /^[\w.:/-]{1,100}$/.test(found) ? found : undefined,
+  );
+}
+
+/** Whether the body says which delivery it is. What is called `id` in a body without an envelope is its object's. */
+export function namesItself(body: Uint8Array, webhooks: Profile["webhooks"]): boolean {
+  const parsed = parseJson(utf8(body) ?? "");
+  if (!isObject(parsed)) return false;
+  const id = idOf(parsed, webhooks);
+  return id !== undefined && (objectOf(parsed, webhooks) !== parsed || id !== readId(parsed["id"] ?? null));
+}
+
+/** What a delivery is about: the object inside its envelope, or the envelope itself. */
+export function objectOf(body: JsonObject, webhooks: Profile["webhooks"]): JsonObject {
+  return firstAt(body, webhooks.object.map(fieldPath), (found) => (isObject(found) ? found : undefined)) ?? body;
+}
+
+type Read = { readonly post: Post; readonly job: Job; readonly agent: Agent };
+
+/** The record. An envelope without an object in it may still name one: `post_id`. */
+function recordOf<Name extends keyof Read>({ profile }: Meant, name: Name, object: JsonObject, body: JsonObject): Read[Name] | undefined {
+  const named = object === body ? readId(body[`${name}_id`] ?? body[`${name}Id`] ?? null) : undefined;
+  const record = named === undefined ? readObject(profile, name, object) : { kind: name, id: named, raw: { id: named } };
+  return record?.kind === name ? (record as Read[Name]) : undefined;
+}
+
+function postMeaning(word: string, as: PostKind, post: Post | undefined, meant: Meant): Meaning {
+  if (post === undefined) return ofSome(word, as);
+  const thread = post.parentId;
+  const told: readonly Told[] = [{ news: postNews(post.id) }];
+  if (post.content === undefined || (post.authorId === undefined && post.authorHandle === undefined)) {
+    // A new post by others costs one look at the feed, however many there are.
+    if (as === "post.created") return { kind: "hint", word, looks: looksFor(as), told };
+    return { kind: "fetch", word, post: post.id, as, thread, told };
+  }
+  return { kind: "events", word, events: postEvents(post, as, meant), looks: [], told };
+}
+
+/** One of the kind, and nothing says which. */
+function ofSome(word: string, kind: string): Meaning {
+  return { kind: "hint", word, looks: looksFor(kind), told: [{ oneOf: kind }] };
+}
+
+/** What is told of is what happened, and nothing else is worth a look. */
+function happened(word: string, ...events: readonly NewEvent[]): Meaning {
+  return { kind: "events", word, events, looks: [], told: events.map((event) => ({ news: newsOf(event) })) };
+}
+
+/** The events of a complete post; shared with posts that were fetched. Old ones mean nothing any more. */
+export function postEvents(post: Post, as: PostKind, { feed, now }: Pick<Meant, "feed" | "now">): readonly NewEvent[] {
+  if (post.createdAtMs !== undefined && post.createdAtMs <= now - feed.maxAgeMs) return [];
+  const reader: FeedReader = { ...feed, inThread: () => true };
+  const events = feedEvents(post, reader);
+  if (events.length > 0 || as !== "mention.created" || isOwn(post, feed) || !feed.handles("mention.created"))
+    return events.map((event) => ({ ...event, via: "webhook" }));
+  // The network says that it is a mention, whatever the text looks like to us.
+  const thread = post.parentId ?? post.id;
+  return [
+    {
+      specialist: feed.handle,
+      id: eventId("mention.created", post.id),
+      kind: "mention.created",
+      thread,
+      payload: plain(post),
+      via: "webhook",
+      hops: 0,
+    },
+  ];
+}
+
+/** As a poll counts likes: by person where the post lists them, else by the count; without either, a look at the thread. */
+function likeMeaning(word: string, post: Post | undefined, object: JsonObject, { feed, profile }: Meant): Meaning {
+  if (post === undefined) return ofSome(word, "post.liked");
+  const by = readObject(profile, "agent", object["by"] ?? object["actor"] ?? object["liker"]);
+  const liker = by?.kind === "agent" ? by : undefined;
+  const occurrence = post.likedBy !== undefined ? liker?.id : post.votes;
+  if (occurrence === undefined) {
+    const looks: readonly Look[] = [{ kind: "thread", object: post.id, follow: false }];
+    return { kind: "hint", word, looks, told: [{ oneOf: likesOf(post.id) }] };
+  }
+  if (!feed.handles("post.liked") || (liker !== undefined && liker.id === feed.accountId)) return happened(word);
+  const payload = {
+    postId: post.id,
+    ...(liker === undefined ? {} : { byId: liker.id, ...(liker.handle === undefined ? {} : { byHandle: liker.handle }) }),
+  };
+  const event: NewEvent = {
+    specialist: feed.handle,
+    id: eventId("post.liked", post.id, occurrence),
+    kind: "post.liked",
+    thread: post.id,
+    payload,
+    via: "webhook",
+    hops: 0,
+  };
+  return happened(word, event);
+}
+
+function listedMeaning(word: string, job: Job | undefined, { jobs, now }: Meant): Meaning {
+  if (jobs === undefined) return { kind: "unhandled", word };
+  if (job === undefined) return ofSome(word, "job.listed");
+  if (job.title === undefined)
+    return { kind: "hint", word, looks: looksFor("job.listed"), told: [{ news: eventId("job.listed", job.id) }] };
+  const { events } = readJobs([job], { seen: [], startedAt: 0 }, jobs, now);
+  return happened(word, ...events.map((event): NewEvent => ({ ...event, via: "webhook" })));
+}
+
+/** What became of a job is read from the job itself: its standing counts the occurrences for webhooks and polls alike. */
+function jobMeaning(word: string, kind: string, job: Job | undefined): Meaning {
+  if (job === undefined) return ofSome(word, kind);
+  const looks: readonly Look[] = [{ kind: "job", object: job.id, follow: kind === "job.assigned" }];
+  return { kind: "hint", word, looks, told: [{ news: jobNews(job.id) }] };
+}
+
+function followerMeaning(word: string, agent: Agent | undefined, { feed, handles }: Meant): Meaning {
+  if (agent === undefined) return { kind: "unreadable", why: `${word} names nobody` };
+  if (!handles("follower.new")) return { kind: "unhandled", word };
+  return happened(word, single(feed, "follower.new", agent.id, plain(agent)));
+}
+
+function approvalMeaning(word: string, body: JsonObject, object: JsonObject, { feed, handles, profile }: Meant): Meaning {
+  if (!handles("approval.required")) return { kind: "unhandled", word };
+  const reference = referenceOf(profile, object) ?? referenceOf(profile, body);
+  const message = firstAt(object, ["message", "reason", "approval.message"].map(fieldPath), (found) =>
+    typeof found === "string" ? found : undefined,
+  );
+  const payload = { ...(reference === undefined ? {} : { reference }), ...(message === undefined ? {} : { message }), raw: object };
+  const id = reference ?? idOf(body, profile.webhooks);
+  if (id === undefined) return { kind: "unreadable", why: `${word} names no approval` };
+  return happened(word, single(feed, "approval.required", id, payload));
+}
+
+/** The approval that a delivery is about, where it says so. */
+export function referenceOf({ pending }: Profile, object: JsonObject): string | undefined {
+  return firstAt(object, pending.reference.map(fieldPath), readId);
+}
+
+const CREATED = ["created_id", "createdId", "created.id", "object_id", "objectId", "resource_id", "result.id"].map(fieldPath);
+
+/** The id of what came to be, where a decision says so. */
+export function createdIdIn(object: JsonObject): string | undefined {
+  return firstAt(object, CREATED, readId);
+}
+
+function extraMeaning(word: string, mapped: string | undefined, body: JsonObject, object: JsonObject, meant: Meant): Meaning {
+  const kind = mapped ?? xKindOf(word);
+  // The runtime's own kinds are never announced by a network.
+  if (isEventKind(kind) || !meant.handles(kind)) return { kind: "unhandled", word };
+  const id = idOf(body, meant.profile.webhooks) ?? readId(object["id"] ?? null);
+  if (id === undefined) return { kind: "unreadable", why: `${word} has no id to tell it from another` };
+  const occurrence = firstAt(body, meant.profile.webhooks.occurrence.map(fieldPath), readId);
+  return happened(word, single(meant.feed, kind, id, { id, raw: body }, occurrence));
+}
+
+/** Under which a kind is handled that is none of ours. */
+export function xKindOf(word: string): string {
+  return `x:${word.toLowerCase().replaceAll(/[^a-z0-9.-]/g, "-")}`;
+}
+
+function idOf(body: JsonObject, webhooks: Profile["webhooks"]): string | undefined {
+  return firstAt(body, webhooks.deliveryId.map(fieldPath), readId);
+}
+
+function single(feed: FeedReader, kind: string, object: string, payload: Json, occurrence?: string): NewEvent {
+  return { specialist: feed.handle, id: eventId(kind, object, occurrence), kind, payload, via: "webhook", hops: 0 };
+}

@@ -1,0 +1,162 @@
+/** Who may come in: a delivery is verified, stored, and only then answered. Without any HTTP, so that it can be simulated. */
+import { createHash } from "node:crypto";
+import type { Clock } from "../../core/clock.ts";
+import { messageOf } from "../../core/errors.ts";
+import { asHandle, type Handle } from "../../core/ids.ts";
+import type { Logger } from "../../core/log.ts";
+import type { Secret } from "../../core/secret.ts";
+import { MINUTE } from "../../core/units.ts";
+import { DEFAULT_TOLERANCE, header, verify, type RawDelivery, type Tolerance, type Verdict, type WebhookRules } from "./signatures.ts";
+
+/** A verified delivery, in the inbox's words. */
+export interface VerifiedDelivery {
+  readonly specialist: Handle;
+  readonly id: string;
+  readonly kind: string | undefined;
+  readonly scheme: string;
+  readonly body: Uint8Array;
+}
+
+export interface GateOptions {
+  readonly clock: Clock;
+  /** What the network's clock says, as far as it is known: senders date by theirs, and ours may be hours off. */
+  readonly networkNow?: () => number;
+  readonly log: Logger;
+  readonly rules: WebhookRules;
+  /** The secrets that may vouch for deliveries to a specialist; undefined where there is no such specialist. */
+  readonly secretsOf: (specialist: Handle) => readonly Secret[] | undefined;
+  /** Takes unsigned deliveries where there is no secret: as hints, never as facts. */
+  readonly allowUnsigned: boolean;
+  readonly tolerance?: Tolerance;
+  /** Stores a delivery and begins to work on it. Resolves once it is on disk. */
+  readonly put: (delivery: VerifiedDelivery) => Promise<"stored" | "known" | "full">;
+  /** Somebody says that something happened. */
+  readonly onHint: (specialist: Handle, hint: GateHint) => void;
+}
+
+export interface GateHint {
+  readonly kind: string | undefined;
+  readonly body: Uint8Array;
+  /** It is a signed delivery that came before in the same words, and nothing signed tells the two apart. */
+  readonly signed: boolean;
+}
+
+export interface GateAnswer {
+  readonly status: 200 | 202 | 401 | 404 | 503;
+  readonly retryAfterS?: number;
+}
+
+export interface GateCounts {
+  readonly stored: number;
+  readonly known: number;
+  readonly hints: number;
+  readonly full: number;
+  readonly failed: number;
+  readonly refused: { readonly [why in Extract<Verdict, { readonly ok: false }>["why"]]: number };
+  /** Deliveries by the place of the secret that matched, so that an old one can be seen to be out of use. */
+  readonly bySecret: readonly number[];
+  readonly byScheme: Readonly<Record<string, number>>;
+}
+
+export interface Gate {
+  /** Never rejects. */
+  accept(specialist: string, delivery: RawDelivery): Promise<GateAnswer>;
+  /** Whether there is such a specialist. */
+  knows(specialist: string): boolean;
+  counts(): GateCounts;
+}
+
+const KNOWN = 200;
+/** How long a sender is asked to wait when nothing can be stored. */
+const COME_BACK_S = 5;
+/** Refusals are logged at most this often: a flood of forgeries must not fill the disk. */
+const LOG_EVERY_MS = MINUTE;
+const MAX_KIND_LENGTH = 100;
+
+export function createGate(options: GateOptions): Gate {
+  const { clock, log, rules } = options;
+  const counts = { stored: 0, known: 0, hints: 0, full: 0, failed: 0 };
+  const refused = { unsigned: 0, mismatch: 0, stale: 0, early: 0 };
+  const bySecret: number[] = [];
+  const byScheme: Record<string, number> = {};
+  let loggedAt = -Infinity;
+  let unlogged = 0;
+
+  /** The same answer whichever check failed. */
+  const refuse = (specialist: Handle, why: keyof typeof refused): GateAnswer => {
+    refused[why] += 1;
+    unlogged += 1;
+    const now = clock.monotonic();
+    if (now - loggedAt >= LOG_EVERY_MS) {
+      log.warn("webhook deliveries were refused", { handle: specialist, why, count: unlogged });
+      loggedAt = now;
+      unlogged = 0;
+    }
+    return { status: 401 };
+  };
+
+  const hint = (specialist: Handle, delivery: RawDelivery, kind: string | undefined): GateAnswer => {
+    counts.hints += 1;
+    options.onHint(specialist, { kind, body: delivery.body, signed: false });
+    return { status: 202 };
+  };
+
+  const store = async (delivery: VerifiedDelivery): Promise<GateAnswer> => {
+    let outcome: Awaited<ReturnType<GateOptions["put"]>>;
+    try {
+      outcome = await options.put(delivery);
+    } catch (error) {
+      counts.failed += 1;
+      log.error("a webhook delivery could not be stored", { handle: delivery.specialist, message: messageOf(error) });
+      return { status: 503, retryAfterS: COME_BACK_S };
+    }
+    if (outcome === "full") {
+      counts.full += 1;
+      return { status: 503, retryAfterS: COME_BACK_S };
+    }
+    counts[outcome] += 1;
+    return { status: outcome === "known" ? KNOWN : 202 };
+  };
+
+  return {
+    knows: (specialist) => options.secretsOf(asHandle(specialist)) !== undefined,
+    async accept(name, delivery) {
+      const specialist = asHandle(name);
+      const secrets = options.secretsOf(specialist);
+      if (secrets === undefined) return { status: 404 };
+      const kind = header(delivery, rules.kindHeaders)?.slice(0, MAX_KIND_LENGTH);
+      if (options.allowUnsigned && (secrets.length === 0 || rules.scheme === "none")) return hint(specialist, delivery, kind);
+      const verdict = verdictOn(delivery, secrets, options);
+      if (!verdict.ok) return refuse(specialist, verdict.why);
+      bySecret[verdict.secret] = (bySecret[verdict.secret] ?? 0) + 1;
+      byScheme[verdict.scheme] = (byScheme[verdict.scheme] ?? 0) + 1;
+      if (verdict.scheme === "path") return hint(specialist, delivery, kind);
+      const { covered, signedId } = verdict;
+      const answer = await store({ specialist, id: identityOf(verdict), kind, scheme: verdict.scheme, body: covered });
+      if (answer.status === KNOWN && signedId === undefined) options.onHint(specialist, { kind, body: covered, signed: true });
+      return answer;
+    },
+    counts: () => ({
+      ...counts,
+      refused: { ...refused },
+      bySecret: Array.from({ length: bySecret.length }, (_, place) => bySecret[place] ?? 0),
+      byScheme: { ...byScheme },
+    }),
+  };
+}
+
+/** Timely by the network's clock, or by ours: what is known of the network's may lag for a moment after this machine has slept. */
+function verdictOn(delivery: RawDelivery, secrets: readonly Secret[], options: GateOptions): Verdict {
+  const { clock, networkNow = () => clock.now(), rules, tolerance = DEFAULT_TOLERANCE } = options;
+  const verdict = verify(delivery, rules, secrets, networkNow(), tolerance);
+  if (verdict.ok || (verdict.why !== "stale" && verdict.why !== "early")) return verdict;
+  return verify(delivery, rules, secrets, clock.now(), tolerance);
+}
+
+/**
+ * The id the signature covers, else a hash of what it covers. An id in an unsigned header is none: whoever replays a
+ * delivery could write another one there.
+ */
+function identityOf({ signedId, covered }: Extract<Verdict, { readonly ok: true }>): string {
+  return signedId === undefined ? `sha256:${createHash("sha256").update(covered).digest("hex")}` : `id:${signedId}`;
+}

@@ -1,0 +1,255 @@
+/** The receiver's HTTP: everything that is wrong with a request is found before a byte of its body is believed. */
+import type { IncomingMessage } from "node:http";
+import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
+import { cannotListen } from "../../core/port-errors.ts";
+import { SECOND } from "../../core/units.ts";
+import type { Clock } from "../../core/clock.ts";
+import { createCrowd, type Crowd } from "./connections.ts";
+import { createFloodGuard, isInnerPeer, type FloodGuard } from "./rate-limit.ts";
+import type { Gate, GateAnswer } from "./accept.ts";
+
+/** Longer bodies are refused while they stream in. */
+export const MAX_BODY_BYTES = 256 * 1_024;
+/** Bodies being received at once, together; past it the sender that has been at it longest is asked to come again. */
+const MAX_BYTES_IN_FLIGHT = 32 * 1_024 * 1_024;
+const MAX_HEADER_BYTES = 16 * 1_024;
+const MAX_HEADERS = 100;
+const HEADERS_TIMEOUT_MS = 5 * SECOND;
+const REQUEST_TIMEOUT_MS = 10 * SECOND;
+/** How long a sender is asked to wait when there is no room for its body. */
+const COME_BACK_S = 5;
+const KEEP_ALIVE_MS = 30 * SECOND;
+/** Sockets at once; past it the one that has waited longest without a complete request makes room. */
+const MAX_SOCKETS = 2_048;
+/** Answered requests on one connection, so that no sender keeps a socket for ever. */
+const MAX_REQUESTS_PER_SOCKET = 10_000;
+
+export interface ReceiverOptions {
+  readonly gate: Doorkeeper;
+  readonly clock: Pick<Clock, "monotonic">;
+  /** Told of faults in the receiver itself. */
+  readonly onError?: (error: unknown) => void;
+  readonly maxSockets?: number;
+}
+
+export interface Listening {
+  readonly port: number;
+  /** `http://127.0.0.1:8080/webhooks/`, to which the specialist's handle is added. */
+  readonly url: string;
+}
+
+export interface ReceiverCounts {
+  /** Requests that were no HTTP. */
+  readonly malformed: number;
+  readonly tooLarge: number;
+  /** Connections that made room for others. */
+  readonly evicted: number;
+  /** Connections that are open. */
+  readonly open: number;
+  /** Requests of addresses that had sent too many bad ones. */
+  readonly turnedAway: number;
+}
+
+export interface Receiver {
+  /** Throws `Retryable` (`port_in_use`) or `Misconfigured` (`cannot_listen`). Port 0 takes any free one. */
+  listen(address: { readonly port: number; readonly host: string }): Promise<Listening>;
+  /** Takes no new requests, finishes those it has, breaks idle connections. */
+  close(): Promise<void>;
+  counts(): ReceiverCounts;
+}
+
+export function createReceiver({ gate, clock, onError, maxSockets = MAX_SOCKETS }: ReceiverOptions): Receiver {
+  const seen = { malformed: 0, tooLarge: 0, turnedAway: 0 };
+  const crowd = createCrowd(maxSockets);
+  const floods = createFloodGuard(clock);
+  const refuse = createRefusal(floods);
+  const bodies = createBodyReader(() => (seen.tooLarge += 1));
+  const onMalformed = (peer: string | undefined): void => {
+    seen.malformed += 1;
+    floods.refused(peer);
+  };
+  const app = createServer({ onMalformed, refuse, onError });
+  app.server.on("connection", (socket) => {
+    void socket.remoteAddress; // read while it is connected, it is known afterwards too
+    crowd.enter(socket);
+  });
+  // Whatever the sender calls it, or calls it not: the signature is over the bytes, and what they mean is read from them.
+  app.addContentTypeParser("*", (_request, stream, done) => bodies.read(stream, done));
+  app.addHook("onRequest", (request, reply, done) => {
+    const { specialist } = request.params as Partial<Target>;
+    if (floods.watching() && floods.bars(request.ip)) {
+      seen.turnedAway += 1;
+      refuse(reply, 429);
+    } else if (request.raw.rawHeaders.length > 2 * MAX_HEADERS) refuse(reply, 431);
+    else if (specialist !== undefined && !gate.knows(specialist)) refuse(reply, 404);
+    else {
+      // fastify refuses what it cannot read as a type, an empty one too, before any parser is asked.
+      if (request.headers["content-type"] !== undefined) request.headers["content-type"] = "application/octet-stream";
+      done();
+    }
+  });
+  const accept = (request: FastifyRequest, reply: FastifyReply): void => receive(request, reply, { gate, crowd, floods });
+  app.post("/webhooks/:specialist", accept);
+  app.post("/webhooks/:specialist/:token", accept);
+
+  return {
+    async listen({ port, host }) {
+      try {
+        await app.listen({ port, host });
+      } catch (error) {
+        throw cannotListen(error, {
+          what: "the webhook receiver cannot listen",
+          hint: "set RETINUE_WEBHOOK_PORT to a free port, or 0 for any",
+        });
+      }
+      const address = app.server.address();
+      const bound = typeof address === "object" && address !== null ? address.port : port;
+      return { port: bound, url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}/webhooks/` };
+    },
+    close: () => app.close(),
+    counts: () => ({ ...seen, evicted: crowd.evicted(), open: crowd.open() }),
+  };
+}
+
+/** What the receiver needs of a gate; one that only records is enough. */
+export type Doorkeeper = Pick<Gate, "accept" | "knows">;
+
+interface Target {
+  readonly specialist: string;
+  readonly token?: string;
+}
+
+interface ServerOptions {
+  readonly onMalformed: (peer: string | undefined) => void;
+  readonly refuse: Refusal;
+  readonly onError: ReceiverOptions["onError"];
+}
+
+function createServer({ onMalformed, refuse, onError }: ServerOptions) {
+  const app = fastify({
+    // A proxy beside us says who came to it; who comes from afar says it of himself.
+    trustProxy: isInnerPeer,
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    maxRequestsPerSocket: MAX_REQUESTS_PER_SOCKET,
+    forceCloseConnections: "idle",
+    return503OnClosing: true,
+    routerOptions: { maxParamLength: 300, caseSensitive: true },
+    http: {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: SECOND,
+      insecureHTTPParser: false,
+    },
+    clientErrorHandler: (_error, socket) => {
+      onMalformed(socket.remoteAddress);
+      if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+      else socket.destroy();
+    },
+  });
+  app.removeAllContentTypeParsers();
+  app.setNotFoundHandler((_request, reply) => refuse(reply, 404));
+  app.setErrorHandler((error, _request, reply) => {
+    if (error instanceof BodyRefused) return refuse(reply, error.statusCode);
+    const status = error instanceof Error && "statusCode" in error ? error.statusCode : undefined;
+    if (typeof status === "number" && status >= 400 && status < 500) return refuse(reply, status);
+    onError?.(error);
+    // Whatever is wrong with us, the sender should come again.
+    return refuse(reply, 503);
+  });
+  return app;
+}
+
+interface Door {
+  readonly gate: Doorkeeper;
+  readonly crowd: Crowd;
+  readonly floods: FloodGuard;
+}
+
+/** Nothing is returned to fastify: a handler that returns its reply is waited for until the socket has taken it. */
+function receive(request: FastifyRequest, reply: FastifyReply, { gate, crowd, floods }: Door): void {
+  const { specialist, token } = request.params as Target;
+  const { socket } = request.raw;
+  const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
+  crowd.work(socket, 1);
+  const answered = ({ status, retryAfterS }: GateAnswer): void => {
+    crowd.work(socket, -1);
+    if (status === 401 || status === 404) floods.refused(request.ip);
+    else if (status !== 503 && floods.watching()) floods.accepted(request.ip);
+    if (retryAfterS !== undefined) void reply.header("retry-after", retryAfterS);
+    void reply.code(status).send();
+  };
+  gate
+    .accept(specialist, { headers: request.headers, body, ...(token === undefined ? {} : { token }) })
+    .then(answered)
+    .catch((error: unknown) => void reply.send(error)); // to the error handler
+}
+
+type Refusal = (reply: FastifyReply, status: number) => FastifyReply;
+
+/** An answer without a word why, the last on its connection. What the sender did wrong is held against it. */
+function createRefusal(floods: FloodGuard): Refusal {
+  return (reply, status) => {
+    if (status === 503 || status === 429) void reply.header("retry-after", COME_BACK_S);
+    else floods.refused(reply.request.ip);
+    return reply.code(status).header("connection", "close").send();
+  };
+}
+
+type Done = (error: Error | null, body?: Buffer) => void;
+
+class BodyRefused extends Error {
+  readonly statusCode: number;
+  constructor(statusCode: number) {
+    super(`refused with ${statusCode}`);
+    this.statusCode = statusCode;
+  }
+}
+
+/** Reads a body as bytes, with one bound for each and one for all together. */
+function createBodyReader(onTooLarge: () => void) {
+  let inFlight = 0;
+  /** Those under way, the oldest first: a delivery comes in one go, and who never ends keeps nobody out. */
+  const underWay = new Set<(status: number) => void>();
+  const makeRoom = (): void => {
+    for (const stop of underWay) {
+      if (inFlight <= MAX_BYTES_IN_FLIGHT) return;
+      stop(503);
+    }
+  };
+  return {
+    read(stream: IncomingMessage, done: Done): void {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      let over = false;
+      const finish = (error: Error | null, body?: Buffer): void => {
+        if (over) return;
+        over = true;
+        underWay.delete(stop);
+        inFlight -= size;
+        stream.off("data", onData).off("end", onEnd).off("error", onBroken).off("close", onBroken);
+        if (error !== null) stream.resume();
+        done(error, body);
+      };
+      const stop = (status: number): void => finish(new BodyRefused(status));
+      const onData = (chunk: Buffer): void => {
+        size += chunk.length;
+        inFlight += chunk.length;
+        chunks.push(chunk);
+        if (size > MAX_BODY_BYTES) {
+          onTooLarge();
+          stop(413);
+        } else if (inFlight > MAX_BYTES_IN_FLIGHT) makeRoom();
+      };
+      const onEnd = (): void => finish(null, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, size));
+      const onBroken = (): void => stop(400);
+      if (Number(stream.headers["content-length"] ?? 0) > MAX_BODY_BYTES) {
+        onTooLarge();
+        return stop(413);
+      }
+      underWay.add(stop);
+      stream.on("data", onData).on("end", onEnd).on("error", onBroken).on("close", onBroken);
+    },
+  };
+}

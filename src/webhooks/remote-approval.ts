@@ -1,0 +1,57 @@
+/** The network's Guardian has decided on an action of ours: the intent that waited for it is settled. */
+import { createdIdIn, objectOf, referenceOf, type Meaning } from "./interpret.ts";
+import type { Intent, IntentChange } from "../outbox/intent.ts";
+import { announceIntent } from "../outbox/announce.ts";
+import { follow } from "../outbox/follow-up.ts";
+import type { Member } from "../gateway/member.ts";
+import type { Parts } from "../runtime/parts.ts";
+
+/** Pending intents looked through for the one that was decided on. */
+const MAX_PENDING = 100;
+
+type Decided = Extract<Meaning, { readonly kind: "decision" }>;
+
+/** Answers what becomes of the delivery: one that fits no single intent is kept for a person. */
+export async function decidePending(
+  parts: Parts,
+  member: Member,
+  { decision, body, word }: Decided,
+): Promise<{ readonly state: "done" | "parked"; readonly note?: string }> {
+  const { store, clock, profile, announcer } = parts;
+  const object = objectOf(body, profile.webhooks);
+  const reference = referenceOf(profile, object);
+  const intent = intentFor(await pendingOf(parts, member), reference, body);
+  if (intent === undefined) return { state: "parked", note: `${word}: no single action of ours is waiting for it` };
+  const change: IntentChange =
+    decision === "rejected"
+      ? { state: "refused", code: "approval_rejected", message: "the network's Guardian said no" }
+      : { state: "confirmed", ...createdRef(createdIdIn(object)) };
+  const now = clock.now();
+  const { events, watches } = follow(member, intent, change, now);
+  if (await store.moveIntent({ seq: intent.seq, from: ["pending"], change, now, events, watches })) {
+    announceIntent(announcer, member, intent, change, now);
+    parts.wake(member, "events");
+    parts.wake(member, "intents");
+  }
+  return { state: "done" };
+}
+
+function pendingOf({ store }: Parts, member: Member): Promise<readonly Intent[]> {
+  return store.intents({ specialist: member.specialist.handle, states: ["pending"], limit: MAX_PENDING });
+}
+
+/** By the reference its answer carried; without one only where nothing else can be meant. */
+function intentFor(pending: readonly Intent[], reference: string | undefined, body: object): Intent | undefined {
+  const referred = reference === undefined ? undefined : pending.find(({ message }) => message?.includes(`(${reference})`) === true);
+  if (referred !== undefined) return referred;
+  const text = JSON.stringify(body);
+  const named = pending.filter(
+    ({ operation, target }) => text.includes(`"${operation}"`) && (target === undefined || text.includes(`"${target}"`)),
+  );
+  const candidates = named.length > 0 ? named : pending;
+  return candidates.length === 1 ? candidates[0] : undefined;
+}
+
+function createdRef(id: string | undefined): { readonly createdRef?: string } {
+  return id === undefined ? {} : { createdRef: id };
+}

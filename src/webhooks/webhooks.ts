@@ -1,0 +1,301 @@
+/** Webhooks as a part of the runtime: the receiver, who it lets in, our registrations, and how they are doing. */
+import { sleep } from "../core/clock.ts";
+import { messageOf, Refused } from "../core/errors.ts";
+import type { Handle } from "../core/ids.ts";
+import type { Secret } from "../core/secret.ts";
+import { HOUR, MINUTE, SECOND } from "../core/units.ts";
+import type { DeliveryCount } from "../store/inbox.ts";
+import { createGate, type Gate, type GateCounts, type GateHint, type VerifiedDelivery } from "./receiver/accept.ts";
+import { hintedLooks } from "./interpret.ts";
+import type { Listening, Receiver, ReceiverCounts } from "./receiver/http.ts";
+import type { RawDelivery } from "./receiver/signatures.ts";
+import { looksAgain, receiveDelivery } from "./process.ts";
+import { createHints, type Hints } from "./hints.ts";
+import type { Member } from "../gateway/member.ts";
+import type { Parts } from "../runtime/parts.ts";
+import { checkReceiver, deliveryUrl, keptSecrets, type ReceiverSettings } from "./receiver-settings.ts";
+import { keepRegistered, unregister, type RegistrationState } from "./registration.ts";
+import type { HealthShown } from "../polling/webhook-coverage.ts";
+
+export interface RegistrationShown {
+  readonly kind: RegistrationState["kind"];
+  readonly why?: string;
+}
+
+export interface SpecialistWebhooks {
+  readonly handle: Handle;
+  readonly health: HealthShown;
+  readonly registration: RegistrationShown;
+  /** Deliveries by the network's word for their kind. */
+  readonly deliveries: readonly DeliveryCount[];
+}
+
+export interface WebhooksShown {
+  /** Where the receiver listens. */
+  readonly url: string | undefined;
+  /** True says that anybody can make us look: named wherever status is shown. */
+  readonly unsigned: boolean;
+  readonly counts: GateCounts & ReceiverCounts;
+  readonly specialists: readonly SpecialistWebhooks[];
+}
+
+export interface Webhooks {
+  /** Takes one delivery without HTTP. */
+  accept(handle: string, delivery: RawDelivery): ReturnType<Gate["accept"]>;
+  /** Begins to listen. Throws `Retryable` (`port_in_use`) or `Misconfigured`: `webhook_secret_missing`, `webhook_url_inner`, `cannot_listen`. */
+  start(): Promise<Listening | undefined>;
+  /** Keeps a specialist's webhook registered, until the runtime stops or it is retired. */
+  look(member: Member): Promise<void>;
+  /** Takes a retired specialist's webhook off the network. */
+  forget(member: Member): Promise<void>;
+  /** Takes nothing more. */
+  close(): Promise<void>;
+  /** Where it listens, once it does: the handle follows. */
+  readonly url: string | undefined;
+  /** Whether unsigned deliveries are taken, as hints. */
+  readonly unsigned: boolean;
+  shown(): Promise<WebhooksShown>;
+}
+
+export interface WebhooksOptions {
+  readonly settings: ReceiverSettings;
+  readonly parts: Parts;
+  readonly members: ReadonlyMap<Handle, Member>;
+}
+
+/** The network's list is looked at again after this, and sooner where deliveries stay away. */
+const LOOK_MS = 6 * HOUR;
+const UNHEALTHY_LOOK_MS = 30 * MINUTE;
+const FIRST_WAIT_MS = 30 * SECOND;
+const LONGEST_WAIT_MS = HOUR;
+/** Whether another secret is to be signed with is asked this often; asking costs no request. */
+const SECRET_LOOK_MS = MINUTE;
+/** A webhook that is not recorded here is made anew this often, then taken as it is: nobody may undo it for ever. */
+const MAX_RENEWALS = 3;
+
+const NOT_LISTENING: ReceiverCounts = { malformed: 0, tooLarge: 0, evicted: 0, open: 0, turnedAway: 0 };
+
+export function createWebhooks(options: WebhooksOptions): Webhooks {
+  return new Reception(options);
+}
+
+class Reception implements Webhooks {
+  readonly #settings: ReceiverSettings;
+  readonly #parts: Parts;
+  readonly #members: ReadonlyMap<Handle, Member>;
+  readonly #secrets: ReceiverSettings["readSecrets"];
+  readonly #gate: Gate;
+  readonly #hints: Hints;
+  /** Once it listens. */
+  #receiver: Receiver | undefined;
+  readonly #registrations = new Map<Handle, RegistrationState>();
+  readonly #looking = new Set<Handle>();
+  readonly #renewals = new Map<Handle, number>();
+  #listening: Listening | undefined;
+
+  constructor({ settings, parts, members }: WebhooksOptions) {
+    const { wall, log, profile, networkNow } = parts;
+    this.#settings = settings;
+    this.#parts = parts;
+    this.#members = members;
+    this.#secrets = keptSecrets(settings.readSecrets, () => wall.monotonic());
+    this.#hints = createHints(parts);
+    this.#gate = createGate({
+      clock: wall,
+      networkNow,
+      log,
+      rules: profile.webhooks,
+      allowUnsigned: settings.allowUnsigned,
+      secretsOf: (handle) => this.#secretsOf(handle),
+      put: (delivery) => this.#put(delivery),
+      onHint: (handle, hint) => this.#hint(handle, hint),
+    });
+  }
+
+  get url(): string | undefined {
+    return this.#listening?.url;
+  }
+
+  get unsigned(): boolean {
+    if (!this.#settings.allowUnsigned) return false;
+    const { scheme } = this.#parts.profile.webhooks;
+    return scheme === "none" || this.#members.size === 0 || [...this.#members.keys()].some((handle) => this.#secrets(handle).length === 0);
+  }
+
+  accept(handle: string, delivery: RawDelivery): ReturnType<Gate["accept"]> {
+    return this.#gate.accept(handle, delivery);
+  }
+
+  async start(): Promise<Listening | undefined> {
+    const { port, host } = this.#settings;
+    const { health, store, clock, log } = this.#parts;
+    checkReceiver(this.#settings, this.#parts.profile, [...this.#members.keys()]);
+    if (this.unsigned)
+      this.#parts.log.warn("webhooks are not signed: whoever knows the address can make specialists look; nothing it says is believed");
+    health.keepOn(await store.webhookHealth(), (handle, kept) => {
+      store
+        .saveWebhookHealth(handle, kept, clock.now())
+        .catch((error: unknown) => log.error("how webhooks are doing could not be kept", { handle, message: messageOf(error) }));
+    });
+    if (port !== undefined) this.#listening = await this.#listen({ port, host });
+    return this.#listening;
+  }
+
+  async #listen(address: { readonly port: number; readonly host: string }): Promise<Listening> {
+    const { clock, log } = this.#parts;
+    const { createReceiver } = await import("./receiver/http.ts"); // its server is a tenth of the start, and most run without
+    this.#receiver = createReceiver({
+      clock,
+      gate: this.#gate,
+      onError: (error) => log.error("the webhook receiver failed", { message: messageOf(error) }),
+    });
+    return this.#receiver.listen(address);
+  }
+
+  async look(member: Member): Promise<void> {
+    const { handle } = member.specialist;
+    if (this.#looking.has(handle)) return;
+    this.#looking.add(handle);
+    try {
+      await this.#keep(member);
+    } finally {
+      this.#looking.delete(handle);
+    }
+  }
+
+  async forget(member: Member): Promise<void> {
+    if (this.#registeredUrl() === undefined) return;
+    this.#registrations.set(member.specialist.handle, await unregister(this.#parts, member));
+  }
+
+  async close(): Promise<void> {
+    await this.#receiver?.close();
+    this.#parts.health.flush();
+  }
+
+  async shown(): Promise<WebhooksShown> {
+    const { health, store } = this.#parts;
+    return {
+      url: this.url,
+      unsigned: this.unsigned,
+      counts: { ...this.#gate.counts(), ...(this.#receiver?.counts() ?? NOT_LISTENING) },
+      specialists: await Promise.all(
+        [...this.#members.keys()].map(async (handle) => ({
+          handle,
+          health: health.of(handle),
+          registration: shownRegistration(this.#registrations.get(handle)),
+          deliveries: await store.deliveryCounts(handle),
+        })),
+      ),
+    };
+  }
+
+  /** Where the network is to deliver. */
+  #registeredUrl(): string | undefined {
+    const { url, local = false } = this.#settings;
+    return url ?? (local ? this.url : undefined);
+  }
+
+  #secretsOf(handle: Handle): readonly Secret[] | undefined {
+    const member = this.#members.get(handle);
+    if (member === undefined || member.retired) return undefined;
+    const registration = this.#registrations.get(handle);
+    const foreign = registration?.kind === "registered" ? registration.secret : undefined;
+    const secrets = this.#secrets(handle);
+    return foreign === undefined ? secrets : [...secrets, foreign];
+  }
+
+  async #put(delivery: VerifiedDelivery): ReturnType<typeof receiveDelivery> {
+    const member = this.#members.get(delivery.specialist);
+    if (member === undefined) throw new Refused("specialist_unknown", `${delivery.specialist} is nobody here any more`);
+    return receiveDelivery(this.#parts, member, delivery);
+  }
+
+  #hint(handle: Handle, hint: GateHint): void {
+    const member = this.#members.get(handle);
+    if (member === undefined) return;
+    const looks = hint.signed ? looksAgain(this.#parts, member, hint) : hintedLooks(hint, this.#parts.profile.webhooks);
+    this.#hints.ask(member, looks);
+  }
+
+  /** Looks at the registration, again and again. */
+  async #keep(member: Member): Promise<void> {
+    const { clock, log, stopping, health } = this.#parts;
+    const { handle } = member.specialist;
+    let waits = 0;
+    while (!stopping.aborted && !member.retired) {
+      const before = this.#registrations.get(handle);
+      const [secret] = this.#secrets(handle);
+      const state = await this.#register(member, secret);
+      this.#registrations.set(handle, withSecretOf(before, state));
+      if (state.kind === "untouched") return;
+      if (before?.kind !== state.kind) log.info(SAID[state.kind], { handle, ...("why" in state ? { why: state.why } : {}) });
+      else if (isAnother(before, state)) log.info("its webhook was made anew, with the secret that stands first", { handle });
+      const lookMs = health.of(handle).state === "unhealthy" ? UNHEALTHY_LOOK_MS : LOOK_MS;
+      waits = state.kind === "waits" ? waits + 1 : 0;
+      const until = state.kind === "waits" ? state.until : (state.tidyAt ?? clock.now() + lookMs);
+      await this.#rest(handle, Math.max(SECOND, until - clock.now(), againMs(waits)), secret);
+    }
+  }
+
+  /** Ends early where another secret is to be signed with. */
+  async #rest(handle: Handle, restMs: number, secret: Secret | undefined): Promise<void> {
+    const { clock, stopping } = this.#parts;
+    for (let left = restMs; left > 0 && !stopping.aborted; left -= SECRET_LOOK_MS) {
+      await sleep(clock, Math.min(left, SECRET_LOOK_MS), stopping);
+      if (this.#secrets(handle)[0]?.reveal() !== secret?.reveal()) return;
+    }
+  }
+
+  async #register(member: Member, secret: Secret | undefined): Promise<RegistrationState> {
+    const { profile, clock } = this.#parts;
+    const url = this.#registeredUrl();
+    if (url === undefined) return { kind: "untouched", why: "no address is set for the network to deliver to" };
+    const unsupported = profile.operations.get("webhooks.create")?.unsupported;
+    if (unsupported !== undefined) return { kind: "untouched", why: unsupported };
+    const { handle } = member.specialist;
+    const before = this.#registrations.get(handle);
+    const told = before?.kind === "registered" && before.secret !== undefined ? before.webhookId : undefined;
+    const token = profile.webhooks.scheme === "path" ? secret?.reveal() : undefined;
+    const renewals = this.#renewals.get(handle) ?? 0;
+    const wanted = {
+      url: deliveryUrl(url, handle, token),
+      storedUrl: deliveryUrl(url, handle),
+      secret,
+      told,
+      adopt: renewals >= MAX_RENEWALS,
+      onRenew: () => void this.#renewals.set(handle, renewals + 1),
+    };
+    try {
+      return await keepRegistered(this.#parts, member, wanted);
+    } catch (error) {
+      return { kind: "waits", until: clock.now() + MINUTE, why: messageOf(error) };
+    }
+  }
+}
+
+/** What fails on and on is tried ever more rarely, as each try is charged; polls go on meanwhile. */
+function againMs(waits: number): number {
+  return waits === 0 ? 0 : Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(waits - 1, 16));
+}
+
+const SAID: { readonly [kind in Exclude<RegistrationState["kind"], "untouched">]: string } = {
+  registered: "is told of news by webhook from now on",
+  waits: "has no webhook yet, and polls meanwhile",
+};
+
+function isAnother(before: RegistrationState | undefined, now: RegistrationState): boolean {
+  return before?.kind === "registered" && now.kind === "registered" && before.webhookId !== now.webhookId;
+}
+
+/** A secret that only this process knows outlives the looks that find its webhook in place. */
+function withSecretOf(before: RegistrationState | undefined, now: RegistrationState): RegistrationState {
+  if (before?.kind !== "registered" || before.secret === undefined) return now;
+  if (now.kind === "waits") return before;
+  return now.kind === "registered" && now.webhookId === before.webhookId && now.secret === undefined ? before : now;
+}
+
+function shownRegistration(state: RegistrationState | undefined): RegistrationShown {
+  if (state === undefined) return { kind: "untouched", why: "not looked at yet" };
+  return { kind: state.kind, ...("why" in state ? { why: state.why } : {}) };
+}

@@ -1,0 +1,273 @@
+/**
+ * A campaign against the real process: a network with a record of its own, a fault proxy, and `kill -9` at any moment.
+ *
+ * Nothing is spared: lives are cut at a moment drawn evenly from their start on, so that many die before they are ready, and
+ * others go on posting whether anybody keeps up or not. What the runtime could not read back for that it has to tell; what
+ * it told is not counted as lost, by the ids it named. Three values are as they are for a reason. The longest life is
+ * twice what every fifth one takes to do ten things, which it is let do: a fixed time would be all start on a busy machine,
+ * and all idling on a quiet one. Where one life is led for each call, which makes hundreds of lives that read nothing,
+ * others post six times slower: else most of what they say is passed over, and shows nothing. Under strace, where a start
+ * takes seconds and each moment is written down, lives are cut soon after they have done something.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "../../../src/core/clock.ts";
+import { asHandle } from "../../../src/core/ids.ts";
+import { seededRandom, type Random } from "../../../src/core/random.ts";
+import type { LocalNetwork } from "../../../src/local-network/options.ts";
+import { createLocalNetwork } from "../../../src/local-network/local-network.ts";
+import type { ToldGap } from "../../../src/simulation/oracle-gaps.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/store.ts";
+import type { Store } from "../../../src/store/store.ts";
+import type { DriverReport, DriverSettings } from "./driver.ts";
+import { forgetfulDisk, type ForgetfulDiskOptions } from "./forgetful-disk.ts";
+import { begin, type Life } from "./life.ts";
+import { NO_FAULTS, openProxy, type FaultProxy, type Mishaps, type ProxyFaults } from "./proxy.ts";
+import { talk, type Talk } from "./talk.ts";
+import { judge, type Verdict } from "./verdict.ts";
+import { HANDLES, TIMING } from "./victim.ts";
+
+export interface CampaignOptions {
+  readonly kills: number;
+  readonly seed: number;
+  readonly faults?: ProxyFaults;
+  /** Instead of at random: one life for each call to store or network, from the first to the last. */
+  readonly everyPoint?: boolean;
+  /** With every death the power goes as well: the disk has only what was flushed. Needs strace. */
+  readonly power?: Pick<ForgetfulDiskOptions, "lies">;
+  readonly onKill?: (kill: number) => void;
+}
+
+export interface CampaignReport extends Verdict, Dead, Mishaps {
+  readonly effects: number;
+  /** Acts that happened more than once, by the network's record. */
+  readonly doubled: readonly string[];
+  /** What others posted and offered, all of it to be dealt with. */
+  readonly said: number;
+  readonly intents: { readonly [what: string]: number };
+  readonly doubts: number;
+  /** Parked although reading back would show it, and has been seen to. */
+  readonly parked: number;
+  /** All that is parked, by operation and reason. */
+  readonly parkedFor: { readonly [what: string]: number };
+  /** Events that several deaths in a row made look like their cause; a person had them tried again. */
+  readonly retried: number;
+}
+
+interface Dead {
+  readonly kills: number;
+  /** Killed before they had begun to work. */
+  readonly early: number;
+  readonly stops: number;
+  /** Writes that power cuts took. */
+  readonly forgotten: number;
+}
+
+const WORST: ProxyFaults = { delayMs: 15, resets: 0.02, slices: 0.05, late: 0.02, swallowed: 0.02, lateMs: 2 * TIMING.deadlineMs };
+const LONGEST_TRACED_MS = 600;
+const HEAL_MS = 120_000;
+const HEAL_LOOK_MS = 400;
+/** Longer than an intent counts as young. */
+const QUIET_LOOKS = 6;
+const A_FEW = 10;
+const MEASURED_EVERY = 5;
+const STOPPED = 0.15;
+/** Longer than a request may take. */
+const LONGEST_STOP_MS = 400;
+/** What was decided as late is on its way when the last process ends. */
+const YOUNG_MS = 3_000;
+const MAX_POINTS = 400;
+/** Why a person has to say what reading back cannot. */
+const UNPROVEN: readonly string[] = ["absence_unprovable", "absent_unproven"];
+const SLOW = 6;
+const MANY = 1_000_000;
+
+interface Stage {
+  readonly folder: string;
+  readonly network: LocalNetwork;
+  readonly proxy: FaultProxy;
+  readonly settings: DriverSettings;
+  readonly random: Random;
+  readonly told: Told;
+}
+
+export async function campaign(options: CampaignOptions): Promise<CampaignReport> {
+  const random = seededRandom(options.seed);
+  const folder = mkdtempSync(join(tmpdir(), "retinue-crash-"));
+  const network = createLocalNetwork({ clock: systemClock(), random: random.fork("network"), scale: 0.1 });
+  const keys = Object.fromEntries(HANDLES.map((handle) => [handle, network.provision({ handle, tier: "pro" }).key]));
+  const listening = await network.listen({ set: "b" });
+  const proxy = await openProxy(Number(new URL(listening.origin).port), random.fork("proxy"), options.faults ?? WORST);
+  network.start();
+  const crowd = await talk(network, options.everyPoint === true ? SLOW : 1);
+  const settings = { store: join(folder, "store.sqlite"), baseUrl: `http://127.0.0.1:${proxy.port}/v1`, keys, roots: crowd.roots };
+  const stage: Stage = { folder, network, proxy, random, settings, told: createTold() };
+  try {
+    const dead = options.everyPoint === true ? await everyPoint(stage, options) : await atRandom(stage, options);
+    crowd.stop();
+    proxy.faults = NO_FAULTS;
+    await heal(stage);
+    const retried = await retryParked(settings.store);
+    if (retried > 0) await heal(stage);
+    return { ...dead, retried, ...(await report(stage, crowd)) };
+  } finally {
+    crowd.stop();
+    await proxy.close();
+    await listening.close();
+    await network.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function atRandom(stage: Stage, { kills, power, onKill }: CampaignOptions): Promise<Dead> {
+  const { settings, folder, random, told, network } = stage;
+  const tally = { early: 0, stops: 0, forgotten: 0 };
+  let longestMs = LONGEST_TRACED_MS;
+  for (let kill = 1; kill <= kills; kill++) {
+    const disk = power === undefined ? undefined : forgetfulDisk({ store: settings.store, folder, random, ...power });
+    const bornAt = performance.now();
+    const life = begin(settings, disk?.under ?? [], told.hear);
+    if (disk !== undefined || kill % MEASURED_EVERY === 1) {
+      await life.began;
+      await didSomething(network);
+      if (disk === undefined) longestMs = 2 * (performance.now() - bornAt);
+    }
+    await waited(random.int(longestMs));
+    if (random.next() < STOPPED) {
+      tally.stops++;
+      await stopped(life, random);
+    }
+    life.kill("SIGKILL");
+    await life.ended;
+    if (!(await life.began)) tally.early++;
+    tally.forgotten += disk?.cutPower() ?? 0;
+    onKill?.(kill);
+  }
+  return { kills, ...tally };
+}
+
+async function stopped(life: Life, random: Random): Promise<void> {
+  life.kill("SIGSTOP");
+  await waited(random.int(LONGEST_STOP_MS));
+  life.kill("SIGCONT");
+  await waited(random.int(100));
+}
+
+async function didSomething(network: LocalNetwork): Promise<void> {
+  const done = (): number => HANDLES.reduce((sum, agent) => sum + network.truth.effects({ agent }).length, 0);
+  const before = done();
+  for (let waitedMs = 0; waitedMs < HEAL_MS && done() < before + A_FEW; waitedMs += 50) await waited(50);
+}
+
+/** Each process dies one call later than the one before, until the flow has been cut at every point. */
+async function everyPoint({ settings, told }: Stage, { kills, onKill }: CampaignOptions): Promise<Dead> {
+  const most = Math.min(kills, MAX_POINTS);
+  let early = 0;
+  for (let point = 1; point <= most; point++) {
+    const life = begin({ ...settings, dieAt: point }, [], told.hear);
+    await life.ended;
+    if (!(await life.began)) early++;
+    onKill?.(point);
+  }
+  return { kills: most, early, stops: 0, forgotten: 0 };
+}
+
+/** What a person does about events that are parked: they were at work in one death after another, by chance. The next life parks the last of them. */
+async function retryParked(path: string): Promise<number> {
+  return withStore(path, async (store) => {
+    const parked = await store.parkedEvents(undefined, MANY);
+    for (const { specialist, id } of parked) await store.unparkEvent(specialist, id, systemClock().now());
+    return parked.length;
+  });
+}
+
+/** One more life, without faults, until it has looked at everything that was said and nothing is open any more; then a graceful end. */
+async function heal({ settings, told }: Stage): Promise<void> {
+  const since = systemClock().now();
+  const life = begin(settings, [], told.hear);
+  let quiet = 0;
+  for (let waitedMs = 0; waitedMs < HEAL_MS && quiet < QUIET_LOOKS; waitedMs += HEAL_LOOK_MS) {
+    await waited(HEAL_LOOK_MS);
+    quiet = told.isDone(since) ? quiet + 1 : 0;
+  }
+  life.kill("SIGTERM");
+  await life.ended;
+}
+
+interface Told {
+  readonly hear: (report: DriverReport) => void;
+  readonly gaps: (list: "feed" | "jobs") => readonly ToldGap[];
+  /** Nothing is open, and the lists have been looked at since. */
+  readonly isDone: (since: number) => boolean;
+}
+
+/** What the processes told of themselves, over all lives. A gap is kept by the store, so that a later life tells it where an earlier one could not. */
+function createTold(): Told {
+  const gaps = new Map<string, ToldGap & { readonly list: string }>();
+  let last: DriverReport | undefined;
+  return {
+    hear(report) {
+      last = report;
+      for (const { name, gaps: told } of report.lists)
+        for (const gap of told) gaps.set(`${name} ${gap.after} ${gap.before}`, { list: name, ...gap });
+    },
+    gaps: (list) => [...gaps.values()].filter((gap) => gap.list === list),
+    isDone: (since) =>
+      last?.open === 0 && ["feed", "jobs"].every((list) => last?.lists.some(({ name, lookedAt = 0 }) => name === list && lookedAt > since)),
+  };
+}
+
+async function report(
+  { network, settings, proxy, told }: Stage,
+  { posts, jobs }: Talk,
+): Promise<Omit<CampaignReport, keyof Dead | "retried">> {
+  const { intents, parkedEvents } = await withStore(settings.store, async (store) => ({
+    intents: (await Promise.all(HANDLES.map((handle) => store.intents({ specialist: asHandle(handle), limit: MANY })))).flat(),
+    parkedEvents: await store.parkedEvents(undefined, MANY),
+  }));
+  const effects = HANDLES.flatMap((agent) => network.truth.effects({ agent }));
+  const parked = intents.filter(({ state }) => state === "parked");
+  const verdict = judge({
+    intents,
+    parkedEvents,
+    effects,
+    owed: [
+      { operation: "posts.reply", items: posts, gaps: told.gaps("feed") },
+      { operation: "jobs.apply", items: jobs, gaps: told.gaps("jobs") },
+    ],
+    settledAt: systemClock().now() - YOUNG_MS,
+  });
+  return {
+    ...proxy.mishaps,
+    effects: effects.length,
+    said: posts.length + jobs.length,
+    ...verdict,
+    doubled: HANDLES.flatMap((agent) => network.truth.duplicates({ agent })).map(
+      ([first, ...more]) => `${first?.operation} ${first?.target} ${more.length + 1} times`,
+    ),
+    intents: countOf(intents.map(({ operation, state }) => `${operation} ${state}`)),
+    doubts: intents.filter(({ everUnknown }) => everUnknown).length,
+    parked: parked.filter(({ effect, code }) => effect === "reconciled" && !UNPROVEN.includes(code ?? "")).length,
+    parkedFor: countOf(parked.map(({ operation, code }) => `${operation} ${code}`)),
+  };
+}
+
+function countOf(words: readonly string[]): { readonly [word: string]: number } {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+async function withStore<T>(path: string, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = openSqliteStore({ path, clock: systemClock(), random: seededRandom(1) });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+function waited(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms));
+}

@@ -1,0 +1,248 @@
+/** Halts of a real process that has every socket full of writes: the real command, judged by what the network was sent. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { CONNECTIONS } from "../../../src/client/transport.ts";
+import { systemClock } from "../../../src/core/clock.ts";
+import { isObject, parseJson } from "../../../src/core/json.ts";
+import { seededRandom, type Random } from "../../../src/core/random.ts";
+import type { LocalNetwork } from "../../../src/local-network/options.ts";
+import { createLocalNetwork } from "../../../src/local-network/local-network.ts";
+import { connectControl, type ControlClient } from "../../../src/guardian/control-socket.ts";
+import { retinue } from "../../harness/cli.ts";
+import { textIn } from "../../harness/process.ts";
+import { openGate, type Gate } from "../../harness/gated-network.ts";
+
+export interface HaltsOptions {
+  readonly halts: number;
+  readonly seed: number;
+  readonly onHalt?: (halt: Halt) => void;
+}
+
+export interface Halt {
+  /** `full`: no write is answered before the halt was, so that every socket carries one. `busy`: halted in the middle of the traffic. */
+  readonly kind: "full" | "busy";
+  /** `command` is `retinue halt`, a process of its own; `socket` what it asks the running one, without its start. */
+  readonly by: "command" | "socket";
+  /** Writes at the network and not answered when the command ended, or on their way there. */
+  readonly inFlight: number;
+  /** From the order to its answer. */
+  readonly tookMs: number;
+  readonly mistakes: readonly string[];
+}
+
+export interface HaltsReport {
+  readonly halts: readonly Halt[];
+  /** Writes that took effect, by the network's log. */
+  readonly effects: number;
+  /** What the network's log and the rows say against the whole run. */
+  readonly mistakes: readonly string[];
+}
+
+const BIN = join(import.meta.dirname, "../../../bin/retinue.js");
+/** As many as there are sockets, since one specialist's pass ends before its next begins. */
+const SPECIALISTS = CONNECTIONS;
+/** More than is sent while the gate is shut, so that there is always something to write. */
+const EACH_SECOND = 4;
+/** An answer in the midst of traffic. */
+const ANSWER_MS = { least: 100, most: 400 } as const;
+
+const handleOf = (i: number): string => `writer-${i}`;
+const definition = (handle: string): string => `
+import { defineSpecialist } from "retinue";
+export default defineSpecialist({
+  handle: "${handle}",
+  tier: "pro",
+  may: ["posts.create"],
+  schedules: {
+    write: {
+      every: "1s",
+      run: (act) => {
+        for (let i = 0; i < ${EACH_SECOND}; i++) act.post(\`\${i} \${act.random()}\`, { expiresIn: "3s" });
+      },
+    },
+  },
+});
+`;
+
+interface Stage {
+  readonly root: string;
+  readonly store: string;
+  readonly network: LocalNetwork;
+  readonly gate: Gate;
+  readonly control: ControlClient;
+  readonly random: Random;
+  /** Who was told, since it was last asked, that it waits for a halt to end. */
+  readonly told: Set<string>;
+}
+
+export async function halts({ halts: count, seed, onHalt }: HaltsOptions): Promise<HaltsReport> {
+  const random = seededRandom(seed);
+  const root = mkdtempSync(join(tmpdir(), "retinue-halts-"));
+  const store = join(root, "store.sqlite");
+  const network = createLocalNetwork({ clock: systemClock(), random: random.fork("network") });
+  const gate = await openGate(network);
+  const told = new Set<string>();
+  const life = begin(root, store, gate.baseUrl, keys(network, root), (handle) => {
+    told.add(handle);
+    gate.look();
+  });
+  try {
+    await Promise.race([gate.until(() => gate.came.length >= CONNECTIONS), life.tooEarly]);
+    const control = await connectControl(store, systemClock());
+    if (control === undefined) throw new Error("the process cannot be asked");
+    const stage: Stage = { root, store, network, gate, control, random, told };
+    const done: Halt[] = [];
+    const stopped: Span[] = [];
+    for (let i = 0; i < count; i++) {
+      const { halt, span } = await haltOnce(stage, KINDS[i % KINDS.length] ?? KINDS[0]);
+      done.push(halt);
+      stopped.push(span);
+      onHalt?.(halt);
+    }
+    control.close();
+    gate.open();
+    life.child.kill("SIGTERM");
+    await life.ended;
+    const effects = network.truth.effects({ operation: "posts.create" });
+    return { halts: done, effects: effects.length, mistakes: [...doubled(network), ...admittedWhile(store, stopped)] };
+  } finally {
+    life.child.kill("SIGKILL");
+    await life.ended;
+    await gate.close();
+    await network.stop();
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+/** When writing was stopped, by the runtime's own clock. */
+interface Span {
+  readonly from: number;
+  readonly until: number;
+}
+
+const KINDS = [
+  { kind: "full", by: "command" },
+  { kind: "busy", by: "command" },
+  { kind: "full", by: "socket" },
+  { kind: "busy", by: "socket" },
+] as const satisfies readonly Partial<Halt>[];
+
+async function haltOnce(stage: Stage, { kind, by }: Pick<Halt, "kind" | "by">): Promise<{ readonly halt: Halt; readonly span: Span }> {
+  const { gate, control, network, random, told } = stage;
+  if (kind === "full") {
+    gate.hold(() => "forever");
+    await gate.until(() => gate.stuck === CONNECTIONS);
+  } else {
+    gate.hold(() => ANSWER_MS.least + random.int(ANSWER_MS.most - ANSWER_MS.least));
+    const come = gate.came.length + CONNECTIONS + random.int(CONNECTIONS);
+    await gate.until(() => gate.came.length >= come);
+  }
+  told.clear();
+  const began = performance.now();
+  const listed = by === "command" ? await command(stage) : ids((await control.guardian.halt({ reason: "a test" })).inFlight);
+  const tookMs = performance.now() - began;
+  const seenBefore = gate.came.length;
+  const atTheGate = gate.held;
+  const processedBefore = network.truth.requests({ operation: "posts.create" }).length;
+  gate.open();
+  // Every specialist has more to write: each has asked, and was told of the halt.
+  await gate.until(() => gate.held.size === 0 && told.size === SPECIALISTS);
+  const { halts: stops } = await control.guardian.status({});
+  const span = { from: stops[0]?.since ?? 0, until: Date.now() };
+  const late = gate.came.slice(seenBefore).map(({ id }) => id);
+  const processed = network.truth.requests({ operation: "posts.create" }).length - processedBefore;
+  await control.guardian.lift({});
+  return {
+    span,
+    halt: {
+      kind,
+      by,
+      inFlight: atTheGate.size + late.length,
+      tookMs,
+      mistakes: [
+        ...late.filter((id) => !listed.has(id)).map((id) => `${id} came after the halt, which had not listed it`),
+        ...[...atTheGate].filter((id) => !listed.has(id)).map((id) => `${id} was in flight, and the halt did not list it`),
+        ...(kind === "full" ? [...listed].filter((id) => !atTheGate.has(id)).map((id) => `${id} was listed, and nobody sent it`) : []),
+        ...(processed === atTheGate.size + late.length ? [] : [`the network's log has ${processed} writes during the halt`]),
+      ],
+    },
+  };
+}
+
+/** `retinue halt`, and the ids it lists. */
+async function command({ root, store }: Stage): Promise<ReadonlySet<string>> {
+  const { code, stdout, stderr } = await retinue(["halt", "--reason", "a test", "--json", "--store", `sqlite:${store}`], { cwd: root });
+  const said: unknown = JSON.parse(stdout);
+  if (code !== 0 || !isObject(said) || !Array.isArray(said["inFlight"])) throw new Error(`it said ${stdout}${stderr}`);
+  return ids(said["inFlight"]);
+}
+
+function ids(inFlight: readonly unknown[]): ReadonlySet<string> {
+  return new Set(inFlight.map((one) => (isObject(one) ? textIn(one, "id") : "")));
+}
+
+function keys(network: LocalNetwork, root: string): Record<string, string> {
+  mkdirSync(join(root, "agents"));
+  // No spacing: with it a key has two requests at a time, which is another bound.
+  writeFileSync(join(root, "retinue.config.json"), JSON.stringify({ spacing: 0 }));
+  return Object.fromEntries(
+    Array.from({ length: SPECIALISTS }, (_, i) => {
+      const handle = handleOf(i);
+      writeFileSync(join(root, "agents", `${handle}.ts`), definition(handle));
+      return [`RETINUE_KEY_${handle.toUpperCase().replace("-", "_")}`, network.provision({ handle, tier: "pro", set: "b" }).key];
+    }),
+  );
+}
+
+interface Life {
+  readonly child: ChildProcess;
+  readonly ended: Promise<void>;
+  /** Rejects when it ends without a signal, with what it said. */
+  readonly tooEarly: Promise<never>;
+}
+
+function begin(root: string, store: string, baseUrl: string, env: Record<string, string>, onHalted: (handle: string) => void): Life {
+  const words = ["run", "--json", "--base-url", baseUrl, "--set", "b", "--store", `sqlite:${store}`];
+  const child = spawn(process.execPath, ["--conditions=retinue-source", BIN, ...words], {
+    cwd: root,
+    env: { PATH: process.env["PATH"], ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stdout = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => void (stdout += text));
+  const ended = new Promise<void>((resolve) => void child.once("close", () => resolve()));
+  const tooEarly = new Promise<never>(
+    (_, reject) => void child.once("close", (code) => code !== null && reject(new Error(`it ended with ${code}: ${stdout}`))),
+  );
+  tooEarly.catch(() => undefined);
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    const said = parseJson(line);
+    if (isObject(said) && said["type"] === "wait" && said["rule"] === "halted") onHalted(textIn(said, "handle"));
+  });
+  return { child, ended, tooEarly };
+}
+
+function doubled(network: LocalNetwork): readonly string[] {
+  return network.truth.duplicates().map((same) => `${same[0]?.text} happened ${same.length} times`);
+}
+
+/** A stop is timed by the wall clock, an attempt by the ledger's, which may be ahead of it by a part of a millisecond. */
+const CLOCKS_APART_MS = 2;
+
+/** Rows that say a write was admitted while writing was stopped. */
+function admittedWhile(store: string, spans: readonly Span[]): readonly string[] {
+  const db = new DatabaseSync(store, { readOnly: true });
+  try {
+    const within = db.prepare("SELECT count(*) AS writes FROM attempt WHERE intent_seq IS NOT NULL AND started_at > ? AND started_at < ?");
+    return spans.flatMap(({ from, until }) => {
+      const writes = Number(within.get(from + CLOCKS_APART_MS, until)?.["writes"]);
+      return writes === 0 ? [] : [`${writes} writes were admitted between ${from} and ${until}`];
+    });
+  } finally {
+    db.close();
+  }
+}

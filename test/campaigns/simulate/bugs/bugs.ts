@@ -1,0 +1,177 @@
+/** Bugs planted on purpose, to see whether the simulation finds them. Each is one or two edits of the source. */
+
+export interface Edit {
+  readonly file: string;
+  /** Stands in the file exactly once. */
+  readonly find: string;
+  readonly replace: string;
+}
+
+export interface PlantedBug {
+  readonly name: string;
+  readonly edits: readonly Edit[];
+}
+
+const bug = (name: string, file: string, find: string, replace: string, ...more: readonly Edit[]): PlantedBug => ({
+  name,
+  edits: [{ file, find, replace }, ...more],
+});
+
+const ADMISSION = "src/store/sqlite/admission.ts";
+const DECIDE = "src/limits/decide.ts";
+const QUOTA = "src/limits/quota.ts";
+const QUOTA_TABLE = "src/store/sqlite/quota.ts";
+const RECONCILE = "src/outbox/reconcile.ts";
+const CONCLUDE = "src/outbox/transitions.ts";
+const OUTBOX = "src/store/sqlite/outbox.ts";
+const INBOX = "src/store/sqlite/inbox.ts";
+const DOUBTING = "src/outbox/resolve-in-doubt.ts";
+const DOOR = "src/gateway/gateway.ts";
+const POLLING = "src/polling/poll-lists.ts";
+const RUNTIME = "src/runtime/runtime.ts";
+
+/** In the order of the list in README.md, which came first. */
+export const BUGS: readonly PlantedBug[] = [
+  bug("conflict ignored", DECIDE, "if (view.conflict !== undefined)", "if (view.conflict === null)"),
+  bug("halt ignored", DECIDE, "if (write && view.halt !== undefined)", "if (write && view.halt === null)"),
+  bug("approval ignored", DECIDE, "if (view.review) {", "if (view.review === null) {", {
+    file: "src/store/sqlite/runs.ts",
+    find: 'if (draft.review !== undefined) return "proposed";',
+    replace: "",
+  }),
+  bug("may ignored", DECIDE, "!view.may.includes(request.operation)", "view.may.length < 0", {
+    file: "src/gateway/permissions.ts",
+    find: 'operation.effect === "read" || specialist.may.includes(operation.name)',
+    replace: "true",
+  }),
+  bug("in flight not counted", QUOTA, "  state.flying += cost;\n", ""),
+  bug(
+    "quota refunded on unknown",
+    QUOTA_TABLE,
+    'if (end.ending === "never-left") {',
+    'if (end.ending === "never-left" || end.ending === "lost") {',
+  ),
+  bug("lost requests age from now", QUOTA_TABLE, 'const ending = end.ending === "lost" ?', 'const ending = end.ending === "none" ?'),
+  bug("open attempts forgotten at recovery", QUOTA_TABLE, "for (const row of this.#sql.allOpen.all()) {", "for (const row of []) {"),
+  bug("a new key starts empty", QUOTA_TABLE, "if (from === to ||", "if (from !== to ||"),
+  bug("no quiet period", RECONCILE, "Math.max(sentAt + quietMs, now + quietMs - knownForMs)", "sentAt"),
+  bug("quiet by the wall clock alone", RECONCILE, "Math.max(sentAt + quietMs, now + quietMs - knownForMs)", "sentAt + quietMs", {
+    file: RUNTIME,
+    find: "const clock = steadyClock(options.clock, ledger);",
+    replace: "const clock = options.clock;",
+  }),
+  bug("one look is enough", RECONCILE, "intent.checks + 1 < ABSENT_LOOKS", "intent.checks + 1 < 0"),
+  bug("unproven absence believed", RECONCILE, "if (!proof.proven)", "if (proof === null)"),
+  bug("at most once sent again", RECONCILE, 'if (intent.effect === "at-most-once")', 'if (intent.effect === "never")'),
+  bug(
+    "a refusal settles an unknown",
+    CONCLUDE,
+    'if (intent.everUnknown && intent.effect !== "idempotent")',
+    "if (intent.everUnknown === null)",
+  ),
+  bug(
+    "unknown is sent again at once",
+    CONCLUDE,
+    'if (intent.effect !== "idempotent") return doubt(',
+    'if (intent.effect === "none") return doubt(',
+  ),
+  bug("a crash while sending is forgotten", ADMISSION, "CASE WHEN effect = 'idempotent' THEN 'ready' ELSE 'in_doubt' END", "'ready'"),
+  bug("a crash while sending leaves no mark", ADMISSION, "ever_unknown = 1, next_at = ?", "ever_unknown = ever_unknown, next_at = ?"),
+  bug("money freed by a refusal after unknown", OUTBOX, 'row["ever_unknown"] === 1 ? undefined : 0', "0", {
+    file: CONCLUDE,
+    find: 'if (intent.everUnknown && intent.effect !== "idempotent")',
+    replace: "if (intent.everUnknown === null)",
+  }),
+  bug(
+    "money freed in doubt",
+    OUTBOX,
+    '    if (change.state === "refused" || change.state === "cancelled") {',
+    '    if (change.state === "in_doubt") spending.settle(id, 0, now);\n    if (change.state === "refused" || change.state === "cancelled") {',
+  ),
+  bug("no money set aside", ADMISSION, "if (verdict.hold !== undefined && intent !== undefined)", "if (verdict.hold === null)"),
+  bug("a cap holds only from midnight to midnight", "src/limits/configured-limits.ts", "rollingDay = spend.perDay", "rollingDay"),
+  bug("claimed objects found again", DOUBTING, "refs.filter((ref) => !claimed.has(ref))", "refs"),
+  bug(
+    "cursor stored before its events",
+    INBOX,
+    "    const fresh = arrival.events.filter((event) => insertEvent(event, now));\n",
+    "    const fresh = arrival.events;\n    if (fresh.length > 0) void commits.hard(() => 0).then(() => commits.hard(() => fresh.forEach((event) => insertEvent(event, now))));\n",
+  ),
+  bug(
+    "handled events come back",
+    ADMISSION,
+    "SET state = 'ready' WHERE state = 'running'",
+    "SET state = 'ready' WHERE state IN ('running', 'done')",
+  ),
+  bug(
+    "suspended events stay running",
+    "src/handlers/handle-events.ts",
+    "      await store.retryEvent(event.seq, { notBefore: result.until",
+    "      if (result === null) await store.retryEvent(event.seq, { notBefore: result.until",
+  ),
+  bug("expired while in doubt", OUTBOX, " AND ever_unknown = 0", ""),
+  bug("dependants of a refused action wait for ever", OUTBOX, "for (const dependant of dependants.all(id))", "for (const dependant of [])"),
+  bug("a reference is never filled in", OUTBOX, "if (change.createdRef !== undefined) fill.run(change.createdRef, id);", ""),
+  bug("doubts are never looked at", DOUBTING, "return intents.length === BATCH;", "return false;", {
+    file: DOUBTING,
+    find: "  for (const { intent, doubt, look } of looks) {\n",
+    replace: "  for (const { intent, doubt, look } of looks.slice(BATCH)) {\n",
+  }),
+  bug(
+    "the door sends twice",
+    DOOR,
+    "const { outcome, wire } = await client.exchange(",
+    'const twice = async (...a) => { const o = await client.exchange(...a); return o.outcome.class === "unknown" ? client.exchange(...a) : o; };\n    const { outcome, wire } = await twice(',
+  ),
+  bug("rows timed by the wall clock", RUNTIME, "const clock = steadyClock(options.clock, ledger);", "const clock = options.clock;"),
+  bug("a small clock jump confirms itself", "src/limits/ledger-clock.ts", "Math.max(at, clock.now() + Math.min(0, skewMs))", "clock.now()"),
+  bug("a list of open jobs proves absence", "src/outbox/read-back.ts", "provesAbsence: false", "provesAbsence: true"),
+  bug(
+    "a torn page moves the cursor",
+    POLLING,
+    "return { reading, torn: true };",
+    "return { reading: { ...reading, gap: undefined }, torn: false };",
+  ),
+  bug(
+    "5xx is taken for a refusal",
+    "src/client/outcome.ts",
+    'return { class: "unknown", reason: `${status}: the network failed`',
+    'return { class: "refused", code: "failed", message: "failed"',
+  ),
+  bug(
+    "acknowledged before it is stored",
+    "src/webhooks/receiver/accept.ts",
+    "outcome = await options.put(delivery);",
+    'outcome = "stored";\n      void options.put(delivery);',
+  ),
+  bug(
+    "told of by two ways is two events",
+    "src/store/sqlite/deliveries.ts",
+    "fresh: workOn(specialist, end, now), waits: false",
+    "fresh: workOn(specialist, { ...end, events: end.events.map((event) => ({ ...event, id: `${event.id} by ${id}` })) }, now), waits: false",
+  ),
+  bug(
+    "a delivery ends before its events are stored",
+    "src/store/sqlite/deliveries.ts",
+    "const workOn = createWorkOn(db, insertEvent, nudge);",
+    "const later = createWorkOn(db, insertEvent, nudge);\n  const workOn = (...work) => (void commits.hard(() => 0).then(() => commits.hard(() => later(...work))), []);",
+  ),
+  bug(
+    "stored deliveries are forgotten at a restart",
+    "src/store/sqlite/deliveries.ts",
+    "dueDeliveries: async (specialist, now, limit) => due.all(specialist, now, limit).map(readDelivery),",
+    "dueDeliveries: async (specialist, now, limit) => due.all(specialist, now, limit).map(readDelivery).filter(({ receivedAt }) => receivedAt >= opened),",
+    {
+      file: "src/store/sqlite/deliveries.ts",
+      find: "  const backlog = createBacklog(db);\n",
+      replace:
+        '  const backlog = createBacklog(db);\n  const opened = numberOf(db.prepare("SELECT coalesce(max(received_at), 0) + 1 AS n FROM delivery").get() ?? {}, "n");\n',
+    },
+  ),
+  bug(
+    "deliveries starve polls and schedules",
+    RUNTIME,
+    "next > member.lookedAt ? next : member.lookedAt + STUCK_LOOK_MS",
+    "next > now ? next : now + STUCK_LOOK_MS",
+  ),
+];

@@ -1,0 +1,96 @@
+/** `retinue run` against `retinue network`, as two processes: a rehearsal, the real thing, and a network that goes away. */
+import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { systemClock } from "../../src/core/clock.ts";
+import { isObject } from "../../src/core/json.ts";
+import { seededRandom } from "../../src/core/random.ts";
+import { SECOND } from "../../src/core/units.ts";
+import { accent } from "../../src/local-network/accents/accent.ts";
+import { createLocalNetwork } from "../../src/local-network/local-network.ts";
+import { marksOf } from "../campaigns/accents/marks.ts";
+import { became, folder, resultOf, start, textIn } from "../harness/process.ts";
+
+const CODE = `
+import { defineSpecialist } from "retinue";
+export default defineSpecialist({
+  handle: "talker",
+  tier: "pro",
+  watch: { feed: { from: "start" } },
+  may: ["posts.reply"],
+  on: { "post.created": (post, act) => { act.reply(post, "I read " + post.id); } },
+});
+`;
+
+test(
+  "a dry run sends no write, the real one goes on where it ended, and a network that is down is said at once",
+  { timeout: 60 * SECOND },
+  async (context) => {
+    const root = folder(context);
+    const data = join(root, "network.sqlite");
+    mkdirSync(join(root, "agents"));
+    writeFileSync(join(root, "agents/talker.ts"), CODE);
+    const network = start(context, ["network", "--set", "b", "--data", data], { cwd: root });
+    const { baseUrls, keyFile } = await network.saying(({ type }) => type === "started");
+    const url = isObject(baseUrls) ? textIn(baseUrls, "b") : "";
+    const keys = typeof keyFile === "string" ? keyFile : "";
+    expect(statSync(keys).mode & 0o777).toBe(0o600);
+    copyFileSync(keys, join(root, ".env"));
+    const run = (...args: readonly string[]) => start(context, ["run", "--base-url", url, ...args], { cwd: root });
+
+    const dry = run("--dry-run", "--for", "2s");
+    await dry.saying((said) => became("refused", "posts.reply")(said) && textIn(said, "code") === "dry_run");
+    expect(resultOf(await dry.ended)).toMatchObject({ ok: true, specialists: [{ handle: "talker", actions: {} }] });
+    const rehearsedUntil = Date.now();
+
+    const first = run();
+    await first.saying(became("confirmed", "posts.reply"));
+    first.kill("SIGTERM");
+    const ended = await first.ended;
+    expect(ended).toMatchObject({ code: 0 });
+    expect(ended.tookMs).toBeLessThan(4 * SECOND);
+    const second = run("--for", "2s");
+    expect((await second.ended).code).toBe(0);
+
+    network.kill("SIGTERM");
+    expect((await network.ended).code).toBe(0);
+    const late = await run("--for", "1s").ended;
+    expect(late.code).toBe(1);
+    expect(resultOf(late)).toMatchObject({ error: { code: "network_unreachable" } });
+
+    const kept = createLocalNetwork({ clock: systemClock(), random: seededRandom(7), data });
+    try {
+      const replies = kept.truth.effects({ agent: "talker" });
+      expect(replies.length).toBeGreaterThan(0);
+      expect(replies.filter(({ at }) => at < rehearsedUntil)).toEqual([]);
+      expect(new Set(replies.map(({ target }) => target)).size).toBe(replies.length);
+      expect(kept.truth.overLimit()).toEqual([]);
+    } finally {
+      await kept.stop();
+    }
+  },
+);
+
+test(
+  "a network that speaks in an accent is joined with its documentation, the doctor and nothing else",
+  { timeout: 60 * SECOND },
+  async (context) => {
+    const root = folder(context);
+    mkdirSync(join(root, "agents"));
+    writeFileSync(join(root, "agents/talker.ts"), CODE);
+    const network = start(context, ["network", "--set", "b", "--accent", "138", "--data", join(root, "network.sqlite")], { cwd: root });
+    const said = await network.saying(({ type }) => type === "started");
+    const url = isObject(said["baseUrls"]) ? textIn(said["baseUrls"], "b") : "";
+    copyFileSync(textIn(said, "keyFile"), join(root, ".env"));
+    const documented: unknown = JSON.parse(readFileSync(textIn(said, "accentFile"), "utf8"));
+    expect(documented).toEqual(JSON.parse(JSON.stringify(accent("138").documented.b)));
+    // What a person copies out of it.
+    writeFileSync(join(root, "profile.yaml"), JSON.stringify(marksOf(accent("138"), "b")));
+    const run = (...args: readonly string[]) => start(context, [...args, "--base-url", url, "--profile", "profile.yaml"], { cwd: root });
+    expect((await run("doctor", "--write", "profile.yaml").ended).code).toBe(0);
+    const running = run("run");
+    await running.saying(became("confirmed", "posts.reply"));
+    running.kill("SIGTERM");
+    expect((await running.ended).code).toBe(0);
+  },
+);

@@ -1,0 +1,65 @@
+/** The console's port of a real process: health for whoever watches over it, status for whoever holds the token. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, test } from "vitest";
+import { isObject, parseJson } from "../../src/core/json.ts";
+import { SECOND } from "../../src/core/units.ts";
+import { resultOf, textIn } from "../harness/process.ts";
+import { runLab } from "../harness/run-command.ts";
+
+const IDLER = `
+import { defineSpecialist } from "retinue";
+export default defineSpecialist({ handle: "scout", tier: "pro", watch: { feed: { from: "start" } }, may: [], on: { "post.created": () => {} } });
+`;
+const TOKEN = "a-token-of-the-console";
+
+async function ask(url: string, token?: string): Promise<{ readonly status: number; readonly body: unknown }> {
+  const answer = await fetch(url, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } });
+  return { status: answer.status, body: parseJson(await answer.text()) };
+}
+
+test("health is told to anybody, status to the token alone, and the token to nobody", { timeout: 30 * SECOND }, async (context) => {
+  const lab = await runLab(context, IDLER);
+  const run = lab.run({ env: { RETINUE_CONSOLE_PORT: "0", RETINUE_CONSOLE_TOKEN: TOKEN } });
+  const url = textIn(await run.saying(({ type }) => type === "console"), "url");
+  await lab.news("Something to handle");
+  await run.saying(({ type }) => type === "run");
+  expect(await ask(`${url}/healthz`)).toEqual({ status: 200, body: { ok: true } });
+  expect(await ask(`${url}/readyz`)).toEqual({ status: 200, body: { ready: true, reasons: [] } });
+  expect(await ask(`${url}/api/status`)).toMatchObject({ status: 401, body: { error: { code: "token_wrong" } } });
+  expect(await ask(`${url}/api/status`, `${TOKEN}x`)).toMatchObject({ status: 401 });
+  expect(await ask(`${url}/api/status`, TOKEN)).toMatchObject({
+    status: 200,
+    body: { running: { pid: run.pid }, specialists: [{ handle: "scout", tier: "pro" }] },
+  });
+  expect(await ask(`${url}/nothing`)).toMatchObject({ status: 404, body: { error: { code: "not_found" } } });
+
+  lab.network.regenerateKey("scout");
+  await run.saying(({ type }) => type === "parked");
+  expect(await ask(`${url}/readyz`)).toEqual({ status: 503, body: { ready: false, reasons: ["no_key_usable"] } });
+  run.kill("SIGTERM");
+  const ended = await run.ended;
+  expect(ended.code).toBe(0);
+  expect(JSON.stringify(run.said) + ended.stdout + run.strays.join()).not.toContain(TOKEN);
+  await expect(ask(`${url}/healthz`)).rejects.toThrow("fetch failed");
+});
+
+test("without a token there is no status, and a port in use starts nothing", { timeout: 30 * SECOND }, async (context) => {
+  const lab = await runLab(context, IDLER);
+  const run = lab.run({ env: { RETINUE_CONSOLE_PORT: "0" } });
+  const url = textIn(await run.saying(({ type }) => type === "console"), "url");
+  expect(await ask(`${url}/api/status`, "anything")).toMatchObject({ status: 403, body: { error: { code: "token_missing" } } });
+  run.kill("SIGTERM");
+  await run.ended;
+
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  context.onTestFinished(() => void other.close());
+  const { port } = other.address() as AddressInfo;
+  const before = lab.network.summary(["scout"]).network.requests;
+  const late = await lab.run({ env: { RETINUE_CONSOLE_PORT: String(port) } }).ended;
+  expect(late.code).toBe(1);
+  const { error } = resultOf(late);
+  expect(isObject(error) && error["code"]).toBe("port_in_use");
+  expect(lab.network.summary(["scout"]).network.requests - before).toBeLessThanOrEqual(1); // the look whether anybody is there
+});

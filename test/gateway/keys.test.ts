@@ -1,0 +1,80 @@
+/** Who shares a key, counted as specialists take it up, get another one, and go; and a key that comes late. Real store. */
+import { expect, onTestFinished, test } from "vitest";
+import { createKeys } from "../../src/client/auth.ts";
+import type { Transport } from "../../src/client/transport.ts";
+import { shippedProfile } from "../../src/contract/profile/profile.ts";
+import { systemClock } from "../../src/core/clock.ts";
+import { createAnnouncer } from "../../src/core/events.ts";
+import { seededRandom } from "../../src/core/random.ts";
+import { Secret } from "../../src/core/secret.ts";
+import { MINUTE, SECOND } from "../../src/core/units.ts";
+import { virtualClock } from "../../src/core/virtual-clock.ts";
+import { ledgerTime } from "../../src/limits/ledger-clock.ts";
+import { createKeyWatch } from "../../src/gateway/keys.ts";
+import { createMember } from "../../src/gateway/member.ts";
+import { limitsOf, operationRules } from "../../src/gateway/permissions.ts";
+import { createSpecialist } from "../../src/specialist/specialist.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { virtualRuntime } from "../harness/virtual-runtime.ts";
+
+test("a key's quota is divided among those who have it now", async () => {
+  const clock = systemClock();
+  const store = openSqliteStore({ path: ":memory:", clock, random: seededRandom(1) });
+  onTestFinished(() => store.close());
+  const profile = shippedProfile("b");
+  const texts: { [handle: string]: string } = { ann: "sk_live_shared_0123", ben: "sk_live_shared_0123", cem: "sk_live_shared_0123" };
+  const keys = createKeys({ read: (handle) => texts[handle], salt: new Secret("salt of this test") });
+  const watch = createKeyWatch({ keys, store, clock, ledger: ledgerTime(clock), announcer: createAnnouncer() });
+  const [ann, ben, cem] = ["ann", "ben", "cem"].map((handle) => {
+    const specialist = createSpecialist({ handle });
+    return createMember(specialist, operationRules(specialist, profile, clock), limitsOf("free", profile), clock.now());
+  });
+  if (ann === undefined || ben === undefined || cem === undefined) throw new Error("expected three members");
+
+  expect(watch.sharers(ann)).toBe(1); // nobody has taken a key up yet
+  for (const member of [ann, ben, cem, ann]) await watch.usable(member);
+  expect([ann, ben, cem].map((member) => watch.sharers(member))).toEqual([3, 3, 3]);
+  texts["ann"] = "sk_live_another_4567";
+  keys.reread("ann");
+  await watch.usable(ann);
+  expect([ann, ben, cem].map((member) => watch.sharers(member))).toEqual([1, 2, 2]);
+  cem.retired = true;
+  expect(watch.sharers(ben)).toBe(1);
+  // Registered anew, as after a change of its definition: it counts once.
+  ben.keyId = undefined;
+  await watch.usable(ben);
+  expect(watch.sharers(ben)).toBe(1);
+});
+
+test("a key that comes late is taken up within a minute, however often something is told meanwhile", async () => {
+  const clock = virtualClock(Date.UTC(2026, 10, 21));
+  const store = openSqliteStore({ path: ":memory:", clock, random: seededRandom(1) });
+  const held: { key?: string } = {};
+  let requests = 0;
+  const transport: Transport = async () => {
+    requests++;
+    return { kind: "answer", status: 200, headers: {}, text: '{"posts":[]}', elapsedMs: 1 };
+  };
+  const runtime = virtualRuntime({
+    specialists: [createSpecialist({ handle: "reader", watch: { feed: true }, on: { "post.created": () => undefined } })],
+    store,
+    transport,
+    keyOf: () => held.key,
+    clock,
+    random: seededRandom(2),
+  });
+  await clock.run(runtime.start());
+  const toldFor = async (ms: number): Promise<void> => {
+    for (const until = clock.now() + ms; clock.now() < until;) {
+      for (const member of runtime.members()) runtime.parts.wake(member, "events");
+      await clock.advance(2 * SECOND);
+    }
+  };
+  await toldFor(3 * MINUTE);
+  expect(requests).toBe(0);
+  held.key = "sk_live_that_came_late";
+  await toldFor(MINUTE);
+  expect(requests).toBeGreaterThan(0);
+  await clock.run(runtime.stop());
+  await clock.run(store.close());
+});

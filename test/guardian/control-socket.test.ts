@@ -1,0 +1,49 @@
+/** The socket for commands: a command that goes away in the middle leaves nothing behind. */
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../src/core/clock.ts";
+import { createAnnouncer } from "../../src/core/events.ts";
+import { createLogger, type LogLine } from "../../src/core/log.ts";
+import { systemRandom } from "../../src/core/random.ts";
+import { connectControl, controlPath, serveControl } from "../../src/guardian/control-socket.ts";
+import { createGuardian } from "../../src/guardian/guardian.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+
+test("a follower that goes away unread is no failure, and the next command is answered", async () => {
+  const root = mkdtempSync(join(tmpdir(), "retinue-control-"));
+  const clock = systemClock();
+  const store = openSqliteStore({ path: ":memory:", clock, random: systemRandom() });
+  const said: LogLine[] = [];
+  const announcer = createAnnouncer();
+  const path = join(root, "store.sqlite");
+  const control = await serveControl({
+    path: controlPath(path),
+    guardian: createGuardian({ store, clock, members: async () => [] }),
+    announcer,
+    log: createLogger({ level: "debug", now: () => clock.now(), sink: (line) => void said.push(line) }),
+    onStop: () => undefined,
+  });
+  onTestFinished(async () => {
+    await control.close();
+    await store.close();
+    rmSync(root, { recursive: true });
+  });
+
+  const follower = connect(controlPath(path));
+  follower.write(`${JSON.stringify({ protocol: 1, do: "follow" })}\n`);
+  await once(follower, "readable");
+  announcer.emit("wait", { at: 1, handle: "scout", lane: "reply", until: 2, rule: "quota_window", message: "x".repeat(100_000) });
+  // What it has not read makes the other end see a reset instead of an end.
+  follower.destroy();
+  await once(follower, "close");
+
+  const next = await connectControl(path, clock);
+  expect(await next?.guardian.status({})).toMatchObject({ specialists: [] });
+  next?.close();
+  expect(announcer.listenerCount("wait")).toBe(0);
+  expect(said).toEqual([]);
+});

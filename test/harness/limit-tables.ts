@@ -1,0 +1,164 @@
+/** The limits' tables on a fresh in-memory store, with a transaction as the store runs them: one savepoint per operation. */
+import type { DatabaseSync } from "node:sqlite";
+import { asHandle, asIntentId, asKeyId, type Handle, type KeyId } from "../../src/core/ids.ts";
+import { seededRandom } from "../../src/core/random.ts";
+import { credits, HOUR, SECOND, type Money } from "../../src/core/units.ts";
+import type { Lane } from "../../src/contract/operations.ts";
+import { decide } from "../../src/limits/decide.ts";
+import type { AdmissionView, AttemptEnd, Verdict } from "../../src/limits/admission.ts";
+import { GUARDIAN, scopeOf, type Cap, type Price } from "../../src/limits/spending.ts";
+import { MEMORY, openDatabase } from "../../src/store/sqlite/database.ts";
+import { GuardianTable } from "../../src/store/sqlite/controls.ts";
+import { QuotaTable } from "../../src/store/sqlite/quota.ts";
+import { SpendingTable } from "../../src/store/sqlite/spending.ts";
+
+export interface LimitTables {
+  readonly quota: QuotaTable;
+  readonly spending: SpendingTable;
+  readonly guardian: GuardianTable;
+  forget(): void;
+  prune(now: number): number;
+}
+
+/** The tables over an open database: a second set over the same rows is what a restart sees. */
+export function limitTables(db: DatabaseSync, zone = "UTC"): LimitTables {
+  const quota = new QuotaTable(db, { random: seededRandom(1) });
+  const spending = new SpendingTable(db, { zone: () => zone });
+  const guardian = new GuardianTable(db);
+  return {
+    quota,
+    spending,
+    guardian,
+    forget: () => [quota, spending, guardian].forEach((table) => table.forget()),
+    prune: (now) => quota.prune(now, 500) + spending.prune(now) + guardian.prune(now),
+  };
+}
+
+export interface TestTables extends LimitTables {
+  readonly db: DatabaseSync;
+  close(): void;
+  /** Runs one operation in its savepoint; a throw rolls it back and forgets what is in memory. */
+  one<Result>(run: () => Result): Result;
+  /** Admits one request as the store does; the attempt's number where it was admitted. */
+  admit(wanted: Wanted): { readonly verdict: Verdict; readonly attempt: number | undefined };
+  end(attempt: number, how: Partial<AttemptEnd> & { readonly now: number }): void;
+}
+
+export interface Wanted {
+  readonly now: number;
+  readonly key?: KeyId;
+  readonly specialist?: Handle;
+  readonly lane?: Lane;
+  readonly price?: Price;
+  readonly caps?: readonly Cap[];
+  readonly intent?: string;
+  readonly effect?: "read" | "at-most-once";
+}
+
+export const KEY = asKeyId("key-1");
+export const SCOUT = asHandle("scout");
+
+export function openTables(zone = "UTC", file = MEMORY): TestTables {
+  const opened = openDatabase(file);
+  const { db } = opened;
+  const tables = limitTables(db, zone);
+  const insert = db.prepare(
+    "INSERT INTO attempt (specialist, key_id, operation, lane, weight, started_at, deadline_at) VALUES (?, ?, 'posts.reply', ?, ?, ?, ?)",
+  );
+  const close = db.prepare(
+    "UPDATE attempt SET ended_at = ? WHERE seq = ? AND ended_at IS NULL RETURNING key_id, lane, weight, started_at, deadline_at",
+  );
+  const one = <Result>(run: () => Result): Result => {
+    db.exec("SAVEPOINT one");
+    try {
+      const result = run();
+      db.exec("RELEASE one");
+      return result;
+    } catch (error) {
+      db.exec("ROLLBACK TO one; RELEASE one");
+      tables.forget();
+      throw error;
+    }
+  };
+  return {
+    ...tables,
+    db,
+    close: () => opened.close(),
+    one,
+    admit: (wanted) =>
+      one(() => {
+        const view = viewOf(tables, wanted);
+        const verdict = decide(view);
+        if (verdict.kind !== "admit") return { verdict, attempt: undefined };
+        const { lane, cost } = verdict.charge;
+        const { key, specialist } = view.request;
+        tables.quota.charge(key, lane, cost, wanted.now);
+        const attempt = Number(insert.run(specialist, key, lane, cost, wanted.now, wanted.now + 30 * SECOND).lastInsertRowid);
+        if (verdict.hold !== undefined)
+          tables.spending.hold(
+            { id: wanted.intent ?? `i${attempt}`, specialist, ...verdict.hold, expiresAt: wanted.now + HOUR },
+            wanted.now,
+          );
+        return { verdict, attempt };
+      }),
+    end: (attempt, how) =>
+      one(() => {
+        const row = close.get(how.now, attempt);
+        if (row === undefined) return;
+        tables.quota.end(
+          {
+            key: asKeyId(String(row["key_id"])),
+            attempt,
+            lane: row["lane"] as Lane,
+            cost: Number(row["weight"]),
+            admittedAt: Number(row["started_at"]),
+            deadlineAt: Number(row["deadline_at"]),
+            ending: "answered",
+            ...how,
+          },
+          how.now,
+        );
+      }),
+  };
+}
+
+function viewOf(tables: LimitTables, wanted: Wanted): AdmissionView {
+  const { key = KEY, specialist = SCOUT, lane = "obligation", price = { kind: "free" }, caps = [] } = wanted;
+  const now = tables.quota.passTime(wanted.now);
+  const worst = price.kind === "priced" ? price.worst : undefined;
+  return {
+    now,
+    request: {
+      specialist,
+      key,
+      operation: "posts.reply",
+      effect: wanted.effect ?? "at-most-once",
+      lane,
+      price,
+      ...(wanted.intent === undefined ? {} : { intent: asIntentId(wanted.intent) }),
+    },
+    halt: tables.guardian.stopped("halt", specialist),
+    pause: tables.guardian.stopped("pause", specialist),
+    may: undefined,
+    review: false,
+    quota: tables.quota.load(key),
+    obligations: 0,
+    ...(worst === undefined
+      ? {}
+      : {
+          accounts: [
+            tables.spending.account(scopeOf(specialist), worst.currency, now),
+            tables.spending.account(GUARDIAN, worst.currency, now),
+          ],
+          caps,
+        }),
+  };
+}
+
+export function priced(money: Money = credits(1)): Price {
+  return { kind: "priced", worst: money };
+}
+
+export function cap(scope: Cap["scope"], window: Cap["window"], amount: number): Cap {
+  return { scope, window, money: credits(amount) };
+}

@@ -1,0 +1,127 @@
+/** A watch begins when it is first tried: what happens before it succeeds is not passed over, and neither is what follows an empty list. What is passed over is told. */
+import { expect, test } from "vitest";
+import type { Announcements } from "../../../src/core/events.ts";
+import { seededRandom } from "../../../src/core/random.ts";
+import { HOUR, MINUTE, SECOND } from "../../../src/core/units.ts";
+import { virtualClock } from "../../../src/core/virtual-clock.ts";
+import { createLocalNetwork } from "../../../src/local-network/local-network.ts";
+import { virtualRuntime } from "../../harness/virtual-runtime.ts";
+import { showAll } from "../../../src/guardian/status.ts";
+import { createSpecialist } from "../../../src/specialist/specialist.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/store.ts";
+import { plainLink } from "../../harness/plain-transport.ts";
+
+/** More than a page. */
+const POSTS = 50;
+/** Four pages. */
+const READ_BACK = 80;
+const PASSED_OVER = 30;
+
+/** A reader of the feed whose network can be out of reach. */
+async function reading() {
+  const clock = virtualClock(Date.UTC(2026, 10, 21));
+  const random = seededRandom(3);
+  const network = createLocalNetwork({ clock, random });
+  const { key } = network.provision({ handle: "reader", tier: "pro" });
+  const talker = network.provision({ handle: "talker", tier: "pro" }).key;
+  const link = plainLink(network, "b");
+  let reachable = true;
+  const seen: (string | undefined)[] = [];
+  const gaps: Announcements["gap"][] = [];
+  const store = openSqliteStore({ path: ":memory:", clock, random });
+  const runtime = virtualRuntime({
+    specialists: [
+      createSpecialist({ handle: "reader", tier: "pro", watch: { feed: true }, on: { "post.created": (post) => seen.push(post.content) } }),
+    ],
+    store,
+    transport: async (request) => (reachable ? link(request) : { kind: "never-left", reason: "ECONNREFUSED" }),
+    keyOf: () => key,
+    clock,
+    random,
+  });
+  runtime.announcer.on("gap", (gap) => void gaps.push(gap));
+  network.start();
+  return {
+    clock,
+    runtime,
+    status: () => showAll({ store, clock }),
+    seen,
+    gaps,
+    reach: (now: boolean) => void (reachable = now),
+    async post(count: number) {
+      for (let number = 0; number < count; number++) {
+        await network.handle("b", {
+          method: "POST",
+          path: "/v1/posts",
+          query: {},
+          headers: { authorization: `Bearer ${talker}`, "content-type": "application/json" },
+          body: JSON.stringify({ content: `news ${number}` }),
+        });
+        await clock.advance(SECOND);
+      }
+    },
+    async stop() {
+      await clock.run(runtime.stop());
+      await network.stop();
+    },
+  };
+}
+
+test("a first look that comes late goes back to when it was first tried", async () => {
+  const { clock, runtime, seen, gaps, reach, post, stop } = await reading();
+  await post(1);
+  reach(false);
+  await clock.run(runtime.start());
+  await clock.advance(MINUTE);
+  await post(POSTS);
+  reach(true);
+  await clock.advance(HOUR);
+  await stop();
+  expect(seen).toHaveLength(POSTS);
+  expect(gaps).toEqual([]);
+});
+
+test("what follows an empty list is read whole, and a single page of it is no gap", async () => {
+  const { clock, runtime, seen, gaps, reach, post, stop } = await reading();
+  await clock.run(runtime.start());
+  await clock.advance(MINUTE);
+  reach(false);
+  await post(POSTS);
+  reach(true);
+  await clock.advance(HOUR);
+  await stop();
+  expect(seen).toHaveLength(POSTS);
+  expect(gaps).toEqual([]);
+
+  const few = await reading();
+  await few.clock.run(few.runtime.start());
+  await few.clock.advance(MINUTE);
+  await few.post(1);
+  await few.clock.advance(HOUR);
+  await few.stop();
+  expect(few.seen).toEqual(["news 0"]);
+  expect(few.gaps).toEqual([]);
+});
+
+test("what lies further back than is read is passed over, and told by the ids and times it lies between", async () => {
+  const { clock, runtime, seen, gaps, status, reach, post, stop } = await reading();
+  await clock.run(runtime.start());
+  await post(1);
+  await clock.advance(HOUR);
+  reach(false);
+  const away = clock.now();
+  await post(PASSED_OVER + READ_BACK);
+  reach(true);
+  await clock.advance(HOUR);
+  const told = [{ after: "post_1", before: `post_${PASSED_OVER + 2}`, until: away + PASSED_OVER * SECOND }];
+  expect(gaps).toMatchObject([{ ...told[0], handle: "reader", source: "feed" }]);
+  expect(gaps[0]?.since).toBeLessThan(away);
+  expect(seen).toHaveLength(1 + READ_BACK);
+
+  await post(1); // later looks, with nothing missing between them, do not take it back
+  await clock.advance(HOUR);
+  const shown = async () => (await status()).specialists.flatMap(({ sources }) => sources.flatMap((source) => source.gaps));
+  expect(seen).toHaveLength(2 + READ_BACK);
+  expect(await shown()).toMatchObject(told);
+  await stop();
+});

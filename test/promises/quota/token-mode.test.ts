@@ -1,0 +1,187 @@
+/** Token mode against the local network's Set A: keys are traded for tokens, charged like any request, and renewed early. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test, type TestContext } from "vitest";
+import type { Transport } from "../../../src/client/transport.ts";
+import { resolveProfile } from "../../../src/contract/profile/profile.ts";
+import { systemClock } from "../../../src/core/clock.ts";
+import { seededRandom } from "../../../src/core/random.ts";
+import { HOUR, MINUTE } from "../../../src/core/units.ts";
+import { virtualClock } from "../../../src/core/virtual-clock.ts";
+import { createLocalNetwork } from "../../../src/local-network/local-network.ts";
+import { createGuardian } from "../../../src/guardian/guardian.ts";
+import { BASE_URL, virtualRuntime } from "../../harness/virtual-runtime.ts";
+import { createSpecialist } from "../../../src/specialist/specialist.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/store.ts";
+import { plainLink } from "../../harness/plain-transport.ts";
+import { became, folder, resultOf, start } from "../../harness/process.ts";
+
+const BEARER = "Bearer ";
+
+async function stage({ onTestFinished }: TestContext) {
+  const clock = virtualClock(Date.UTC(2026, 10, 21));
+  const random = seededRandom(5);
+  const network = createLocalNetwork({ clock, random, residents: false });
+  let key = network.provision({ handle: "scout", tier: "pro", set: "a" }).key;
+  /** What each request was made with: the key, or which of the tokens. */
+  const sent: { readonly path: string; readonly credential: string }[] = [];
+  const state = { refuseTokens: false };
+  const link = plainLink(network, "a");
+  const transport: Transport = (request) => {
+    const { path, headers } = request;
+    const credential = headers["authorization"]?.slice(BEARER.length) ?? "";
+    sent.push({ path: path.split("?", 1)[0] ?? "", credential });
+    const isToken = credential.startsWith("at_");
+    const shown = state.refuseTokens && isToken ? { ...headers, authorization: `${BEARER}at_nothing` } : headers;
+    return link({ ...request, headers: shown });
+  };
+  const store = openSqliteStore({ path: ":memory:", clock, random });
+  const runtime = virtualRuntime({
+    specialists: [
+      createSpecialist({
+        handle: "scout",
+        tier: "pro",
+        may: ["posts.create"],
+        watch: { feed: true },
+        on: { "post.created": () => undefined },
+        schedules: { talk: { every: "1m", run: (act) => void act.post(`It is ${act.now}`) } },
+      }),
+    ],
+    profile: resolveProfile({ extends: "set-a", auth: { exchange: true } }),
+    store,
+    transport,
+    keyOf: () => key,
+    clock,
+    random,
+  });
+  network.start();
+  await clock.run(runtime.start());
+  onTestFinished(async () => {
+    await clock.run(runtime.stop());
+    await clock.run(store.close());
+    await clock.run(network.stop());
+  });
+  const guardian = createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl: BASE_URL.a } });
+  const asked = (path: string): number => sent.filter((one) => one.path === path).length;
+  return {
+    clock,
+    network,
+    store,
+    guardian,
+    runtime,
+    sent,
+    asked,
+    state,
+    key: () => key,
+    replaceKey: (other: string) => void (key = other),
+  };
+}
+
+describe("token mode", { timeout: 60_000 }, () => {
+  test("trades the key once, renews early and one at a time, and charges every trade", async (context) => {
+    const { clock, network, store, runtime, sent, asked, key } = await stage(context);
+    await clock.advance(30 * MINUTE);
+    expect(asked("/v1/auth/token")).toBe(1);
+    const trades = sent.filter(({ path }) => path.startsWith("/v1/auth/"));
+    expect(trades.every(({ credential }) => credential === key())).toBe(true);
+    const others = sent.filter(({ path }) => !path.startsWith("/v1/auth/"));
+    expect(others.length).toBeGreaterThan(30);
+    expect(others.every(({ credential }) => credential.startsWith("at_"))).toBe(true);
+    // The local network's tokens live for an hour; a minute before its end each is renewed.
+    await clock.advance(3 * HOUR);
+    expect(asked("/v1/auth/token")).toBe(1);
+    expect(asked("/v1/auth/refresh")).toBe(3);
+    expect(network.truth.requests().filter(({ status }) => status === 401)).toEqual([]);
+    expect(network.truth.effects({ operation: "posts.create" }).length).toBeGreaterThan(200);
+    const keyId = runtime.member("scout")?.keyId;
+    const use = keyId === undefined ? undefined : await store.quotaUse(keyId, clock.now());
+    expect(use?.day.used).toBe(sent.length);
+  });
+
+  test("trades again for a token that the network no longer takes, and says of a key that trades for none that work", async (context) => {
+    const { clock, asked, state, guardian, sent } = await stage(context);
+    await clock.advance(5 * MINUTE);
+    state.refuseTokens = true;
+    await clock.advance(5 * MINUTE);
+    // The taken one is traded anew, once; the new one was never taken, so it is the key that a person has to look at.
+    expect(asked("/v1/auth/token")).toBe(2);
+    const { specialists } = await clock.run(guardian.status({}));
+    expect(specialists[0]?.parked?.code).toBe("key_refused");
+    const before = sent.length;
+    await clock.advance(HOUR);
+    // After 15 minutes and after 45, each time a trade and one read with what it gave.
+    expect(sent.length).toBe(before + 4);
+    expect(asked("/v1/auth/token")).toBe(4);
+    state.refuseTokens = false;
+    await clock.advance(HOUR);
+    expect(sent.length).toBeGreaterThan(before + 20);
+    const after = await clock.run(guardian.status({}));
+    expect(after.specialists[0]?.parked).toBeUndefined();
+  });
+
+  test("looks on while halted, since a trade changes nothing there", async (context) => {
+    const { clock, asked, guardian } = await stage(context);
+    await clock.run(guardian.halt({}));
+    await clock.advance(3 * HOUR);
+    expect(asked("/v1/auth/refresh")).toBeGreaterThanOrEqual(2);
+    const written = asked("/v1/posts");
+    expect(written).toBeGreaterThan(10); // reads of the feed have the same path
+  });
+
+  test("goes on with a key that was replaced", async (context) => {
+    const { clock, network, replaceKey, asked } = await stage(context);
+    await clock.advance(5 * MINUTE);
+    replaceKey(network.regenerateKey("scout", "a"));
+    await clock.advance(2 * HOUR);
+    expect(asked("/v1/auth/token")).toBeGreaterThanOrEqual(2);
+    expect(asked("/v1/auth/token")).toBeLessThanOrEqual(4);
+    const { length } = network.truth.effects({ operation: "posts.create" });
+    await clock.advance(5 * MINUTE);
+    expect(network.truth.effects({ operation: "posts.create" }).length).toBeGreaterThan(length + 3);
+  });
+});
+
+describe("`auth: token` in the config file", { timeout: 60_000 }, () => {
+  const project = (context: TestContext, set: "a" | "b"): string => {
+    const root = folder(context);
+    mkdirSync(join(root, "agents"));
+    writeFileSync(
+      join(root, "agents/scout.ts"),
+      `import { defineSpecialist } from "retinue";
+       export default defineSpecialist({ handle: "scout", tier: "pro", may: ["posts.create"],
+         schedules: { once: { every: "1s", run: (act) => void act.post("It is " + act.now) } } });`,
+    );
+    writeFileSync(join(root, "retinue.config.json"), JSON.stringify({ network: { set, auth: "token" } }));
+    return root;
+  };
+
+  test("reaches the network", async (context) => {
+    const network = createLocalNetwork({ clock: systemClock(), random: seededRandom(7), residents: false });
+    const listening = await network.listen({ set: "a" });
+    context.onTestFinished(async () => {
+      await listening.close();
+      await network.stop();
+    });
+    const { key } = network.provision({ handle: "scout", tier: "pro", set: "a" });
+    const run = start(context, ["run", "--base-url", listening.baseUrls.a ?? "", "--store", "sqlite:store.sqlite"], {
+      cwd: project(context, "a"),
+      env: { RETINUE_KEY_SCOUT: key },
+    });
+    await run.saying(became("confirmed", "posts.create"));
+    run.kill("SIGTERM");
+    const ended = await run.ended;
+    expect(ended.code).toBe(0);
+    expect(network.truth.requests({ operation: "auth.token" })).toMatchObject([{ status: 200, counted: true }]);
+    expect(JSON.stringify([resultOf(ended), run.said])).not.toMatch(/at_\w{20}|rt_\w{20}/);
+  });
+
+  test("is refused where the network has no way to trade a key", async (context) => {
+    const run = start(context, ["run", "--base-url", "http://127.0.0.1:9/v1", "--store", "sqlite:store.sqlite"], {
+      cwd: project(context, "b"),
+      env: { RETINUE_KEY_SCOUT: "sk_live_0123456789" },
+    });
+    const ended = await run.ended;
+    expect(ended.code).toBe(2);
+    expect(resultOf(ended)["error"]).toMatchObject({ code: "token_unsupported" });
+  });
+});

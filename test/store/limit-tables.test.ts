@@ -1,0 +1,303 @@
+/** Quota and money as the store keeps them: races, rollbacks, restarts, heirs, pruning. */
+import { describe, expect, test } from "vitest";
+import { TIER_LIMITS } from "../../src/contract/tiers.ts";
+import { asHandle, asKeyId } from "../../src/core/ids.ts";
+import { seededRandom } from "../../src/core/random.ts";
+import { credits, DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
+import type { Verdict } from "../../src/limits/admission.ts";
+import { quotaUse } from "../../src/limits/quota.ts";
+import { GUARDIAN, scopeOf } from "../../src/limits/spending.ts";
+import { createRedating } from "../../src/store/sqlite/clock-redating.ts";
+import { cap, KEY, limitTables, openTables, priced, SCOUT, type TestTables } from "../harness/limit-tables.ts";
+
+const T0 = Date.UTC(2026, 2, 1, 12);
+const ONE_LANE = { obligation: 100, reply: 0, act: 0, watch: 0, poll: 0, explore: 0 };
+
+/** The same rows through fresh memory, as after a crash. */
+function reopened(tables: TestTables) {
+  return limitTables(tables.db);
+}
+
+describe("64 racers", () => {
+  test("on one key: exactly the limit is admitted, whoever comes first", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+    const random = seededRandom(5);
+    let admitted = 0;
+    for (let round = 0; round < 4; round++)
+      for (let racer = 0; racer < 64; racer++) {
+        const { attempt } = tables.admit({ now: T0 + random.int(5), specialist: asHandle(`racer${racer}`) });
+        if (attempt !== undefined) admitted++;
+        if (attempt !== undefined && random.next() < 0.5) tables.end(attempt, { now: T0 + 10 });
+      }
+    expect(admitted).toBe(60);
+  });
+
+  test("for the last credit of the Guardian: exactly the cap is held, and the books balance", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.pro, ONE_LANE);
+    const caps = [cap(GUARDIAN, "day", 10)];
+    const verdicts: Verdict[] = [];
+    for (let racer = 0; racer < 64; racer++) {
+      const specialist = asHandle(`racer${racer}`);
+      const both = [...caps, cap(scopeOf(specialist), "day", 5)];
+      verdicts.push(tables.admit({ now: T0, specialist, price: priced(), intent: `i${racer}`, caps: both }).verdict);
+    }
+    const refused = verdicts.filter(({ kind }) => kind !== "admit");
+    expect(refused).toHaveLength(54);
+    for (const verdict of refused) expect(verdict).toMatchObject({ kind: "wait", rule: "spend_cap", window: "day", until: T0 + 12 * HOUR });
+    expect(tables.spending.audit()).toEqual([]);
+    expect(tables.spending.balances().find(({ scope }) => scope === GUARDIAN)).toMatchObject({ held: credits(10).micros, posted: 0 });
+  });
+});
+
+describe("quota rows", () => {
+  test("an operation that is rolled back charges nothing, and its neighbours' charges stay", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+    tables.db.exec("BEGIN");
+    tables.admit({ now: T0 });
+    expect(() =>
+      tables.one(() => {
+        tables.quota.charge(KEY, "obligation", 1, T0);
+        throw new Error("the disk is full");
+      }),
+    ).toThrow("the disk is full");
+    tables.admit({ now: T0 });
+    tables.db.exec("COMMIT");
+    expect(quotaUse(tables.quota.load(KEY), T0).hour.used).toBe(2);
+  });
+
+  test("memory and rows agree after any mix of endings, rollbacks and restarts", () => {
+    for (let seed = 0; seed < 10; seed++) {
+      const random = seededRandom(seed);
+      const tables = openTables();
+      tables.quota.register(KEY, TIER_LIMITS.starter, ONE_LANE);
+      const open: number[] = [];
+      let now = T0;
+      for (let step = 0; step < 400; step++) {
+        now += random.int(20 * SECOND);
+        const { attempt } = tables.admit({ now });
+        if (attempt !== undefined) open.push(attempt);
+        if (open.length > 3 || (open.length > 0 && random.next() < 0.5))
+          tables.end(open.splice(random.int(open.length), 1)[0] ?? 0, {
+            now,
+            ending: random.pick(["answered", "answered", "lost", "never-left"]),
+          });
+        if (random.next() < 0.05) tables.forget();
+      }
+      const { hour, day } = quotaUse(tables.quota.load(KEY), now);
+      const fresh = quotaUse(reopened(tables).quota.load(KEY), now);
+      expect([fresh.hour, fresh.day]).toEqual([hour, day]);
+    }
+  });
+
+  test.each(["before", "after"] as const)(
+    "an ending counts once when its row is closed %s it, also when the key was not in memory",
+    (order) => {
+      const tables = openTables();
+      tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+      const [first = 0, second = 0] = [1, 2, 3].map(() => tables.admit({ now: T0 }).attempt);
+      for (const attempt of [first, second]) {
+        tables.forget();
+        const close = () => tables.db.exec(`UPDATE attempt SET ended_at = ${T0} WHERE seq = ${attempt}`);
+        if (order === "before") close();
+        tables.quota.end(
+          { key: KEY, attempt, lane: "obligation", cost: 1, admittedAt: T0, deadlineAt: T0 + 30 * SECOND, ending: "answered" },
+          T0 + SECOND,
+        );
+        if (order === "after") close();
+      }
+      const state = tables.quota.load(KEY);
+      expect([quotaUse(state, T0 + SECOND).hour.used, state.flying]).toEqual([3, 1]);
+      expect(reopened(tables).quota.load(KEY).flying).toBe(1);
+      expect(quotaUse(state, T0 + 2 * HOUR).hour.used).toBe(1);
+    },
+  );
+
+  test("attempts a crash left open count from recovery", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+    for (let i = 0; i < 7; i++) tables.admit({ now: T0 });
+    const after = reopened(tables);
+    const found = after.quota.recoverOpen(T0 + 20 * MINUTE);
+    tables.db.exec(`UPDATE attempt SET ended_at = ${T0} WHERE ended_at IS NULL`);
+    expect(found).toBe(7);
+    expect(quotaUse(after.quota.load(KEY), T0 + 80 * MINUTE).hour.used).toBe(7);
+    expect(quotaUse(after.quota.load(KEY), T0 + 83 * MINUTE).hour.used).toBe(0);
+  });
+
+  test("a park is obeyed after a restart", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+    const { attempt } = tables.admit({ now: T0 });
+    tables.end(attempt ?? 0, { now: T0 + SECOND, ending: "limited", retryAfterMs: 5 * HOUR });
+    const { parkedUntil } = reopened(tables).quota.load(KEY);
+    expect(parkedUntil).toBeGreaterThanOrEqual(T0 + SECOND + 5 * HOUR);
+  });
+
+  test("the ledger's time goes on from what the store saw, with the clock set back over a restart", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+    tables.admit({ now: T0 });
+    const seen = reopened(tables).quota.seenAt();
+    expect(seen).toBeGreaterThan(T0 - 6 * SECOND);
+    expect(seen).toBeLessThanOrEqual(T0);
+  });
+
+  test("a restart alone counts nothing anew, however often it comes", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, { perHour: 60, perDay: 500 });
+    for (let i = 0; i < 60; i++) tables.end(tables.admit({ now: T0 + i }).attempt ?? 0, { now: T0 + i });
+    for (const minutes of [25, 50]) {
+      tables.forget();
+      expect(tables.admit({ now: T0 + minutes * MINUTE }).verdict.kind).toBe("wait");
+    }
+    expect(tables.admit({ now: T0 + HOUR + MINUTE }).verdict.kind).toBe("admit");
+  });
+
+  test("what was counted while a clock that was behind made time stand still counts from when the clock is right", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+    tables.end(tables.admit({ now: T0 }).attempt ?? 0, { now: T0 });
+    tables.forget(); // a restart, with the clock thirteen hours behind
+    const behind = T0 - 13 * HOUR;
+    for (let i = 0; i < 59; i++) tables.end(tables.admit({ now: behind + i * MINUTE }).attempt ?? 0, { now: behind + i * MINUTE });
+    expect(tables.admit({ now: behind + HOUR }).verdict.kind).toBe("wait");
+    // The last of them was made a minute ago, as far as anybody knows.
+    expect(tables.admit({ now: T0 + 2 * HOUR }).verdict.kind).toBe("wait");
+    tables.forget();
+    expect(tables.admit({ now: T0 + 2 * HOUR + MINUTE }).verdict.kind).toBe("wait");
+    expect(tables.admit({ now: T0 + 3 * HOUR + 2 * MINUTE }).verdict.kind).toBe("admit");
+  });
+
+  test("what a clock that was behind dated counts by its true time once the clock is right, also where it was set right between two processes", () => {
+    for (const restarted of [false, true]) {
+      const tables = openTables();
+      tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+      const behindMs = 5 * HOUR;
+      const since = T0;
+      for (let i = 0; i < 60; i++) tables.end(tables.admit({ now: T0 + i * SECOND }).attempt ?? 0, { now: T0 + i * SECOND });
+      const redating = createRedating(tables.db, tables.quota);
+      const rightAt = T0 + 10 * MINUTE + behindMs;
+      if (restarted) {
+        tables.one(() => redating.heed({ behind: { ms: behindMs, since } }, T0 + MINUTE));
+        tables.forget();
+        tables.one(() => createRedating(tables.db, tables.quota).begin(rightAt));
+        tables.one(() => redating.heed({ ahead: { leastMs: 0, mostMs: 0 } }, rightAt));
+      } else tables.one(() => redating.heed({ behind: { ms: 0, since }, redate: { ms: behindMs, since } }, rightAt));
+      // All sixty were made in the last ten minutes, though the clock went forward by five hours.
+      expect(tables.admit({ now: rightAt + SECOND }).verdict.kind).toBe("wait");
+      expect(tables.admit({ now: rightAt + 40 * MINUTE }).verdict.kind).toBe("wait");
+      expect(tables.admit({ now: rightAt + 55 * MINUTE }).verdict.kind).toBe("admit");
+      tables.close();
+    }
+  });
+
+  test("what an earlier process knew of holds where the clock is set right before this one has heard the time", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+    const redating = createRedating(tables.db, tables.quota);
+    tables.one(() => redating.heed({ behind: { ms: 5 * HOUR, since: T0 } }, T0));
+    for (let i = 0; i < 60; i++) tables.end(tables.admit({ now: T0 + i * SECOND }).attempt ?? 0, { now: T0 + i * SECOND });
+    tables.forget(); // a restart, still behind; then the clock is set right, and the first answer says so
+    const rightAt = T0 + 10 * MINUTE + 5 * HOUR;
+    tables.one(() => redating.heed({ leaptMs: 5 * HOUR }, rightAt));
+    expect(tables.admit({ now: rightAt }).verdict.kind).toBe("wait");
+    expect(tables.admit({ now: rightAt + HOUR }).verdict.kind).toBe("admit");
+    tables.close();
+  });
+
+  test("a request that may still land is not counted earlier because others were dated too early", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+    tables.end(tables.admit({ now: T0 }).attempt ?? 0, { now: T0, ending: "lost" }); // two minutes and a half from now, at most
+    tables.one(() => createRedating(tables.db, tables.quota).heed({ redate: { ms: MINUTE, since: T0 } }, T0 + MINUTE));
+    expect(quotaUse(tables.quota.load(KEY), T0 + HOUR + 2 * MINUTE).hour.used).toBe(1);
+    expect(quotaUse(tables.quota.load(KEY), T0 + HOUR + 4 * MINUTE).hour.used).toBe(0);
+  });
+
+  test("a park that a clock behind had set lasts as long as it was to last", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+    tables.end(tables.admit({ now: T0 }).attempt ?? 0, { now: T0, ending: "limited", retryAfterMs: HOUR });
+    const rightAt = T0 + MINUTE + 5 * HOUR;
+    tables.one(() => createRedating(tables.db, tables.quota).heed({ redate: { ms: 5 * HOUR, since: T0 } }, rightAt));
+    expect(tables.admit({ now: rightAt + 58 * MINUTE }).verdict.kind).toBe("wait");
+    expect(tables.admit({ now: rightAt + 61 * MINUTE }).verdict.kind).toBe("admit");
+  });
+
+  test("a park that was set before the clock went back lasts no longer once it is right again", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+    tables.end(tables.admit({ now: T0 }).attempt ?? 0, { now: T0, ending: "limited", retryAfterMs: 3 * HOUR });
+    // For an hour a process ran whose clock was a day behind.
+    const rightAt = T0 + HOUR;
+    tables.one(() => createRedating(tables.db, tables.quota).heed({ redate: { ms: DAY, since: T0 - DAY } }, rightAt));
+    expect(tables.admit({ now: T0 + 2 * HOUR }).verdict.kind).toBe("wait");
+    expect(tables.admit({ now: T0 + 3 * HOUR + MINUTE }).verdict.kind).toBe("admit");
+  });
+
+  test("a regenerated key inherits once, also what is in flight", () => {
+    const tables = openTables();
+    const heir = asKeyId("key-2");
+    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+    for (let i = 0; i < 40; i++) tables.end(tables.admit({ now: T0 }).attempt ?? 0, { now: T0 + SECOND });
+    tables.admit({ now: T0 });
+    tables.quota.register(heir, TIER_LIMITS.free, ONE_LANE);
+    expect(tables.quota.inherit(KEY, heir, T0)).toBe(true);
+    expect(tables.quota.inherit(KEY, heir, T0)).toBe(false);
+    expect(quotaUse(reopened(tables).quota.load(heir), T0).hour.used).toBe(41);
+  });
+
+  test("spent cells are deleted, live ones never", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.starter, ONE_LANE);
+    for (let i = 0; i < 300; i++) tables.end(tables.admit({ now: T0 + i * MINUTE }).attempt ?? 0, { now: T0 + i * MINUTE });
+    const cells = (): number => Number(tables.db.prepare("SELECT count(*) AS n FROM quota_cell").get()?.["n"]);
+    const now = T0 + 300 * MINUTE;
+    const before = quotaUse(tables.quota.load(KEY), now);
+    tables.prune(now);
+    expect(quotaUse(reopened(tables).quota.load(KEY), now)).toEqual(before);
+    expect(cells()).toBeLessThan(300 + 70);
+    tables.prune(now + 2 * DAY);
+    expect(cells()).toBe(0);
+  });
+
+  test("an idle key costs no memory", () => {
+    const tables = openTables();
+    for (let i = 0; i < 50; i++) {
+      const key = asKeyId(`key-${i}`);
+      tables.quota.register(key, TIER_LIMITS.free, ONE_LANE);
+      tables.end(tables.admit({ now: T0, key }).attempt ?? 0, { now: T0 });
+    }
+    expect(tables.quota.evict(T0 + HOUR)).toBe(50);
+    expect(tables.quota.evict(T0 + DAY + HOUR)).toBe(0);
+  });
+});
+
+describe("halt", () => {
+  test("no write is admitted after it, reads go on, and it can be lifted", () => {
+    const tables = openTables();
+    tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
+    tables.guardian.stop("halt", "*", "something looks wrong", T0);
+    for (let i = 0; i < 64; i++)
+      expect(tables.admit({ now: T0 + i }).verdict).toMatchObject({ kind: "wait", rule: "halted", since: T0, until: undefined });
+    expect(tables.admit({ now: T0, effect: "read" }).verdict.kind).toBe("admit");
+    expect(reopened(tables).guardian.stopped("halt", SCOUT)).toMatchObject({ scope: "*" });
+    expect(tables.guardian.lift("halt", "*")).toBe(true);
+    expect(tables.admit({ now: T0 }).verdict.kind).toBe("admit");
+  });
+
+  test("a rolled-back halt is no halt", () => {
+    const tables = openTables();
+    expect(() =>
+      tables.one(() => {
+        tables.guardian.stop("halt", SCOUT, "typo", T0);
+        expect(tables.guardian.stopped("halt", SCOUT)).toBeDefined();
+        throw new Error("undone");
+      }),
+    ).toThrow("undone");
+    expect(tables.guardian.stopped("halt", SCOUT)).toBeUndefined();
+  });
+});
