@@ -87,3 +87,6 @@ export function isEventKind(kind: string): kind is EventKind {
 
 /** What a profile adds to the closed list. */
 export type ExtraEventKind = `x:${string}`;
+
+/** Rows of cron schedules and the kinds of their events are named so, before their own name; those of lists are not. */
+export const SCHEDULE_PREFIX = "schedule:";

@@ -8,7 +8,15 @@ import { isObject, parseJson, type Json } from "../core/json.ts";
 import type { Secret } from "../core/secret.ts";
 import { kindOf } from "../webhooks/interpret.ts";
 import type { Doorkeeper } from "../webhooks/receiver/http.ts";
-import { header, utf8, verify, type RawDelivery, type SignedScheme, type Tolerance, type WebhookRules } from "../webhooks/receiver/signatures.ts";
+import {
+  header,
+  utf8,
+  verify,
+  type RawDelivery,
+  type SignedScheme,
+  type Tolerance,
+  type WebhookRules,
+} from "../webhooks/receiver/signatures.ts";
 
 /** A delivery as it was seen, with what is needed to try schemes on it. */
 export interface RecordedDelivery extends RawDelivery {

@@ -6,7 +6,7 @@ import type { EndpointSet } from "../contract/operations.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import { Refused, Retryable } from "../core/errors.ts";
 import type { Member } from "../gateway/member.ts";
-import type { Parts } from "../runtime/parts.ts";
+import type { Door } from "../gateway/gateway.ts";
 
 export interface Examination {
   /** What is thought to be known of the network; the doctor says where it differs. */
@@ -18,7 +18,18 @@ export interface Examination {
 }
 
 /** One finding after another. Throws `Retryable` (`quota_waits`) where the quota has no place for more reads now. */
-export function examineNetwork(parts: Parts, member: Member, examination: Examination): AsyncGenerator<Finding, void, void> {
+/** The parts of the runtime that an examination uses. */
+export interface ExaminationDependencies {
+  readonly door: Door;
+  /** Aborted when the time to drain is over: running work is cut short. */
+  readonly ending: AbortSignal;
+}
+
+export function examineNetwork(
+  parts: ExaminationDependencies,
+  member: Member,
+  examination: Examination,
+): AsyncGenerator<Finding, void, void> {
   return examine({
     ...examination,
     connect:

@@ -7,12 +7,12 @@ import type { TrustTiers } from "../contract/profile/trust-tiers.ts";
 import type { Clock } from "../core/clock.ts";
 import { createAnnouncer, type Announcer } from "../core/events.ts";
 import { SECOND } from "../core/units.ts";
-import type { StandingChange, StandingRow, StandingStore } from "../store/store.ts";
 import { createLessons, FIRST_PROBE_MS, LONGEST_PROBE_MS, type HeldStop, type Lesson, type StandingStop } from "./classify-refusal.ts";
 import { createDriftWatch, type DriftWatch } from "./drift-policy.ts";
 import { createPinBook } from "./pin-memory.ts";
 import { createTrustWatch, type TrustWatch } from "./trust.ts";
 import { readRows, STOP, stopName, stopRow, underProfile } from "./network-state-rows.ts";
+import type { StandingChange, StandingRow, StandingStore } from "../store/network-state.ts";
 
 export interface Standing {
   /** What stands in a request's way now. */

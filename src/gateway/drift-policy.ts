@@ -5,9 +5,9 @@ import type { DriftPolicy, Observation } from "../contract/reading/pins.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
 import { MINUTE } from "../core/units.ts";
-import type { StandingChange, StandingRow } from "../store/store.ts";
 import type { StandingStop } from "./classify-refusal.ts";
 import { DRIFT, driftName, driftRow, SLOWED, slowedRow, type Remembered } from "./network-state-rows.ts";
+import type { StandingChange, StandingRow } from "../store/network-state.ts";
 
 export interface DriftWatch {
   note(operation: string, observations: readonly Observation[]): void;

@@ -15,10 +15,8 @@ import type { Pacer } from "../limits/pacing.ts";
 import type { AdmissionRequest, AttemptEnd, Verdict } from "../limits/admission.ts";
 import type { Cap } from "../limits/spending.ts";
 import type { LedgerTime } from "../limits/ledger-clock.ts";
-import type { Attempt, Intent } from "../outbox/intent.ts";
-import type { Admission, Admit, Paid, Store } from "../store/store.ts";
-import { announceIntent } from "../outbox/announce.ts";
-import type { Conclusion } from "../outbox/follow-up.ts";
+import type { Attempt, Conclusion, Intent, IntentChange } from "../outbox/intent.ts";
+import type { Store } from "../store/store.ts";
 import { createCredentials, type Credentials } from "./credentials.ts";
 import { KEY_LOOK_MS, type KeyWatch } from "./keys.ts";
 import type { Member } from "./member.ts";
@@ -26,6 +24,7 @@ import { createPlaces, type Places } from "./semaphore.ts";
 import { currencyOf, priceOf } from "./prices.ts";
 import { lackedBy, operationOf, ownLimitsOf, payloadHash } from "./permissions.ts";
 import type { Standing } from "./breakers.ts";
+import type { Admission, Admit, Paid } from "../store/admission.ts";
 
 export interface DoorOptions {
   readonly client: Client;
@@ -45,6 +44,8 @@ export interface DoorOptions {
   readonly holdMs: number;
   /** What follows from an intent's outcome, stored in the transaction that records it. */
   readonly conclude: (member: Member, intent: Intent, outcome: Outcome) => Conclusion;
+  /** Announces the state of an intent after an attempt. */
+  readonly announce: (member: Member, intent: Intent, change: IntentChange) => void;
 }
 
 export type DoorAnswer =
@@ -330,7 +331,7 @@ async function record(
     ...status,
     tookMs,
   });
-  if (intent !== undefined && follows !== undefined) announceIntent(announcer, member, intent, follows.change, clock.now());
+  if (intent !== undefined && follows !== undefined) options.announce(member, intent, follows.change);
 }
 
 /** What the network says an action cost. */

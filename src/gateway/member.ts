@@ -3,13 +3,13 @@ import { LANES, type Lane } from "../contract/operations.ts";
 import type { NetworkRecord, Post } from "../contract/records.ts";
 import type { TierLimits } from "../contract/tiers.ts";
 import type { KeyId } from "../core/ids.ts";
-import type { Nudge } from "../store/inbox.ts";
 import { floorsOf } from "../limits/configured-limits.ts";
 import type { LaneFloors } from "../limits/lanes.ts";
 import { PARTS, type Part } from "../store/sources.ts";
-import type { Proof } from "../outbox/intent.ts";
 import type { OperationRules } from "../specialist/operation-rules.ts";
 import type { Specialist } from "../specialist/specialist.ts";
+import type { Nudge } from "../store/deliveries.ts";
+import type { Proof } from "../store/outbox.ts";
 
 /** Why a lane sends nothing now. Kept in memory only: the rows say the same when asked again. */
 export interface LaneWait {

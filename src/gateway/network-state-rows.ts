@@ -4,8 +4,8 @@ import type { Profile } from "../contract/profile/profile.ts";
 import { DRIFT_KINDS, SEVERITIES } from "../contract/reading/pins.ts";
 import { RECORDS } from "../contract/operations.ts";
 import { sha256, type Json, type JsonObject } from "../core/json.ts";
-import type { StandingRow } from "../store/store.ts";
 import type { HeldStop } from "./classify-refusal.ts";
+import type { StandingRow } from "../store/network-state.ts";
 
 export const STOP = "stop";
 export const DRIFT = "drift";

@@ -3,19 +3,34 @@ import type { Call, Outcome } from "../contract/call.ts";
 import type { NetworkRecord } from "../contract/records.ts";
 import { HOUR } from "../core/units.ts";
 import type { Member } from "./member.ts";
-import type { Parts } from "../runtime/parts.ts";
+import type { Profile } from "../contract/profile/profile.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Store } from "../store/store.ts";
+import type { Standing } from "./breakers.ts";
+import type { Door } from "./gateway.ts";
 import { lackedBy } from "./permissions.ts";
 
 /** Where it could not be learnt, it is asked for again after this. */
 const ASK_AGAIN_MS = HOUR;
 
+/** The parts of the runtime that a look at our own account uses. */
+export interface AccountDependencies {
+  readonly clock: Clock;
+  readonly store: Store;
+  readonly profile: Profile;
+  readonly door: Door;
+  readonly standing: Standing;
+  /** Aborted when the time to drain is over: running work is cut short. */
+  readonly ending: AbortSignal;
+}
+
 /** Whether the network is to be asked now: where the id is neither given nor known, or its trust decides something. */
-export function wantsAccount({ clock, standing }: Parts, member: Member): boolean {
+export function wantsAccount({ clock, standing }: AccountDependencies, member: Member): boolean {
   return (member.accountId === undefined && clock.now() >= member.askAccountAt) || standing.trust.isDue(member.specialist.handle);
 }
 
 /** Asks the network, where that is wanted. Costs one read. */
-export async function learnAccount(parts: Parts, member: Member): Promise<void> {
+export async function learnAccount(parts: AccountDependencies, member: Member): Promise<void> {
   if (!wantsAccount(parts, member)) return;
   const now = parts.clock.now();
   const { trust } = parts.standing;
@@ -39,7 +54,7 @@ function accountCall(member: Member): Call {
 }
 
 /** Whether the network takes a key that it refused: one read, of the account or, where the network has no such read, of the feed. */
-export async function takesKey(parts: Parts, member: Member): Promise<boolean> {
+export async function takesKey(parts: AccountDependencies, member: Member): Promise<boolean> {
   const { door, profile, ending } = parts;
   const account = accountCall(member);
   const offered =
@@ -54,7 +69,7 @@ export async function takesKey(parts: Parts, member: Member): Promise<boolean> {
 const SAYS_WHO_ASKS: readonly Outcome["class"][] = ["confirmed", "pending", "refused"];
 
 /** The first confirmed post, or a record of the account itself, tells the id as well; the record also tells its trust. */
-export async function learnFrom(parts: Parts, member: Member, record: NetworkRecord | undefined): Promise<void> {
+export async function learnFrom(parts: AccountDependencies, member: Member, record: NetworkRecord | undefined): Promise<void> {
   if (record === undefined) return;
   const same = (handle: string | undefined): boolean => handle?.toLowerCase() === member.specialist.handle.toLowerCase();
   if (record.kind === "agent" && (same(record.handle) || record.id === member.accountId))

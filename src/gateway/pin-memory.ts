@@ -1,7 +1,7 @@
 /** Where each operation's answers have been read: kept over restarts, or what changed in the night would be believed in the morning. */
 import { clearPins, createPins, pinsAsData, restorePins, settledPins, type Pins } from "../contract/reading/pins.ts";
-import type { StandingChange, StandingRow } from "../store/store.ts";
 import { PINS } from "./network-state-rows.ts";
+import type { StandingChange, StandingRow } from "../store/network-state.ts";
 
 export interface PinBook {
   /** The same object each time, for whoever reads the operation's answers. */

@@ -3,9 +3,9 @@ import { trustOf, type TrustTiers } from "../contract/profile/trust-tiers.ts";
 import type { Agent } from "../contract/records.ts";
 import type { Clock } from "../core/clock.ts";
 import { HOUR, MINUTE } from "../core/units.ts";
-import type { StandingChange, StandingRow } from "../store/store.ts";
 import type { StandingStop } from "./classify-refusal.ts";
 import { readTrust, trustRow, type TrustHeard } from "./network-state-rows.ts";
+import type { StandingChange, StandingRow } from "../store/network-state.ts";
 
 export interface TrustWatch {
   /** The trust tier a specialist has, or the network's own word where the profile has none; undefined where it never said. */

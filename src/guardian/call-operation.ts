@@ -6,12 +6,12 @@ import { newIntentId } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Intent, IntentState } from "../outbox/intent.ts";
 import { brake } from "../specialist/brakes.ts";
-import type { DraftIntent } from "../store/runs.ts";
 import { runHandler } from "../specialist/run.ts";
 import type { Member } from "../gateway/member.ts";
-import type { Parts } from "../runtime/parts.ts";
+import type { Dependencies } from "../runtime/dependencies.ts";
 import { readFor } from "../handlers/reads.ts";
 import { sendOne } from "../outbox/send.ts";
+import type { DraftIntent } from "../specialist/intent-draft.ts";
 
 export interface Calling {
   readonly operation: string;
@@ -37,7 +37,7 @@ export type CallResult =
 const KIND = "guardian.call";
 
 /** Throws `Refused` where a rule says no before anything is recorded, `Retryable` where a read came back incomplete. */
-export async function callOperation(parts: Parts, member: Member, call: Calling): Promise<CallResult> {
+export async function callOperation(parts: Dependencies, member: Member, call: Calling): Promise<CallResult> {
   if (member.rules.of(call.operation).effect === "read") {
     const result = await readFor(parts, member, call, parts.ending);
     return "value" in result
@@ -51,7 +51,7 @@ export async function callOperation(parts: Parts, member: Member, call: Calling)
 }
 
 /** Recorded as the decision of a handling, so that every rule for those holds: allow-list, brakes, approvals. */
-async function record(parts: Parts, member: Member, call: Calling): Promise<string> {
+async function record(parts: Dependencies, member: Member, call: Calling): Promise<string> {
   const { clock, random, store } = parts;
   const { specialist } = member;
   const now = clock.now();

@@ -4,8 +4,9 @@ import { Misconfigured } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
 import { EVERYONE } from "../limits/admission.ts";
 import { GUARDIAN, ownerOf, scopeOf } from "../limits/spending.ts";
-import type { OpenAttempt, Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { wakeAll, type Hand, type Ordered } from "./wake-waiting.ts";
+import type { OpenAttempt } from "../store/controls.ts";
 
 /** Without a handle: everyone. */
 export interface Scope {

@@ -10,12 +10,14 @@ import { mayHaveHappened } from "../outbox/reconcile.ts";
 import { EVERYONE } from "../limits/admission.ts";
 import { frozenBecause, GUARDIAN, scopeOf } from "../limits/spending.ts";
 import { remedyFor, thawCommand } from "../limits/wait-rules.ts";
-import type { EventRow, Frozen, Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import type { Member } from "../gateway/member.ts";
-import type { Parts } from "../runtime/parts.ts";
+import type { Dependencies } from "../runtime/dependencies.ts";
 import { showSpecialist, type ParkedShown, type SourceShown, type WaitShown } from "./status.ts";
 import type { StandingStop } from "../gateway/classify-refusal.ts";
 import { rememberedStanding, type Standing } from "../gateway/breakers.ts";
+import type { Frozen } from "../store/controls.ts";
+import type { EventRow } from "../store/history.ts";
 
 export interface Reason {
   readonly rule: string;
@@ -48,7 +50,7 @@ export interface Asking {
   readonly store: Store;
   readonly clock: Clock;
   /** Where a runtime is at work. */
-  readonly parts?: Parts;
+  readonly parts?: Dependencies;
   readonly memberOf: (handle: string) => Promise<Member | undefined>;
 }
 
@@ -143,14 +145,14 @@ async function reasonsOf(asking: Asking, intent: Intent): Promise<Reason[]> {
 }
 
 /** Nobody sends: the process is not there, or the specialist is none of its any more. */
-function notRunning(parts: Parts | undefined): Reason {
+function notRunning(parts: Dependencies | undefined): Reason {
   return parts === undefined
     ? { rule: "not_running", message: "nothing runs on this store now" }
     : { rule: "not_defined", message: "what runs has no definition of the specialist any more" };
 }
 
 /** What the door says of it now. */
-async function heldBy({ store }: Asking, { door }: Parts, member: Member, intent: Intent): Promise<Reason[]> {
+async function heldBy({ store }: Asking, { door }: Dependencies, member: Member, intent: Intent): Promise<Reason[]> {
   const verdict = await door.explain(member, intent);
   if (verdict.kind === "refuse") return [{ rule: verdict.code, message: verdict.message, lane: verdict.lane, since: verdict.since }];
   const lined = member.waits?.get(intent.lane);

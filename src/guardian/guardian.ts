@@ -6,7 +6,7 @@ import type { JsonObject } from "../core/json.ts";
 import { knownSentAt } from "../outbox/sent-at.ts";
 import type { Intent, IntentChange, IntentState } from "../outbox/intent.ts";
 import { mayHaveHappened } from "../outbox/reconcile.ts";
-import type { KeptDelivery, Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { announceIntent } from "../outbox/announce.ts";
 import { callOperation, type CallResult } from "./call-operation.ts";
 import { follow } from "../outbox/follow-up.ts";
@@ -19,6 +19,7 @@ import { readDeliveries, readDelivery, type DeliveryQuery, type DeliveryShown } 
 import { known, stops, type Stops } from "./controls.ts";
 import { rememberedStanding } from "../gateway/breakers.ts";
 import { explain, type Explanation } from "./explain.ts";
+import type { KeptDelivery } from "../store/history.ts";
 
 export interface LogQuery {
   readonly handle?: string;

@@ -1,8 +1,9 @@
 /** Webhook deliveries that nobody handled or understood, as people read them. */
 import { Refused } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
-import type { KeptDelivery, Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { pageOf, type Page } from "./page.ts";
+import type { KeptDelivery } from "../store/history.ts";
 
 export interface DeliveryShown extends KeptDelivery {
   /** What came, as the sender wrote it: nobody's words. Bytes that are no UTF-8 are replaced. */

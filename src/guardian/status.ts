@@ -10,12 +10,13 @@ import { toldUnread, type Unread } from "../polling/read-failures.ts";
 import { lastWentOnAt } from "../outbox/sent-at.ts";
 import type { Intent } from "../outbox/intent.ts";
 import type { Stop } from "../limits/admission.ts";
-import type { Frozen, Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import type { KeyTrouble, Member } from "../gateway/member.ts";
 import type { StandingStop } from "../gateway/classify-refusal.ts";
 import { rememberedStanding } from "../gateway/breakers.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { WebhooksShown } from "../webhooks/webhooks.ts";
+import type { Frozen } from "../store/controls.ts";
 
 export interface UseOfLimit {
   readonly used: number;

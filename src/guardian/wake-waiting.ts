@@ -2,12 +2,12 @@
 import type { Clock } from "../core/clock.ts";
 import type { Store } from "../store/store.ts";
 import { endWaits, type Member } from "../gateway/member.ts";
-import type { Parts } from "../runtime/parts.ts";
+import type { Dependencies } from "../runtime/dependencies.ts";
 
 export interface Hand {
   readonly store: Store;
   readonly clock: Clock;
-  readonly parts: Parts | undefined;
+  readonly parts: Dependencies | undefined;
   readonly running: () => readonly Member[];
   readonly memberOf: (handle: string) => Promise<Member | undefined>;
 }
@@ -23,7 +23,7 @@ export function wakeAll({ running, parts }: Hand, rules: readonly string[] = [])
 }
 
 /** What holds a lane in memory for one of these rules is forgotten, and everything looked at again. */
-function wake(parts: Parts | undefined, member: Member, rules: readonly string[]): void {
+function wake(parts: Dependencies | undefined, member: Member, rules: readonly string[]): void {
   if (parts === undefined) return;
   member.freed++;
   endWaits(member, ({ rule }) => rules.includes(rule));

@@ -5,14 +5,42 @@ import type { JsonObject } from "../core/json.ts";
 import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { ClaimedEvent } from "../store/inbox.ts";
 import { brake } from "../specialist/brakes.ts";
-import type { DraftIntent, StoredIntent } from "../store/runs.ts";
 import type { ReadCall, ReadResult, RunRequest } from "../specialist/run-request.ts";
 import { runHandler, RunInterrupted, type EventHandler, type RunResult } from "../specialist/run.ts";
 import { announceIntent } from "../outbox/announce.ts";
 import { isStoreLost } from "../store/store-lost.ts";
 import type { Member } from "../gateway/member.ts";
-import type { Parts } from "../runtime/parts.ts";
-import { draftReceipt, handlerOf, receiptEvent } from "../outbox/receipts.ts";
+import type PQueue from "p-queue";
+import type { Clock } from "../core/clock.ts";
+import type { Announcer } from "../core/events.ts";
+import type { Logger } from "../core/log.ts";
+import type { Random } from "../core/random.ts";
+import type { Part } from "../store/sources.ts";
+import type { Store } from "../store/store.ts";
+import type { Isolation } from "./worker/worker-pool.ts";
+import { draftReceipt, receiptEvent } from "../outbox/receipts.ts";
+import type { DraftIntent, StoredIntent } from "../specialist/intent-draft.ts";
+import { handlerOf } from "../specialist/handlers.ts";
+
+/** The parts of the runtime that the handling of events uses. */
+export interface HandlerDependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly announcer: Announcer;
+  readonly store: Store;
+  /** Bounds how many handlers run at once. */
+  readonly handlers: PQueue;
+  /** Runs definitions that ask for a thread; undefined where everything runs in this one. */
+  readonly isolation: Isolation | undefined;
+  readonly fetch: typeof globalThis.fetch;
+  /** Aborted when the runtime begins to stop: nothing new begins. */
+  readonly stopping: AbortSignal;
+  /** Aborted when the time to drain is over: running work is cut short. */
+  readonly ending: AbortSignal;
+  /** Reports that a kind of work of a specialist has something to do. */
+  readonly wake: (member: Member, part: Part) => void;
+}
 
 /** Events taken at once: enough to share commits, few enough to give back quickly when stopping. */
 const CLAIM = 16;
@@ -21,7 +49,7 @@ const RETRY_DELAYS_MS: readonly number[] = [5 * SECOND, 30 * SECOND, 5 * MINUTE,
 
 /** Handles what is due for one specialist, one event after the other. Answers whether there may be more. */
 export async function handleEvents(
-  parts: Parts,
+  parts: HandlerDependencies,
   member: Member,
   read: (member: Member, call: ReadCall, signal: AbortSignal) => Promise<ReadResult>,
 ): Promise<boolean> {
@@ -50,7 +78,12 @@ export async function handleEvents(
 }
 
 /** Answers whether the event is done. */
-async function handleOne(parts: Parts, member: Member, event: ClaimedEvent, read: Parameters<typeof handleEvents>[2]): Promise<boolean> {
+async function handleOne(
+  parts: HandlerDependencies,
+  member: Member,
+  event: ClaimedEvent,
+  read: Parameters<typeof handleEvents>[2],
+): Promise<boolean> {
   const { store, clock, announcer } = parts;
   const { specialist } = member;
   const handler = handlerOf(specialist, event.kind);
@@ -79,7 +112,7 @@ async function handleOne(parts: Parts, member: Member, event: ClaimedEvent, read
 }
 
 /** A failure is tried again with growing pauses; what stays broken is parked, so that nothing is lost and nothing spins. */
-async function giveBack(parts: Parts, member: Member, event: ClaimedEvent, error: unknown): Promise<void> {
+async function giveBack(parts: HandlerDependencies, member: Member, event: ClaimedEvent, error: unknown): Promise<void> {
   const { store, clock, announcer, log } = parts;
   const message = messageOf(error);
   const stopped = error instanceof RunInterrupted && error.code === "run_stopped";
@@ -103,7 +136,7 @@ async function giveBack(parts: Parts, member: Member, event: ClaimedEvent, error
 }
 
 async function runOne(
-  parts: Parts,
+  parts: HandlerDependencies,
   member: Member,
   event: ClaimedEvent,
   handler: EventHandler,
@@ -135,7 +168,7 @@ function isEmpty(state: JsonObject): boolean {
 }
 
 function finish(
-  parts: Parts,
+  parts: HandlerDependencies,
   member: Member,
   event: ClaimedEvent,
   result: Extract<RunResult, { readonly kind: "finished" }>,
@@ -153,6 +186,6 @@ function finish(
   });
 }
 
-function announceDecision(parts: Parts, member: Member, draft: DraftIntent | undefined, stored: StoredIntent): void {
+function announceDecision(parts: HandlerDependencies, member: Member, draft: DraftIntent | undefined, stored: StoredIntent): void {
   if (draft !== undefined) announceIntent(parts.announcer, member, draft, stored, parts.clock.now());
 }

@@ -3,10 +3,17 @@ import { Refused, Retryable } from "../core/errors.ts";
 import type { ReadCall, ReadResult } from "../specialist/run-request.ts";
 import { asJson } from "../outbox/receipts.ts";
 import type { Member } from "../gateway/member.ts";
-import type { Parts } from "../runtime/parts.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Door } from "../gateway/gateway.ts";
+
+/** The parts of the runtime that a read of a handler uses. */
+export interface ReadDependencies {
+  readonly clock: Clock;
+  readonly door: Door;
+}
 
 /** Throws `Refused` where the network or a rule says no, `Retryable` where nothing complete came back. */
-export async function readFor(parts: Parts, member: Member, call: ReadCall, signal: AbortSignal): Promise<ReadResult> {
+export async function readFor(parts: ReadDependencies, member: Member, call: ReadCall, signal: AbortSignal): Promise<ReadResult> {
   const answer = await parts.door.read(member, call, { signal });
   if (answer.kind === "waits") return { suspendedUntil: answer.until, reason: answer.message };
   if (answer.kind === "refused") throw new Refused(answer.code, answer.message);

@@ -2,8 +2,9 @@
 import type { NetworkRecord } from "../contract/records.ts";
 import { MINUTE } from "../core/units.ts";
 import { dateOf } from "./sent-at.ts";
-import { UNDATED, type Alike, type Alikes, type Requests } from "./intent.ts";
+import { UNDATED } from "./intent.ts";
 import { findSame, type Myself } from "./read-back.ts";
+import type { Alike, Alikes, Requests } from "../store/outbox.ts";
 
 /** So much earlier or later by the network's own clock may be at once: its servers may differ, and what is sent may land late. */
 const AT_ONCE_MS = 15 * MINUTE;

@@ -1,20 +1,13 @@
 /** What follows from what became of an intent: the receipt for its author, and what is followed from now on. */
-import type { NewEvent, WatchWrite } from "../contract/event.ts";
+import type { WatchWrite } from "../contract/event.ts";
 import type { Outcome } from "../contract/call.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { Receipt } from "../contract/event-kinds.ts";
 import { SECOND } from "../core/units.ts";
 import { conclude, type DoubtTiming } from "./transitions.ts";
-import type { Intent, IntentChange } from "./intent.ts";
+import type { Conclusion, Intent, IntentChange } from "./intent.ts";
 import { receiptEvent } from "./receipts.ts";
 import type { Member } from "../gateway/member.ts";
-
-export interface Conclusion {
-  readonly change: IntentChange;
-  readonly events: readonly NewEvent[];
-  readonly watches: readonly WatchWrite[];
-}
-
 /** The first look after a lost answer; most lost answers can be found at once. */
 const FIRST_CHECK_MS = 2 * SECOND;
 

@@ -7,7 +7,7 @@ import { MAY_BE_CUT_OFF } from "../contract/reading/read-answer.ts";
 import type { NetworkRecord } from "../contract/records.ts";
 import { HOUR } from "../core/units.ts";
 import type { ListReading, Member } from "../gateway/member.ts";
-import type { Parts } from "../runtime/parts.ts";
+import type { OutboxDependencies } from "./outbox-dependencies.ts";
 
 /** Pages of a list read before it counts as incomplete: a hundredth of an hour's requests, within these. */
 const LEAST_PAGES = 5;
@@ -43,7 +43,7 @@ export interface BackTo {
 
 /** Reads a list back to a sending; undefined when a page could not be read. */
 export async function readBackTo(
-  parts: Parts,
+  parts: OutboxDependencies,
   member: Member,
   operation: string,
   { sentAt, since }: BackTo,
@@ -62,13 +62,13 @@ export async function readBackTo(
 }
 
 /** Forgets what nobody waits for any more. */
-export function dropReadings({ clock }: Parts, member: Member, awaited: boolean): void {
+export function dropReadings({ clock }: OutboxDependencies, member: Member, awaited: boolean): void {
   if (!awaited) return void (member.readings = undefined);
   for (const [operation, { begunAt }] of member.readings ?? [])
     if (clock.monotonic() - begunAt > KEPT_MS) member.readings?.delete(operation);
 }
 
-function begin({ clock }: Parts, member: Member, operation: string, since: number): ListReading {
+function begin({ clock }: OutboxDependencies, member: Member, operation: string, since: number): ListReading {
   const readings = (member.readings ??= new Map());
   const kept = readings.get(operation);
   if (kept !== undefined && kept.begunAt >= since && clock.monotonic() - kept.begunAt <= KEPT_MS) return kept;
@@ -87,7 +87,12 @@ function begin({ clock }: Parts, member: Member, operation: string, since: numbe
   return reading;
 }
 
-async function nextPage(parts: Parts, member: Member, operation: string, reading: ListReading): Promise<NoRoom | "unreadable" | undefined> {
+async function nextPage(
+  parts: OutboxDependencies,
+  member: Member,
+  operation: string,
+  reading: ListReading,
+): Promise<NoRoom | "unreadable" | undefined> {
   const { cursor } = reading;
   const input = { limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) };
   const answer = await parts.door.read(member, { operation, input }, { lane: "obligation", signal: parts.ending });

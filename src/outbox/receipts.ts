@@ -3,21 +3,11 @@ import type { NewEvent } from "../contract/event.ts";
 import type { Receipt } from "../contract/event-kinds.ts";
 import { eventId } from "../contract/event-id.ts";
 import { isObject, type Json, type JsonObject } from "../core/json.ts";
-import { SCHEDULE_PREFIX } from "../store/sources.ts";
-import type { DraftIntent, IntentRefusal } from "../store/runs.ts";
-import type { EventHandler } from "../specialist/run.ts";
 import type { Specialist } from "../specialist/specialist.ts";
+import type { DraftIntent, IntentRefusal } from "../specialist/intent-draft.ts";
+import { handlerOf } from "../specialist/handlers.ts";
 
 export const RECEIPT_KINDS = ["intent.confirmed", "intent.refused", "intent.pending", "intent.parked"] as const;
-
-export function handlerOf(specialist: Specialist, kind: string): EventHandler | undefined {
-  if (kind.startsWith(SCHEDULE_PREFIX)) {
-    const schedule = specialist.schedules.find(({ name }) => `${SCHEDULE_PREFIX}${name}` === kind);
-    return schedule === undefined ? undefined : (_payload, act) => schedule.run(act);
-  }
-  const handlers: { readonly [kind: string]: EventHandler | undefined } = specialist.on;
-  return Object.hasOwn(handlers, kind) ? handlers[kind] : undefined;
-}
 
 /** The event that tells an author what became of an intent; undefined where nobody listens. */
 export function receiptEvent(specialist: Specialist, kind: string, receipt: Receipt, hops: number): NewEvent | undefined {

@@ -2,7 +2,8 @@
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import { REFUSED_AFTER_UNKNOWN } from "./transitions.ts";
 import { dateOf } from "./sent-at.ts";
-import { UNDATED, type Intent, type IntentChange, type Proof } from "./intent.ts";
+import { UNDATED, type Intent, type IntentChange } from "./intent.ts";
+import type { Proof } from "../store/outbox.ts";
 
 /** "Absent" must be seen this often, after the quiet period, before an action is sent again. */
 export const ABSENT_LOOKS = 2;

@@ -1,17 +1,8 @@
 /** Intents in doubt: the network is read back until it shows what happened, or a person has to say. */
 import type { NetworkRecord } from "../contract/records.ts";
 import { dateOf, knownSentAt } from "./sent-at.ts";
-import { UNDATED, type Intent, type IntentChange, type Proof } from "./intent.ts";
-import {
-  findEffect,
-  findSame,
-  findOtherWords,
-  provesReading,
-  readBackOf,
-  wouldShow,
-  type Myself,
-  type ReadBack,
-} from "./read-back.ts";
+import { UNDATED, type Intent, type IntentChange } from "./intent.ts";
+import { findEffect, findSame, findOtherWords, provesReading, readBackOf, wouldShow, type Myself, type ReadBack } from "./read-back.ts";
 import { ABSENT_LOOKS, MAX_ATTEMPTS, reconcile, refusalOf, type Look } from "./reconcile.ts";
 import { tellApart, type Shown, type ToldApart } from "./disambiguate.ts";
 import { announceIntent } from "./announce.ts";
@@ -19,7 +10,8 @@ import { follow } from "./follow-up.ts";
 import { dropReadings, readBackTo, type NoRoom, type Read } from "./read-back-list.ts";
 import { MINUTE } from "../core/units.ts";
 import type { Doubt, Member, WantedLook } from "../gateway/member.ts";
-import type { Parts } from "../runtime/parts.ts";
+import type { OutboxDependencies } from "./outbox-dependencies.ts";
+import type { Proof } from "../store/outbox.ts";
 
 const BATCH = 8;
 /** A list is read back to so long before the sending, since the clocks of both sides may differ. */
@@ -44,7 +36,7 @@ type Proven = Proof & { readonly kind: "proof" };
 const UNPROVEN: Proof = { proven: false, found: 0, missed: 0, latenessMs: 0 };
 
 /** Looks at what is in doubt and due. Answers whether there may be more. */
-export async function settleDoubts(parts: Parts, member: Member): Promise<boolean> {
+export async function settleDoubts(parts: OutboxDependencies, member: Member): Promise<boolean> {
   const intents = await parts.store.doubtfulIntents(member.specialist.handle, parts.clock.now(), BATCH);
   // All at once, so that one reading of a list serves them all.
   const looks = intents.map((intent) => ({ intent, ...wantLook(parts, member, intent) }));
@@ -60,7 +52,12 @@ export async function settleDoubts(parts: Parts, member: Member): Promise<boolea
 }
 
 /** One look; answers until when it has to wait where the quota has no room for it. */
-async function settleOne(parts: Parts, member: Member, intent: Intent, { knownAt, look: wanted }: Due): Promise<NoRoom | undefined> {
+async function settleOne(
+  parts: OutboxDependencies,
+  member: Member,
+  intent: Intent,
+  { knownAt, look: wanted }: Due,
+): Promise<NoRoom | undefined> {
   const { store, clock, announcer, profile } = parts;
   // Before the look: made in vain for want of room for the control, looks would use up what there is, again and again.
   const proof = await proofFor(parts, member, intent, wanted);
@@ -105,7 +102,7 @@ function settled(intent: Intent, change: IntentChange): IntentChange {
   return change.state === "ready" && intent.attempt === 0 ? { ...change, everUnknown: false } : change;
 }
 
-async function waitForRoom(parts: Parts, intent: Intent, { until }: NoRoom): Promise<void> {
+async function waitForRoom(parts: OutboxDependencies, intent: Intent, { until }: NoRoom): Promise<void> {
   const change = {
     state: "in_doubt",
     nextAt: until,
@@ -121,7 +118,7 @@ function nameOf({ seq, attempt }: Intent): string {
 }
 
 /** When this process came to know of a doubt, and that a look at it is due. A wall clock set forward ends no quiet period. */
-function wantLook({ clock }: Parts, member: Member, intent: Intent): { readonly doubt: Doubt; readonly look: WantedLook } {
+function wantLook({ clock }: OutboxDependencies, member: Member, intent: Intent): { readonly doubt: Doubt; readonly look: WantedLook } {
   const now = clock.monotonic();
   const doubts = (member.doubts ??= new Map());
   let doubt = doubts.get(nameOf(intent));
@@ -140,7 +137,7 @@ interface Seen {
   readonly begunAt: number;
 }
 
-async function lookFor(parts: Parts, member: Member, intent: Intent, since: number): Promise<Seen | NoRoom> {
+async function lookFor(parts: OutboxDependencies, member: Member, intent: Intent, since: number): Promise<Seen | NoRoom> {
   const readBack = readBackOf(intent);
   const read = readBack === undefined ? undefined : await readAll(parts, member, intent, readBack, since);
   if (read?.kind === "no-room") return read;
@@ -150,7 +147,7 @@ async function lookFor(parts: Parts, member: Member, intent: Intent, since: numb
 }
 
 async function lookAt(
-  parts: Parts,
+  parts: OutboxDependencies,
   member: Member,
   intent: Intent,
   readBack: ReadBack | undefined,
@@ -180,7 +177,7 @@ async function lookAt(
 }
 
 async function ownOf(
-  { store }: Parts,
+  { store }: OutboxDependencies,
   intent: Intent,
   found: readonly string[],
   shown: Shown,
@@ -193,7 +190,7 @@ async function ownOf(
 }
 
 /** Where the same vote again takes it back, a vote that is not there may be two. */
-async function mayBeUndone({ store }: Parts, intent: Intent): Promise<boolean> {
+async function mayBeUndone({ store }: OutboxDependencies, intent: Intent): Promise<boolean> {
   return intent.operation === "posts.vote" && (await store.intentsAlike(intent, 1)).others.length > 0;
 }
 
@@ -206,7 +203,7 @@ function undatedIn(networkAt = Infinity): (intent: Intent) => Intent {
 }
 
 /** Those of these that no other action is known to have brought about. */
-async function unclaimed({ store }: Parts, intent: Intent, refs: readonly string[]): Promise<readonly string[]> {
+async function unclaimed({ store }: OutboxDependencies, intent: Intent, refs: readonly string[]): Promise<readonly string[]> {
   const claimed = await store.claimedRefs(
     intent,
     refs.filter((ref) => ref !== ""),
@@ -216,7 +213,7 @@ async function unclaimed({ store }: Parts, intent: Intent, refs: readonly string
 
 /** All that could show the effect; undefined when nothing could be read. A list read before `since` would not show what is looked for. */
 async function readAll(
-  parts: Parts,
+  parts: OutboxDependencies,
   member: Member,
   intent: Intent,
   { call, list }: ReadBack,
@@ -248,7 +245,7 @@ function showsAll(record: NetworkRecord): boolean {
  * Whether reading back has been seen to find a confirmed effect of this operation with this key. Absence is worth
  * nothing without that positive control, so it is made when first needed.
  */
-async function proofFor(parts: Parts, member: Member, intent: Intent, wanted: WantedLook): Promise<Proven | NoRoom> {
+async function proofFor(parts: OutboxDependencies, member: Member, intent: Intent, wanted: WantedLook): Promise<Proven | NoRoom> {
   const { keyId } = member;
   if (keyId === undefined) return { ...UNPROVEN, kind: "proof" };
   const proof = { ...(wanted.proof ?? (await parts.store.loadProof(keyId, intent.operation))), kind: "proof" } as const;
@@ -283,12 +280,12 @@ function needsProof(intent: Intent): boolean {
 }
 
 /** Those of the same kind, whose effects must not be taken for this one's. */
-async function othersInDoubt(parts: Parts, member: Member, { id, operation }: Intent): Promise<readonly Intent[]> {
+async function othersInDoubt(parts: OutboxDependencies, member: Member, { id, operation }: Intent): Promise<readonly Intent[]> {
   const doubts = await parts.store.doubtfulIntents(member.specialist.handle, Infinity, MAX_OTHERS);
   return doubts.filter((other) => other.id !== id && other.operation === operation);
 }
 
-async function confirmedLike(parts: Parts, member: Member, intent: Intent): Promise<readonly Intent[]> {
+async function confirmedLike(parts: OutboxDependencies, member: Member, intent: Intent): Promise<readonly Intent[]> {
   const confirmed = await parts.store.intents({
     specialist: member.specialist.handle,
     operation: intent.operation,

@@ -7,14 +7,15 @@ import { announceIntent } from "./announce.ts";
 import { follow } from "./follow-up.ts";
 import { isStoreLost } from "../store/store-lost.ts";
 import { endWaits, freeLanes, land, takeOff, type LaneWait, type Member } from "../gateway/member.ts";
-import type { Parts } from "../runtime/parts.ts";
-import { handlerOf, RECEIPT_KINDS } from "./receipts.ts";
+import type { OutboxDependencies } from "./outbox-dependencies.ts";
+import { RECEIPT_KINDS } from "./receipts.ts";
+import { handlerOf } from "../specialist/handlers.ts";
 
 /** Intents looked at in one go. */
 const BATCH = 32;
 
 /** Sends what is due for one specialist. Answers whether there may be more right away. */
-export async function sendIntents(parts: Parts, member: Member): Promise<boolean> {
+export async function sendIntents(parts: OutboxDependencies, member: Member): Promise<boolean> {
   const { store, clock } = parts;
   const { handle } = member.specialist;
   await expire(parts, member);
@@ -28,7 +29,7 @@ export async function sendIntents(parts: Parts, member: Member): Promise<boolean
 }
 
 /** One attempt. Answers whether it left, so that what waited for it may go next. */
-export async function sendOne(parts: Parts, member: Member, intent: Intent): Promise<boolean> {
+export async function sendOne(parts: OutboxDependencies, member: Member, intent: Intent): Promise<boolean> {
   const { door, log, stopping } = parts;
   if (stopping.aborted || member.waits?.has(intent.lane) === true) return false;
   takeOff(member, intent.seq);
@@ -86,7 +87,7 @@ const CONFLICT_LOOK_MS = 5 * SECOND;
 const LONGEST_OPEN_LOOK_MS = 10 * MINUTE;
 
 async function hold(
-  parts: Parts,
+  parts: OutboxDependencies,
   member: Member,
   intent: Intent,
   wait: { readonly until: number; readonly open?: boolean; readonly rule: string; readonly message: string },
@@ -111,7 +112,7 @@ async function hold(
 
 /** A rule of ours said no for good. What may have happened already is not "refused": a person decides. */
 async function refuse(
-  parts: Parts,
+  parts: OutboxDependencies,
   member: Member,
   intent: Intent,
   why: { readonly code: string; readonly message: string },
@@ -125,7 +126,7 @@ async function refuse(
   parts.wake(member, "events");
 }
 
-async function expire(parts: Parts, member: Member): Promise<void> {
+async function expire(parts: OutboxDependencies, member: Member): Promise<void> {
   const { store, clock, announcer } = parts;
   const now = clock.now();
   for (const intent of await store.expireIntents(member.specialist.handle, now, BATCH))

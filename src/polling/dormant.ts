@@ -1,12 +1,18 @@
 /** Lists and schedules that no definition asks for any more: never due, and kept, so that one that comes back goes on where it was. */
 import type { JsonObject } from "../core/json.ts";
 import { forgetUnread } from "./read-failures.ts";
-import { SCHEDULE_PREFIX, type SourceRow } from "../store/sources.ts";
+import { type SourceRow } from "../store/sources.ts";
 import type { Member } from "../gateway/member.ts";
-import type { Parts } from "../runtime/parts.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Store } from "../store/store.ts";
+import { SCHEDULE_PREFIX } from "../contract/event-kinds.ts";
 
 /** Stops what is due of these rows. */
-export async function rest(parts: Parts, member: Member, rows: readonly SourceRow[]): Promise<void> {
+export async function rest(
+  parts: { readonly store: Store; readonly clock: Clock },
+  member: Member,
+  rows: readonly SourceRow[],
+): Promise<void> {
   const cursors = rows
     .filter(({ dueAt }) => dueAt !== null)
     .map(({ name, cursor }) => ({ specialist: member.specialist.handle, source: name, cursor: rested(cursor), dueAt: null }));

@@ -4,7 +4,7 @@ import type { JsonObject } from "../core/json.ts";
 import { DAY, SECOND } from "../core/units.ts";
 import { intervals, looked, NEW_SOURCE, type Source } from "../limits/poll-budget.ts";
 import type { Member } from "../gateway/member.ts";
-import type { Parts } from "../runtime/parts.ts";
+import type { PollingDependencies } from "./polling-dependencies.ts";
 
 /** What a list's cursor keeps of how it did. */
 export function readPace(stored: JsonObject | undefined): Source {
@@ -14,7 +14,7 @@ export function readPace(stored: JsonObject | undefined): Source {
 }
 
 /** Requests a day that one lane of the specialist may plan with, as things stand: its part of what its key has. */
-async function budgetOf({ store, clock, sharers }: Parts, member: Member, lane: Lane): Promise<number> {
+async function budgetOf({ store, clock, sharers }: PollingDependencies, member: Member, lane: Lane): Promise<number> {
   const { keyId, limits } = member;
   return keyId === undefined ? limits.perDay : (await store.laneBudget(keyId, lane, clock.now())) / sharers(member);
 }
@@ -28,7 +28,7 @@ export interface Look {
 
 /** After a look that brought `news`: when to look again, and how the list is doing. */
 export async function nextLook(
-  parts: Parts,
+  parts: PollingDependencies,
   member: Member,
   { source: before, kind }: Look,
   news: number,
@@ -49,6 +49,6 @@ export async function nextLook(
 }
 
 /** The shortest pause between two looks at followed objects that the quota sustains. */
-export async function watchPauseMs(parts: Parts, member: Member): Promise<number> {
+export async function watchPauseMs(parts: PollingDependencies, member: Member): Promise<number> {
   return Math.max(SECOND, DAY / (await budgetOf(parts, member, "watch")));
 }

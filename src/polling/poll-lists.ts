@@ -14,10 +14,10 @@ import type { SourceRow } from "../store/sources.ts";
 import { DEFAULT_MAX_AGE_MS, type FeedWatching, type JobsWatching, type Specialist } from "../specialist/specialist.ts";
 import { nextLook, readPace, type Look } from "./interval.ts";
 import type { DoorAnswer } from "../gateway/gateway.ts";
-import { handlerOf } from "../outbox/receipts.ts";
 import type { Member } from "../gateway/member.ts";
-import type { Parts } from "../runtime/parts.ts";
+import type { PollingDependencies } from "./polling-dependencies.ts";
 import { isSchedule, rest } from "./dormant.ts";
+import { handlerOf } from "../specialist/handlers.ts";
 
 /** Further pages read to close a gap; what lies beyond is recorded as a gap and shown. */
 const MAX_GAP_PAGES = 3;
@@ -38,7 +38,7 @@ interface Source {
 }
 
 /** Looks at every source of a specialist that is due. Answers false: what comes next is due at a time. */
-export async function pollSources(parts: Parts, member: Member): Promise<boolean> {
+export async function pollSources(parts: PollingDependencies, member: Member): Promise<boolean> {
   const { store, clock } = parts;
   const stored = await store.sources(member.specialist.handle);
   const sources = member.retired ? [] : sourcesOf(parts, member);
@@ -60,7 +60,13 @@ export async function pollSources(parts: Parts, member: Member): Promise<boolean
   return false;
 }
 
-async function poll(parts: Parts, member: Member, source: Source, row: SourceRow | undefined, others: readonly Look[]): Promise<void> {
+async function poll(
+  parts: PollingDependencies,
+  member: Member,
+  source: Source,
+  row: SourceRow | undefined,
+  others: readonly Look[],
+): Promise<void> {
   const { store, clock, announcer, door } = parts;
   const { handle } = member.specialist;
   const cursor = readCursor(row?.cursor, parts.networkNow());
@@ -127,7 +133,13 @@ const OFFERS = { operation: "jobs.list", input: {} } as const;
 export const OFFERS_LIST = listOf(OFFERS);
 
 /** What is new on a list that all see alike is new for everyone who watches it: N keys learn of it N times sooner. */
-async function tellOthers(parts: Parts, member: Member, source: Source, items: readonly NetworkRecord[], askedAt: number): Promise<void> {
+async function tellOthers(
+  parts: PollingDependencies,
+  member: Member,
+  source: Source,
+  items: readonly NetworkRecord[],
+  askedAt: number,
+): Promise<void> {
   const { shared, clock, store } = parts;
   if (member.keyId === undefined) return;
   const news = shared.looked(listOf(source), member.keyId, items, askedAt);
@@ -145,7 +157,7 @@ async function tellOthers(parts: Parts, member: Member, source: Source, items: r
 
 /** Reads on while nothing on the page has been seen before, so that a busy hour loses nothing, nor a first look that is to go back. `torn`: a page could not be read. */
 async function readPages(
-  parts: Parts,
+  parts: PollingDependencies,
   member: Member,
   source: Source,
   cursor: ListCursor,
@@ -178,7 +190,7 @@ function isCut({ items = [], skipped = 0 }: Extract<Outcome, { readonly class: "
   return items.length + skipped > MAX_PAGE_ITEMS;
 }
 
-function sourcesOf(parts: Parts, member: Member): readonly Source[] {
+function sourcesOf(parts: PollingDependencies, member: Member): readonly Source[] {
   const { specialist } = member;
   const { watch } = specialist;
   const sources: Source[] = [];
@@ -194,7 +206,13 @@ function needsFeed({ watch }: Specialist): boolean {
   return watch.feed !== undefined || watch.mentions;
 }
 
-function feedSource(parts: Parts, member: Member, name: string, input: JsonObject, watching: FeedWatching | undefined): Source {
+function feedSource(
+  parts: PollingDependencies,
+  member: Member,
+  name: string,
+  input: JsonObject,
+  watching: FeedWatching | undefined,
+): Source {
   const reader = feedReader(member, watching);
   return {
     name,
@@ -218,7 +236,7 @@ export function feedReader(member: Member, watching: FeedWatching | undefined): 
   };
 }
 
-function jobsSource(parts: Parts, member: Member, watching: JobsWatching): Source {
+function jobsSource(parts: PollingDependencies, member: Member, watching: JobsWatching): Source {
   const reader = jobsReader(member, watching);
   return {
     name: "jobs",

@@ -6,10 +6,10 @@ import { followThread, readThreadStanding, type Times } from "./thread-events.ts
 import type { WatchChange } from "./watch-change.ts";
 import { LOOKED_AT, type WatchRow } from "../store/sources.ts";
 import { watchPauseMs } from "./interval.ts";
-import { handlerOf } from "../outbox/receipts.ts";
 import type { Member } from "../gateway/member.ts";
 import { feedReader, OFFERS_LIST } from "./poll-lists.ts";
-import type { Parts } from "../runtime/parts.ts";
+import type { PollingDependencies } from "./polling-dependencies.ts";
+import { handlerOf } from "../specialist/handlers.ts";
 
 /** Looked at in one go; the rest follows in the next. */
 const BATCH = 8;
@@ -25,7 +25,7 @@ const DOUBT_MS = DAY;
 const LONGEST_MS = 30 * DAY;
 
 /** Looks at what is due. Answers whether there may be more. */
-export async function followWatches(parts: Parts, member: Member): Promise<boolean> {
+export async function followWatches(parts: PollingDependencies, member: Member): Promise<boolean> {
   const rows = await parts.store.dueWatches(member.specialist.handle, parts.clock.now(), BATCH);
   for (const row of rows) {
     if (parts.stopping.aborted) return false;
@@ -36,7 +36,7 @@ export async function followWatches(parts: Parts, member: Member): Promise<boole
 }
 
 /** Answers whether there was room for the look. */
-async function follow(parts: Parts, member: Member, row: WatchRow): Promise<boolean> {
+async function follow(parts: PollingDependencies, member: Member, row: WatchRow): Promise<boolean> {
   const { door, store, clock, announcer } = parts;
   const { handle } = member.specialist;
   if (await putOffWhileOpen(parts, member, row)) return true;
@@ -89,7 +89,7 @@ async function follow(parts: Parts, member: Member, row: WatchRow): Promise<bool
  * Puts off the look at a job applied for that the list of offers has shown open since the last look: it is read anyway, by all for
  * each other. Not the first look, nor one at what a delivery told of, nor while deliveries make looks rare. Answers whether it did.
  */
-async function putOffWhileOpen(parts: Parts, member: Member, row: WatchRow): Promise<boolean> {
+async function putOffWhileOpen(parts: PollingDependencies, member: Member, row: WatchRow): Promise<boolean> {
   const { store, clock, health } = parts;
   const { handle } = member.specialist;
   const { [LOOKED_AT]: lookedAt, putOff = 0 } = row.data;
@@ -110,12 +110,12 @@ async function putOffWhileOpen(parts: Parts, member: Member, row: WatchRow): Pro
 }
 
 /** When a look at the list of offers began that shows a job open to all. */
-function offeredAt({ shared, networkNow }: Parts, { keyId }: Member, { object }: WatchRow): number | undefined {
+function offeredAt({ shared, networkNow }: PollingDependencies, { keyId }: Member, { object }: WatchRow): number | undefined {
   return keyId === undefined ? undefined : shared.openAt(OFFERS_LIST, keyId, object, networkNow());
 }
 
 /** A list that shows open what was ours before and still is cannot be relied on. */
-function checkOffers(parts: Parts, member: Member, row: WatchRow): void {
+function checkOffers(parts: PollingDependencies, member: Member, row: WatchRow): void {
   const { [LOOKED_AT]: lookedAt } = row.data;
   const openAt = row.kind === "job" ? offeredAt(parts, member, row) : undefined;
   // Some lists are answered from a cache for a while.
@@ -142,7 +142,7 @@ function changeOf(member: Member, row: WatchRow, record: { readonly kind: string
   return undefined;
 }
 
-type Followed = NonNullable<Extract<Awaited<ReturnType<Parts["door"]["read"]>>, { readonly kind: "answered" }>["outcome"]>;
+type Followed = NonNullable<Extract<Awaited<ReturnType<PollingDependencies["door"]["read"]>>, { readonly kind: "answered" }>["outcome"]>;
 type Records = NonNullable<Extract<Followed, { readonly class: "confirmed" }>["record"]>;
 
 function isKind<Kind extends Records["kind"]>(
@@ -153,7 +153,7 @@ function isKind<Kind extends Records["kind"]>(
 }
 
 /** Short at first, since most jobs are decided soon, then half as often each time; never faster than the quota can sustain. */
-async function pauseMs(parts: Parts, member: Member, kind: WatchRow["kind"], looks: number): Promise<number> {
+async function pauseMs(parts: PollingDependencies, member: Member, kind: WatchRow["kind"], looks: number): Promise<number> {
   // Replies to others in a followed thread are told to those others only.
   const covered = kind === "job" && parts.health.covers(member.specialist.handle, "job.assigned");
   const relaxed = covered ? WEBHOOKS_RELAX : 1;

@@ -3,8 +3,8 @@ import type { NewEvent } from "../contract/event.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Handle } from "../core/ids.ts";
 import { HOUR, MINUTE } from "../core/units.ts";
-import type { KeptHealth } from "../store/inbox.ts";
 import { groupsOf, newsOf, type Told } from "./news-id.ts";
+import type { KeptHealth } from "../store/deliveries.ts";
 
 export type WebhookState = "unknown" | "healthy" | "doubtful" | "unhealthy";
 

@@ -11,6 +11,7 @@ import { GUARDIAN, scopeOf } from "../limits/spending.ts";
 import type { LedgerTime } from "../limits/ledger-clock.ts";
 import type { Caps } from "../specialist/specialist.ts";
 import type { Store } from "../store/store.ts";
+import { announceIntent } from "../outbox/announce.ts";
 import { concludeOutcome } from "../outbox/follow-up.ts";
 import { createDoor, type Door } from "../gateway/gateway.ts";
 import type { KeyWatch } from "../gateway/keys.ts";
@@ -61,5 +62,6 @@ export function openDoor(options: ConnectionOptions, { announcer, standing, keys
     caps: ({ specialist }) => [...capsOf(scopeOf(specialist.handle), specialist.spend), ...capsOf(GUARDIAN, options.guardianCaps ?? {})],
     holdMs: HOLD_MS,
     conclude: (member, intent, outcome) => concludeOutcome(member, intent, outcome, profile, clock.now()),
+    announce: (member, intent, change) => announceIntent(announcer, member, intent, change, clock.now()),
   });
 }

@@ -2,8 +2,9 @@
 import type { Profile } from "../contract/profile/profile.ts";
 import { sleep, type Clock } from "../core/clock.ts";
 import { DAY, MINUTE } from "../core/units.ts";
-import type { Retention, Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import type { Member } from "../gateway/member.ts";
+import type { Retention } from "../store/history.ts";
 
 export const DEFAULT_RETENTION: Retention = { eventsMs: 30 * DAY, intentsMs: 90 * DAY, requestsMs: 30 * DAY };
 

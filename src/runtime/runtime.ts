@@ -17,7 +17,7 @@ import { PARTS, type Part } from "../store/sources.ts";
 import { createWakes, type Wakes } from "./wakes.ts";
 import type { OperationRules } from "../specialist/operation-rules.ts";
 import type { Caps, Specialist } from "../specialist/specialist.ts";
-import type { Recovered, Retention, Store } from "../store/store.ts";
+import type { Recovered, Store } from "../store/store.ts";
 import { learnAccount, learnFrom, takesKey, wantsAccount } from "../gateway/own-account.ts";
 import { doubtTiming } from "../outbox/follow-up.ts";
 import { openDoor } from "./open-gateway.ts";
@@ -29,7 +29,7 @@ import type { Isolation } from "../handlers/worker/worker-pool.ts";
 import { createKeyWatch, KEY_LOOK_MS, type KeyWatch } from "../gateway/keys.ts";
 import { isStoreLost } from "../store/store-lost.ts";
 import { ALL_PARTS, bitOf, createMember, endWaits, freeLanes, isBusy, type Member } from "../gateway/member.ts";
-import type { Parts } from "./parts.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { pollSources } from "../polling/poll-lists.ts";
 import { readFor } from "../handlers/reads.ts";
 import type { ReceiverSettings } from "../webhooks/receiver-settings.ts";
@@ -43,6 +43,7 @@ import { turnsOf } from "./staggered-start.ts";
 import { warnLeftBehind, warnRestored } from "./startup-warnings.ts";
 import { createWebhookHealth } from "../polling/webhook-coverage.ts";
 import { createWebhooks, type Webhooks } from "../webhooks/webhooks.ts";
+import type { Retention } from "../store/history.ts";
 
 export interface RuntimeOptions {
   readonly specialists: readonly Specialist[];
@@ -76,7 +77,7 @@ export interface RuntimeOptions {
 
 export interface Runtime {
   readonly announcer: Announcer;
-  readonly parts: Parts;
+  readonly parts: Dependencies;
   /** The receiver, where there is one. */
   readonly webhooks: Webhooks | undefined;
   /** `store_lost`: the store cannot be written any more, so nothing is sent. */
@@ -100,7 +101,7 @@ const DEFAULT_DRAIN_MS = 25 * SECOND;
 /** What is due but cannot go on (it waits for another row) is looked at again after this, unless something wakes it. */
 const STUCK_LOOK_MS = 5 * SECOND;
 
-type Pass = (parts: Parts, member: Member) => Promise<boolean>;
+type Pass = (parts: Dependencies, member: Member) => Promise<boolean>;
 
 /** One pass over a part: answers whether there may be more right away. In the order of the flow. */
 const PASSES: { readonly [part in Part]: Pass } = {
@@ -127,7 +128,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
 /** The specialists at work, and when each has something to do. */
 class Engine implements Runtime {
   readonly announcer: Announcer;
-  readonly parts: Parts;
+  readonly parts: Dependencies;
   readonly webhooks: Webhooks | undefined;
   readonly #options: RuntimeOptions;
   readonly #keys: KeyWatch;

@@ -4,14 +4,29 @@ import { eventId } from "../contract/event-id.ts";
 import type { JsonObject } from "../core/json.ts";
 import { seededRandom } from "../core/random.ts";
 import { dueRuns } from "./missed-runs.ts";
-import { SCHEDULE_PREFIX, type SourceRow } from "../store/sources.ts";
+import { type SourceRow } from "../store/sources.ts";
 import type { Schedule } from "../specialist/specialist.ts";
 import type { Member } from "../gateway/member.ts";
-import type { Parts } from "../runtime/parts.ts";
+import type { Announcer } from "../core/events.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Part } from "../store/sources.ts";
+import type { Store } from "../store/store.ts";
 import { isResting, isSchedule, rest } from "../polling/dormant.ts";
+import { SCHEDULE_PREFIX } from "../contract/event-kinds.ts";
+
+/** The parts of the runtime that schedules use. */
+export interface ScheduleDependencies {
+  readonly clock: Clock;
+  readonly announcer: Announcer;
+  readonly store: Store;
+  /** The IANA time zone of the Guardian. */
+  readonly zone: string;
+  /** Reports that a kind of work of a specialist has something to do. */
+  readonly wake: (member: Member, part: Part) => void;
+}
 
 /** Puts the runs that are due into the inbox and stores when the next one is. */
-export async function startSchedules(parts: Parts, member: Member): Promise<boolean> {
+export async function startSchedules(parts: ScheduleDependencies, member: Member): Promise<boolean> {
   const { specialist, retired } = member;
   const schedules = retired ? [] : specialist.schedules;
   const stored = (await parts.store.sources(specialist.handle)).filter(isSchedule);
@@ -33,15 +48,15 @@ function isDue({ dueAt, cursor }: SourceRow, now: number): boolean {
 }
 
 /** Of the same name, and due at other times than when the row was written. */
-function isAnother(parts: Parts, schedule: Schedule, { cursor }: SourceRow): boolean {
+function isAnother(parts: ScheduleDependencies, schedule: Schedule, { cursor }: SourceRow): boolean {
   return typeof cursor["timing"] === "string" && cursor["timing"] !== timingOf(parts, schedule);
 }
 
-function timingOf({ zone }: Parts, schedule: Schedule): string {
+function timingOf({ zone }: ScheduleDependencies, schedule: Schedule): string {
   return JSON.stringify([schedule.cron, schedule.everyMs, schedule.zone ?? zone, schedule.jitterMs, schedule.quiet]);
 }
 
-async function startOne(parts: Parts, member: Member, schedule: Schedule, row: SourceRow | undefined): Promise<void> {
+async function startOne(parts: ScheduleDependencies, member: Member, schedule: Schedule, row: SourceRow | undefined): Promise<void> {
   const { store, clock, announcer } = parts;
   const { handle } = member.specialist;
   const source = sourceName(schedule);

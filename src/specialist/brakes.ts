@@ -1,5 +1,5 @@
 /** Loop brakes: how much a specialist may say, so that two bots never answer each other for ever. Pure. */
-import type { BrakeCaps, DraftIntent, IntentRefusal, RecentWords } from "../store/runs.ts";
+import type { BrakeCaps, DraftIntent, IntentRefusal, RecentWords } from "./intent-draft.ts";
 
 /** Why words must not be said, or undefined. `words` counts what was said or may still be said. */
 export function brake(draft: Pick<DraftIntent, "operation" | "hops">, words: RecentWords, caps: BrakeCaps): IntentRefusal | undefined {

@@ -4,9 +4,9 @@ import { isObject, sha256, type Json, type JsonObject } from "../core/json.ts";
 import type { Random } from "../core/random.ts";
 import { durationMs } from "../core/units.ts";
 import type { Act, IntentOptions, IntentRef, Reads, Target } from "./act.ts";
-import type { DraftIntent } from "../store/runs.ts";
 import type { OperationRule, OperationRules } from "./operation-rules.ts";
 import { storable, type RunRequest } from "./run-request.ts";
+import type { DraftIntent } from "./intent-draft.ts";
 
 /** A handler that decides on more than this is broken. */
 export const MAX_INTENTS_PER_RUN = 100;

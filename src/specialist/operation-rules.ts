@@ -1,7 +1,7 @@
 /** What a specialist's network and definition say of one operation, as a run needs it. */
 import type { Effect, Lane } from "../contract/operations.ts";
 import type { JsonObject } from "../core/json.ts";
-import type { DraftIntent } from "../store/runs.ts";
+import type { DraftIntent } from "./intent-draft.ts";
 
 export interface Refusal {
   readonly code: string;

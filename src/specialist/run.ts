@@ -4,8 +4,8 @@ import { isObject, type JsonObject } from "../core/json.ts";
 import { seededRandom } from "../core/random.ts";
 import type { Act } from "./act.ts";
 import { createContext } from "./context.ts";
-import type { DraftIntent } from "../store/runs.ts";
 import { storable, type RunRequest } from "./run-request.ts";
+import type { DraftIntent } from "./intent-draft.ts";
 
 export type RunResult =
   | { readonly kind: "finished"; readonly intents: readonly DraftIntent[]; readonly state?: JsonObject }

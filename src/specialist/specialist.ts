@@ -15,7 +15,7 @@ import type {
   SpendCaps,
   WatchFrom,
 } from "./definition.ts";
-import type { BrakeCaps } from "../store/runs.ts";
+import type { BrakeCaps } from "./intent-draft.ts";
 
 /** `"now"`, `"start"`, or a time in ms since the epoch. */
 export type WatchStart = "now" | "start" | number;

@@ -1,7 +1,7 @@
 /** A store belongs to one network: what has an id that is known here would be taken for handled elsewhere, and what waits would be sent there. */
 import { endpointUrl } from "../contract/base-address.ts";
 import { Misconfigured } from "../core/errors.ts";
-import type { UpkeepStore } from "./store.ts";
+import type { UpkeepStore } from "./metadata.ts";
 
 export interface StoreUse {
   /** The file of the store. */

@@ -7,9 +7,6 @@ import type { JsonObject } from "../core/json.ts";
 export const PARTS = ["deliveries", "events", "intents", "doubts", "schedules", "sources", "watches"] as const;
 export type Part = (typeof PARTS)[number];
 
-/** Rows of cron schedules and the kinds of their events are named so, before their own name; those of lists are not. */
-export const SCHEDULE_PREFIX = "schedule:";
-
 /** Something looked at regularly: the feed, the jobs, a cron schedule. */
 export interface SourceRow {
   readonly name: string;

@@ -2,11 +2,11 @@
 import { messageOf } from "../core/errors.ts";
 import type { Handle } from "../core/ids.ts";
 import { DAY, SECOND } from "../core/units.ts";
-import type { Nudge } from "../store/inbox.ts";
 import type { Look } from "./interpret.ts";
 import { MERGE_MS, nudgesFor, wakeFor } from "./process.ts";
 import type { Member } from "../gateway/member.ts";
-import type { Parts } from "../runtime/parts.ts";
+import type { WebhookDependencies } from "./webhook-dependencies.ts";
+import type { Nudge } from "../store/deliveries.ts";
 
 export interface Hints {
   /** Makes the looks with the next round, however often they are asked for. */
@@ -26,7 +26,7 @@ const REQUESTS_A_ROUND = 2;
 /** Looks in one round; more are left to the regular ones. */
 const MAX_LOOKS = 20;
 
-export function createHints(parts: Parts): Hints {
+export function createHints(parts: WebhookDependencies): Hints {
   const { clock, store, log } = parts;
   const rounds = new Map<Handle, Round>();
 

@@ -3,14 +3,14 @@ import type { NewEvent } from "../contract/event.ts";
 import type { Outcome } from "../contract/call.ts";
 import { messageOf } from "../core/errors.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
-import type { DeliveryEnd, NewDelivery, Nudge, StoredDelivery } from "../store/inbox.ts";
 import { meaningOf, namesItself, postEvents, type Look, type Meaning, type Meant } from "./interpret.ts";
 import type { Part } from "../store/sources.ts";
 import { decidePending } from "./remote-approval.ts";
 import { isBusy, type Member } from "../gateway/member.ts";
-import type { Parts } from "../runtime/parts.ts";
+import type { WebhookDependencies } from "./webhook-dependencies.ts";
 import { feedReader, jobsReader } from "../polling/poll-lists.ts";
-import { handlerOf } from "../outbox/receipts.ts";
+import { handlerOf } from "../specialist/handlers.ts";
+import type { DeliveryEnd, NewDelivery, Nudge, StoredDelivery } from "../store/deliveries.ts";
 
 const BATCH = 32;
 /** Looks at lists and threads wait this long, so that a burst of deliveries costs one read. */
@@ -33,7 +33,7 @@ type End = Omit<DeliveryEnd, "seq" | "specialist" | "kind">;
  * Stores a delivery, and works on it in the same transaction where its bytes alone say what it means. Resolves once it is on
  * disk; the work that it means begins before, since what that writes comes to disk after it.
  */
-export function receiveDelivery(parts: Parts, member: Member, delivery: NewDelivery): Promise<"stored" | "known" | "full"> {
+export function receiveDelivery(parts: WebhookDependencies, member: Member, delivery: NewDelivery): Promise<"stored" | "known" | "full"> {
   const now = parts.clock.now();
   const read = readPlainly(delivery, meantFor(parts, member), now);
   const onStored = (fresh: readonly NewEvent[], waits: boolean): void => {
@@ -49,7 +49,7 @@ export function receiveDelivery(parts: Parts, member: Member, delivery: NewDeliv
  * What is worth looking at because a delivery came again in the same words: a like by nobody in particular may be another one.
  * Nothing where the words name the delivery, or say all: then it is the one that was worked on.
  */
-export function looksAgain(parts: Parts, member: Member, delivery: Pick<NewDelivery, "kind" | "body">): readonly Look[] {
+export function looksAgain(parts: WebhookDependencies, member: Member, delivery: Pick<NewDelivery, "kind" | "body">): readonly Look[] {
   const meaning = readPlainly(delivery, meantFor(parts, member), parts.clock.now())?.meaning;
   if (meaning?.kind !== "hint" || namesItself(delivery.body, parts.profile.webhooks)) return [];
   tellHealth(parts, member, meaning);
@@ -70,7 +70,7 @@ function readPlainly(
 }
 
 /** Works on what was delivered for one specialist and waits. Answers whether there may be more. */
-export async function takeDeliveries(parts: Parts, member: Member): Promise<boolean> {
+export async function takeDeliveries(parts: WebhookDependencies, member: Member): Promise<boolean> {
   const now = parts.clock.now();
   const { handle } = member.specialist;
   // What has to wait waits here, where there is a bound on it that senders are told of.
@@ -87,7 +87,7 @@ export async function takeDeliveries(parts: Parts, member: Member): Promise<bool
   return deliveries.length === BATCH;
 }
 
-async function take(parts: Parts, member: Member, delivery: StoredDelivery, meant: Meant, reads: Reads): Promise<void> {
+async function take(parts: WebhookDependencies, member: Member, delivery: StoredDelivery, meant: Meant, reads: Reads): Promise<void> {
   try {
     const meaning = meaningOf(delivery, meant);
     const end = await endOf(parts, member, delivery, meaning, meant, reads);
@@ -115,7 +115,7 @@ function plainEnd(meaning: Meaning, now: number): End | undefined {
 
 /** What a delivery comes to; undefined where it has to wait. */
 async function endOf(
-  parts: Parts,
+  parts: WebhookDependencies,
   member: Member,
   delivery: StoredDelivery,
   meaning: Meaning,
@@ -135,7 +135,7 @@ async function endOf(
   }
 }
 
-async function finish(parts: Parts, member: Member, delivery: StoredDelivery, meaning: Meaning, end: End): Promise<void> {
+async function finish(parts: WebhookDependencies, member: Member, delivery: StoredDelivery, meaning: Meaning, end: End): Promise<void> {
   const { handle } = member.specialist;
   const ended = { ...end, seq: delivery.seq, specialist: handle, kind: wordOf(meaning) };
   const { fresh } = await parts.store.endDelivery(ended, parts.clock.now());
@@ -147,13 +147,13 @@ function wordOf(meaning: Meaning): string | undefined {
 }
 
 /** Once for each delivery, as it comes: what it is about may be read much later, and a poll may find it first. */
-function tellHealth({ profile, health }: Parts, { specialist }: Member, meaning: Meaning): void {
+function tellHealth({ profile, health }: WebhookDependencies, { specialist }: Member, meaning: Meaning): void {
   const word = wordOf(meaning);
   const kind = word !== undefined && Object.hasOwn(profile.webhooks.kinds, word) ? profile.webhooks.kinds[word] : undefined;
   if (kind !== undefined && "told" in meaning) health.told(specialist.handle, kind, meaning.told);
 }
 
-function announceEnd(parts: Parts, member: Member, meaning: Meaning, end: End, fresh: readonly NewEvent[]): void {
+function announceEnd(parts: WebhookDependencies, member: Member, meaning: Meaning, end: End, fresh: readonly NewEvent[]): void {
   const { clock, announcer } = parts;
   const { handle } = member.specialist;
   announcer.emit("delivery", {
@@ -172,7 +172,7 @@ function announceEnd(parts: Parts, member: Member, meaning: Meaning, end: End, f
  * Looks that a running pass may have read past are noted, and made again after it. A pass that comes too early for a look
  * is what sets the timer for it.
  */
-export function wakeFor(parts: Parts, member: Member, nudges: readonly Nudge[]): void {
+export function wakeFor(parts: WebhookDependencies, member: Member, nudges: readonly Nudge[]): void {
   for (const nudge of nudges) {
     const part: Part = nudge.kind === "source" ? "sources" : "watches";
     if (isBusy(member, part)) member.missedNudges = [...member.missedNudges, nudge].slice(-MAX_MISSED_NUDGES);
@@ -181,7 +181,7 @@ export function wakeFor(parts: Parts, member: Member, nudges: readonly Nudge[]):
 }
 
 /** Makes the looks again that came while a pass over the part was reading. Answers whether one is due now. */
-export async function lookAgain(parts: Parts, member: Member, part: "sources" | "watches"): Promise<boolean> {
+export async function lookAgain(parts: WebhookDependencies, member: Member, part: "sources" | "watches"): Promise<boolean> {
   if (member.missedNudges.length === 0) return false;
   const ours = member.missedNudges.filter((nudge) => (nudge.kind === "source") === (part === "sources"));
   member.missedNudges = member.missedNudges.filter((nudge) => !ours.includes(nudge));
@@ -206,7 +206,7 @@ export function nudgesFor(looks: readonly Look[], now: number): readonly Nudge[]
   });
 }
 
-function meantFor({ profile, networkNow }: Parts, member: Member): Meant {
+function meantFor({ profile, networkNow }: WebhookDependencies, member: Member): Meant {
   const { specialist } = member;
   return {
     profile,
@@ -225,7 +225,7 @@ type Reads = Map<string, Promise<FetchedPost>>;
 
 /** The post itself, or a look at its thread where that is followed: forty replies then cost one read. */
 async function fetched(
-  parts: Parts,
+  parts: WebhookDependencies,
   member: Member,
   delivery: StoredDelivery,
   { post, thread, as }: Fetch,
@@ -253,7 +253,7 @@ async function fetched(
   }
 }
 
-async function readPost(parts: Parts, member: Member, target: string): Promise<FetchedPost> {
+async function readPost(parts: WebhookDependencies, member: Member, target: string): Promise<FetchedPost> {
   const now = parts.clock.monotonic();
   member.postsRead = member.postsRead.filter(({ at }) => at > now - READ_AGAIN_MS);
   const lately = member.postsRead.find(({ post }) => post.id === target);
@@ -264,7 +264,7 @@ async function readPost(parts: Parts, member: Member, target: string): Promise<F
   return answer;
 }
 
-async function askPost(parts: Parts, member: Member, target: string): Promise<FetchedPost> {
+async function askPost(parts: WebhookDependencies, member: Member, target: string): Promise<FetchedPost> {
   const answer = await parts.door.read(member, { operation: "posts.get", target, input: {} }, { lane: "watch", signal: parts.ending });
   switch (answer.kind) {
     case "waits":
@@ -285,7 +285,13 @@ function postIn(outcome: Outcome): FetchedPost {
 }
 
 /** Waiting for quota is no failure; anything else is tried a few times, then kept for a person. */
-async function putOff(parts: Parts, member: Member, delivery: StoredDelivery, at: number | undefined, note: string): Promise<void> {
+async function putOff(
+  parts: WebhookDependencies,
+  member: Member,
+  delivery: StoredDelivery,
+  at: number | undefined,
+  note: string,
+): Promise<void> {
   const { store, clock, log } = parts;
   const now = clock.now();
   const delay = RETRY_DELAYS_MS[delivery.attempts];

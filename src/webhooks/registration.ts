@@ -5,10 +5,10 @@ import type { Outcome } from "../contract/call.ts";
 import type { Webhook } from "../contract/records.ts";
 import type { Secret } from "../core/secret.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
-import type { Registration } from "../store/inbox.ts";
 import type { DoorAnswer } from "../gateway/gateway.ts";
 import type { Member } from "../gateway/member.ts";
-import type { Parts } from "../runtime/parts.ts";
+import type { WebhookDependencies } from "./webhook-dependencies.ts";
+import type { Registration } from "../store/deliveries.ts";
 
 export type RegistrationState =
   /** Ours is there, and alone unless it says when those that it replaces are to be removed. */
@@ -47,7 +47,7 @@ type Waits = Extract<RegistrationState, { readonly kind: "waits" }>;
  * another secret is made anew; so is one at our address that is not recorded here, whoever made it: it may have been made by
  * a request whose answer was lost, and nobody knows what it signs with.
  */
-export async function keepRegistered(parts: Parts, member: Member, wanted: WantedWebhook): Promise<RegistrationState> {
+export async function keepRegistered(parts: WebhookDependencies, member: Member, wanted: WantedWebhook): Promise<RegistrationState> {
   const { store, log } = parts;
   const { handle } = member.specialist;
   const listed = await listWebhooks(parts, member);
@@ -75,7 +75,12 @@ export async function keepRegistered(parts: Parts, member: Member, wanted: Wante
 }
 
 /** Makes one. What works otherwise than wanted stays until then, so that nothing is missed: what both tell of is one event. */
-async function replace(parts: Parts, member: Member, wanted: WantedWebhook, old: readonly Registration[]): Promise<RegistrationState> {
+async function replace(
+  parts: WebhookDependencies,
+  member: Member,
+  wanted: WantedWebhook,
+  old: readonly Registration[],
+): Promise<RegistrationState> {
   const ids = old.map(({ webhookId }) => ({ id: webhookId }));
   const made = await create(parts, member, wanted);
   if (made.kind === "made" && !ids.some(({ id }) => id === made.record.webhookId)) {
@@ -95,7 +100,7 @@ async function replace(parts: Parts, member: Member, wanted: WantedWebhook, old:
 }
 
 /** Takes every webhook of ours off the network, when its specialist is retired. */
-export async function unregister(parts: Parts, member: Member): Promise<RegistrationState> {
+export async function unregister(parts: WebhookDependencies, member: Member): Promise<RegistrationState> {
   const known = await parts.store.registrations(member.specialist.handle);
   for (const { webhookId } of known) {
     const failed = await remove(parts, member, webhookId);
@@ -138,11 +143,11 @@ function without(webhooks: readonly Webhook[], others: readonly Webhook[]): read
   return webhooks.filter((one) => !others.includes(one));
 }
 
-function save({ store, clock }: Parts, member: Member, records: readonly Registration[]): Promise<void> {
+function save({ store, clock }: WebhookDependencies, member: Member, records: readonly Registration[]): Promise<void> {
   return store.saveRegistrations(member.specialist.handle, records, clock.now());
 }
 
-async function listWebhooks(parts: Parts, member: Member): Promise<readonly Webhook[] | RegistrationState> {
+async function listWebhooks(parts: WebhookDependencies, member: Member): Promise<readonly Webhook[] | RegistrationState> {
   const found: Webhook[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
@@ -157,7 +162,11 @@ async function listWebhooks(parts: Parts, member: Member): Promise<readonly Webh
 }
 
 /** Undefined once they are gone. */
-async function removeAll(parts: Parts, member: Member, webhooks: readonly { readonly id: string }[]): Promise<Waits | undefined> {
+async function removeAll(
+  parts: WebhookDependencies,
+  member: Member,
+  webhooks: readonly { readonly id: string }[],
+): Promise<Waits | undefined> {
   for (const { id } of webhooks.slice(0, MAX_REMOVED)) {
     const failed = await remove(parts, member, id);
     if (failed !== undefined) return failed;
@@ -166,7 +175,7 @@ async function removeAll(parts: Parts, member: Member, webhooks: readonly { read
 }
 
 /** Undefined once it is gone, by us or before us. */
-async function remove(parts: Parts, member: Member, target: string): Promise<Waits | undefined> {
+async function remove(parts: WebhookDependencies, member: Member, target: string): Promise<Waits | undefined> {
   const answer = await parts.door.perform(member, { operation: "webhooks.delete", target, input: {} }, parts.ending);
   if (answer.kind === "answered") {
     const { outcome } = answer;
@@ -183,7 +192,11 @@ interface Made {
   readonly secret: Secret | undefined;
 }
 
-async function create(parts: Parts, member: Member, wanted: WantedWebhook): Promise<Made | (Waits & { readonly conflict: boolean })> {
+async function create(
+  parts: WebhookDependencies,
+  member: Member,
+  wanted: WantedWebhook,
+): Promise<Made | (Waits & { readonly conflict: boolean })> {
   const { url, secret } = wanted;
   const input = { url, ...(secret === undefined ? {} : { secret: secret.reveal() }) };
   const answer = await parts.door.perform(member, { operation: "webhooks.create", input }, parts.ending);
@@ -201,7 +214,7 @@ function registered({ record, secret }: Made): Extract<RegistrationState, { read
   return { kind: "registered", webhookId: record.webhookId, ...(secret === undefined ? {} : { secret }) };
 }
 
-function notNow({ clock }: Parts, answer: DoorAnswer, what: string): Waits {
+function notNow({ clock }: WebhookDependencies, answer: DoorAnswer, what: string): Waits {
   const now = clock.now();
   switch (answer.kind) {
     case "waits":

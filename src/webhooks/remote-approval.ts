@@ -4,7 +4,7 @@ import type { Intent, IntentChange } from "../outbox/intent.ts";
 import { announceIntent } from "../outbox/announce.ts";
 import { follow } from "../outbox/follow-up.ts";
 import type { Member } from "../gateway/member.ts";
-import type { Parts } from "../runtime/parts.ts";
+import type { WebhookDependencies } from "./webhook-dependencies.ts";
 
 /** Pending intents looked through for the one that was decided on. */
 const MAX_PENDING = 100;
@@ -13,7 +13,7 @@ type Decided = Extract<Meaning, { readonly kind: "decision" }>;
 
 /** Answers what becomes of the delivery: one that fits no single intent is kept for a person. */
 export async function decidePending(
-  parts: Parts,
+  parts: WebhookDependencies,
   member: Member,
   { decision, body, word }: Decided,
 ): Promise<{ readonly state: "done" | "parked"; readonly note?: string }> {
@@ -36,7 +36,7 @@ export async function decidePending(
   return { state: "done" };
 }
 
-function pendingOf({ store }: Parts, member: Member): Promise<readonly Intent[]> {
+function pendingOf({ store }: WebhookDependencies, member: Member): Promise<readonly Intent[]> {
   return store.intents({ specialist: member.specialist.handle, states: ["pending"], limit: MAX_PENDING });
 }
 

@@ -4,7 +4,6 @@ import { messageOf, Refused } from "../core/errors.ts";
 import type { Handle } from "../core/ids.ts";
 import type { Secret } from "../core/secret.ts";
 import { HOUR, MINUTE, SECOND } from "../core/units.ts";
-import type { DeliveryCount } from "../store/inbox.ts";
 import { createGate, type Gate, type GateCounts, type GateHint, type VerifiedDelivery } from "./receiver/accept.ts";
 import { hintedLooks } from "./interpret.ts";
 import type { Listening, Receiver, ReceiverCounts } from "./receiver/http.ts";
@@ -12,10 +11,11 @@ import type { RawDelivery } from "./receiver/signatures.ts";
 import { looksAgain, receiveDelivery } from "./process.ts";
 import { createHints, type Hints } from "./hints.ts";
 import type { Member } from "../gateway/member.ts";
-import type { Parts } from "../runtime/parts.ts";
+import type { WebhookDependencies } from "./webhook-dependencies.ts";
 import { checkReceiver, deliveryUrl, keptSecrets, type ReceiverSettings } from "./receiver-settings.ts";
 import { keepRegistered, unregister, type RegistrationState } from "./registration.ts";
 import type { HealthShown } from "../polling/webhook-coverage.ts";
+import type { DeliveryCount } from "../store/deliveries.ts";
 
 export interface RegistrationShown {
   readonly kind: RegistrationState["kind"];
@@ -59,7 +59,7 @@ export interface Webhooks {
 
 export interface WebhooksOptions {
   readonly settings: ReceiverSettings;
-  readonly parts: Parts;
+  readonly parts: WebhookDependencies;
   readonly members: ReadonlyMap<Handle, Member>;
 }
 
@@ -81,7 +81,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
 
 class Reception implements Webhooks {
   readonly #settings: ReceiverSettings;
-  readonly #parts: Parts;
+  readonly #parts: WebhookDependencies;
   readonly #members: ReadonlyMap<Handle, Member>;
   readonly #secrets: ReceiverSettings["readSecrets"];
   readonly #gate: Gate;

@@ -5,10 +5,10 @@ import { systemClock } from "../../src/core/clock.ts";
 import { asHandle } from "../../src/core/ids.ts";
 import { parseJson } from "../../src/core/json.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import type { DeliveryArrival } from "../../src/store/inbox.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { folder } from "../harness/process.ts";
 import { inProcess, retinue } from "../harness/cli.ts";
+import type { DeliveryArrival } from "../../src/store/deliveries.ts";
 
 const SECRET = "whsec_of_this_test_and_long_enough";
 

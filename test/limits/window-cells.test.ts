@@ -2,7 +2,17 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
-import { addToCell, cellAt, emptyCells, expireCells, listCells, SLOTS, whenLeft, WINDOW_SHAPES, WINDOWS } from "../../src/limits/window-cells.ts";
+import {
+  addToCell,
+  cellAt,
+  emptyCells,
+  expireCells,
+  listCells,
+  SLOTS,
+  whenLeft,
+  WINDOW_SHAPES,
+  WINDOWS,
+} from "../../src/limits/window-cells.ts";
 
 const T0 = Date.UTC(2026, 2, 1);
 

@@ -5,7 +5,13 @@ import { depthOf, parseJson } from "../../src/core/json.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { SECOND } from "../../src/core/units.ts";
 import { ConnectionLost } from "../../src/local-network/server/exchange.ts";
-import { LIMIT_DIALECTS, SPOILT_BODIES, type LimitDialect, type Mishap, type SpoiltBody } from "../../src/local-network/faults/network-faults.ts";
+import {
+  LIMIT_DIALECTS,
+  SPOILT_BODIES,
+  type LimitDialect,
+  type Mishap,
+  type SpoiltBody,
+} from "../../src/local-network/faults/network-faults.ts";
 import { createLocalNetwork } from "../../src/local-network/local-network.ts";
 import { askingByHttp, lab, records, textAt, type Heard } from "../harness/visitor.ts";
 

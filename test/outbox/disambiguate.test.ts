@@ -3,8 +3,9 @@ import { describe, expect, test } from "vitest";
 import type { Post } from "../../src/contract/records.ts";
 import { asHandle, asIntentId } from "../../src/core/ids.ts";
 import { DAY, HOUR } from "../../src/core/units.ts";
-import type { Alike, Intent, Requests } from "../../src/outbox/intent.ts";
+import type { Intent } from "../../src/outbox/intent.ts";
 import { tellApart } from "../../src/outbox/disambiguate.ts";
+import type { Alike, Requests } from "../../src/store/outbox.ts";
 
 const NOW = 1_800_000_000_000;
 const ME = { handle: "scout", accountId: "me" };

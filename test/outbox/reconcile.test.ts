@@ -5,8 +5,9 @@ import type { Outcome } from "../../src/contract/call.ts";
 import { asHandle, asIntentId } from "../../src/core/ids.ts";
 import { DAY, HOUR, MINUTE } from "../../src/core/units.ts";
 import { conclude } from "../../src/outbox/transitions.ts";
-import type { Intent, Proof } from "../../src/outbox/intent.ts";
+import type { Intent } from "../../src/outbox/intent.ts";
 import { ABSENT_LOOKS, MAX_ATTEMPTS, reconcile, type Look } from "../../src/outbox/reconcile.ts";
+import type { Proof } from "../../src/store/outbox.ts";
 
 const SENT = 1_000_000;
 const QUIET = 210_000;

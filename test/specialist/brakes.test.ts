@@ -1,7 +1,7 @@
 /** Brakes: two bots never answer each other for ever. */
 import { describe, expect, test } from "vitest";
 import { brake } from "../../src/specialist/brakes.ts";
-import type { BrakeCaps, RecentWords } from "../../src/store/runs.ts";
+import type { BrakeCaps, RecentWords } from "../../src/specialist/intent-draft.ts";
 
 const caps: BrakeCaps = { repliesPerThread: 2, repliesPerAuthorPerHour: 3, repliesPerHour: 10, sameTextWithinMs: 60_000, hops: 4 };
 const quiet: RecentWords = { inThread: 0, toAuthorInHour: 0, inHour: 0, sameText: 0 };

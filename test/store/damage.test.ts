@@ -108,7 +108,7 @@ test("a process that dies at any statement of the migrations leaves a store that
     const file = join(folder, `new-${which}.sqlite`);
     const { signal, stdout, stderr } = spawnSync(
       process.execPath,
-      ["--conditions=retinue-source", join(import.meta.dirname, "migrate-and-die.ts"), file, `${which}`],
+      ["--conditions=retinue-source", join(import.meta.dirname, "../harness/migrate-and-die.ts"), file, `${which}`],
       { encoding: "utf8" },
     );
     const open = openDatabase(file);

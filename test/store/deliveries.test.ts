@@ -5,9 +5,9 @@ import { eventId } from "../../src/contract/event-id.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { asHandle } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import type { DeliveryArrival } from "../../src/store/inbox.ts";
 import { MAX_EVENTS_WAITING } from "../../src/store/sqlite/deliveries.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import type { DeliveryArrival } from "../../src/store/deliveries.ts";
 
 const scout = asHandle("scout");
 const body = Buffer.from(`{"type":"post.created"}`);

@@ -4,9 +4,9 @@ import { asHandle } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { HOUR, MINUTE } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
-import { SCHEDULE_PREFIX } from "../../src/store/sources.ts";
 import { MEMORY, openDatabase } from "../../src/store/sqlite/database.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { SCHEDULE_PREFIX } from "../../src/contract/event-kinds.ts";
 
 const SCOUT = asHandle("scout");
 const RIGHT = Date.UTC(2026, 2, 1, 12);

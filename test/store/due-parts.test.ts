@@ -6,10 +6,10 @@ import { systemClock } from "../../src/core/clock.ts";
 import { asHandle, asIntentId } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import type { Part } from "../../src/store/sources.ts";
-import type { DraftIntent } from "../../src/store/runs.ts";
 import { DEFAULT_BRAKES } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
+import type { DraftIntent } from "../../src/specialist/intent-draft.ts";
 
 const NOW = 1_000_000;
 const scout = asHandle("scout");

@@ -12,7 +12,8 @@ import { CALLS_PER_OBLIGATION, DEFAULT_FLOORS, laneShares, maxObligations, READ_
 import type { Attempt } from "../../src/outbox/intent.ts";
 import { MEMORY } from "../../src/store/sqlite/database.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
-import type { Admission, Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/store/store.ts";
+import type { Admission } from "../../src/store/admission.ts";
 
 const T0 = Date.UTC(2026, 2, 1);
 const KEY = asKeyId("shared");

@@ -2,12 +2,12 @@
 import { Misconfigured } from "../../core/errors.ts";
 import { parseJson } from "../../core/json.ts";
 import type { DeliveryShown } from "../../guardian/shown-deliveries.ts";
-import type { KeptDelivery } from "../../store/store.ts";
 import { PAGE_OPTIONS, pageQuery } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
 import { withGuardian } from "../find-guardian.ts";
 import { printable } from "../output.ts";
 import { moment, withoutSecrets } from "../format-values.ts";
+import type { KeptDelivery } from "../../store/history.ts";
 
 /** A delivery by this scheme holds its secret. */
 const TELLS_SECRET = "body";

@@ -10,7 +10,6 @@ import type { ReadResult, RunRequest } from "../../specialist/run-request.ts";
 import type { OperationRules } from "../../specialist/operation-rules.ts";
 import { runHandler, RunInterrupted, type EventHandler } from "../../specialist/run.ts";
 import { createSpecialist, type Specialist } from "../../specialist/specialist.ts";
-import { handlerOf } from "../../outbox/receipts.ts";
 import {
   hearError,
   sayResult,
@@ -22,6 +21,7 @@ import {
   type RunOrder,
   type ToWorker,
 } from "./messages.ts";
+import { handlerOf } from "../../specialist/handlers.ts";
 
 /** What the runtime gives a thread when it starts it. */
 export interface WorkerStart {

@@ -5,7 +5,7 @@ import { HOUR } from "../../core/units.ts";
 import type { AdmissionRequest, AdmissionView, OwnLimitUse } from "../../limits/admission.ts";
 import { GUARDIAN, scopeOf } from "../../limits/spending.ts";
 import { JUMP_MS } from "../../limits/ledger-clock.ts";
-import type { Admission, AdmissionStore, Admit, Decide, Recovered, Settlement } from "../store.ts";
+import type { Recovered } from "../store.ts";
 import type { Commits } from "./commits.ts";
 import { createPullIn } from "./due-dates.ts";
 import type { GuardianTable } from "./controls.ts";
@@ -16,6 +16,7 @@ import type { SpendingTable } from "./spending.ts";
 import type { ApplyChange } from "./outbox.ts";
 import { RESTORED_CODE, RESTORED_MESSAGE, type RestoredTable } from "./restore-detection.ts";
 import { maybeNumber, numberOf, textOf } from "./rows.ts";
+import type { Admission, AdmissionStore, Admit, Decide, Settlement } from "../admission.ts";
 
 /** No request is under way longer than this. */
 const LONGEST_REQUEST_MS = HOUR;

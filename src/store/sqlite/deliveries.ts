@@ -2,7 +2,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { NewEvent } from "../../contract/event.ts";
 import { DAY } from "../../core/units.ts";
-import type { DeliveryArrival, DeliveryEnd, DeliveryStore, KeptHealth, Nudge, StoredDelivery } from "../inbox.ts";
 import { LOOKED_AT } from "../sources.ts";
 import { asHandle, type Handle } from "../../core/ids.ts";
 import { parseJson } from "../../core/json.ts";
@@ -10,6 +9,7 @@ import type { Commits } from "./commits.ts";
 import type { InsertEvent } from "./inbox.ts";
 import { createLeftovers, type Leftovers } from "./unhandled-deliveries.ts";
 import { bytesOf, maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
+import type { DeliveryArrival, DeliveryEnd, DeliveryStore, KeptHealth, Nudge, StoredDelivery } from "../deliveries.ts";
 
 /** Senders are known to repeat for up to four days; ten times that keeps identities well past it. */
 export const DELIVERIES_KEPT_MS = 40 * DAY;

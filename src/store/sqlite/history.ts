@@ -1,9 +1,9 @@
 /** What people ask of the store: intents as they went, counts, and the pruning of what is long over. */
 import type { DatabaseSync } from "node:sqlite";
 import { asHandle } from "../../core/ids.ts";
-import type { EventRow, HistoryStore, KeptDelivery, Retention } from "../store.ts";
 import { INTENT_ROW, readIntent } from "./outbox.ts";
 import { bytesOf, maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
+import type { EventRow, HistoryStore, KeptDelivery, Retention } from "../history.ts";
 
 /** Rows deleted of each table in one go, so that no commit is long. */
 const PRUNE_BATCH = 1_000;

@@ -5,7 +5,6 @@ import { asHandle, asIntentId, asKeyId, type Handle, type IntentId, type KeyId }
 import { liveBudget } from "../../limits/poll-budget.ts";
 import { quotaUse } from "../../limits/quota.ts";
 import { scopeOf } from "../../limits/spending.ts";
-import type { GuardianStore, OpenAttempt } from "../store.ts";
 import type { Commits } from "./commits.ts";
 import type { GuardianTable } from "./controls.ts";
 import { createOwed } from "./obligations.ts";
@@ -13,6 +12,7 @@ import type { QuotaTable } from "./quota.ts";
 import type { SpendingTable } from "./spending.ts";
 import { createPayable, type ApplyChange } from "./outbox.ts";
 import { maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
+import type { GuardianStore, OpenAttempt } from "../controls.ts";
 
 export interface GuardianTables {
   readonly quota: QuotaTable;

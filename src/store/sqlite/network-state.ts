@@ -1,8 +1,8 @@
 /** Where we stand with a network in SQLite: a few rows, read once at start and written when something is learnt. */
 import type { DatabaseSync } from "node:sqlite";
-import type { StandingStore } from "../store.ts";
 import type { Commits } from "./commits.ts";
 import { objectOf, textOf } from "./rows.ts";
+import type { StandingStore } from "../network-state.ts";
 
 export function createStandingTable(db: DatabaseSync, commits: Commits): StandingStore {
   const all = db.prepare("SELECT kind, name, data FROM standing ORDER BY kind, name");

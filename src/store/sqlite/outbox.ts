@@ -3,15 +3,16 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { LANES, type Effect, type Lane } from "../../contract/operations.ts";
 import { Fatal } from "../../core/errors.ts";
 import { asHandle, asIntentId } from "../../core/ids.ts";
-import { UNDATED, type Intent, type IntentMove, type IntentState, type OutboxStore, type Requests } from "../../outbox/intent.ts";
+import { UNDATED, type Intent, type IntentState } from "../../outbox/intent.ts";
 import type { Settlement } from "../../limits/spending.ts";
-import type { Paid } from "../store.ts";
 import type { Commits } from "./commits.ts";
 import type { InsertEvent } from "./inbox.ts";
 import type { SpendingTable } from "./spending.ts";
 import { RESTORED_CODE } from "./restore-detection.ts";
 import { jsonOf, maybeNumber, maybeText, numberOf, objectOf, textOf, type Row } from "./rows.ts";
 import { INTENT_FREE, type WatchWriter } from "./sources.ts";
+import type { Paid } from "../admission.ts";
+import type { IntentMove, OutboxStore, Requests } from "../outbox.ts";
 
 const COLUMNS = [
   "seq",

@@ -9,10 +9,10 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { isObject } from "../../core/json.ts";
 import { DAY, MINUTE } from "../../core/units.ts";
-import { SCHEDULE_PREFIX } from "../sources.ts";
 import { syncFolder } from "./database.ts";
 import { createMeta, type Meta } from "./metadata.ts";
 import { jsonOf, textOf } from "./rows.ts";
+import { SCHEDULE_PREFIX } from "../../contract/event-kinds.ts";
 
 /** What was done in between is unknown. */
 export interface Restored {

@@ -5,12 +5,13 @@ import { Refused } from "../../core/errors.ts";
 import type { Handle } from "../../core/ids.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { HOUR } from "../../core/units.ts";
-import type { DraftIntent, FinishedRun, IntentRefusal, RecentWords, RunStore, StoredIntent } from "../runs.ts";
+import type { FinishedRun, RunStore } from "../runs.ts";
 import type { Commits } from "./commits.ts";
 import type { InsertEvent } from "./inbox.ts";
 import type { GuardianTable } from "./controls.ts";
 import { RESTORED_CODE, RESTORED_MESSAGE, type Restored, type RestoredTable } from "./restore-detection.ts";
 import { maybeText, numberOf, objectOf, type Row } from "./rows.ts";
+import type { DraftIntent, IntentRefusal, RecentWords, StoredIntent } from "../../specialist/intent-draft.ts";
 
 export interface RunTables {
   readonly insertEvent: InsertEvent;

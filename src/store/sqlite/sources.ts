@@ -3,9 +3,10 @@ import type { WatchWrite } from "../../contract/event.ts";
 import type { DatabaseSync } from "node:sqlite";
 import { asHandle, type Handle } from "../../core/ids.ts";
 import type { CursorWrite } from "../inbox.ts";
-import { PARTS, SCHEDULE_PREFIX, type Part, type ScheduleStore, type WatchRow } from "../sources.ts";
+import { PARTS, type Part, type ScheduleStore, type WatchRow } from "../sources.ts";
 import type { Commits } from "./commits.ts";
 import { maybeNumber, maybeText, objectOf, textOf, type Row } from "./rows.ts";
+import { SCHEDULE_PREFIX } from "../../contract/event-kinds.ts";
 
 /** Writes inside a transaction the caller owns. */
 export interface WatchWriter {

@@ -1,9 +1,9 @@
 /** Specialists in SQLite: their accounts, keys and parks; and the Guardian's hand over them. */
 import type { DatabaseSync } from "node:sqlite";
 import { asHandle, asKeyId } from "../../core/ids.ts";
-import type { RosterStore } from "../store.ts";
 import type { Commits } from "./commits.ts";
 import { maybeNumber, maybeText, numberOf, textOf } from "./rows.ts";
+import type { RosterStore } from "../specialists.ts";
 
 export function createRoster(db: DatabaseSync, commits: Commits): RosterStore {
   const load = db.prepare("SELECT account_id, parked_code, parked_message, parked_at, parked_until FROM specialist WHERE handle = ?");

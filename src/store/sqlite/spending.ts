@@ -20,7 +20,8 @@ import {
   type Settlement,
   type SpendWindow,
 } from "../../limits/spending.ts";
-import type { Frozen, Paid } from "../store.ts";
+import type { Paid } from "../admission.ts";
+import type { Frozen } from "../controls.ts";
 
 /** Accounts kept in memory; each has at most about 280 rows. */
 const MAX_CACHED_ACCOUNTS = 4_000;

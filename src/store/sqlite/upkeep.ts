@@ -3,10 +3,10 @@ import { chmodSync, existsSync, rmSync } from "node:fs";
 import { backup, DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { messageOf, Misconfigured } from "../../core/errors.ts";
-import type { UpkeepStore } from "../store.ts";
 import type { Commits } from "./commits.ts";
 import { createMeta } from "./metadata.ts";
 import { markCopy } from "./restore-detection.ts";
+import type { UpkeepStore } from "../metadata.ts";
 
 const SALT = "salt";
 const NETWORK = "network";

@@ -24,7 +24,7 @@ describe("an accent", () => {
   });
 
   test("is written from nothing that a reader knows", () => {
-    const folder = new URL("../../src/network/accents/", import.meta.url);
+    const folder = new URL("../../../src/local-network/accents/", import.meta.url);
     const files = readdirSync(folder).filter((name) => name.endsWith(".ts"));
     expect(files.length).toBeGreaterThan(5);
     for (const file of files) {

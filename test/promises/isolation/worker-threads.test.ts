@@ -10,13 +10,13 @@ import type { Json } from "../../../src/core/json.ts";
 import { createLogger, type LogLine } from "../../../src/core/log.ts";
 import { seededRandom } from "../../../src/core/random.ts";
 import { createIsolation, type Isolation } from "../../../src/handlers/worker/worker-pool.ts";
-import { handlerOf } from "../../../src/outbox/receipts.ts";
 import { operationRules } from "../../../src/gateway/permissions.ts";
 import type { RunRequest } from "../../../src/specialist/run-request.ts";
 import { runHandler, type RunResult } from "../../../src/specialist/run.ts";
 import { createSpecialist, type Specialist } from "../../../src/specialist/specialist.ts";
+import { handlerOf } from "../../../src/specialist/handlers.ts";
 
-const FILE = join(import.meta.dirname, "isolated-definition.ts");
+const FILE = join(import.meta.dirname, "../../handlers/worker/isolated-definition.ts");
 const clock = systemClock();
 const profile = resolveProfile({ extends: "set-b" });
 const NOW = 1_780_000_000_000;

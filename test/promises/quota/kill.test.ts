@@ -23,7 +23,7 @@ interface Said {
 /** Runs the worker and kills it after it said `lines` things and a little more; returns the last thing it said. */
 function runAndKill(file: string, seed: number, start: number, lines: number): Promise<Said> {
   return new Promise((resolve, reject) => {
-    const worker = spawn(process.execPath, [join(import.meta.dirname, "kill-worker.ts"), file, String(seed), String(start)], {
+    const worker = spawn(process.execPath, [join(import.meta.dirname, "../../harness/kill-worker.ts"), file, String(seed), String(start)], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     let last: Said | undefined;

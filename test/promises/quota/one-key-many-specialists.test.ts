@@ -7,7 +7,8 @@ import { SECOND } from "../../../src/core/units.ts";
 import { decide } from "../../../src/limits/decide.ts";
 import { MEMORY } from "../../../src/store/sqlite/database.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/store.ts";
-import type { Admission, Admit, Store } from "../../../src/store/store.ts";
+import type { Store } from "../../../src/store/store.ts";
+import type { Admission, Admit } from "../../../src/store/admission.ts";
 
 const T0 = Date.UTC(2026, 2, 1);
 const KEY = asKeyId("shared");

@@ -1,7 +1,19 @@
 /** Task: write dates of many forms as YYYY-MM-DD, and say which are no dates. */
 import { DAY } from "../../../core/units.ts";
 import type { Random } from "../../../core/random.ts";
-import { between, bullets, byCodeUnits, chance, EXACTLY, isoDay, type Kind, type LineError, pad, paragraphs, randomDay } from "./job-draft.ts";
+import {
+  between,
+  bullets,
+  byCodeUnits,
+  chance,
+  EXACTLY,
+  isoDay,
+  type Kind,
+  type LineError,
+  pad,
+  paragraphs,
+  randomDay,
+} from "./job-draft.ts";
 import { COMPANIES } from "./vocabulary.ts";
 
 type Order = "day" | "month";

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "nod
 import { join } from "node:path";
 import type { PlantedBug } from "./bugs.ts";
 
-const ROOT = join(import.meta.dirname, "../../..");
+const ROOT = join(import.meta.dirname, "../../../..");
 /** What a hunt needs. */
 const PARTS = ["src", "test/simulate", "package.json"];
 /** A bug may also keep a run from ever ending. */

@@ -1,0 +1,29 @@
+/** The parts of the runtime that the outbox uses. */
+import type { Profile } from "../contract/profile/profile.ts";
+import type { NetworkRecord } from "../contract/records.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Announcer } from "../core/events.ts";
+import type { Logger } from "../core/log.ts";
+import type { Door } from "../gateway/gateway.ts";
+import type { Member } from "../gateway/member.ts";
+import type { Part } from "../store/sources.ts";
+import type { Store } from "../store/store.ts";
+
+export interface OutboxDependencies {
+  readonly clock: Clock;
+  /** The machine's own clock, which may jump: for comparison with the network's times. */
+  readonly wall: Clock;
+  readonly log: Logger;
+  readonly announcer: Announcer;
+  readonly store: Store;
+  readonly profile: Profile;
+  readonly door: Door;
+  /** Takes in what a confirmed answer says of the specialist's own account. */
+  readonly learn: (member: Member, record: NetworkRecord | undefined) => void;
+  /** Aborted when the runtime begins to stop: nothing new begins. */
+  readonly stopping: AbortSignal;
+  /** Aborted when the time to drain is over: running work is cut short. */
+  readonly ending: AbortSignal;
+  /** Reports that a kind of work of a specialist has something to do. */
+  readonly wake: (member: Member, part: Part) => void;
+}

@@ -1,0 +1,33 @@
+/** The parts of the runtime that polling uses. */
+import type { Clock } from "../core/clock.ts";
+import type { Announcer } from "../core/events.ts";
+import type { Logger } from "../core/log.ts";
+import type { Random } from "../core/random.ts";
+import type { Door } from "../gateway/gateway.ts";
+import type { Member } from "../gateway/member.ts";
+import type { Part } from "../store/sources.ts";
+import type { Store } from "../store/store.ts";
+import type { SharedLists } from "./shared-lists.ts";
+import type { WebhookHealth } from "./webhook-coverage.ts";
+
+export interface PollingDependencies {
+  readonly clock: Clock;
+  /** The network's clock in ms, for the age of what it reports. */
+  readonly networkNow: () => number;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly announcer: Announcer;
+  readonly store: Store;
+  readonly door: Door;
+  readonly health: WebhookHealth;
+  readonly shared: SharedLists;
+  readonly members: () => readonly Member[];
+  /** The number of specialists at work that share a specialist's key, itself included. */
+  readonly sharers: (member: Member) => number;
+  /** Aborted when the runtime begins to stop: nothing new begins. */
+  readonly stopping: AbortSignal;
+  /** Aborted when the time to drain is over: running work is cut short. */
+  readonly ending: AbortSignal;
+  /** Reports that a kind of work of a specialist has something to do. */
+  readonly wake: (member: Member, part: Part) => void;
+}

@@ -1,0 +1,20 @@
+/** Specialists as the store keeps them: accounts, keys and suspensions. */
+import type { Handle, KeyId } from "../core/ids.ts";
+
+/** What is known of a specialist's account and whether it is parked. */
+export interface SpecialistRow {
+  readonly accountId: string | undefined;
+  readonly parked: { readonly code: string; readonly message: string; readonly at: number; readonly until: number | undefined } | undefined;
+}
+
+export interface RosterStore {
+  loadSpecialist(handle: Handle): Promise<SpecialistRow>;
+  /** The accounts known, by handle. */
+  accounts(): Promise<ReadonlyMap<Handle, string>>;
+  saveAccount(handle: Handle, accountId: string, now: number): Promise<void>;
+  park(handle: Handle, why: { readonly code: string; readonly message: string; readonly until?: number }, now: number): Promise<void>;
+  unpark(handle: Handle, now: number): Promise<void>;
+  /** A runtime that starts tries every key anew. */
+  unparkAll(now: number): Promise<void>;
+  keyOf(handle: Handle): Promise<KeyId | undefined>;
+}
