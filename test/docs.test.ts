@@ -179,7 +179,7 @@ test("the README names the two commands, and every command there is", () => {
 });
 
 /** Where no code reaches users: the local network answers as a network does, the simulation is for its authors. */
-const ELSEWHERE = /^src\/(network|simulation|store\/sqlite\/migrations|contract\/profiles)\//;
+const ELSEWHERE = /^src\/(local-network|simulation|store\/sqlite\/migrations|contract\/profile\/shipped)\//;
 /** Texts of the form of a code that are none: fields of records, parameters, the schema library's own words, states. */
 const NO_CODES = new Set(
   (

@@ -100,7 +100,7 @@ const money = assume("money");
 
 /** The whole list. A test holds that every switch is named here. */
 export const ASSUMPTIONS: readonly Assumption[] = [
-  wire("Field names of every record but a post's `content` (src/network/dialects)."),
+  wire("Field names of every record but a post's `content` (src/local-network/wire)."),
   wire("Lists: Set A `{data, next_cursor}`, Set B `{items, pagination: {next_cursor, has_more}}`; `limit` 1-100, default 20; `cursor`."),
   wire("Errors: `{error: {code, message}}`, in Set B with a `request_id`; 400, 401, 403, 404, 405, 409, 413, 415, 422, 429."),
   wire("Times are ISO 8601 texts in UTC; ids are texts."),

@@ -6,7 +6,7 @@ import type { PlantedBug } from "./bugs.ts";
 
 const ROOT = join(import.meta.dirname, "../../../..");
 /** What a hunt needs. */
-const PARTS = ["src", "test/simulate", "package.json"];
+const PARTS = ["src", "test/campaigns/simulate", "test/harness", "package.json"];
 /** A bug may also keep a run from ever ending. */
 const LONGEST_HUNT_MS = 30 * 60_000;
 
