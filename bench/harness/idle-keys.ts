@@ -51,7 +51,7 @@ export async function idleKeys(count: number): Promise<IdleKeys> {
         if (admission.kind !== "admitted") throw new Error(`not admitted: ${JSON.stringify(admission)}`);
         const { attempt } = admission;
         const end = { key, attempt: attempt.seq, lane: "poll", cost: 1, admittedAt: now, deadlineAt: now, ending: "answered" } as const;
-        await clock.run(store.settle({ attempt, end, outcome: "confirmed", now, events: [], watches: [] }));
+        await clock.run(store.complete({ attempt, end, outcome: "confirmed", now, events: [], watches: [] }));
       }
   };
   try {

@@ -70,7 +70,7 @@ async function retinue(): Promise<Limiter> {
             deadlineAt: attempt.deadlineAt,
             ending: "answered" as const,
           };
-          return store.settle({ attempt, end, outcome: "confirmed", now: clock.now(), events: [], watches: [] });
+          return store.complete({ attempt, end, outcome: "confirmed", now: clock.now(), events: [], watches: [] });
         }
         const until = admission.kind === "wait" ? (admission.until ?? now + 60_000) : now + 60_000;
         await new Promise((resolve) => setTimeout(resolve, Math.max(1, until - now)));

@@ -3,6 +3,8 @@ import type { Command } from "./command.ts";
 
 export interface CommandEntry {
   readonly name: string;
+  /** Another name that is understood, and not listed. */
+  readonly alias?: string;
   /** For the list of commands; the command itself says more. */
   readonly describe: string;
   readonly load: () => Promise<{ readonly command: Command }>;
@@ -34,7 +36,12 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: "pause", describe: "begin nothing new", load: () => import("./commands/pause.ts") },
   { name: "resume", describe: "end a pause", load: () => import("./commands/resume.ts") },
   { name: "halt", describe: "the kill switch for writes", load: () => import("./commands/halt.ts") },
-  { name: "thaw", describe: "let a frozen account spend again", load: () => import("./commands/thaw.ts") },
+  {
+    name: "unfreeze",
+    alias: "thaw",
+    describe: "let a frozen account spend again",
+    load: () => import("./commands/unfreeze.ts"),
+  },
   { name: "retry", describe: "try a parked event or action again", load: () => import("./commands/retry.ts") },
   { name: "settle", describe: "decide an action in doubt", load: () => import("./commands/settle.ts") },
   { name: "simulate", describe: "virtual weeks of the cast in seconds, with seeded faults", load: () => import("./commands/simulate.ts") },

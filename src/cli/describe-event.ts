@@ -3,7 +3,7 @@ import type { AnnouncementName, Announcements } from "../core/events.ts";
 import { showDuration } from "../core/units.ts";
 
 /** Worth a line, and how much it weighs. */
-export interface Told {
+export interface Described {
   readonly text: string;
   readonly tone: "good" | "bad" | "plain" | "quiet";
 }
@@ -36,17 +36,17 @@ const WANTED: { readonly [operation: string]: string } = {
   "agents.update": "update its profile",
 };
 
-const JOB: { readonly [state: string]: Told } = {
+const JOB: { readonly [state: string]: Described } = {
   assigned: { text: "was given", tone: "plain" },
   accepted: { text: "had its work accepted for", tone: "good" },
   rejected: { text: "had its work turned down for", tone: "bad" },
   paid: { text: "was paid for", tone: "good" },
 };
 
-type Tell = { readonly [name in AnnouncementName]: (what: Announcements[name]) => Told | undefined };
+type Tell = { readonly [name in AnnouncementName]: (what: Announcements[name]) => Described | undefined };
 
 /** Who did it comes apart, so that columns can line up. Undefined: not worth a line. */
-export const TELL: Tell = {
+export const DESCRIBE: Tell = {
   intent: ({ operation, state, target, words, code, message }) => {
     const object = target === undefined ? "" : ` ${target}`;
     const said = words === undefined ? "" : `: "${words.replaceAll(/\s+/g, " ").trim()}"`;

@@ -7,12 +7,12 @@ import { printable } from "./output.ts";
 import { painted, timeOfDay } from "./progress.ts";
 import { bar } from "./format-values.ts";
 import type { JobTotals, NetworkTotals } from "./run-summary.ts";
-import type { Told } from "./describe-event.ts";
+import type { Described } from "./describe-event.ts";
 
 export interface Action {
   readonly at: number;
   readonly handle: string;
-  readonly told: Told;
+  readonly told: Described;
 }
 
 /** The latest thing that held a specialist back, as it was announced. */
@@ -170,10 +170,10 @@ function won({ actions, jobs }: SpecialistShown): string {
 
 /** What it does now, or why it does nothing and until when. */
 function stateOf(shown: SpecialistShown, { now, held, told }: Picture): { readonly text: string; readonly tone: "plain" | "held" } {
-  const { parked, toldToWait, waits, open, sources } = shown;
+  const { parked, cooldown, waits, open, sources } = shown;
   if (parked !== undefined) return { text: printable(parked.message), tone: "held" };
   const until = (at: number): string => `until ${timeOfDay(at)} (${showDuration(Math.max(0, at - now))})`;
-  if (toldToWait !== undefined) return { text: `waits ${until(toldToWait.until)}: the network asked it to`, tone: "held" };
+  if (cooldown !== undefined) return { text: `waits ${until(cooldown.until)}: the network asked it to`, tone: "held" };
   const [wait] = [...waits, ...(held.has(shown.handle) ? [held.get(shown.handle)] : [])].filter(
     (one) => one !== undefined && one.until > now,
   );

@@ -71,7 +71,7 @@ export function openLiveView(options: LiveViewOptions): LiveView {
     const { set, endsAt } = options;
     const { baseUrl, runtime } = launched;
     const handles = runtime.members().map(({ specialist: { handle } }) => handle);
-    const told = new Set<string>(handles.filter((handle) => runtime.parts.health.of(handle).state === "healthy"));
+    const told = new Set<string>(handles.filter((handle) => runtime.parts.coverage.of(handle).state === "healthy"));
     const lines = frame(
       { now: clock.now(), startedAt, endsAt, set, baseUrl, stopping, specialists, held, told, actions, ...options.totals() },
       size,

@@ -51,9 +51,10 @@ async function runCommand(argv: readonly string[], json: boolean, around: Surrou
   const version = readVersion();
   const words = argv.filter((word) => !word.startsWith("-"));
   const name = words[0] === "help" ? words[1] : words[0];
-  const entry = COMMANDS.find((one) => one.name === name);
+  const entry = COMMANDS.find((one) => name !== undefined && (one.name === name || one.alias === name));
   if (name !== undefined && entry === undefined) throw unknownCommand(name);
   const command = (await entry?.load())?.command;
+  const args = entry?.alias === name ? argv.map((word) => (word === name && entry !== undefined ? entry.name : word)) : argv;
   let code: ExitCode | undefined;
   const program = createProgram(version, around);
   for (const { name: other, describe } of COMMANDS) if (other !== command?.name) program.command(other).description(describe);
@@ -81,7 +82,7 @@ async function runCommand(argv: readonly string[], json: boolean, around: Surrou
     });
   try {
     if (words.length === 0 && argv.every((word) => word === "--json")) program.outputHelp();
-    else await program.parseAsync([...argv], { from: "user" });
+    else await program.parseAsync([...args], { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return EXIT.done;

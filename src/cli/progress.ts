@@ -4,7 +4,7 @@ import type { LogLine } from "../core/log.ts";
 import { MINUTE } from "../core/units.ts";
 import type { Output, Paint } from "./output.ts";
 import { printable } from "./output.ts";
-import { TELL, type Told } from "./describe-event.ts";
+import { DESCRIBE, type Described } from "./describe-event.ts";
 
 /** Calls `listener` with everything that is announced. Answers how to stop that. */
 export function listenToAll(announcer: Announcer, listener: Listener): () => void {
@@ -24,10 +24,10 @@ const WAIT_SAID_MS = MINUTE;
 const MAX_REMEMBERED = 10_000;
 
 /** Leaves out what was said a moment ago. */
-export function createFilter(): <Name extends AnnouncementName>(name: Name, what: Announcements[Name]) => Told | undefined {
+export function createFilter(): <Name extends AnnouncementName>(name: Name, what: Announcements[Name]) => Described | undefined {
   const said = new Map<string, number>();
   return (name, what) => {
-    const told = TELL[name](what);
+    const told = DESCRIBE[name](what);
     if (told === undefined || (name !== "wait" && name !== "drift")) return told;
     const rule = "rule" in what ? `${what.lane} ${what.rule}` : told.text;
     const key = `${name} ${what.handle} ${rule}`;
@@ -49,12 +49,12 @@ export function reportLines(announcer: Announcer, out: Output): () => void {
   });
 }
 
-export function actionLine(at: number, handle: string, told: Told, paint: Paint): string {
+export function actionLine(at: number, handle: string, told: Described, paint: Paint): string {
   const who = handle === "" ? "" : `${paint.bold(handle)} `;
   return `${paint.dim(timeOfDay(at))}  ${who}${painted(told, paint)}`;
 }
 
-export function painted({ text, tone }: Told, paint: Paint): string {
+export function painted({ text, tone }: Described, paint: Paint): string {
   const shown = printable(text).replaceAll("\n", " ");
   if (tone === "good") return paint.green(shown);
   if (tone === "bad") return paint.yellow(shown);

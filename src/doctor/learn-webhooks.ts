@@ -7,7 +7,7 @@ import type { Clock } from "../core/clock.ts";
 import { isObject, parseJson, type Json } from "../core/json.ts";
 import type { Secret } from "../core/secret.ts";
 import { kindOf } from "../webhooks/interpret.ts";
-import type { Doorkeeper } from "../webhooks/receiver/http.ts";
+import type { SenderCheck } from "../webhooks/receiver/http.ts";
 import {
   header,
   utf8,
@@ -206,7 +206,7 @@ export function recordingGate(
   recorder: DeliveryRecorder,
   clock: Clock,
   onRecorded: (delivery: RecordedDelivery) => void = () => undefined,
-): Doorkeeper {
+): SenderCheck {
   return {
     knows: () => true,
     async accept(specialist, delivery) {

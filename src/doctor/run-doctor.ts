@@ -6,7 +6,7 @@ import type { EndpointSet } from "../contract/operations.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import { Refused, Retryable } from "../core/errors.ts";
 import type { Member } from "../gateway/member.ts";
-import type { Door } from "../gateway/gateway.ts";
+import type { Gateway } from "../gateway/gateway.ts";
 
 export interface Examination {
   /** What is thought to be known of the network; the doctor says where it differs. */
@@ -20,7 +20,7 @@ export interface Examination {
 /** One finding after another. Throws `Retryable` (`quota_waits`) where the quota has no place for more reads now. */
 /** The parts of the runtime that an examination uses. */
 export interface ExaminationDependencies {
-  readonly door: Door;
+  readonly gateway: Gateway;
   /** Aborted when the time to drain is over: running work is cut short. */
   readonly ending: AbortSignal;
 }
@@ -35,7 +35,7 @@ export function examineNetwork(
     connect:
       (profile) =>
       async (call): Promise<Exchange> => {
-        const answer = await parts.door.examine(member, call, profile, parts.ending);
+        const answer = await parts.gateway.examine(member, call, profile, parts.ending);
         switch (answer.kind) {
           case "answered":
             if (answer.wire === undefined) throw new TypeError("expected an examination to show the answer as it came");

@@ -7,16 +7,23 @@ import type { TrustTiers } from "../contract/profile/trust-tiers.ts";
 import type { Clock } from "../core/clock.ts";
 import { createAnnouncer, type Announcer } from "../core/events.ts";
 import { SECOND } from "../core/units.ts";
-import { createLessons, FIRST_PROBE_MS, LONGEST_PROBE_MS, type HeldStop, type Lesson, type StandingStop } from "./classify-refusal.ts";
-import { createDriftWatch, type DriftWatch } from "./drift-policy.ts";
-import { createPinBook } from "./pin-memory.ts";
-import { createTrustWatch, type TrustWatch } from "./trust.ts";
+import {
+  createRefusalBreakers,
+  FIRST_PROBE_MS,
+  LONGEST_PROBE_MS,
+  type StoredBreaker,
+  type RefusalClass,
+  type OpenBreaker,
+} from "./classify-refusal.ts";
+import { createDriftBreakers, type DriftBreakers } from "./drift-policy.ts";
+import { createPinMemory } from "./pin-memory.ts";
+import { createTrustBreakers, type TrustBreakers } from "./trust.ts";
 import { readRows, STOP, stopName, stopRow, underProfile } from "./network-state-rows.ts";
-import type { StandingChange, StandingRow, StandingStore } from "../store/network-state.ts";
+import type { NetworkStateChange, NetworkStateRow, NetworkStateStore } from "../store/network-state.ts";
 
-export interface Standing {
+export interface Breakers {
   /** What stands in a request's way now. */
-  stop(handle: string, operation: string, isWrite: boolean): StandingStop | undefined;
+  stop(handle: string, operation: string, isWrite: boolean): OpenBreaker | undefined;
   /** Somebody asks for admission now: while that is open, nobody else is let through a stop that is due for a look. */
   claim(handle: string, operation: string, isWrite: boolean): () => void;
   /** A request leaves although a stop holds: it is the probe. */
@@ -28,21 +35,21 @@ export interface Standing {
   /** What a client reports of answers that changed their shape. */
   drifted(operation: string, observations: readonly Observation[]): void;
   /** Everything that holds now, with what drift stops. */
-  stops(): readonly StandingStop[];
+  stops(): readonly OpenBreaker[];
   /** What the network's trust in each specialist is, and is not enough for. */
-  readonly trust: TrustWatch;
+  readonly trust: TrustBreakers;
   /** Worst first. */
   drift(): readonly DriftEntry[];
   /** Takes up what an earlier run learnt. */
-  restore(rows: readonly StandingRow[]): void;
+  restore(rows: readonly NetworkStateRow[]): void;
   /**
    * A person has looked: what stops an operation (for one specialist, with a handle), or a specialist of that name, is
    * forgotten. Answers what to delete of the rows; undefined where nothing stood in the way.
    */
-  lift(name: string, handle?: string): StandingChange | undefined;
+  lift(name: string, handle?: string): NetworkStateChange | undefined;
 }
 
-export interface StandingOptions {
+export interface BreakerOptions {
   readonly clock: Clock;
   readonly announcer: Announcer;
   /** What a breaking change of shape leads to. Default `note`. */
@@ -54,24 +61,24 @@ export interface StandingOptions {
   /** Whether an operation writes: drift in what is only read stops nothing. */
   readonly writes: (operation: string) => boolean;
   /** Told of what a restart has to know. */
-  readonly keep: (change: StandingChange) => void;
+  readonly keep: (change: NetworkStateChange) => void;
 }
 
 /** While one asks whether it may be the probe, others ask again after this. */
 const CLAIMED_LOOK_MS = SECOND;
 
-export function createStanding(options: StandingOptions): Standing {
+export function createBreakers(options: BreakerOptions): Breakers {
   const { clock, writes, keep } = options;
-  const held = new Map<string, HeldStop>();
+  const held = new Map<string, StoredBreaker>();
   const claimed = new Set<string>();
-  const lessons = createLessons();
-  const hold = (lesson: Lesson): void => holdFor(lesson, held, options);
-  const book = createPinBook(keep);
-  const trust = createTrustWatch({ clock, tiers: options.trust, keep });
+  const lessons = createRefusalBreakers();
+  const hold = (lesson: RefusalClass): void => holdFor(lesson, held, options);
+  const book = createPinMemory(keep);
+  const trust = createTrustBreakers({ clock, tiers: options.trust, keep });
   const watch = watchDrift(options, (operation) => hold(unreadable(operation)));
-  const standingIn = (handle: string, operation: string, isWrite: boolean): StandingStop | undefined =>
+  const standingIn = (handle: string, operation: string, isWrite: boolean): OpenBreaker | undefined =>
     applying(held, handle, operation) ?? (isWrite ? watch.stopOf(operation) : undefined);
-  const forget = (names: readonly string[], operation: string | undefined): StandingChange => {
+  const forget = (names: readonly string[], operation: string | undefined): NetworkStateChange => {
     for (const name of names) held.delete(name);
     const drift = operation === undefined ? [] : watch.forget(operation);
     return { put: [], drop: [...names.map((name) => ({ kind: STOP, name })), ...drift] };
@@ -135,13 +142,13 @@ export function createStanding(options: StandingOptions): Standing {
 }
 
 /** A stop that is due for a look lets one through, and holds those that come beside it. */
-function unlessDue(stop: StandingStop | undefined, claimed: ReadonlySet<string>, now: number): StandingStop | undefined {
+function unlessDue(stop: OpenBreaker | undefined, claimed: ReadonlySet<string>, now: number): OpenBreaker | undefined {
   if (stop?.probeAt === undefined || stop.probeAt > now) return stop;
   return claimed.has(stopName(stop)) ? { ...stop, probeAt: now + CLAIMED_LOOK_MS } : undefined;
 }
 
 /** Stops what a lesson says, or puts off the next look where the last one taught the same. */
-function holdFor(lesson: Lesson, held: Map<string, HeldStop>, { clock, announcer, keep }: StandingOptions): void {
+function holdFor(lesson: RefusalClass, held: Map<string, StoredBreaker>, { clock, announcer, keep }: BreakerOptions): void {
   const known = held.get(stopName(lesson));
   const now = clock.now();
   // Nothing was let through yet to see whether it still holds: this one was under way before.
@@ -152,18 +159,18 @@ function holdFor(lesson: Lesson, held: Map<string, HeldStop>, { clock, announcer
   if (known === undefined) announcer.emit("parked", { at: now, handle, code, message });
 }
 
-function changedStops(watch: DriftWatch, writes: StandingOptions["writes"]): readonly StandingStop[] {
+function changedStops(watch: DriftBreakers, writes: BreakerOptions["writes"]): readonly OpenBreaker[] {
   const operations = new Set(watch.entries().map(({ operation }) => operation));
   return [...operations].filter(writes).flatMap((operation) => watch.stopOf(operation) ?? []);
 }
 
-function put(held: Map<string, HeldStop>, stop: HeldStop, keep: StandingOptions["keep"]): void {
+function put(held: Map<string, StoredBreaker>, stop: StoredBreaker, keep: BreakerOptions["keep"]): void {
   held.set(stopName(stop), stop);
   keep({ put: [stopRow(stop)], drop: [] });
 }
 
 /** The widest stop that a request would meet. */
-function applying(held: ReadonlyMap<string, HeldStop>, handle: string, operation: string): HeldStop | undefined {
+function applying(held: ReadonlyMap<string, StoredBreaker>, handle: string, operation: string): StoredBreaker | undefined {
   if (held.size === 0) return undefined; // asked three times for every request, and nearly always so
   return (
     held.get(stopName({ handle, operation: undefined })) ??
@@ -173,14 +180,14 @@ function applying(held: ReadonlyMap<string, HeldStop>, handle: string, operation
 }
 
 /** Whether a person means this stop by the name of an operation (perhaps for one specialist) or of a specialist. */
-function concerns(stop: StandingStop, name: string, handle: string | undefined): boolean {
+function concerns(stop: OpenBreaker, name: string, handle: string | undefined): boolean {
   if (stop.operation === undefined) return stop.handle === name;
   return stop.operation === name && (handle === undefined || stop.handle === undefined || stop.handle === handle);
 }
 
-function watchDrift(options: StandingOptions, onQuarantine: (operation: string) => void): DriftWatch {
+function watchDrift(options: BreakerOptions, onQuarantine: (operation: string) => void): DriftBreakers {
   const { clock, announcer, drift = "note", quarantineAfter, keep } = options;
-  return createDriftWatch({
+  return createDriftBreakers({
     clock,
     announcer,
     policy: drift,
@@ -191,21 +198,21 @@ function watchDrift(options: StandingOptions, onQuarantine: (operation: string) 
 }
 
 /** Takes up at start what an earlier run learnt, save what another profile may have cured. */
-export async function recallStanding(standing: Standing, store: StandingStore, profile: Profile, now: number): Promise<void> {
-  const rows = await store.standing();
+export async function loadBreakers(standing: Breakers, store: NetworkStateStore, profile: Profile, now: number): Promise<void> {
+  const rows = await store.networkState();
   const { row, void: cured } = underProfile(profile, rows);
-  await store.keepStanding({ put: [row], drop: cured }, now);
+  await store.saveNetworkState({ put: [row], drop: cured }, now);
   standing.restore(rows.filter((one) => !cured.includes(one)));
 }
 
 /** Where a runtime that is not at work now stood when it ended: to be looked at and lifted. */
-export async function rememberedStanding(store: StandingStore, clock: Clock): Promise<Standing> {
-  const standing = createStanding({ clock, announcer: createAnnouncer(), trust: undefined, writes: () => true, keep: () => undefined });
-  standing.restore(await store.standing());
+export async function storedBreakers(store: NetworkStateStore, clock: Clock): Promise<Breakers> {
+  const standing = createBreakers({ clock, announcer: createAnnouncer(), trust: undefined, writes: () => true, keep: () => undefined });
+  standing.restore(await store.networkState());
   return standing;
 }
 
-function unreadable(operation: string): Lesson {
+function unreadable(operation: string): RefusalClass {
   return {
     rule: "drift",
     code: "unreadable",

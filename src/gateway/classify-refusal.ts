@@ -3,7 +3,7 @@ import type { Call, Outcome } from "../contract/call.ts";
 import { HOUR, MINUTE } from "../core/units.ts";
 
 /** Why requests of one operation, or all of one specialist, do not leave. */
-export interface Lesson {
+export interface RefusalClass {
   readonly rule: "drift" | "capability";
   /** `account_stopped`, `challenge`, `payment_required`, `operation_missing`, `forbidden`, `unreadable`. */
   readonly code: string;
@@ -15,7 +15,7 @@ export interface Lesson {
 }
 
 /** A lesson that keeps requests from leaving. */
-export interface StandingStop extends Lesson {
+export interface OpenBreaker extends RefusalClass {
   readonly since: number;
   /** One request is let through then, to see whether it still holds; undefined where only a person ends it. */
   readonly probeAt: number | undefined;
@@ -26,15 +26,15 @@ export const FIRST_PROBE_MS = 15 * MINUTE;
 export const LONGEST_PROBE_MS = 6 * HOUR;
 
 /** A stop that ends by itself, as it is kept. */
-export interface HeldStop extends StandingStop {
+export interface StoredBreaker extends OpenBreaker {
   readonly probeAt: number;
   /** The pause before the next look. */
   readonly waitMs: number;
 }
 
-export interface Lessons {
+export interface RefusalBreakers {
   /** Undefined where the answer speaks only of this request. */
-  learn(handle: string, call: Call, outcome: Outcome): Lesson | undefined;
+  learn(handle: string, call: Call, outcome: Outcome): RefusalClass | undefined;
   /** An operation was let through: what was forbidden before was the object. */
   forget(handle: string, operation: string): void;
 }
@@ -46,7 +46,7 @@ const MAX_STREAKS = 10_000;
 const STOPPED = /suspend|banned|deactivat|disabled|blocked|locked|terminated/i;
 const CHALLENGE = /captcha|challenge|human|verif/i;
 
-export function createLessons(): Lessons {
+export function createRefusalBreakers(): RefusalBreakers {
   /** The objects that were forbidden in a row, by specialist and operation. */
   const streaks = new Map<string, Set<string>>();
   const keyOf = (handle: string, operation: string): string => `${handle} ${operation}`;
@@ -67,8 +67,14 @@ export function createLessons(): Lessons {
       if (outcome.class !== "refused" && outcome.class !== "unknown") return undefined;
       const { operation, target } = call;
       const words = outcome.class === "refused" ? `${outcome.code} ${outcome.message}` : outcome.reason;
-      const specialist = (code: string, message: string): Lesson => ({ rule: "capability", code, message, handle, operation: undefined });
-      const alone = (code: string, message: string): Lesson => ({ rule: "capability", code, message, handle, operation });
+      const specialist = (code: string, message: string): RefusalClass => ({
+        rule: "capability",
+        code,
+        message,
+        handle,
+        operation: undefined,
+      });
+      const alone = (code: string, message: string): RefusalClass => ({ rule: "capability", code, message, handle, operation });
       switch (outcome.status) {
         case 402:
           return alone("payment_required", `the network wants to be paid before ${handle} may do ${operation}`);

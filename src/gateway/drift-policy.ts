@@ -5,29 +5,29 @@ import type { DriftPolicy, Observation } from "../contract/reading/pins.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
 import { MINUTE } from "../core/units.ts";
-import type { StandingStop } from "./classify-refusal.ts";
-import { DRIFT, driftName, driftRow, SLOWED, slowedRow, type Remembered } from "./network-state-rows.ts";
-import type { StandingChange, StandingRow } from "../store/network-state.ts";
+import type { OpenBreaker } from "./classify-refusal.ts";
+import { DRIFT, driftName, driftRow, SLOWED, slowedRow, type StoredNetworkState } from "./network-state-rows.ts";
+import type { NetworkStateChange, NetworkStateRow } from "../store/network-state.ts";
 
-export interface DriftWatch {
+export interface DriftBreakers {
   note(operation: string, observations: readonly Observation[]): void;
   wrote(operation: string, outcome: Outcome): void;
   /** What the policy says of an operation whose answers changed, whether or not it lets one write leave now. */
-  stopOf(operation: string): StandingStop | undefined;
+  stopOf(operation: string): OpenBreaker | undefined;
   /** A write of an operation leaves now. */
   left(operation: string): void;
   entries(): readonly DriftEntry[];
   /** Answers the rows to delete. */
-  forget(operation: string): StandingChange["drop"];
-  restore(known: Pick<Remembered, "drift" | "slowed">): void;
+  forget(operation: string): NetworkStateChange["drop"];
+  restore(known: Pick<StoredNetworkState, "drift" | "slowed">): void;
 }
 
-export interface DriftWatchOptions {
+export interface DriftBreakerOptions {
   readonly clock: Clock;
   readonly announcer: Announcer;
   readonly policy: DriftPolicy;
   readonly quarantineAfter?: number;
-  readonly keep: (row: StandingRow) => void;
+  readonly keep: (row: NetworkStateRow) => void;
   readonly onQuarantine: (operation: string) => void;
 }
 
@@ -36,7 +36,7 @@ const SLOW_MS = 5 * MINUTE;
 /** How often a kind of drift was seen is kept as exactly as this. */
 const DRIFT_KEPT_EVERY_MS = MINUTE;
 
-export function createDriftWatch({ clock, announcer, keep, ...options }: DriftWatchOptions): DriftWatch {
+export function createDriftBreakers({ clock, announcer, keep, ...options }: DriftBreakerOptions): DriftBreakers {
   const slowed = new Map<string, number>();
   const keptAt = new Map<string, number>();
   const log = createDriftLog({

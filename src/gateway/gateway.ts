@@ -18,15 +18,15 @@ import type { LedgerTime } from "../limits/ledger-clock.ts";
 import type { Attempt, Conclusion, Intent, IntentChange } from "../outbox/intent.ts";
 import type { Store } from "../store/store.ts";
 import { createCredentials, type Credentials } from "./credentials.ts";
-import { KEY_LOOK_MS, type KeyWatch } from "./keys.ts";
+import { KEY_CHECK_MS, type KeyWatch } from "./keys.ts";
 import type { Member } from "./member.ts";
-import { createPlaces, type Places } from "./semaphore.ts";
+import { createSemaphore, type Semaphore } from "./semaphore.ts";
 import { currencyOf, priceOf } from "./prices.ts";
 import { lackedBy, operationOf, ownLimitsOf, payloadHash } from "./permissions.ts";
-import type { Standing } from "./breakers.ts";
+import type { Breakers } from "./breakers.ts";
 import type { Admission, Admit, Paid } from "../store/admission.ts";
 
-export interface DoorOptions {
+export interface GatewayOptions {
   readonly client: Client;
   /** A client that speaks as another profile says, to the same network. */
   readonly connect: (profile: Profile) => Client;
@@ -38,7 +38,7 @@ export interface DoorOptions {
   readonly ledger: LedgerTime;
   readonly announcer: Announcer;
   /** What the network lacks, forbids, or no longer says readably. */
-  readonly standing: Standing;
+  readonly breakers: Breakers;
   readonly caps: (member: Member) => readonly Cap[];
   /** Money held for an action whose outcome stays open counts as spent after this. */
   readonly holdMs: number;
@@ -48,7 +48,7 @@ export interface DoorOptions {
   readonly announce: (member: Member, intent: Intent, change: IntentChange) => void;
 }
 
-export type DoorAnswer =
+export type GatewayAnswer =
   | {
       readonly kind: "answered";
       readonly outcome: Outcome;
@@ -76,24 +76,24 @@ export interface ReadOptions {
   readonly probe?: boolean;
 }
 
-export interface Door {
+export interface Gateway {
   /** A charged read, tried again where nothing came back, each try admitted on its own. */
-  read(member: Member, call: Call, options: ReadOptions): Promise<DoorAnswer>;
+  read(member: Member, call: Call, options: ReadOptions): Promise<GatewayAnswer>;
   /** One attempt for an intent. Never repeated here: the outbox is the only one that sends again. */
-  send(member: Member, intent: Intent): Promise<DoorAnswer>;
+  send(member: Member, intent: Intent): Promise<GatewayAnswer>;
   /**
    * One write of the runtime's own, such as keeping its webhook registered: under every limit and the halt, outside `may`.
    * Only for what can be repaired by looking again, since no intent remembers it.
    */
-  perform(member: Member, call: Call, signal: AbortSignal): Promise<DoorAnswer>;
+  perform(member: Member, call: Call, signal: AbortSignal): Promise<GatewayAnswer>;
   /** One charged read as some other profile says, whatever stands in the way of the runtime itself: for the doctor. */
-  examine(member: Member, call: Call, profile: Profile, signal: AbortSignal): Promise<DoorAnswer>;
+  examine(member: Member, call: Call, profile: Profile, signal: AbortSignal): Promise<GatewayAnswer>;
   /** What stands in an intent's way now. */
   explain(member: Member, intent: Intent): Promise<Verdict>;
 }
 
 /** One request as it goes through the door. */
-interface Passage {
+interface GatewayRequest {
   readonly member: Member;
   readonly call: Call;
   readonly lane: Lane;
@@ -108,7 +108,7 @@ interface Passage {
   readonly trade?: boolean;
 }
 
-type Credentialed = DoorOptions & { readonly credentials: Credentials<DoorAnswer>; readonly places: Places };
+type GatewayParts = GatewayOptions & { readonly credentials: Credentials<GatewayAnswer>; readonly places: Semaphore };
 
 /** Tries of one read, the first included. */
 const READ_TRIES = 3;
@@ -118,12 +118,12 @@ const OPEN_WAIT_MS = MINUTE;
 /** What only a person lets go on is woken by that person's word; this is for what that word misses. */
 const STOPPED_WAIT_MS = HOUR;
 
-export function createDoor(given: DoorOptions): Door {
+export function createGateway(given: GatewayOptions): Gateway {
   const { client, clock } = given;
-  const options: Credentialed = {
+  const options: GatewayParts = {
     ...given,
-    places: createPlaces(CONNECTIONS),
-    credentials: createCredentials<DoorAnswer>({
+    places: createSemaphore(CONNECTIONS),
+    credentials: createCredentials<GatewayAnswer>({
       profile: client.profile,
       clock,
       async send(member, call) {
@@ -162,7 +162,7 @@ export function createDoor(given: DoorOptions): Door {
     },
     async explain(member, intent) {
       const key = await options.keys.usable(member);
-      const stop = options.standing.stop(member.specialist.handle, intent.operation, true);
+      const stop = options.breakers.stop(member.specialist.handle, intent.operation, true);
       if (stop !== undefined) {
         const { rule, message, since, probeAt } = stop;
         return { kind: "wait", rule, message, lane: intent.lane, window: undefined, since, until: probeAt };
@@ -176,14 +176,14 @@ export function createDoor(given: DoorOptions): Door {
 }
 
 /** One attempt: paced, admitted, sent, recorded. Nothing queues after the admission. */
-async function attempt(options: Credentialed, passage: Passage): Promise<DoorAnswer> {
+async function attempt(options: GatewayParts, passage: GatewayRequest): Promise<GatewayAnswer> {
   const { pacer, keys, clock, credentials } = options;
   const { member, call, lane, examining, probe = false, trade = false } = passage;
   const client = examining ?? options.client;
   const key = await keys.usable(member, probe || trade);
   if (key === undefined) {
     const message = member.keyTrouble?.message ?? "there is no key";
-    return { kind: "waits", until: clock.now() + KEY_LOOK_MS, rule: "key_unusable", message, lane };
+    return { kind: "waits", until: clock.now() + KEY_CHECK_MS, rule: "key_unusable", message, lane };
   }
   // Before the pacer: a trade takes a place of its own there.
   const credential = await credentials.of(member, key, call);
@@ -194,51 +194,51 @@ async function attempt(options: Credentialed, passage: Passage): Promise<DoorAns
     // Admission comes last: what it let through must find a free socket, or it would leave after a halt, or too late to count.
     const leave = await options.places.take();
     try {
-      return await pass(options, passage, { key, client, secret: credential.secret });
+      return await sendAdmitted(options, passage, { key, client, secret: credential.secret });
     } finally {
       leave();
     }
   });
 }
 
-interface Pass {
+interface AdmittedBy {
   readonly key: HeldKey;
   readonly client: Client;
   readonly secret: Secret;
 }
 
 /** Admission, the request, and the row that says how it ended. */
-async function pass(options: Credentialed, passage: Passage, { key, client, secret }: Pass): Promise<DoorAnswer> {
-  const { store, keys, clock, standing, credentials } = options;
+async function sendAdmitted(options: GatewayParts, passage: GatewayRequest, { key, client, secret }: AdmittedBy): Promise<GatewayAnswer> {
+  const { store, keys, clock, breakers, credentials } = options;
   const { member, call, intent, signal, lane, examining } = passage;
   const { handle } = member.specialist;
   const isWrite = effectOf(client.profile, passage) !== "read";
-  const stop = examining === undefined ? standing.stop(handle, call.operation, isWrite) : undefined;
+  const stop = examining === undefined ? breakers.stop(handle, call.operation, isWrite) : undefined;
   if (stop !== undefined) return waits(options, member, { ...stop, until: stop.probeAt ?? clock.now() + STOPPED_WAIT_MS, lane });
   // Those that were lined up when the first of them was told to wait need not ask again.
   const lined = intent === undefined || examining !== undefined ? undefined : member.waits?.get(lane);
   if (lined !== undefined && lined.until > clock.now()) return { ...lined, kind: "waits", lane };
-  const release = examining === undefined ? standing.claim(handle, call.operation, isWrite) : undefined;
+  const release = examining === undefined ? breakers.claim(handle, call.operation, isWrite) : undefined;
   const admission = await store.admit(admitFor(options, passage, key), decide).finally(release);
-  if (admission.kind !== "admitted") return held(options, member, admission);
-  if (examining === undefined) standing.leaving(handle, call.operation, isWrite);
+  if (admission.kind !== "admitted") return notAdmitted(options, member, admission);
+  if (examining === undefined) breakers.leaving(handle, call.operation, isWrite);
   const began = clock.monotonic();
   const { outcome, wire } = await client.exchange(call, {
     key: secret,
     ...(intent === undefined ? {} : { idempotencyKey: intent.id }),
     ...(signal === undefined ? {} : { signal }),
   });
-  await record(options, passage, admission.attempt, outcome, clock.monotonic() - began);
-  if (examining === undefined) standing.heard(handle, call, isWrite, outcome);
+  await recordEnd(options, passage, admission.attempt, outcome, clock.monotonic() - began);
+  if (examining === undefined) breakers.heard(handle, call, isWrite, outcome);
   if (credentials.refusesKey(member, { key, secret, call }, outcome)) await keys.refused(member, key);
   return { kind: "answered", outcome, ...(examining === undefined ? {} : { wire }) };
 }
 
-function effectOf(profile: Profile, { call, trade = false }: Passage): Effect {
+function effectOf(profile: Profile, { call, trade = false }: GatewayRequest): Effect {
   return trade ? "read" : operationOf(profile, call.operation).effect;
 }
 
-function admitFor(options: DoorOptions, passage: Passage, key: HeldKey): Admit {
+function admitFor(options: GatewayOptions, passage: GatewayRequest, key: HeldKey): Admit {
   const { member, call, lane, intent, own = false, examining } = passage;
   const { profile } = examining ?? options.client;
   const { specialist } = member;
@@ -252,7 +252,7 @@ function admitFor(options: DoorOptions, passage: Passage, key: HeldKey): Admit {
     lane,
     cost: operation.weight,
     promises: call.operation === "jobs.apply" ? 1 : 0,
-    price: priceOf(profile, { tier: specialist.tier, trust: options.standing.trust.of(specialist.handle) }, operation, call.input),
+    price: priceOf(profile, { tier: specialist.tier, trust: options.breakers.trust.of(specialist.handle) }, operation, call.input),
     ownLimits: ownLimitsOf(profile, call.operation),
     ...(intent === undefined
       ? {}
@@ -273,7 +273,7 @@ function admitFor(options: DoorOptions, passage: Passage, key: HeldKey): Admit {
   };
 }
 
-function held(options: DoorOptions, member: Member, admission: Exclude<Admission, { readonly kind: "admitted" }>): DoorAnswer {
+function notAdmitted(options: GatewayOptions, member: Member, admission: Exclude<Admission, { readonly kind: "admitted" }>): GatewayAnswer {
   if (admission.kind === "gone") return admission;
   if (admission.kind === "refuse") return { kind: "refused", code: admission.code, message: admission.message };
   const { clock, ledger } = options;
@@ -284,18 +284,18 @@ function held(options: DoorOptions, member: Member, admission: Exclude<Admission
 }
 
 function waits(
-  { clock, announcer }: DoorOptions,
+  { clock, announcer }: GatewayOptions,
   member: Member,
-  wait: Omit<Extract<DoorAnswer, { readonly kind: "waits" }>, "kind">,
-): DoorAnswer {
+  wait: Omit<Extract<GatewayAnswer, { readonly kind: "waits" }>, "kind">,
+): GatewayAnswer {
   const { rule, message, lane, until, open = false } = wait;
   announcer.emit("wait", { at: clock.now(), handle: member.specialist.handle, lane, rule, until, message });
   return { kind: "waits", until, open, rule, message, lane };
 }
 
-async function record(
-  options: DoorOptions,
-  { member, call, intent }: Passage,
+async function recordEnd(
+  options: GatewayOptions,
+  { member, call, intent }: GatewayRequest,
   admitted: Attempt,
   outcome: Outcome,
   tookMs: number,
@@ -310,7 +310,7 @@ async function record(
   const note = "reason" in outcome ? outcome.reason : "message" in outcome ? outcome.message : undefined;
   const status = "status" in outcome && outcome.status !== undefined ? { status: outcome.status } : {};
   const paid = intent === undefined ? undefined : paidFor(options, member, call, outcome);
-  await store.settle({
+  await store.complete({
     attempt: admitted,
     end: endOf(admitted, outcome),
     outcome: outcome.class,
@@ -335,7 +335,7 @@ async function record(
 }
 
 /** What the network says an action cost. */
-function paidFor({ client, caps }: DoorOptions, member: Member, { operation }: Call, outcome: Outcome): Paid | undefined {
+function paidFor({ client, caps }: GatewayOptions, member: Member, { operation }: Call, outcome: Outcome): Paid | undefined {
   if (outcome.class !== "confirmed" || outcome.chargedMicros === undefined) return undefined;
   const currency = currencyOf(operationOf(client.profile, operation).price);
   return { money: { currency, micros: outcome.chargedMicros }, caps: caps(member) };
@@ -345,7 +345,7 @@ export function callOf(intent: Intent): Call {
   return { operation: intent.operation, ...(intent.target === undefined ? {} : { target: intent.target }), input: intent.input };
 }
 
-function refusedCall(client: Client, call: Call): DoorAnswer | undefined {
+function refusedCall(client: Client, call: Call): GatewayAnswer | undefined {
   try {
     client.check(call);
     return undefined;

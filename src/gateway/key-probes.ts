@@ -45,7 +45,7 @@ export function createKeyProbes({ store, clock }: { readonly store: Store; reado
       if (!isTaken) return false;
       member.keyTrouble = undefined;
       taken.set(member, { at: clock.now(), waitMs });
-      await store.unpark(member.specialist.handle, clock.now());
+      await store.resume(member.specialist.handle, clock.now());
       return true;
     },
   };

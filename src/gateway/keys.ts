@@ -11,7 +11,7 @@ import { createKeyProbes } from "./key-probes.ts";
 import type { Member } from "./member.ts";
 
 /** A key that cannot be used is looked for again this often: only where it is kept, never on the network. */
-export const KEY_LOOK_MS = 5 * SECOND;
+export const KEY_CHECK_MS = 5 * SECOND;
 
 export interface KeyWatchOptions {
   readonly keys: KeyProvider;
@@ -82,9 +82,9 @@ export function createKeyWatch({ keys, store, clock, ledger, announcer }: KeyWat
       const { handle } = member.specialist;
       const verdict = read(member, () => (keys.rejected(handle, key.fingerprint) === "dead" ? key : keys.current(handle)));
       if (verdict !== undefined && verdict.fingerprint !== key.fingerprint) return; // there is another one already
-      const message = `the network refuses the key of ${handle} (401); put the new one where the old one is, it is read again every ${KEY_LOOK_MS / SECOND} s; this one is tried again now and then, and at once by: retinue retry ${handle}`;
+      const message = `the network refuses the key of ${handle} (401); put the new one where the old one is, it is read again every ${KEY_CHECK_MS / SECOND} s; this one is tried again now and then, and at once by: retinue retry ${handle}`;
       const trouble = (member.keyTrouble ??= { code: "key_refused", message, since: clock.now(), probe: probes.first(member) });
-      await store.park(handle, trouble, clock.now());
+      await store.suspend(handle, trouble, clock.now());
       announcer.emit("parked", { at: clock.now(), handle, code: trouble.code, message: trouble.message });
     },
     async look(member) {
@@ -95,7 +95,7 @@ export function createKeyWatch({ keys, store, clock, ledger, announcer }: KeyWat
         member.keyTrouble = trouble;
         return false;
       }
-      await store.unpark(member.specialist.handle, clock.now());
+      await store.resume(member.specialist.handle, clock.now());
       return true;
     },
     probe: (member, takesKey) => probes.probe(member, takesKey),

@@ -5,7 +5,7 @@ import type { TierLimits } from "../contract/tiers.ts";
 import type { KeyId } from "../core/ids.ts";
 import { floorsOf } from "../limits/configured-limits.ts";
 import type { LaneFloors } from "../limits/lanes.ts";
-import { PARTS, type Part } from "../store/sources.ts";
+import { WORK_KINDS, type WorkKind } from "../store/sources.ts";
 import type { OperationRules } from "../specialist/operation-rules.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import type { Nudge } from "../store/deliveries.ts";
@@ -49,13 +49,13 @@ export interface ListReading {
 }
 
 /** An attempt in doubt, in times of the monotonic clock. */
-export interface Doubt {
+export interface OpenDoubt {
   readonly knownAt: number;
   /** The look that is due, and may wait for room in the quota. */
-  look: WantedLook | undefined;
+  look: WantedCheck | undefined;
 }
 
-export interface WantedLook {
+export interface WantedCheck {
   /** A list that was begun to be read since then shows what the look would have shown. */
   readonly since: number;
   /** Confirmed actions looked at for it, to see whether reading back works. */
@@ -85,9 +85,9 @@ export interface Member {
   /** Lanes that send nothing now. Empty collections are left out: nearly all members are idle, and theirs would be a fifth of what they weigh. */
   waits: Map<Lane, LaneWait> | undefined;
   /** Intents being sent, by row number: no second send starts for them. */
-  flying: Set<number> | undefined;
+  inFlight: Set<number> | undefined;
   /** What this process knows of each attempt in doubt (`seq/attempt`). */
-  doubts: Map<string, Doubt> | undefined;
+  doubts: Map<string, OpenDoubt> | undefined;
   /** Lists that are read back, by operation, while the quota has no room for the rest. */
   readings: Map<string, ListReading> | undefined;
   /** What is at work for it now, one bit for each part, see `bitOf`; each runs once at a time. */
@@ -95,28 +95,28 @@ export interface Member {
   /** Parts asked for while they were at work, as bits: they run once more. */
   again: number;
   /** Parts to be asked at the next look whatever the rows say, as bits: at first all of them, later what failed. */
-  unasked: number;
+  unchecked: number;
   /** Looks asked for by deliveries while a pass that makes them was reading: they are made again after it. */
   missedNudges: readonly Nudge[];
   /** Posts that deliveries made us read a moment ago, the newest last. */
   postsRead: readonly PostRead[];
   /** Deliveries wait until its events have been handled. */
-  heldBack: boolean;
+  deliveriesDeferred: boolean;
   /** Set once its first passes were begun. */
   begun: boolean;
   /** How often the Guardian's word has freed what waited: a wait that was found before the last word no longer counts. */
-  freed: number;
+  ordersSeen: number;
   /** When the rows were last asked what is due. */
-  lookedAt: number;
+  checkedAt: number;
   /** Set once it was removed: it drains what it owes and begins nothing new. */
   retired: boolean;
 }
 
-const BITS = Object.fromEntries(PARTS.map((part, i) => [part, 1 << i])) as { readonly [part in Part]: number };
-export const ALL_PARTS = (1 << PARTS.length) - 1;
+const BITS = Object.fromEntries(WORK_KINDS.map((part, i) => [part, 1 << i])) as { readonly [part in WorkKind]: number };
+export const ALL_WORK = (1 << WORK_KINDS.length) - 1;
 
 /** A part's place in `busy`, `again` and `unasked`. */
-export function bitOf(part: Part): number {
+export function bitOf(part: WorkKind): number {
   return BITS[part];
 }
 
@@ -135,18 +135,18 @@ export function createMember(specialist: Specialist, rules: OperationRules, limi
     limits,
     floors: floorsOf(specialist.lanes),
     waits: undefined,
-    flying: undefined,
+    inFlight: undefined,
     doubts: undefined,
     readings: undefined,
     busy: 0,
     again: 0,
-    unasked: ALL_PARTS,
+    unchecked: ALL_WORK,
     missedNudges: NO_NUDGES,
     postsRead: NO_POSTS,
-    heldBack: false,
+    deliveriesDeferred: false,
     begun: false,
-    freed: 0,
-    lookedAt: 0,
+    ordersSeen: 0,
+    checkedAt: 0,
     retired: false,
   };
 }
@@ -165,17 +165,17 @@ export function freeLanes({ waits }: Member): readonly Lane[] {
 }
 
 /** Whether a part is at work. */
-export function isBusy(member: Member, part: Part): boolean {
+export function isBusy(member: Member, part: WorkKind): boolean {
   return (member.busy & bitOf(part)) !== 0;
 }
 
 /** An intent is being sent. */
-export function takeOff(member: Member, seq: number): void {
-  (member.flying ??= new Set()).add(seq);
+export function addInFlight(member: Member, seq: number): void {
+  (member.inFlight ??= new Set()).add(seq);
 }
 
 /** Its sending is over. */
-export function land(member: Member, seq: number): void {
-  member.flying?.delete(seq);
-  if (member.flying?.size === 0) member.flying = undefined;
+export function removeInFlight(member: Member, seq: number): void {
+  member.inFlight?.delete(seq);
+  if (member.inFlight?.size === 0) member.inFlight = undefined;
 }

@@ -4,8 +4,8 @@ import type { Profile } from "../contract/profile/profile.ts";
 import { DRIFT_KINDS, SEVERITIES } from "../contract/reading/pins.ts";
 import { RECORDS } from "../contract/operations.ts";
 import { sha256, type Json, type JsonObject } from "../core/json.ts";
-import type { HeldStop } from "./classify-refusal.ts";
-import type { StandingRow } from "../store/network-state.ts";
+import type { StoredBreaker } from "./classify-refusal.ts";
+import type { NetworkStateRow } from "../store/network-state.ts";
 
 export const STOP = "stop";
 export const DRIFT = "drift";
@@ -20,14 +20,14 @@ const TRUST = "trust";
 /** What was learnt under one profile may be cured by another: refused accounts and unpaid bills are not. */
 const CURED_BY_A_PROFILE: readonly string[] = ["unreadable", "operation_missing"];
 
-export interface Remembered {
-  readonly stops: readonly HeldStop[];
+export interface StoredNetworkState {
+  readonly stops: readonly StoredBreaker[];
   readonly drift: readonly DriftEntry[];
   readonly slowed: readonly (readonly [operation: string, at: number])[];
 }
 
 /** What a network said of its trust in a specialist. */
-export interface TrustHeard {
+export interface ObservedTrust {
   readonly handle: string;
   readonly trust: string | undefined;
   readonly reputation: number | undefined;
@@ -39,15 +39,15 @@ export interface TrustHeard {
   readonly lacks: readonly string[];
 }
 
-export function stopName({ handle, operation }: Pick<HeldStop, "handle" | "operation">): string {
+export function stopName({ handle, operation }: Pick<StoredBreaker, "handle" | "operation">): string {
   return `${handle ?? "*"} ${operation ?? "*"}`;
 }
 
-export function stopRow(stop: HeldStop): StandingRow {
+export function stopRow(stop: StoredBreaker): NetworkStateRow {
   return { kind: STOP, name: stopName(stop), data: plain(stop) };
 }
 
-export function driftRow(entry: DriftEntry): StandingRow {
+export function driftRow(entry: DriftEntry): NetworkStateRow {
   return { kind: DRIFT, name: driftName(entry), data: plain(entry) };
 }
 
@@ -55,15 +55,15 @@ export function driftName(entry: DriftEntry): string {
   return `${entry.operation} ${driftKey(entry)}`;
 }
 
-export function slowedRow(operation: string, at: number): StandingRow {
+export function slowedRow(operation: string, at: number): NetworkStateRow {
   return { kind: SLOWED, name: operation, data: { at } };
 }
 
-export function trustRow(heard: TrustHeard): StandingRow {
+export function trustRow(heard: ObservedTrust): NetworkStateRow {
   return { kind: TRUST, name: heard.handle, data: plain(heard) };
 }
 
-export function readTrust(rows: readonly StandingRow[]): readonly TrustHeard[] {
+export function readTrust(rows: readonly NetworkStateRow[]): readonly ObservedTrust[] {
   return rows.flatMap(({ kind, name, data }) => {
     if (kind !== TRUST) return [];
     const { trust, reputation, lacks } = data;
@@ -81,7 +81,7 @@ export function readTrust(rows: readonly StandingRow[]): readonly TrustHeard[] {
 }
 
 /** What rows say; those of another version of ours that make no sense any more are left out. */
-export function readRows(rows: readonly StandingRow[]): Remembered {
+export function readRows(rows: readonly NetworkStateRow[]): StoredNetworkState {
   return {
     stops: rows.flatMap(({ kind, data }) => (kind === STOP ? asStop(data) : [])),
     drift: rows.flatMap(({ kind, data }) => (kind === DRIFT ? asDrift(data) : [])),
@@ -94,11 +94,11 @@ export function readRows(rows: readonly StandingRow[]): Remembered {
 /** The row that says which profile the others were learnt under, and those that another profile makes void. */
 export function underProfile(
   profile: Profile,
-  rows: readonly StandingRow[],
-): { readonly row: StandingRow; readonly void: readonly StandingRow[] } {
+  rows: readonly NetworkStateRow[],
+): { readonly row: NetworkStateRow; readonly void: readonly NetworkStateRow[] } {
   const hash = sha256(plain(speechOf(profile)));
   const known = rows.find(({ kind }) => kind === PROFILE)?.data["hash"];
-  const cured = ({ kind, data }: StandingRow): boolean =>
+  const cured = ({ kind, data }: NetworkStateRow): boolean =>
     kind === DRIFT ||
     kind === SLOWED ||
     kind === TRUST ||
@@ -132,7 +132,7 @@ function maybe(value: Json | undefined): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-function asStop(data: JsonObject): HeldStop[] {
+function asStop(data: JsonObject): StoredBreaker[] {
   const rule = data["rule"];
   if (rule !== "drift" && rule !== "capability") return [];
   return [

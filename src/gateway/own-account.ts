@@ -6,8 +6,8 @@ import type { Member } from "./member.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Store } from "../store/store.ts";
-import type { Standing } from "./breakers.ts";
-import type { Door } from "./gateway.ts";
+import type { Breakers } from "./breakers.ts";
+import type { Gateway } from "./gateway.ts";
 import { lackedBy } from "./permissions.ts";
 
 /** Where it could not be learnt, it is asked for again after this. */
@@ -18,29 +18,29 @@ export interface AccountDependencies {
   readonly clock: Clock;
   readonly store: Store;
   readonly profile: Profile;
-  readonly door: Door;
-  readonly standing: Standing;
+  readonly gateway: Gateway;
+  readonly breakers: Breakers;
   /** Aborted when the time to drain is over: running work is cut short. */
   readonly ending: AbortSignal;
 }
 
 /** Whether the network is to be asked now: where the id is neither given nor known, or its trust decides something. */
-export function wantsAccount({ clock, standing }: AccountDependencies, member: Member): boolean {
-  return (member.accountId === undefined && clock.now() >= member.askAccountAt) || standing.trust.isDue(member.specialist.handle);
+export function wantsAccount({ clock, breakers }: AccountDependencies, member: Member): boolean {
+  return (member.accountId === undefined && clock.now() >= member.askAccountAt) || breakers.trust.isDue(member.specialist.handle);
 }
 
 /** Asks the network, where that is wanted. Costs one read. */
 export async function learnAccount(parts: AccountDependencies, member: Member): Promise<void> {
   if (!wantsAccount(parts, member)) return;
   const now = parts.clock.now();
-  const { trust } = parts.standing;
+  const { trust } = parts.breakers;
   const { handle } = member.specialist;
   const putOff = (until: number): void => {
     member.askAccountAt = until;
-    trust.putOff(handle, until);
+    trust.defer(handle, until);
   };
   putOff(now + ASK_AGAIN_MS);
-  const answer = await parts.door.read(member, accountCall(member), { lane: "watch", signal: parts.ending });
+  const answer = await parts.gateway.read(member, accountCall(member), { lane: "watch", signal: parts.ending });
   if (answer.kind === "waits") putOff(answer.until);
   if (answer.kind !== "answered" || answer.outcome.class !== "confirmed") return;
   const { record, items = [] } = answer.outcome;
@@ -55,13 +55,13 @@ function accountCall(member: Member): Call {
 
 /** Whether the network takes a key that it refused: one read, of the account or, where the network has no such read, of the feed. */
 export async function takesKey(parts: AccountDependencies, member: Member): Promise<boolean> {
-  const { door, profile, ending } = parts;
+  const { gateway, profile, ending } = parts;
   const account = accountCall(member);
   const offered =
     profile.operations.get(account.operation)?.unsupported === undefined &&
     lackedBy(profile, member.specialist.tier, account.operation) === undefined;
   const call = offered ? account : { operation: "posts.list", input: {} };
-  const answer = await door.read(member, call, { lane: "watch", signal: ending, probe: true });
+  const answer = await gateway.read(member, call, { lane: "watch", signal: ending, probe: true });
   return answer.kind === "answered" && SAYS_WHO_ASKS.includes(answer.outcome.class);
 }
 
@@ -73,7 +73,7 @@ export async function learnFrom(parts: AccountDependencies, member: Member, reco
   if (record === undefined) return;
   const same = (handle: string | undefined): boolean => handle?.toLowerCase() === member.specialist.handle.toLowerCase();
   if (record.kind === "agent" && (same(record.handle) || record.id === member.accountId))
-    parts.standing.trust.heard(member.specialist.handle, record);
+    parts.breakers.trust.heard(member.specialist.handle, record);
   if (member.accountId !== undefined) return;
   const id =
     record.kind === "agent" && same(record.handle)

@@ -12,14 +12,14 @@ import type { Price } from "../limits/spending.ts";
 import type { OperationRule, OperationRules, Refusal } from "../specialist/operation-rules.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import { priceOf } from "./prices.ts";
-import type { TrustWatch } from "./trust.ts";
+import type { TrustBreakers } from "./trust.ts";
 
 /** `trust` says what the network's trust in it is; without, it is not known. */
 export function operationRules(specialist: Specialist, profile: Profile, clock: Clock, trust?: Trusting): OperationRules {
   return new ProfileRules(specialist, profile, clock, trust);
 }
 
-type Trusting = Pick<TrustWatch, "of">;
+type Trusting = Pick<TrustBreakers, "of">;
 
 /** A class, since every specialist has one and closures would each take their own memory. */
 class ProfileRules implements OperationRules {

@@ -1,19 +1,19 @@
 /** Where each operation's answers have been read: kept over restarts, or what changed in the night would be believed in the morning. */
 import { clearPins, createPins, pinsAsData, restorePins, settledPins, type Pins } from "../contract/reading/pins.ts";
 import { PINS } from "./network-state-rows.ts";
-import type { StandingChange, StandingRow } from "../store/network-state.ts";
+import type { NetworkStateChange, NetworkStateRow } from "../store/network-state.ts";
 
-export interface PinBook {
+export interface PinMemory {
   /** The same object each time, for whoever reads the operation's answers. */
   of(operation: string): Pins;
   /** An answer was read: what it settled is kept. */
   noticed(operation: string): void;
   /** Answers the rows to delete. */
-  forget(operation: string): StandingChange["drop"];
-  restore(rows: readonly StandingRow[]): void;
+  forget(operation: string): NetworkStateChange["drop"];
+  restore(rows: readonly NetworkStateRow[]): void;
 }
 
-export function createPinBook(keep: (change: StandingChange) => void): PinBook {
+export function createPinMemory(keep: (change: NetworkStateChange) => void): PinMemory {
   const pins = new Map<string, Pins>();
   /** How much of each was settled when it was last kept. */
   const kept = new Map<string, number>();

@@ -1,11 +1,11 @@
 /** Places for requests under way: one for each socket, so that nothing that was admitted waits for one. */
 
-export interface Places {
+export interface Semaphore {
   /** Resolves, in the order of asking, once there is a place; whoever has it calls what it was given, once, to leave. */
   take(): Promise<() => void>;
 }
 
-export function createPlaces(count: number): Places {
+export function createSemaphore(count: number): Semaphore {
   let free = count;
   // A queue with a moving head: shifting an array of thousands would cost more than the request.
   let waiting: ((leave: () => void) => void)[] = [];

@@ -3,45 +3,45 @@ import { trustOf, type TrustTiers } from "../contract/profile/trust-tiers.ts";
 import type { Agent } from "../contract/records.ts";
 import type { Clock } from "../core/clock.ts";
 import { HOUR, MINUTE } from "../core/units.ts";
-import type { StandingStop } from "./classify-refusal.ts";
-import { readTrust, trustRow, type TrustHeard } from "./network-state-rows.ts";
-import type { StandingChange, StandingRow } from "../store/network-state.ts";
+import type { OpenBreaker } from "./classify-refusal.ts";
+import { readTrust, trustRow, type ObservedTrust } from "./network-state-rows.ts";
+import type { NetworkStateChange, NetworkStateRow } from "../store/network-state.ts";
 
-export interface TrustWatch {
+export interface TrustBreakers {
   /** The trust tier a specialist has, or the network's own word where the profile has none; undefined where it never said. */
   of(handle: string): string | undefined;
   /** Whether the network is to be asked for a specialist's account now. */
   isDue(handle: string): boolean;
   /** It was asked, or could not be: not again before then. */
-  putOff(handle: string, until: number): void;
+  defer(handle: string, until: number): void;
   /** Takes in what an account's record says of its trust. */
   heard(handle: string, account: Agent): void;
-  stop(handle: string, operation: string): StandingStop | undefined;
-  stops(): readonly StandingStop[];
+  stop(handle: string, operation: string): OpenBreaker | undefined;
+  stops(): readonly OpenBreaker[];
   /** A person says that something has changed, for a specialist or an operation: its trust is read again at once. */
-  lookNow(name: string, handle: string | undefined): StandingChange["put"];
-  restore(rows: readonly StandingRow[]): void;
+  lookNow(name: string, handle: string | undefined): NetworkStateChange["put"];
+  restore(rows: readonly NetworkStateRow[]): void;
 }
 
-export interface TrustWatchOptions {
+export interface TrustBreakerOptions {
   readonly clock: Clock;
   /** What the profile says of trust; empty where it says nothing, and then nothing is asked or kept. Undefined: what the rows say. */
   readonly tiers: TrustTiers | undefined;
-  readonly keep: (change: StandingChange) => void;
+  readonly keep: (change: NetworkStateChange) => void;
 }
 
 /** Trust is earned over days, and four reads a day are under a hundredth of what the smallest tier has. */
-export const TRUST_LOOK_MS = 6 * HOUR;
+export const TRUST_CHECK_MS = 6 * HOUR;
 /** While the account is being read, what waits for it asks again after this. */
 const LOOKING_MS = MINUTE;
 
-export function createTrustWatch({ clock, tiers, keep }: TrustWatchOptions): TrustWatch {
-  const known = new Map<string, TrustHeard>();
+export function createTrustBreakers({ clock, tiers, keep }: TrustBreakerOptions): TrustBreakers {
+  const known = new Map<string, ObservedTrust>();
   const putOff = new Map<string, number>();
   const isSilent = tiers !== undefined && Object.keys(tiers).length === 0;
-  const tierOf = (one: TrustHeard): string | undefined => (tiers === undefined ? one.trust : trustOf(tiers, one)) ?? one.trust;
-  const lacksOf = (one: TrustHeard): readonly string[] => (tiers === undefined ? one.lacks : (tiers[tierOf(one) ?? ""]?.lacks ?? []));
-  const stopOf = (one: TrustHeard, operation: string): StandingStop => ({
+  const tierOf = (one: ObservedTrust): string | undefined => (tiers === undefined ? one.trust : trustOf(tiers, one)) ?? one.trust;
+  const lacksOf = (one: ObservedTrust): readonly string[] => (tiers === undefined ? one.lacks : (tiers[tierOf(one) ?? ""]?.lacks ?? []));
+  const stopOf = (one: ObservedTrust, operation: string): OpenBreaker => ({
     rule: "capability",
     code: "not_in_trust",
     message: `the network's trust in ${one.handle} is "${tierOf(one) ?? ""}", which has no ${operation} yet; it is read again by itself`,
@@ -57,11 +57,11 @@ export function createTrustWatch({ clock, tiers, keep }: TrustWatchOptions): Tru
       return one === undefined ? undefined : tierOf(one);
     },
     isDue: (handle) => !isSilent && clock.now() >= Math.max(known.get(handle)?.lookAt ?? 0, putOff.get(handle) ?? 0),
-    putOff: (handle, until) => void (isSilent || putOff.set(handle, until)),
+    defer: (handle, until) => void (isSilent || putOff.set(handle, until)),
     heard(handle, { trust, reputation }) {
       if (tiers === undefined || isSilent || (trust === undefined && reputation === undefined)) return;
       const now = clock.now();
-      const said = { handle, trust, reputation, lookAt: now + TRUST_LOOK_MS };
+      const said = { handle, trust, reputation, lookAt: now + TRUST_CHECK_MS };
       const tier = trustOf(tiers, said) ?? trust;
       const before = known.get(handle);
       const since = before !== undefined && tierOf(before) === tier ? before.since : now;

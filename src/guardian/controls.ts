@@ -5,7 +5,7 @@ import { asHandle } from "../core/ids.ts";
 import { EVERYONE } from "../limits/admission.ts";
 import { GUARDIAN, ownerOf, scopeOf } from "../limits/spending.ts";
 import type { Store } from "../store/store.ts";
-import { wakeAll, type Hand, type Ordered } from "./wake-waiting.ts";
+import { wakeAll, type GuardianContext, type OrderResult } from "./wake-waiting.ts";
 import type { OpenAttempt } from "../store/controls.ts";
 
 /** Without a handle: everyone. */
@@ -25,28 +25,28 @@ export interface WriteInFlight {
 }
 
 /** Each throws `Misconfigured` (`specialist_unknown`) for a handle that never ran here. */
-export interface Stops {
-  pause(query: Scope & { readonly reason?: string }): Promise<Ordered>;
-  resume(query: Scope): Promise<Ordered>;
+export interface Controls {
+  pause(query: Scope & { readonly reason?: string }): Promise<OrderResult>;
+  resume(query: Scope): Promise<OrderResult>;
   /** No write is admitted any more once this answers; those already on their way are listed. */
-  halt(query: Scope & { readonly reason?: string }): Promise<Ordered & { readonly inFlight: readonly WriteInFlight[] }>;
-  lift(query: Scope): Promise<Ordered>;
+  halt(query: Scope & { readonly reason?: string }): Promise<OrderResult & { readonly inFlight: readonly WriteInFlight[] }>;
+  lift(query: Scope): Promise<OrderResult>;
   /** An account that was frozen may spend again; without a handle, the one that all share. Who said so, and why, is kept on the books. */
-  thaw(query: Scope & { readonly by: string; readonly reason: string }): Promise<Ordered>;
+  unfreeze(query: Scope & { readonly by: string; readonly reason: string }): Promise<OrderResult>;
 }
 
-export function stops(hand: Hand): Stops {
+export function createControls(hand: GuardianContext): Controls {
   const { store, clock } = hand;
   const name = (handle: string | undefined): string => handle ?? "everyone";
   return {
     async pause({ handle, reason }) {
       await store.stop("pause", await known(hand, handle), reason ?? "the Guardian paused it", clock.now());
-      return { said: `${name(handle)} is paused: jobs already taken are still delivered, nothing new is begun` };
+      return { message: `${name(handle)} is paused: jobs already taken are still delivered, nothing new is begun` };
     },
     async resume({ handle }) {
       const was = await store.lift("pause", await known(hand, handle));
       wakeAll(hand, ["paused"]);
-      return { said: was ? `${name(handle)} goes on` : `${name(handle)} was not paused${await others(store, "pauses")}` };
+      return { message: was ? `${name(handle)} goes on` : `${name(handle)} was not paused${await others(store, "pauses")}` };
     },
     async halt({ handle, reason }) {
       const scope = await known(hand, handle);
@@ -55,21 +55,21 @@ export function stops(hand: Hand): Stops {
         .filter(({ specialist }) => scope === EVERYONE || scope === specialist)
         .filter(({ intent, operation }) => intent !== undefined || writes(operation))
         .map(onItsWay);
-      return { said: handle === undefined ? "halted: nobody writes any more" : `halted: ${handle} does not write any more`, inFlight };
+      return { message: handle === undefined ? "halted: nobody writes any more" : `halted: ${handle} does not write any more`, inFlight };
     },
     async lift({ handle }) {
       const was = await store.lift("halt", await known(hand, handle));
       wakeAll(hand, ["halted"]);
-      return { said: was ? `${name(handle)} may write again` : `${name(handle)} was not halted${await others(store, "halts")}` };
+      return { message: was ? `${name(handle)} may write again` : `${name(handle)} was not halted${await others(store, "halts")}` };
     },
-    async thaw({ handle, by, reason }) {
+    async unfreeze({ handle, by, reason }) {
       if (handle !== undefined) await known(hand, handle);
       const whose = handle === undefined ? "the account that all share" : handle;
-      const currencies = await store.thaw(handle === undefined ? GUARDIAN : scopeOf(asHandle(handle)), { by, reason }, clock.now());
+      const currencies = await store.unfreeze(handle === undefined ? GUARDIAN : scopeOf(asHandle(handle)), { by, reason }, clock.now());
       wakeAll(hand);
-      if (currencies.length > 0) return { said: `${whose} may spend ${currencies.join(" and ")} again` };
+      if (currencies.length > 0) return { message: `${whose} may spend ${currencies.join(" and ")} again` };
       const frozen = (await store.frozen()).map(({ scope, currency }) => `${ownerOf(scope)} (${currency})`);
-      return { said: `${whose} was not frozen${frozen.length === 0 ? "" : `; frozen: ${frozen.join(", ")}`}` };
+      return { message: `${whose} was not frozen${frozen.length === 0 ? "" : `; frozen: ${frozen.join(", ")}`}` };
     },
   };
 }
@@ -91,7 +91,7 @@ function onItsWay({ intent, specialist, operation, target, startedAt, deadlineAt
 }
 
 /** The scope of a stop. Throws `Misconfigured` (`specialist_unknown`) for a handle that never ran here: a typing error must not pass for a stop. */
-export async function known({ store, running }: Hand, handle: string | undefined): Promise<string> {
+export async function known({ store, running }: GuardianContext, handle: string | undefined): Promise<string> {
   if (handle === undefined) return EVERYONE;
   const handles = new Set([...(await store.handles()), ...running().map(({ specialist }) => specialist.handle)]);
   if (handles.has(asHandle(handle))) return handle;

@@ -8,14 +8,14 @@ import { knownSentAt, lastWentOnAt } from "../outbox/sent-at.ts";
 import type { Intent } from "../outbox/intent.ts";
 import { mayHaveHappened } from "../outbox/reconcile.ts";
 import { EVERYONE } from "../limits/admission.ts";
-import { frozenBecause, GUARDIAN, scopeOf } from "../limits/spending.ts";
-import { remedyFor, thawCommand } from "../limits/wait-rules.ts";
+import { freezeReason, GUARDIAN, scopeOf } from "../limits/spending.ts";
+import { remedyFor, unfreezeCommand } from "../limits/wait-rules.ts";
 import type { Store } from "../store/store.ts";
 import type { Member } from "../gateway/member.ts";
 import type { Dependencies } from "../runtime/dependencies.ts";
 import { showSpecialist, type ParkedShown, type SourceShown, type WaitShown } from "./status.ts";
-import type { StandingStop } from "../gateway/classify-refusal.ts";
-import { rememberedStanding, type Standing } from "../gateway/breakers.ts";
+import type { OpenBreaker } from "../gateway/classify-refusal.ts";
+import { storedBreakers, type Breakers } from "../gateway/breakers.ts";
 import type { Frozen } from "../store/controls.ts";
 import type { EventRow } from "../store/history.ts";
 
@@ -152,8 +152,8 @@ function notRunning(parts: Dependencies | undefined): Reason {
 }
 
 /** What the door says of it now. */
-async function heldBy({ store }: Asking, { door }: Dependencies, member: Member, intent: Intent): Promise<Reason[]> {
-  const verdict = await door.explain(member, intent);
+async function heldBy({ store }: Asking, { gateway }: Dependencies, member: Member, intent: Intent): Promise<Reason[]> {
+  const verdict = await gateway.explain(member, intent);
   if (verdict.kind === "refuse") return [{ rule: verdict.code, message: verdict.message, lane: verdict.lane, since: verdict.since }];
   const lined = member.waits?.get(intent.lane);
   if (verdict.kind === "admit") return lined === undefined ? [] : [{ ...lined, lane: intent.lane }];
@@ -189,7 +189,7 @@ async function remedyOf(store: Store, [first]: readonly Reason[], handle: string
   if (first === undefined) return undefined;
   if (first.rule === "spend_frozen") {
     const [mine] = await frozenFor(store, handle);
-    return mine === undefined ? undefined : thawCommand(mine.scope);
+    return mine === undefined ? undefined : unfreezeCommand(mine.scope);
   }
   const { halts, pauses } = await store.stops();
   const isEveryones = (first.rule === "halted" ? halts : pauses).some(({ scope }) => scope === EVERYONE);
@@ -261,7 +261,7 @@ async function standingFor(asking: Asking, handle: string, operation?: string): 
   );
 }
 
-function reasonsOfStops(stops: readonly StandingStop[]): Reason[] {
+function reasonsOfStops(stops: readonly OpenBreaker[]): Reason[] {
   return stops.map(({ code, message, since, probeAt }) => ({
     rule: code,
     message,
@@ -270,8 +270,8 @@ function reasonsOfStops(stops: readonly StandingStop[]): Reason[] {
   }));
 }
 
-async function standingOf({ store, clock, parts }: Asking): Promise<Standing> {
-  return parts?.standing ?? rememberedStanding(store, clock);
+async function standingOf({ store, clock, parts }: Asking): Promise<Breakers> {
+  return parts?.breakers ?? storedBreakers(store, clock);
 }
 
 /** An operation by name: what stops it, and how its answers departed from what was seen before. */
@@ -316,8 +316,10 @@ function reasonOfPark({ code, message, since, probeAt }: ParkedShown): Reason {
 }
 
 function unreadOf(sources: readonly SourceShown[]): readonly Reason[] {
-  return sources.flatMap(({ name, unread }) =>
-    unread === undefined ? [] : [{ rule: "list_unread", message: `${name} cannot be read: ${unread.message}`, since: unread.since }],
+  return sources.flatMap(({ name, readFailure }) =>
+    readFailure === undefined
+      ? []
+      : [{ rule: "list_unread", message: `${name} cannot be read: ${readFailure.message}`, since: readFailure.since }],
   );
 }
 
@@ -348,13 +350,13 @@ async function explainSpecialist(asking: Asking, handle: string): Promise<Explan
   const shown = await showSpecialist(store, clock, handle, member);
   const parked = shown.parked === undefined ? [] : [reasonOfPark(shown.parked)];
   const told =
-    shown.toldToWait === undefined
+    shown.cooldown === undefined
       ? []
-      : [{ rule: "key_parked", message: `the network asked to wait: ${shown.toldToWait.reason}`, until: shown.toldToWait.until }];
+      : [{ rule: "key_parked", message: `the network asked to wait: ${shown.cooldown.reason}`, until: shown.cooldown.until }];
   const stops = await standingFor(asking, handle);
   const frozen = (await frozenFor(store, handle)).map(({ scope, currency, reason, since }) => ({
     rule: "spend_frozen",
-    message: frozenBecause(scope, currency, reason),
+    message: freezeReason(scope, currency, reason),
     since,
   }));
   const absent = asking.parts === undefined || member === undefined ? [notRunning(asking.parts)] : [];

@@ -10,14 +10,14 @@ import type { Store } from "../store/store.ts";
 import { announceIntent } from "../outbox/announce.ts";
 import { callOperation, type CallResult } from "./call-operation.ts";
 import { follow } from "../outbox/follow-up.ts";
-import { wakeAll, type Hand, type Ordered } from "./wake-waiting.ts";
+import { wakeAll, type GuardianContext, type OrderResult } from "./wake-waiting.ts";
 import type { Member } from "../gateway/member.ts";
 import { MAX_LISTED, pageOf, type Page } from "./page.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { showAll, type Snapshot } from "./status.ts";
+import { showStatus, type Snapshot } from "./status.ts";
 import { readDeliveries, readDelivery, type DeliveryQuery, type DeliveryShown } from "./shown-deliveries.ts";
-import { known, stops, type Stops } from "./controls.ts";
-import { rememberedStanding } from "../gateway/breakers.ts";
+import { known, createControls, type Controls } from "./controls.ts";
+import { storedBreakers } from "../gateway/breakers.ts";
 import { explain, type Explanation } from "./explain.ts";
 import type { KeptDelivery } from "../store/history.ts";
 
@@ -50,7 +50,7 @@ export interface LogEntry {
 export type Verdict = "happened" | "did-not" | "give-up";
 
 /** Every order answers once it is on disk. */
-export interface Guardian extends Stops {
+export interface Guardian extends Controls {
   status(query: Empty): Promise<Snapshot>;
   log(query: LogQuery): Promise<Page<LogEntry>>;
   /** Webhook deliveries that nobody handled or understood, newest first. `kind` is the network's word. */
@@ -59,16 +59,16 @@ export interface Guardian extends Stops {
   delivery(query: { readonly seq: number }): Promise<DeliveryShown>;
   /** Throws `Refused` (`nothing_found`). */
   why(query: { readonly id: string }): Promise<Explanation>;
-  approve(query: { readonly id: string; readonly reason?: string }): Promise<Ordered>;
-  reject(query: { readonly id: string; readonly reason?: string }): Promise<Ordered>;
+  approve(query: { readonly id: string; readonly reason?: string }): Promise<OrderResult>;
+  reject(query: { readonly id: string; readonly reason?: string }): Promise<OrderResult>;
   /** A parked event or intent again; or, by its name, an operation or a specialist that the network made us stop. Throws `Refused` (`nothing_parked`, `may_have_happened`). */
-  retry(query: { readonly id: string; readonly handle?: string }): Promise<Ordered>;
+  retry(query: { readonly id: string; readonly handle?: string }): Promise<OrderResult>;
   /** What a person says of an action nobody could settle. Throws `Refused` (`not_in_doubt`). */
-  settle(query: { readonly id: string; readonly verdict: Verdict; readonly created?: string }): Promise<Ordered>;
+  settle(query: { readonly id: string; readonly verdict: Verdict; readonly created?: string }): Promise<OrderResult>;
   /** One operation by name, through all limits. */
   call(query: CallQuery): Promise<CallResult>;
   /** Writes a copy of the store. The path is absolute. */
-  backup(query: { readonly file: string }): Promise<Ordered>;
+  backup(query: { readonly file: string }): Promise<OrderResult>;
 }
 
 export type Empty = { readonly [name: string]: never };
@@ -96,7 +96,7 @@ const DECIDABLE: readonly IntentState[] = ["in_doubt", "parked", "pending"];
 
 export function createGuardian(options: GuardianOptions): Guardian {
   const { store, clock, live, members } = options;
-  const hand: Hand = {
+  const hand: GuardianContext = {
     store,
     clock,
     parts: live?.runtime.parts,
@@ -105,7 +105,7 @@ export function createGuardian(options: GuardianOptions): Guardian {
       live === undefined ? (await members?.())?.find(({ specialist }) => specialist.handle === handle) : live.runtime.member(handle),
   };
   return {
-    status: () => showAll({ store, clock, ...(live === undefined ? {} : { live }) }),
+    status: () => showStatus({ store, clock, ...(live === undefined ? {} : { live }) }),
     log: (query) => readLog(store, query),
     deliveries: (query) => readDeliveries(store, query),
     delivery: ({ seq }) => readDelivery(store, seq),
@@ -119,21 +119,21 @@ export function createGuardian(options: GuardianOptions): Guardian {
     },
     async backup({ file }) {
       await store.backup(file);
-      return { said: `a copy is in ${file}` };
+      return { message: `a copy is in ${file}` };
     },
-    ...stops(hand),
+    ...createControls(hand),
     ...decisions(hand),
   };
 }
 
-function decisions(hand: Hand): Pick<Guardian, "approve" | "reject" | "retry" | "settle"> {
+function decisions(hand: GuardianContext): Pick<Guardian, "approve" | "reject" | "retry" | "settle"> {
   const { store, clock, parts } = hand;
-  const decide = async (id: string, verdict: "approved" | "rejected", reason: string | undefined): Promise<Ordered> => {
+  const decide = async (id: string, verdict: "approved" | "rejected", reason: string | undefined): Promise<OrderResult> => {
     const intent = await store.findIntent(id);
     if (!(await store.decideApproval(asIntentId(id), verdict, reason, clock.now())))
       throw new Refused("nothing_asked", `nothing called "${id}" waits for approval`, { hint: "retinue status lists what does" });
     wakeAll(hand, ["approval_wanted"]);
-    return { said: `${verdict}: ${intent === undefined ? id : `${intent.operation} of ${intent.specialist}`}` };
+    return { message: `${verdict}: ${intent === undefined ? id : `${intent.operation} of ${intent.specialist}`}` };
   };
   return {
     approve: ({ id, reason }) => decide(id, "approved", reason),
@@ -150,7 +150,7 @@ function decisions(hand: Hand): Pick<Guardian, "approve" | "reject" | "retry" | 
         });
       await moved(hand, intent, { state: "ready", nextAt: clock.now() });
       wakeAll(hand);
-      return { said: `${intent.operation} of ${intent.specialist} is tried again` };
+      return { message: `${intent.operation} of ${intent.specialist} is tried again` };
     },
     async settle({ id, verdict, created }) {
       const intent = await store.findIntent(id);
@@ -164,7 +164,7 @@ function decisions(hand: Hand): Pick<Guardian, "approve" | "reject" | "retry" | 
       await moved(hand, intent, change, member);
       if (member !== undefined && parts !== undefined) announceIntent(parts.announcer, member, intent, change, clock.now());
       wakeAll(hand);
-      return { said: `${intent.operation} of ${intent.specialist} is ${change.state === "ready" ? "tried again" : change.state}` };
+      return { message: `${intent.operation} of ${intent.specialist} is ${change.state === "ready" ? "tried again" : change.state}` };
     },
   };
 }
@@ -186,7 +186,7 @@ function settled(verdict: Verdict, created: string | undefined, now: number): In
 }
 
 /** Moves an intent a person decided on, with all that follows for its author. */
-async function moved({ store, clock }: Hand, intent: Intent, change: IntentChange, member?: Member): Promise<void> {
+async function moved({ store, clock }: GuardianContext, intent: Intent, change: IntentChange, member?: Member): Promise<void> {
   const now = clock.now();
   const follows = member === undefined ? undefined : follow(member, intent, change, now);
   const done = await store.moveIntent({
@@ -200,32 +200,32 @@ async function moved({ store, clock }: Hand, intent: Intent, change: IntentChang
 }
 
 /** Uses a key once more that the network refused: it may have been wrong, as when what knows its keys is down. */
-async function retryKey(hand: Hand, handle: string): Promise<Ordered | undefined> {
+async function retryKey(hand: GuardianContext, handle: string): Promise<OrderResult | undefined> {
   const member = await hand.memberOf(handle);
   if (member?.keyTrouble?.code !== "key_refused") return undefined;
   member.keyTrouble = undefined;
-  await hand.store.unpark(member.specialist.handle, hand.clock.now());
+  await hand.store.resume(member.specialist.handle, hand.clock.now());
   wakeAll(hand, ["key_unusable"]);
-  return { said: `the key of ${handle} is tried again` };
+  return { message: `the key of ${handle} is tried again` };
 }
 
 /** Forgets what stops an operation or a specialist, and looks again at once at what waited for it. */
-async function lift(hand: Hand, name: string, handle: string | undefined): Promise<Ordered | undefined> {
+async function lift(hand: GuardianContext, name: string, handle: string | undefined): Promise<OrderResult | undefined> {
   const { store, clock, parts } = hand;
-  const standing = parts?.standing ?? (await rememberedStanding(store, clock));
+  const standing = parts?.breakers ?? (await storedBreakers(store, clock));
   const change = standing.lift(name, handle);
   if (change === undefined) return undefined;
   const now = clock.now();
-  await store.keepStanding(change, now);
+  await store.saveNetworkState(change, now);
   const waiting = await store.intents({ states: ["ready"], limit: MAX_LISTED });
   for (const { seq, code, operation, specialist } of waiting)
     if (STANDING_RULES.includes(code ?? "") && (operation === name || specialist === name))
       await store.moveIntent({ seq, from: ["ready"], change: { state: "ready", nextAt: now }, now });
   wakeAll(hand, STANDING_RULES);
-  return { said: `${name} is tried again${handle === undefined ? "" : ` for ${handle}`}; what the network then says counts anew` };
+  return { message: `${name} is tried again${handle === undefined ? "" : ` for ${handle}`}; what the network then says counts anew` };
 }
 
-async function retryEvent(hand: Hand, id: string, handle: string | undefined): Promise<Ordered> {
+async function retryEvent(hand: GuardianContext, id: string, handle: string | undefined): Promise<OrderResult> {
   const { store, clock } = hand;
   const parked = (await store.parkedEvents(handle === undefined ? undefined : asHandle(handle), MAX_LISTED)).filter(
     (event) => event.id === id,
@@ -239,7 +239,7 @@ async function retryEvent(hand: Hand, id: string, handle: string | undefined): P
     });
   await store.unparkEvent(event.specialist, id, clock.now());
   wakeAll(hand);
-  return { said: `${event.kind} of ${event.specialist} is handled again` };
+  return { message: `${event.kind} of ${event.specialist} is handled again` };
 }
 
 function readLog(store: Store, { handle, kind, since, before, limit }: LogQuery): Promise<Page<LogEntry>> {

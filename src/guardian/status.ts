@@ -6,14 +6,14 @@ import type { Clock } from "../core/clock.ts";
 import { asHandle } from "../core/ids.ts";
 import type { Micros } from "../core/units.ts";
 import { readGaps, type Gap } from "../polling/gaps.ts";
-import { toldUnread, type Unread } from "../polling/read-failures.ts";
+import { reportedReadFailure, type ReadFailure } from "../polling/read-failures.ts";
 import { lastWentOnAt } from "../outbox/sent-at.ts";
 import type { Intent } from "../outbox/intent.ts";
 import type { Stop } from "../limits/admission.ts";
 import type { Store } from "../store/store.ts";
 import type { KeyTrouble, Member } from "../gateway/member.ts";
-import type { StandingStop } from "../gateway/classify-refusal.ts";
-import { rememberedStanding } from "../gateway/breakers.ts";
+import type { OpenBreaker } from "../gateway/classify-refusal.ts";
+import { storedBreakers } from "../gateway/breakers.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { WebhooksShown } from "../webhooks/webhooks.ts";
 import type { Frozen } from "../store/controls.ts";
@@ -50,7 +50,7 @@ export interface SourceShown {
   /** What of it was not read, of the last days; oldest first. */
   readonly gaps: readonly Gap[];
   /** Where the last looks failed. */
-  readonly unread: Unread | undefined;
+  readonly readFailure: ReadFailure | undefined;
 }
 
 export interface ParkedShown {
@@ -74,7 +74,7 @@ export interface SpecialistShown {
   readonly open: { readonly [state: string]: number };
   readonly quota: { readonly hour: UseOfLimit; readonly day: UseOfLimit } | undefined;
   /** The network asked to wait. */
-  readonly toldToWait: { readonly until: number; readonly reason: string } | undefined;
+  readonly cooldown: { readonly until: number; readonly reason: string } | undefined;
   readonly money: readonly MoneyShown[];
   /** Followed jobs by standing. */
   readonly jobs: { readonly [state: string]: number };
@@ -111,7 +111,7 @@ export interface Snapshot {
   /** Deliveries that the network refused, of jobs that are still ours. */
   readonly undelivered: readonly WaitingForPerson[];
   /** What the network lacks, forbids or no longer says readably, so that requests do not leave. */
-  readonly stopped: readonly StandingStop[];
+  readonly stopped: readonly OpenBreaker[];
   /** How answers departed from what was seen before, worst first: paths and types, never values. */
   readonly drift: readonly DriftEntry[];
   readonly specialists: readonly SpecialistShown[];
@@ -122,7 +122,7 @@ export interface Snapshot {
 const MAX_LISTED = 100;
 
 /** Everything at once; lists are bounded, newest first. */
-export async function showAll({
+export async function showStatus({
   store,
   clock,
   live,
@@ -134,7 +134,7 @@ export async function showAll({
   const members = live?.runtime.members() ?? [];
   const running = new Map(members.map((member) => [String(member.specialist.handle), member]));
   const handles = new Set([...running.keys(), ...(await store.handles())]);
-  const standing = live?.runtime.parts.standing ?? (await rememberedStanding(store, clock));
+  const standing = live?.runtime.parts.breakers ?? (await storedBreakers(store, clock));
   const [stops, frozen, approvals, events, intents, doubts, pending, undelivered] = await Promise.all([
     store.stops(),
     store.frozen(),
@@ -239,14 +239,14 @@ export async function showSpecialist(store: Store, clock: Clock, handle: string,
     actions: sum(counts.filter(({ state }) => state === SETTLED_STATE).map(({ operation, count }) => [operation, count])),
     open: sum(counts.filter(({ state }) => OPEN.includes(state)).map(({ state, count }) => [state, count])),
     quota: use === undefined ? undefined : { hour: pick(use.hour), day: pick(use.day) },
-    toldToWait: use === undefined || use.parkedUntil <= clock.now() ? undefined : { until: use.parkedUntil, reason: use.parkReason },
+    cooldown: use === undefined || use.parkedUntil <= clock.now() ? undefined : { until: use.parkedUntil, reason: use.parkReason },
     money: moneyOf(money, member),
     jobs: sum(jobs.map(({ state, count }) => [state, count])),
     waits: [...(member?.waits ?? [])].map(([lane, wait]) => ({ lane, ...wait })),
     // What runs knows better than the row.
     parked:
       member === undefined ? row.parked && { code: row.parked.code, message: row.parked.message, since: row.parked.at } : parkedBy(trouble),
-    sources: sources.map(({ name, dueAt, cursor }) => ({ name, dueAt, gaps: readGaps(cursor), unread: toldUnread(cursor) })),
+    sources: sources.map(({ name, dueAt, cursor }) => ({ name, dueAt, gaps: readGaps(cursor), readFailure: reportedReadFailure(cursor) })),
   };
 }
 

@@ -15,9 +15,9 @@ import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
-import type { Part } from "../store/sources.ts";
+import type { WorkKind } from "../store/sources.ts";
 import type { Store } from "../store/store.ts";
-import type { Isolation } from "./worker/worker-pool.ts";
+import type { WorkerPool } from "./worker/worker-pool.ts";
 import { draftReceipt, receiptEvent } from "../outbox/receipts.ts";
 import type { DraftIntent, StoredIntent } from "../specialist/intent-draft.ts";
 import { handlerOf } from "../specialist/handlers.ts";
@@ -32,14 +32,14 @@ export interface HandlerDependencies {
   /** Bounds how many handlers run at once. */
   readonly handlers: PQueue;
   /** Runs definitions that ask for a thread; undefined where everything runs in this one. */
-  readonly isolation: Isolation | undefined;
+  readonly isolation: WorkerPool | undefined;
   readonly fetch: typeof globalThis.fetch;
   /** Aborted when the runtime begins to stop: nothing new begins. */
   readonly stopping: AbortSignal;
   /** Aborted when the time to drain is over: running work is cut short. */
   readonly ending: AbortSignal;
   /** Reports that a kind of work of a specialist has something to do. */
-  readonly wake: (member: Member, part: Part) => void;
+  readonly wake: (member: Member, part: WorkKind) => void;
 }
 
 /** Events taken at once: enough to share commits, few enough to give back quickly when stopping. */
@@ -55,8 +55,8 @@ export async function handleEvents(
 ): Promise<boolean> {
   const { store, clock, handlers, stopping } = parts;
   const events = await store.claimEvents(member.specialist.handle, clock.now(), CLAIM);
-  if (events.length === 0 && member.heldBack) {
-    member.heldBack = false;
+  if (events.length === 0 && member.deliveriesDeferred) {
+    member.deliveriesDeferred = false;
     parts.wake(member, "deliveries");
   }
   let finished = false;

@@ -4,17 +4,17 @@ import type { ReadCall, ReadResult } from "../specialist/run-request.ts";
 import { asJson } from "../outbox/receipts.ts";
 import type { Member } from "../gateway/member.ts";
 import type { Clock } from "../core/clock.ts";
-import type { Door } from "../gateway/gateway.ts";
+import type { Gateway } from "../gateway/gateway.ts";
 
 /** The parts of the runtime that a read of a handler uses. */
 export interface ReadDependencies {
   readonly clock: Clock;
-  readonly door: Door;
+  readonly gateway: Gateway;
 }
 
 /** Throws `Refused` where the network or a rule says no, `Retryable` where nothing complete came back. */
 export async function readFor(parts: ReadDependencies, member: Member, call: ReadCall, signal: AbortSignal): Promise<ReadResult> {
-  const answer = await parts.door.read(member, call, { signal });
+  const answer = await parts.gateway.read(member, call, { signal });
   if (answer.kind === "waits") return { suspendedUntil: answer.until, reason: answer.message };
   if (answer.kind === "refused") throw new Refused(answer.code, answer.message);
   if (answer.kind === "gone") throw new Retryable("read_lost", "the read was lost");

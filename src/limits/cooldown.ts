@@ -5,9 +5,9 @@ import { whenLeft, WINDOWS } from "./window-cells.ts";
 import { observe, type QuotaState } from "./quota.ts";
 
 /** No park is shorter: a server that says "0 seconds" would be asked in a tight loop. */
-export const MIN_PARK_MS = SECOND;
+export const MIN_COOLDOWN_MS = SECOND;
 /** No park is longer: a day and its margin. What still says 429 then is parked again. */
-export const MAX_PARK_MS = 26 * HOUR;
+export const MAX_COOLDOWN_MS = 26 * HOUR;
 /** The first wait where the server states none and our own log says there was room. Doubles with each burst. */
 export const FIRST_BACKOFF_MS = MINUTE;
 export const MAX_BACKOFF_MS = HOUR;
@@ -22,7 +22,7 @@ export interface Limited {
   readonly admittedAt: number;
 }
 
-export interface Parked {
+export interface Cooldown {
   readonly until: number;
   readonly reason: "retry_after" | "window_full" | "backoff";
   /** True when the server refused although our own log had room: it counts differently, or someone else uses the key. */
@@ -32,7 +32,7 @@ export interface Parked {
 }
 
 /** Parks the key. Never shortens a park. */
-export function park(state: QuotaState, now: number, limited: Limited, random: Random): Parked {
+export function startCooldown(state: QuotaState, now: number, limited: Limited, random: Random): Cooldown {
   const at = observe(state, now);
   const stated = statedWait(limited.retryAfterMs);
   const sameBurst = state.parkedUntil > 0 && limited.admittedAt <= state.parkedAt;
@@ -40,10 +40,10 @@ export function park(state: QuotaState, now: number, limited: Limited, random: R
   const disagreement = ownLog === undefined;
   if (sameBurst && (stated === undefined || at + stated <= state.parkedUntil))
     return { until: state.parkedUntil, reason: reasonOf(state.parkReason), disagreement, changed: false };
-  if (!sameBurst) state.strikes = Math.min(state.strikes + 1, 30);
+  if (!sameBurst) state.consecutive429s = Math.min(state.consecutive429s + 1, 30);
   const { wait, reason } = waitFor(state, at, stated, ownLog);
   const jitter = Math.min(wait * JITTER_SHARE, MAX_JITTER_MS) * random.next();
-  const until = Math.ceil(at + Math.min(MAX_PARK_MS, Math.max(MIN_PARK_MS, wait) + jitter));
+  const until = Math.ceil(at + Math.min(MAX_COOLDOWN_MS, Math.max(MIN_COOLDOWN_MS, wait) + jitter));
   if (until > state.parkedUntil) state.parkedUntil = until;
   if (!sameBurst) state.parkedAt = at;
   state.parkReason = reason;
@@ -51,9 +51,9 @@ export function park(state: QuotaState, now: number, limited: Limited, random: R
 }
 
 /** A complete answer other than 429 to an attempt admitted after the park: the server is content again. */
-export function contented(state: QuotaState, admittedAt: number): boolean {
-  if (state.strikes === 0 || admittedAt <= state.parkedAt) return false;
-  state.strikes = 0;
+export function clearCooldown(state: QuotaState, admittedAt: number): boolean {
+  if (state.consecutive429s === 0 || admittedAt <= state.parkedAt) return false;
+  state.consecutive429s = 0;
   return true;
 }
 
@@ -66,13 +66,13 @@ function waitFor(
   at: number,
   stated: number | undefined,
   ownLog: number | undefined,
-): { wait: number; reason: Parked["reason"] } {
+): { wait: number; reason: Cooldown["reason"] } {
   if (stated !== undefined) return { wait: stated, reason: "retry_after" };
   if (ownLog !== undefined) return { wait: ownLog - at, reason: "window_full" };
-  return { wait: Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (state.strikes - 1)), reason: "backoff" };
+  return { wait: Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (state.consecutive429s - 1)), reason: "backoff" };
 }
 
-function reasonOf(stored: string): Parked["reason"] {
+function reasonOf(stored: string): Cooldown["reason"] {
   return stored === "retry_after" || stored === "window_full" ? stored : "backoff";
 }
 
@@ -81,8 +81,8 @@ function freeAt(state: QuotaState, at: number): number | undefined {
   let latest: number | undefined;
   for (const name of WINDOWS) {
     const { limit } = state.shares[name];
-    if (state[name].total + state.flying < limit) continue;
-    const free = whenLeft(state[name], (_used, total) => total + state.flying < limit) ?? at + FIRST_BACKOFF_MS;
+    if (state[name].total + state.inFlightTotal < limit) continue;
+    const free = whenLeft(state[name], (_used, total) => total + state.inFlightTotal < limit) ?? at + FIRST_BACKOFF_MS;
     latest = Math.max(latest ?? 0, free);
   }
   return latest;

@@ -3,8 +3,8 @@
  *
  * Each lane has a *floor*, a guaranteed share of the limit. One fifth of a floor is *kept*: nobody else ever
  * takes it, so a quiet lane can always act at once. The rest of an unused floor is lent until its lane asks for it:
- * a lane that was refused below its floor is *hungry*, and what comes back as the window moves on is left to the
- * hungry (the emptiest first) before any borrower gets more. So nothing starves, whoever asks first or oftenest.
+ * a lane that was refused below its floor is *waiting*, and what comes back as the window moves on is left to the
+ * waiting (the emptiest first) before any borrower gets more. So nothing starves, whoever asks first or oftenest.
  * Obligations (delivering what was promised, reading back what is in doubt) also have a *reserve* on top of their
  * floor that grows with what is owed and that no other lane touches; up to both they need not leave anything to others.
  */
@@ -74,11 +74,11 @@ export interface LaneUse {
   /** Set aside for obligations, see {@link obligationReserve}. */
   readonly reserve: number;
   /** By lane: whether it was lately refused. */
-  readonly hungry: readonly boolean[];
+  readonly waiting: readonly boolean[];
 }
 
 /** How many requests a lane may take now: the limit, less what anyone used, less what is left to others. May be negative. */
-export function laneRoom({ limit, floors, kept }: LaneShares, lane: number, { used, total, reserve, hungry }: LaneUse): number {
+export function laneRoom({ limit, floors, kept }: LaneShares, lane: number, { used, total, reserve, waiting }: LaneUse): number {
   const floor = floors[lane] ?? 0;
   const mine = used[lane] ?? 0;
   if (lane === OBLIGATION && mine < floor + reserve) return Math.min(limit - total, floor + reserve - mine);
@@ -91,7 +91,7 @@ export function laneRoom({ limit, floors, kept }: LaneShares, lane: number, { us
     let left = 0;
     // Two lanes below their floor do not hold each other up: the emptier one goes first.
     if (theirs < theirFloor && theirs / theirFloor < fill)
-      left = hungry[other] === true ? theirFloor - theirs : Math.min(theirFloor - theirs, kept[other] ?? 0);
+      left = waiting[other] === true ? theirFloor - theirs : Math.min(theirFloor - theirs, kept[other] ?? 0);
     room -= other === OBLIGATION ? Math.max(left, Math.min(reserve, theirFloor + reserve - theirs)) : left;
   }
   return room;

@@ -22,7 +22,7 @@ export interface Ahead {
 }
 
 /** What an answer's `Date` told of the clock that rows are dated by. */
-export interface Heard {
+export interface ObservedTime {
   /** How far it is behind the network now, where that has changed: kept for a later process, which could not know. */
   readonly behind?: Misdated;
   /** It went forward by what it had been behind: rows dated since then are so much younger than they say. */
@@ -51,7 +51,7 @@ export interface LedgerTime {
    * Takes in `skewMs` (server's `Date` minus our clock when it had come) of a complete answer to a request that took
    * `tookMs`. It may confirm a jump. Answers what is news.
    */
-  heed(skewMs: number, tookMs: number): Heard | undefined;
+  heed(skewMs: number, tookMs: number): ObservedTime | undefined;
 }
 
 /** Goes on from `seenAt` (the store's) where the wall clock was set back while the process was down. */

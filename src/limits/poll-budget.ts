@@ -30,7 +30,7 @@ export interface Source {
 export const NEW_SOURCE: Source = { pace: 1, yield: 0 };
 
 /** The source after a look that brought `news` new things. */
-export function looked(source: Source, news: number): Source {
+export function polled(source: Source, news: number): Source {
   const pace = news > 0 ? Math.max(FASTEST_PACE, source.pace / FASTER) : Math.min(SLOWEST_PACE, source.pace * SLOWER);
   return { pace, yield: source.yield * 0.9 + Math.min(news, 10) * 0.1 };
 }
@@ -58,7 +58,7 @@ export function liveBudget(state: QuotaState, lane: Lane, now: number, obligatio
 }
 
 /** One of several lists that share a budget. */
-export interface Look extends Source {
+export interface PollPlan extends Source {
   /** Whether deliveries tell of what it is looked at for: it is then looked at only to see that nothing was missed. */
   readonly covered?: boolean;
 }
@@ -67,7 +67,7 @@ export interface Look extends Source {
  * Milliseconds until each source is due again, in the order given. The budget is split by yield: a source that brings
  * much gets up to five times the share of one that brings nothing. What covered sources leave of theirs goes to the rest.
  */
-export function intervals(budgetPerDay: number, sources: readonly Look[], options: { readonly random?: Random } = {}): number[] {
+export function intervals(budgetPerDay: number, sources: readonly PollPlan[], options: { readonly random?: Random } = {}): number[] {
   const weights = sources.map((source) => 0.25 + Math.min(1, source.yield));
   const sum = weights.reduce((total, weight) => total + weight, 0);
   const share = (i: number): number => (Math.max(1, budgetPerDay) * (weights[i] ?? 1)) / sum;

@@ -35,23 +35,23 @@ export interface QuotaState {
   readonly day: Cells;
   /** Requests sent and not yet answered, by slot. They never age. */
   inFlight: readonly number[];
-  flying: number;
+  inFlightTotal: number;
   /** The highest time seen: a clock set back frees nothing. */
   seenMs: number;
   parkedAt: number;
   parkedUntil: number;
   parkReason: string;
-  /** By window and lane: until when it counts as hungry, having been refused. Only in memory; a restart forgets it, harmlessly. */
-  hungryUntil: { readonly [name in WindowName]: readonly number[] };
+  /** By window and lane: until when it counts as waiting, having been refused. Only in memory; a restart forgets it, harmlessly. */
+  waitingUntil: { readonly [name in WindowName]: readonly number[] };
   /** 429s in a row without a stated wait, one per burst. */
-  strikes: number;
+  consecutive429s: number;
 }
 
 type Shares = { readonly [name in WindowName]: LaneShares };
 
 /** What nearly all of thousands of keys are: with nothing in flight, and never refused. Each its own would be a tenth of what a key takes. */
 const NONE: readonly number[] = SLOTS.map(() => 0);
-const NEVER_HUNGRY: QuotaState["hungryUntil"] = { hour: NONE, day: NONE };
+const NONE_WAITING: QuotaState["waitingUntil"] = { hour: NONE, day: NONE };
 
 export function newQuota(limits: TierLimits, floors: LaneFloors = DEFAULT_FLOORS): QuotaState {
   return {
@@ -59,13 +59,13 @@ export function newQuota(limits: TierLimits, floors: LaneFloors = DEFAULT_FLOORS
     hour: emptyCells("hour"),
     day: emptyCells("day"),
     inFlight: NONE,
-    flying: 0,
+    inFlightTotal: 0,
     seenMs: 0,
     parkedAt: 0,
     parkedUntil: 0,
     parkReason: "",
-    hungryUntil: NEVER_HUNGRY,
-    strikes: 0,
+    waitingUntil: NONE_WAITING,
+    consecutive429s: 0,
   };
 }
 
@@ -123,44 +123,44 @@ export function takeable(state: QuotaState, now: number, take: Take): Takeable {
   for (const name of WINDOWS) {
     const refused = refusedBy(state, name, lane, at, take.cost, promised);
     if (refused === undefined) continue;
-    state.hungryUntil = { ...state.hungryUntil, [name]: state.hungryUntil[name].with(lane, refused.until + HUNGRY_MS) };
+    state.waitingUntil = { ...state.waitingUntil, [name]: state.waitingUntil[name].with(lane, refused.until + WAITING_MS) };
     if (refusal.ok || refused.until > refusal.until) refusal = refused;
   }
   return refusal;
 }
 
 /** A refused lane that does not come back within this time after its wait is no longer waited for. */
-const HUNGRY_MS = MINUTE;
+const WAITING_MS = MINUTE;
 const NOBODY: readonly boolean[] = SLOTS.map(() => false);
 
 function refusedBy(state: QuotaState, name: WindowName, lane: number, at: number, cost: number, promised: number): Refusal | undefined {
   const cells = state[name];
   const shares = state.shares[name];
   const reserve = obligationReserve(shares, promised);
-  const fits = (used: readonly number[], total: number, hungry: readonly boolean[]): boolean =>
+  const fits = (used: readonly number[], total: number, waiting: readonly boolean[]): boolean =>
     laneRoom(shares, lane, {
-      used: state.flying === 0 ? used : plus(used, state.inFlight),
-      total: total + state.flying,
+      used: state.inFlightTotal === 0 ? used : plus(used, state.inFlight),
+      total: total + state.inFlightTotal,
       reserve,
-      hungry,
+      waiting,
     }) >= cost;
-  const hungry = hungryAt(state.hungryUntil[name], at);
-  if (fits(cells.used, cells.total, hungry)) return undefined;
-  const full = cells.total + state.flying + cost > shares.limit;
+  const waiting = waitingAt(state.waitingUntil[name], at);
+  if (fits(cells.used, cells.total, waiting)) return undefined;
+  const full = cells.total + state.inFlightTotal + cost > shares.limit;
   const rule = full ? "quota_window" : "quota_lane";
-  // Where others are waited for, no longer than they stay hungry.
+  // Where others are waited for, no longer than they stay waiting.
   const free = (who: readonly boolean[]): number => whenLeft(cells, (used, total) => fits(used, total, who)) ?? at + RECHECK_MS;
-  if (hungry === NOBODY) return { ok: false, until: free(NOBODY), rule, window: name };
+  if (waiting === NOBODY) return { ok: false, until: free(NOBODY), rule, window: name };
   const unhindered = fits(cells.used, cells.total, NOBODY) ? at : free(NOBODY);
   return {
     ok: false,
-    until: Math.min(free(hungry), Math.max(unhindered, ...state.hungryUntil[name].map((until) => Math.min(until, at + RECHECK_MS)))),
+    until: Math.min(free(waiting), Math.max(unhindered, ...state.waitingUntil[name].map((until) => Math.min(until, at + RECHECK_MS)))),
     rule,
     window: name,
   };
 }
 
-function hungryAt(until: readonly number[], at: number): readonly boolean[] {
+function waitingAt(until: readonly number[], at: number): readonly boolean[] {
   return until.some((end) => end > at) ? until.map((end) => end > at) : NOBODY;
 }
 
@@ -185,7 +185,7 @@ export function charge(state: QuotaState, now: number, lane: Lane, cost: number)
   observe(state, now);
   const slot = slotIndex(lane);
   state.inFlight = state.inFlight.with(slot, (state.inFlight[slot] ?? 0) + cost);
-  state.flying += cost;
+  state.inFlightTotal += cost;
 }
 
 /** Takes a request back that provably never left the machine. Nothing else is ever refunded. */
@@ -208,7 +208,7 @@ export type Ending = { readonly answered: true } | { readonly answered: false; r
  * From in flight to ageing. A complete answer ages from now; without one the server may count the request as late as
  * its deadline plus the late-landing bound, so it ages from there.
  */
-export function settle(
+export function completeAttempt(
   state: QuotaState,
   now: number,
   lane: Lane,
@@ -225,8 +225,8 @@ export function settle(
 function land(state: QuotaState, slot: number, cost: number): void {
   const flying = state.inFlight[slot] ?? 0;
   const landed = Math.min(cost, flying);
-  state.flying -= landed;
-  state.inFlight = state.flying === 0 ? NONE : state.inFlight.with(slot, flying - landed);
+  state.inFlightTotal -= landed;
+  state.inFlight = state.inFlightTotal === 0 ? NONE : state.inFlight.with(slot, flying - landed);
 }
 
 function count(state: QuotaState, at: number, slot: number, cost: number): CellDelta {
@@ -267,7 +267,7 @@ export function inherit(from: QuotaState, to: QuotaState, now: number, lateLandi
     to.parkedAt = from.parkedAt;
     to.parkReason = from.parkReason;
   }
-  to.strikes = Math.max(to.strikes, from.strikes);
+  to.consecutive429s = Math.max(to.consecutive429s, from.consecutive429s);
 }
 
 export interface QuotaUse {
@@ -281,7 +281,7 @@ export interface QuotaUse {
 export function quotaUse(state: QuotaState, now: number): { readonly [name in WindowName]: QuotaUse } {
   observe(state, now);
   const use = (name: WindowName): QuotaUse => ({
-    used: state[name].total + state.flying,
+    used: state[name].total + state.inFlightTotal,
     limit: state.shares[name].limit,
     by: Object.fromEntries(SLOTS.map((slot, i) => [slot, (state[name].used[i] ?? 0) + (state.inFlight[i] ?? 0)])),
   });

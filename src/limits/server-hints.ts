@@ -1,7 +1,7 @@
 /** What the server says is left: believed where it is less than we think, ignored where it is more. */
 import type { LimitHints } from "../contract/call.ts";
 import { HOUR, MINUTE } from "../core/units.ts";
-import { addToCell, cellAt, slotIndex, FOREIGN, type WindowName } from "./window-cells.ts";
+import { addToCell, cellAt, slotIndex, EXTERNAL, type WindowName } from "./window-cells.ts";
 import { observe, type QuotaState } from "./quota.ts";
 
 /** A `remaining` whose window resets this soon is a burst limit, not the hour's or the day's. */
@@ -40,13 +40,13 @@ function phantom(
 ): PhantomDelta | undefined {
   if (remaining === undefined) return undefined;
   const cells = state[name];
-  const left = state.shares[name].limit - cells.total - state.flying;
+  const left = state.shares[name].limit - cells.total - state.inFlightTotal;
   const missing = left - Math.max(0, Math.floor(remaining));
   if (missing <= 0) return undefined;
   // Foreign calls leave when the server says its window is refilled; a whole window from now if it does not say.
   const { lengthMs } = cells.shape;
   const from = resetMs !== undefined && resetMs > 0 && resetMs < lengthMs ? at + resetMs - lengthMs : at;
-  const delta: PhantomDelta = { window: name, cell: cellAt(cells.shape, from), slot: slotIndex(FOREIGN), count: missing };
+  const delta: PhantomDelta = { window: name, cell: cellAt(cells.shape, from), slot: slotIndex(EXTERNAL), count: missing };
   addToCell(cells, delta.cell, delta.slot, delta.count);
   return delta;
 }

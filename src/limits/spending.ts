@@ -138,7 +138,7 @@ export function holdable(accounts: readonly Account[], caps: readonly Cap[], amo
   for (const account of accounts)
     if (account.frozen !== undefined)
       return {
-        ...refusal("spend_frozen", account.scope, undefined, frozenBecause(account.scope, amount.currency, account.frozen.reason)),
+        ...refusal("spend_frozen", account.scope, undefined, freezeReason(account.scope, amount.currency, account.frozen.reason)),
         since: account.frozen.since,
       };
   let wait: Holdable = { ok: true };
@@ -154,7 +154,7 @@ export function holdable(accounts: readonly Account[], caps: readonly Cap[], amo
 }
 
 /** Why nothing is spent, for people. */
-export function frozenBecause(scope: Scope, currency: string, reason: string): string {
+export function freezeReason(scope: Scope, currency: string, reason: string): string {
   return `${ownerOf(scope)} may spend no ${currency} until you have looked: ${reason}`;
 }
 
@@ -201,7 +201,7 @@ function refusal(code: Refusal["code"], scope: Scope, window: Refusal["window"],
 }
 
 /** What became of a hold. */
-export interface Settlement {
+export interface Capture {
   /** Added to what is posted. Above the hold where it cost more than was held. */
   readonly posted: Micros;
   /** Taken from what is held: always the whole hold. */
@@ -210,7 +210,7 @@ export interface Settlement {
 }
 
 /** Actual cost of a hold; `undefined` means unknown, which counts as all of it. Proven absence is an actual cost of 0. */
-export function settlementOf(held: Micros, actual: Micros | undefined): Settlement {
+export function captureOf(held: Micros, actual: Micros | undefined): Capture {
   const known = actual !== undefined && Number.isSafeInteger(actual) && actual >= 0 ? actual : held;
   return { posted: known, released: held, overrun: Math.max(0, known - held) };
 }

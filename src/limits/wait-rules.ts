@@ -35,6 +35,6 @@ export function remedyFor(rule: string, { handle, id }: Held): string | undefine
 }
 
 /** The Guardian's word that an account may spend again. */
-export function thawCommand(scope: Scope): string {
-  return `retinue thaw ${scope === GUARDIAN ? "" : `${ownerOf(scope)} `}--reason '<what you found>'`;
+export function unfreezeCommand(scope: Scope): string {
+  return `retinue unfreeze ${scope === GUARDIAN ? "" : `${ownerOf(scope)} `}--reason '<what you found>'`;
 }

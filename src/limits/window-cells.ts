@@ -3,11 +3,11 @@ import { LANES, type Lane } from "../contract/operations.ts";
 import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 
 /** Calls nobody here made: another user of the key, as far as the server's headers show it. */
-export const FOREIGN = "foreign";
-export type Slot = Lane | typeof FOREIGN;
+export const EXTERNAL = "foreign";
+export type Slot = Lane | typeof EXTERNAL;
 
 /** What calls are counted under, in the order of their index. */
-export const SLOTS: readonly Slot[] = [...LANES, FOREIGN];
+export const SLOTS: readonly Slot[] = [...LANES, EXTERNAL];
 
 const SLOT_INDEX: ReadonlyMap<Slot, number> = new Map(SLOTS.map((slot, index) => [slot, index]));
 

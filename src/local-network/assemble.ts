@@ -1,11 +1,11 @@
 /** Puts the parts of one world together: rows, agenda, deliveries, desk, residents. */
 import { accent } from "./accents/accent.ts";
-import { createAgenda } from "./world/timers.ts";
+import { createTimers } from "./world/timers.ts";
 import { DEFAULT_ASSUMPTIONS } from "./assumptions.ts";
 import { createDeliveries, deliverByHttp } from "./webhooks/deliver.ts";
 import type { Deliveries } from "./webhooks/deliver.ts";
-import { createDesk } from "./server/handle.ts";
-import type { Desk } from "./server/handle.ts";
+import { createRequestHandler } from "./server/handle.ts";
+import type { RequestHandler } from "./server/handle.ts";
 import { createFaults } from "./faults/network-faults.ts";
 import type { FaultBook } from "./faults/network-faults.ts";
 import { takeDueStep } from "./world/job-lifecycle.ts";
@@ -15,7 +15,7 @@ import { createResidents } from "./residents/residents.ts";
 import type { Residents } from "./residents/residents.ts";
 import { openTables } from "./world/persistence.ts";
 import { checkDeliverable, rebuildTask } from "./residents/jobs/job-kinds.ts";
-import { openTruth } from "./ground-truth.ts";
+import { openGroundTruth } from "./ground-truth.ts";
 import { openWorld } from "./world/world.ts";
 import type { Keep, World } from "./world/world.ts";
 
@@ -23,7 +23,7 @@ const DEFAULT_KEEP: Keep = { posts: 20_000, jobs: 5_000, requests: 200_000, effe
 
 export interface Assembly {
   readonly world: World;
-  readonly desk: Desk;
+  readonly desk: RequestHandler;
   readonly faults: FaultBook;
   readonly deliveries: Deliveries;
   readonly residents: Residents | undefined;
@@ -37,7 +37,7 @@ export function assemble(options: LocalNetworkOptions): Assembly {
   const spoken = options.accent === undefined ? undefined : accent(options.accent);
   const faults = createFaults(random.fork("faults"));
   // Agenda, deliveries and world refer to each other; nothing is due before this function returns.
-  const agenda = createAgenda(clock, (key, now) => dispatch(key, now));
+  const agenda = createTimers(clock, (key, now) => dispatch(key, now));
   const deliveries = createDeliveries({
     world: () => world,
     dialect: () => desk.dialects.b,
@@ -53,13 +53,13 @@ export function assemble(options: LocalNetworkOptions): Assembly {
     keep,
     scale: options.scale ?? 1,
     assume: { ...DEFAULT_ASSUMPTIONS, ...spoken?.assume, ...(window === undefined ? {} : { window }), ...options.assume },
-    truth: openTruth(tables, keep),
+    truth: openGroundTruth(tables, keep),
     agenda,
     rebuildInput: (task) => rebuildTask(task).input,
     tell: (place, happening) => deliveries.tell(place, happening),
   });
   foundCommunities(world);
-  const desk = createDesk(world, { ...spoken?.dialects, ...options.dialects });
+  const desk = createRequestHandler(world, { ...spoken?.dialects, ...options.dialects });
   const people = residents === undefined || residents === false ? undefined : createResidents(world, residents, tables.table("plan"));
   const dispatch = (key: string, now: number): void => {
     const [what, id = ""] = key.split(":", 2);

@@ -64,7 +64,7 @@ export interface GroundTruth {
   overLimit(): readonly Violation[];
 }
 
-export interface Truth extends GroundTruth {
+export interface GroundTruthLog extends GroundTruth {
   effect(effect: { agent: string; operation: string; target: string; content: Json; at: number }): void;
   request(line: Omit<RequestLine, "seq">): void;
   /** Judges an arrival, refused or not. */
@@ -74,7 +74,7 @@ export interface Truth extends GroundTruth {
 /** Operations whose repetition is an act again, so that two equal ones are no duplicates. */
 const REPEATABLE = new Set(["communities.join", "communities.leave", "agents.update", "auth.token", "auth.refresh"]);
 
-export function openTruth(tables: Tables, keep: { readonly requests: number; readonly effects: number }): Truth {
+export function openGroundTruth(tables: Tables, keep: { readonly requests: number; readonly effects: number }): GroundTruthLog {
   const effects = createRing(tables.log<Effect>("effect"), keep.effects);
   const requests = createRing(tables.log<RequestLine>("request"), keep.requests);
   const judged = new Map<string, { hour: Span; day: Span }>();
@@ -95,7 +95,7 @@ export function openTruth(tables: Tables, keep: { readonly requests: number; rea
     const count = span.count(at);
     if (count > limit && violations.length < MAX_VIOLATIONS) violations.push({ agent, at, window, count, limit });
   };
-  const truth: Truth = {
+  const truth: GroundTruthLog = {
     effects: (filter) => select(effects.lines(), filter),
     requests: (filter) => select(requests.lines(), filter),
     duplicates(filter) {

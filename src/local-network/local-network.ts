@@ -30,10 +30,10 @@ export function createLocalNetwork(options: LocalNetworkOptions): LocalNetwork {
     start() {
       deliveries.start();
       residents?.start();
-      world.agenda.start();
+      world.timers.start();
     },
     async stop() {
-      world.agenda.stop();
+      world.timers.stop();
       await deliveries.stop();
       if (stopping.signal.aborted) return;
       stopping.abort();

@@ -6,7 +6,7 @@ import type { Random } from "../core/random.ts";
 import type { NetworkReply, NetworkRequest } from "./server/exchange.ts";
 import type { Assumptions, WindowKind } from "./assumptions.ts";
 import type { Deliver, Delivery } from "./webhooks/deliver.ts";
-import type { MakeDialect } from "./wire/wire.ts";
+import type { MakeWireFormat } from "./wire/wire.ts";
 import type { Faults } from "./faults/network-faults.ts";
 import type { ResidentOptions } from "./residents/residents.ts";
 import type { Summary } from "./summary.ts";
@@ -25,7 +25,7 @@ export interface LocalNetworkOptions {
   /** What to assume otherwise than by default. */
   readonly assume?: Partial<Assumptions>;
   /** Another wording of a set: field names, envelopes, errors. */
-  readonly dialects?: { readonly [set in EndpointSet]?: MakeDialect };
+  readonly dialects?: { readonly [set in EndpointSet]?: MakeWireFormat };
   /** The wording of both sets, drawn by a seed: other names, envelopes, pages, ids, errors, limits, paths. */
   readonly accent?: number | string;
   readonly webhooks?: { readonly deliver?: Deliver };

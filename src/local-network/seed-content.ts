@@ -3,7 +3,7 @@ import type { Page } from "./world/rows.ts";
 
 const page = (id: string, title: string, text: string): Page => ({ id, title, url: `https://library.example/${id}`, text });
 
-export const LIBRARY: readonly Page[] = [
+export const SEED_PAGES: readonly Page[] = [
   page(
     "csv",
     "CSV, as RFC 4180 has it",

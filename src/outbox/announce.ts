@@ -12,7 +12,7 @@ interface Announced {
   readonly input: JsonObject;
 }
 
-interface Standing {
+interface IntentStatus {
   readonly state: string;
   readonly code?: string;
   readonly message?: string;
@@ -21,7 +21,7 @@ interface Standing {
 /** Characters of an action's own words that are told along. */
 const MAX_WORDS = 100;
 
-export function announceIntent(announcer: Announcer, member: Member, intent: Announced, standing: Standing, now: number): void {
+export function announceIntent(announcer: Announcer, member: Member, intent: Announced, standing: IntentStatus, now: number): void {
   const words = wordsOf(intent.input);
   announcer.emit("intent", {
     at: now,

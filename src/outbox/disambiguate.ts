@@ -4,13 +4,13 @@ import { MINUTE } from "../core/units.ts";
 import { dateOf } from "./sent-at.ts";
 import { UNDATED } from "./intent.ts";
 import { findSame, type Myself } from "./read-back.ts";
-import type { Alike, Alikes, Requests } from "../store/outbox.ts";
+import type { SimilarIntent, SimilarIntents, Requests } from "../store/outbox.ts";
 
 /** So much earlier or later by the network's own clock may be at once: its servers may differ, and what is sent may land late. */
 const AT_ONCE_MS = 15 * MINUTE;
 
 /** What was read to see whether something happened. */
-export interface Shown {
+export interface VisibleEffect {
   readonly records: readonly NetworkRecord[];
   /** Whether nothing is left out. Of a list: back to the sending. */
   readonly complete: boolean;
@@ -18,9 +18,9 @@ export interface Shown {
 }
 
 /** What of it the action can have brought about, and the other that may have done so instead, where no more is there than others can have done. */
-export interface ToldApart {
+export interface Disambiguation {
   readonly refs: readonly string[];
-  readonly rival: Alike | undefined;
+  readonly rival: SimilarIntent | undefined;
 }
 
 /**
@@ -30,7 +30,7 @@ export interface ToldApart {
  * Requests about one object leave one after the other, each once the one before is settled. So what another is known to have
  * done shows, by the network's clock, what is older or newer than an action can have been.
  */
-export function tellApart(found: readonly string[], { own, others }: Alikes, shown: Shown, me: Myself): ToldApart {
+export function disambiguate(found: readonly string[], { own, others }: SimilarIntents, shown: VisibleEffect, me: Myself): Disambiguation {
   const times = timesIn(shown.records);
   const rivals = others.filter((other) => isRival(other, found, times, shown, me));
   if (rivals.length === 0) return { refs: found, rival: undefined };
@@ -59,7 +59,7 @@ export function tellApart(found: readonly string[], { own, others }: Alikes, sho
 function ownFirst(
   refs: readonly string[],
   own: Requests | undefined,
-  rivals: readonly Alike[],
+  rivals: readonly SimilarIntent[],
   times: ReadonlyMap<string, number | undefined>,
 ): readonly string[] {
   if (own === undefined || rivals.length === 0 || refs.some((ref) => times.get(ref) === undefined)) return refs;
@@ -80,10 +80,10 @@ function timesIn(records: readonly NetworkRecord[]): ReadonlyMap<string, number 
 }
 
 function isRival(
-  { intent }: Alike,
+  { intent }: SimilarIntent,
   found: readonly string[],
   times: ReadonlyMap<string, number | undefined>,
-  { records, complete, list }: Shown,
+  { records, complete, list }: VisibleEffect,
   me: Myself,
 ): boolean {
   const { createdRef } = intent;

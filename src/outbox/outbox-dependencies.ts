@@ -4,9 +4,9 @@ import type { NetworkRecord } from "../contract/records.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
-import type { Door } from "../gateway/gateway.ts";
+import type { Gateway } from "../gateway/gateway.ts";
 import type { Member } from "../gateway/member.ts";
-import type { Part } from "../store/sources.ts";
+import type { WorkKind } from "../store/sources.ts";
 import type { Store } from "../store/store.ts";
 
 export interface OutboxDependencies {
@@ -17,7 +17,7 @@ export interface OutboxDependencies {
   readonly announcer: Announcer;
   readonly store: Store;
   readonly profile: Profile;
-  readonly door: Door;
+  readonly gateway: Gateway;
   /** Takes in what a confirmed answer says of the specialist's own account. */
   readonly learn: (member: Member, record: NetworkRecord | undefined) => void;
   /** Aborted when the runtime begins to stop: nothing new begins. */
@@ -25,5 +25,5 @@ export interface OutboxDependencies {
   /** Aborted when the time to drain is over: running work is cut short. */
   readonly ending: AbortSignal;
   /** Reports that a kind of work of a specialist has something to do. */
-  readonly wake: (member: Member, part: Part) => void;
+  readonly wake: (member: Member, part: WorkKind) => void;
 }

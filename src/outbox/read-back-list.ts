@@ -62,7 +62,7 @@ export async function readBackTo(
 }
 
 /** Forgets what nobody waits for any more. */
-export function dropReadings({ clock }: OutboxDependencies, member: Member, awaited: boolean): void {
+export function dropListReadings({ clock }: OutboxDependencies, member: Member, awaited: boolean): void {
   if (!awaited) return void (member.readings = undefined);
   for (const [operation, { begunAt }] of member.readings ?? [])
     if (clock.monotonic() - begunAt > KEPT_MS) member.readings?.delete(operation);
@@ -95,7 +95,7 @@ async function nextPage(
 ): Promise<NoRoom | "unreadable" | undefined> {
   const { cursor } = reading;
   const input = { limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) };
-  const answer = await parts.door.read(member, { operation, input }, { lane: "obligation", signal: parts.ending });
+  const answer = await parts.gateway.read(member, { operation, input }, { lane: "obligation", signal: parts.ending });
   if (answer.kind === "waits") return { kind: "no-room", until: answer.until };
   if (answer.kind !== "answered" || answer.outcome.class !== "confirmed") return "unreadable";
   const { record, items = [], next, skipped = 0, skewMs } = answer.outcome;

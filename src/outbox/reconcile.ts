@@ -6,11 +6,11 @@ import { UNDATED, type Intent, type IntentChange } from "./intent.ts";
 import type { Proof } from "../store/outbox.ts";
 
 /** "Absent" must be seen this often, after the quiet period, before an action is sent again. */
-export const ABSENT_LOOKS = 2;
+export const ABSENT_CHECKS = 2;
 /** An action in doubt is sent this often at most before a person is asked: each time it is known that it has not happened. */
 export const MAX_ATTEMPTS = 8;
 /** Between two looks that both count. */
-export const LOOK_AGAIN_MS = 10 * SECOND;
+export const CHECK_AGAIN_MS = 10 * SECOND;
 /** A read-back that could not be made or was incomplete counts as nothing. It is tried again after this, then ever more rarely. */
 const READ_FAILED_MS = MINUTE;
 const LONGEST_READ_FAILED_MS = HOUR;
@@ -21,7 +21,7 @@ const GONE_MS = DAY;
 /** Looks before the quiet period is over: they can find, but never prove absence. */
 const EARLY_LOOKS_MS: readonly number[] = [2 * SECOND, 10 * SECOND, 30 * SECOND];
 
-export type Look =
+export type Check =
   /** The effect, by the id of its object (empty where it has none), and whether that proves that reading back works. */
   | { readonly kind: "found"; readonly ref: string; readonly proves: boolean }
   /** A complete read that does not show it; where the interface has nothing better, it proves nothing. */
@@ -47,7 +47,7 @@ export interface ReconcileRules {
   readonly attempts: number;
 }
 
-export function reconcile(intent: Intent, look: Look, rules: ReconcileRules): IntentChange {
+export function reconcile(intent: Intent, look: Check, rules: ReconcileRules): IntentChange {
   const change = judge(intent, look, rules);
   return change.state === "in_doubt" ? { ...change, ...refusalOf(intent) } : change;
 }
@@ -63,7 +63,7 @@ export function refusalOf({ code, message }: Intent): Pick<IntentChange, "code" 
   return code === REFUSED_AFTER_UNKNOWN && message !== undefined ? { code, message } : undefined;
 }
 
-function judge(intent: Intent, look: Look, { quietMs, now, knownForMs, proof, attempts }: ReconcileRules): IntentChange {
+function judge(intent: Intent, look: Check, { quietMs, now, knownForMs, proof, attempts }: ReconcileRules): IntentChange {
   const dated = dateOf(intent);
   // Where the clock that dated it was wrong, only how long it has been known counts.
   const sentAt = dated === UNDATED ? now - knownForMs : dated;
@@ -91,10 +91,10 @@ function judge(intent: Intent, look: Look, { quietMs, now, knownForMs, proof, at
       return park("target_gone", "what it was about is gone, so nothing shows whether it happened: a person decides");
     case "absent": {
       if (now < quietAt) return notYet(sentAt, quietAt, now, "not seen yet; it may still land");
-      if (intent.checks + 1 < ABSENT_LOOKS)
+      if (intent.checks + 1 < ABSENT_CHECKS)
         return {
           state: "in_doubt",
-          nextAt: now + LOOK_AGAIN_MS,
+          nextAt: now + CHECK_AGAIN_MS,
           checked: true,
           code: "not_seen_yet",
           message: "not seen; one more look before anything is decided",

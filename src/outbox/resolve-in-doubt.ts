@@ -3,13 +3,13 @@ import type { NetworkRecord } from "../contract/records.ts";
 import { dateOf, knownSentAt } from "./sent-at.ts";
 import { UNDATED, type Intent, type IntentChange } from "./intent.ts";
 import { findEffect, findSame, findOtherWords, provesReading, readBackOf, wouldShow, type Myself, type ReadBack } from "./read-back.ts";
-import { ABSENT_LOOKS, MAX_ATTEMPTS, reconcile, refusalOf, type Look } from "./reconcile.ts";
-import { tellApart, type Shown, type ToldApart } from "./disambiguate.ts";
+import { ABSENT_CHECKS, MAX_ATTEMPTS, reconcile, refusalOf, type Check } from "./reconcile.ts";
+import { disambiguate, type VisibleEffect, type Disambiguation } from "./disambiguate.ts";
 import { announceIntent } from "./announce.ts";
 import { follow } from "./follow-up.ts";
-import { dropReadings, readBackTo, type NoRoom, type Read } from "./read-back-list.ts";
+import { dropListReadings, readBackTo, type NoRoom, type Read } from "./read-back-list.ts";
 import { MINUTE } from "../core/units.ts";
-import type { Doubt, Member, WantedLook } from "../gateway/member.ts";
+import type { OpenDoubt, Member, WantedCheck } from "../gateway/member.ts";
 import type { OutboxDependencies } from "./outbox-dependencies.ts";
 import type { Proof } from "../store/outbox.ts";
 
@@ -30,29 +30,29 @@ interface Gone {
 const GONE: readonly number[] = [404, 410];
 
 /** A doubt and the look at it that is due. */
-type Due = Pick<Doubt, "knownAt"> & { readonly look: WantedLook };
+type Due = Pick<OpenDoubt, "knownAt"> & { readonly look: WantedCheck };
 
 type Proven = Proof & { readonly kind: "proof" };
 const UNPROVEN: Proof = { proven: false, found: 0, missed: 0, latenessMs: 0 };
 
 /** Looks at what is in doubt and due. Answers whether there may be more. */
-export async function settleDoubts(parts: OutboxDependencies, member: Member): Promise<boolean> {
+export async function resolveInDoubt(parts: OutboxDependencies, member: Member): Promise<boolean> {
   const intents = await parts.store.doubtfulIntents(member.specialist.handle, parts.clock.now(), BATCH);
   // All at once, so that one reading of a list serves them all.
   const looks = intents.map((intent) => ({ intent, ...wantLook(parts, member, intent) }));
   for (const { intent, doubt, look } of looks) {
     if (parts.stopping.aborted) return false;
-    const noRoom = await settleOne(parts, member, intent, { knownAt: doubt.knownAt, look });
+    const noRoom = await resolveOne(parts, member, intent, { knownAt: doubt.knownAt, look });
     if (noRoom === undefined) doubt.look = undefined;
     else await waitForRoom(parts, intent, noRoom);
   }
   const awaited = [...(member.doubts?.values() ?? [])].some(({ look }) => look !== undefined);
-  dropReadings(parts, member, awaited);
+  dropListReadings(parts, member, awaited);
   return intents.length === BATCH;
 }
 
 /** One look; answers until when it has to wait where the quota has no room for it. */
-async function settleOne(
+async function resolveOne(
   parts: OutboxDependencies,
   member: Member,
   intent: Intent,
@@ -118,7 +118,11 @@ function nameOf({ seq, attempt }: Intent): string {
 }
 
 /** When this process came to know of a doubt, and that a look at it is due. A wall clock set forward ends no quiet period. */
-function wantLook({ clock }: OutboxDependencies, member: Member, intent: Intent): { readonly doubt: Doubt; readonly look: WantedLook } {
+function wantLook(
+  { clock }: OutboxDependencies,
+  member: Member,
+  intent: Intent,
+): { readonly doubt: OpenDoubt; readonly look: WantedCheck } {
   const now = clock.monotonic();
   const doubts = (member.doubts ??= new Map());
   let doubt = doubts.get(nameOf(intent));
@@ -133,7 +137,7 @@ function wantLook({ clock }: OutboxDependencies, member: Member, intent: Intent)
 /** What was seen of an intent by a look that was begun then, on the monotonic clock. */
 interface Seen {
   readonly kind: "seen";
-  readonly look: Look;
+  readonly look: Check;
   readonly begunAt: number;
 }
 
@@ -152,7 +156,7 @@ async function lookAt(
   intent: Intent,
   readBack: ReadBack | undefined,
   read: Read | Gone | undefined,
-): Promise<Look> {
+): Promise<Check> {
   if (readBack === undefined) return { kind: "no-read" };
   if (read === undefined) return { kind: "unreadable" };
   if (read.kind === "gone") return read;
@@ -161,7 +165,7 @@ async function lookAt(
   const undated = undatedIn(networkAt);
   const sought = undated(intent);
   // Once the network's clock has come to where ours was, it could not be told any more.
-  if (sought !== intent) await parts.store.undate(intent.seq);
+  if (sought !== intent) await parts.store.forgetSentAt(intent.seq);
   const others = (await othersInDoubt(parts, member, intent)).map(undated);
   const found = await unclaimed(parts, intent, findEffect(sought, records, me, others));
   const { refs, rival } = await ownOf(parts, intent, found, { records, complete, list: readBack.list }, me, undated);
@@ -180,18 +184,18 @@ async function ownOf(
   { store }: OutboxDependencies,
   intent: Intent,
   found: readonly string[],
-  shown: Shown,
+  shown: VisibleEffect,
   me: Myself,
   undated: (intent: Intent) => Intent,
-): Promise<ToldApart> {
+): Promise<Disambiguation> {
   if (found.every((ref) => ref === "")) return { refs: found, rival: undefined };
-  const { own, others } = await store.intentsAlike(intent, MAX_OTHERS);
-  return tellApart(found, { own, others: others.map((other) => ({ ...other, intent: undated(other.intent) })) }, shown, me);
+  const { own, others } = await store.similarIntents(intent, MAX_OTHERS);
+  return disambiguate(found, { own, others: others.map((other) => ({ ...other, intent: undated(other.intent) })) }, shown, me);
 }
 
 /** Where the same vote again takes it back, a vote that is not there may be two. */
 async function mayBeUndone({ store }: OutboxDependencies, intent: Intent): Promise<boolean> {
-  return intent.operation === "posts.vote" && (await store.intentsAlike(intent, 1)).others.length > 0;
+  return intent.operation === "posts.vote" && (await store.similarIntents(intent, 1)).others.length > 0;
 }
 
 /**
@@ -226,7 +230,7 @@ async function readAll(
     return readBackTo(parts, member, operation, { sentAt, since });
   }
   const begunAt = parts.clock.monotonic();
-  const answer = await parts.door.read(member, call, { lane: "obligation", signal: parts.ending });
+  const answer = await parts.gateway.read(member, call, { lane: "obligation", signal: parts.ending });
   if (answer.kind === "waits") return { kind: "no-room", until: answer.until };
   if (answer.kind === "answered" && answer.outcome.class === "refused" && GONE.includes(answer.outcome.status)) return { kind: "gone" };
   if (answer.kind !== "answered" || answer.outcome.class !== "confirmed") return undefined;
@@ -245,7 +249,7 @@ function showsAll(record: NetworkRecord): boolean {
  * Whether reading back has been seen to find a confirmed effect of this operation with this key. Absence is worth
  * nothing without that positive control, so it is made when first needed.
  */
-async function proofFor(parts: OutboxDependencies, member: Member, intent: Intent, wanted: WantedLook): Promise<Proven | NoRoom> {
+async function proofFor(parts: OutboxDependencies, member: Member, intent: Intent, wanted: WantedCheck): Promise<Proven | NoRoom> {
   const { keyId } = member;
   if (keyId === undefined) return { ...UNPROVEN, kind: "proof" };
   const proof = { ...(wanted.proof ?? (await parts.store.loadProof(keyId, intent.operation))), kind: "proof" } as const;
@@ -276,7 +280,7 @@ async function proofFor(parts: OutboxDependencies, member: Member, intent: Inten
 
 /** Whether the next look, if it shows nothing, decides that the action is sent again. */
 function needsProof(intent: Intent): boolean {
-  return intent.effect !== "at-most-once" && intent.checks + 1 >= ABSENT_LOOKS && readBackOf(intent)?.provesAbsence === true;
+  return intent.effect !== "at-most-once" && intent.checks + 1 >= ABSENT_CHECKS && readBackOf(intent)?.provesAbsence === true;
 }
 
 /** Those of the same kind, whose effects must not be taken for this one's. */

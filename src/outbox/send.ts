@@ -6,7 +6,7 @@ import type { Intent } from "./intent.ts";
 import { announceIntent } from "./announce.ts";
 import { follow } from "./follow-up.ts";
 import { isStoreLost } from "../store/store-lost.ts";
-import { endWaits, freeLanes, land, takeOff, type LaneWait, type Member } from "../gateway/member.ts";
+import { endWaits, freeLanes, removeInFlight, addInFlight, type LaneWait, type Member } from "../gateway/member.ts";
 import type { OutboxDependencies } from "./outbox-dependencies.ts";
 import { RECEIPT_KINDS } from "./receipts.ts";
 import { handlerOf } from "../specialist/handlers.ts";
@@ -23,19 +23,19 @@ export async function sendIntents(parts: OutboxDependencies, member: Member): Pr
   endWaits(member, ({ until }) => until <= now);
   const lanes = freeLanes(member);
   if (lanes.length === 0) return false;
-  const due = (await store.dueIntents(handle, lanes, now, BATCH)).filter((intent) => member.flying?.has(intent.seq) !== true);
+  const due = (await store.dueIntents(handle, lanes, now, BATCH)).filter((intent) => member.inFlight?.has(intent.seq) !== true);
   const sent = await Promise.all(due.map((intent) => sendOne(parts, member, intent)));
   return sent.some(Boolean);
 }
 
 /** One attempt. Answers whether it left, so that what waited for it may go next. */
 export async function sendOne(parts: OutboxDependencies, member: Member, intent: Intent): Promise<boolean> {
-  const { door, log, stopping } = parts;
+  const { gateway, log, stopping } = parts;
   if (stopping.aborted || member.waits?.has(intent.lane) === true) return false;
-  takeOff(member, intent.seq);
-  const { freed } = member;
+  addInFlight(member, intent.seq);
+  const { ordersSeen } = member;
   try {
-    const answer = await door.send(member, intent);
+    const answer = await gateway.send(member, intent);
     switch (answer.kind) {
       case "answered":
         if (answer.outcome.class === "confirmed") parts.learn(member, answer.outcome.record);
@@ -48,7 +48,7 @@ export async function sendOne(parts: OutboxDependencies, member: Member, intent:
         return false;
       case "waits":
         // The Guardian's word came while it was on its way: what it was told to wait for may be over.
-        if (member.freed !== freed) return true;
+        if (member.ordersSeen !== ordersSeen) return true;
         await hold(parts, member, intent, answer);
         return false;
     }
@@ -62,7 +62,7 @@ export async function sendOne(parts: OutboxDependencies, member: Member, intent:
     });
     return false;
   } finally {
-    land(member, intent.seq);
+    removeInFlight(member, intent.seq);
   }
 }
 

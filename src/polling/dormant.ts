@@ -1,6 +1,6 @@
 /** Lists and schedules that no definition asks for any more: never due, and kept, so that one that comes back goes on where it was. */
 import type { JsonObject } from "../core/json.ts";
-import { forgetUnread } from "./read-failures.ts";
+import { clearReadFailure } from "./read-failures.ts";
 import { type SourceRow } from "../store/sources.ts";
 import type { Member } from "../gateway/member.ts";
 import type { Clock } from "../core/clock.ts";
@@ -8,14 +8,14 @@ import type { Store } from "../store/store.ts";
 import { SCHEDULE_PREFIX } from "../contract/event-kinds.ts";
 
 /** Stops what is due of these rows. */
-export async function rest(
+export async function makeDormant(
   parts: { readonly store: Store; readonly clock: Clock },
   member: Member,
   rows: readonly SourceRow[],
 ): Promise<void> {
   const cursors = rows
     .filter(({ dueAt }) => dueAt !== null)
-    .map(({ name, cursor }) => ({ specialist: member.specialist.handle, source: name, cursor: rested(cursor), dueAt: null }));
+    .map(({ name, cursor }) => ({ specialist: member.specialist.handle, source: name, cursor: asDormant(cursor), dueAt: null }));
   if (cursors.length > 0) await parts.store.putEvents({ events: [], cursors }, parts.clock.now());
 }
 
@@ -24,11 +24,11 @@ export function isSchedule({ name }: SourceRow): boolean {
 }
 
 /** A schedule may also be due never because it is over. */
-export function isResting(cursor: JsonObject | undefined): boolean {
+export function isDormant(cursor: JsonObject | undefined): boolean {
   return cursor?.["resting"] === true;
 }
 
 /** Nobody waits for a list that rests, so that it cannot be read is no news. */
-function rested(cursor: JsonObject): JsonObject {
-  return { ...forgetUnread(cursor), resting: true };
+function asDormant(cursor: JsonObject): JsonObject {
+  return { ...clearReadFailure(cursor), resting: true };
 }

@@ -2,7 +2,7 @@
 import type { Lane } from "../contract/operations.ts";
 import type { JsonObject } from "../core/json.ts";
 import { DAY, SECOND } from "../core/units.ts";
-import { intervals, looked, NEW_SOURCE, type Source } from "../limits/poll-budget.ts";
+import { intervals, polled, NEW_SOURCE, type Source } from "../limits/poll-budget.ts";
 import type { Member } from "../gateway/member.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
 
@@ -20,28 +20,28 @@ async function budgetOf({ store, clock, sharers }: PollingDependencies, member: 
 }
 
 /** A list beside others that share the same polling. */
-export interface Look {
+export interface PollResult {
   readonly source: Source;
   /** The event it is looked at for. */
   readonly kind: string;
 }
 
 /** After a look that brought `news`: when to look again, and how the list is doing. */
-export async function nextLook(
+export async function nextPollAt(
   parts: PollingDependencies,
   member: Member,
-  { source: before, kind }: Look,
+  { source: before, kind }: PollResult,
   news: number,
-  others: readonly Look[],
+  others: readonly PollResult[],
 ): Promise<{ readonly delayMs: number; readonly source: Source }> {
-  const moved = looked(before, news);
+  const moved = polled(before, news);
   const { handle } = member.specialist;
-  const { state } = parts.health.of(handle);
+  const { state } = parts.coverage.of(handle);
   // Webhooks that have lost too much are not trusted: polls slow down no more.
   const source = state === "unhealthy" ? { ...moved, pace: Math.min(1, moved.pace) } : moved;
-  const look = (list: Look): Source & { readonly covered: boolean } => ({
+  const look = (list: PollResult): Source & { readonly covered: boolean } => ({
     ...list.source,
-    covered: parts.health.covers(handle, list.kind),
+    covered: parts.coverage.covers(handle, list.kind),
   });
   const budget = await budgetOf(parts, member, "poll");
   const [delayMs = DAY / budget] = intervals(budget, [look({ source, kind }), ...others.map(look)], { random: parts.random });

@@ -32,7 +32,7 @@ function wanted(job: Job, reader: JobsReader, now: number): boolean {
 }
 
 /** The life of a job a specialist applied for, as stored. */
-export interface JobStanding {
+export interface JobProgress {
   readonly status: string;
   /** How often it was assigned to us, accepted, rejected: a job assigned twice is two events. */
   readonly assigned: number;
@@ -43,7 +43,7 @@ export interface JobStanding {
 
 const ENDED: readonly string[] = ["paid", "lost", "expired", "cancelled"];
 
-export function readStanding(stored: JsonObject): JobStanding {
+export function readJobProgress(stored: JsonObject): JobProgress {
   const count = (name: string): number => (typeof stored[name] === "number" ? stored[name] : 0);
   return {
     status: typeof stored["status"] === "string" ? stored["status"] : "applied",
@@ -55,7 +55,7 @@ export function readStanding(stored: JsonObject): JobStanding {
 }
 
 /** What a look at a job means: the transitions since the last look, in the order a job goes through them. */
-export function followJob(job: Job, before: JobStanding, reader: JobsReader, now: number): WatchChange {
+export function followJob(job: Job, before: JobProgress, reader: JobsReader, now: number): WatchChange {
   const status = standingOf(job, before, reader, now);
   if (status === before.status) return { state: status, data: { ...before }, ended: ENDED.includes(status), events: [], news: false };
   const after = { ...before, status };
@@ -75,7 +75,7 @@ export function followJob(job: Job, before: JobStanding, reader: JobsReader, now
 }
 
 /** Where we stand: a job assigned to somebody else is lost to us. */
-function standingOf(job: Job, before: JobStanding, reader: JobsReader, now: number): string {
+function standingOf(job: Job, before: JobProgress, reader: JobsReader, now: number): string {
   const hasAssignee = job.assigneeId !== undefined || job.assigneeHandle !== undefined;
   const ours = isOwn({ authorId: job.assigneeId, authorHandle: job.assigneeHandle }, reader);
   switch (job.status) {

@@ -46,7 +46,7 @@ export function agreement(one: readonly string[], other: readonly string[]): "sa
 }
 
 /** A look that one key plans at a list, and how far apart its looks are. */
-export interface PlannedLook {
+export interface PlannedPoll {
   readonly at: number;
   readonly everyMs: number;
 }
@@ -58,7 +58,7 @@ const SHIFT = 0.25;
  * When a key that looks every `everyMs` should look next, so that news waits as short as it can: in the middle of the
  * widest gap between the looks of the others near the time it would have chosen itself.
  */
-export function placeLook(now: number, everyMs: number, others: readonly PlannedLook[]): number {
+export function placePoll(now: number, everyMs: number, others: readonly PlannedPoll[]): number {
   const wanted = now + everyMs;
   const [from, to] = [wanted - SHIFT * everyMs, wanted + SHIFT * everyMs];
   // Each comes back after its own pause; before and after ours stand our own looks.

@@ -3,7 +3,7 @@ import type { NewEvent } from "../contract/event.ts";
 import { eventId } from "../contract/event-id.ts";
 
 /** What a delivery tells of: this news, or one piece of news of a group where it does not say which. */
-export type Told = { readonly news: string } | { readonly oneOf: string };
+export type ReportedNews = { readonly news: string } | { readonly oneOf: string };
 
 const POSTS: readonly string[] = ["post.created", "reply.created", "mention.created"];
 

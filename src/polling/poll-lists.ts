@@ -7,22 +7,22 @@ import { canonicalJson, type JsonObject } from "../core/json.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
 import { readCursor, storeCursor, type Freshness, type ListCursor } from "./list-cursor.ts";
 import { readGaps, storeGaps } from "./gaps.ts";
-import { readUnread, storeUnread, TOLD_AFTER } from "./read-failures.ts";
+import { storedReadFailure, storeReadFailure, REPORTED_AFTER } from "./read-failures.ts";
 import { readFeed, type FeedReader, type Reading } from "./feed-events.ts";
 import { readJobs, type JobsReader } from "./job-events.ts";
 import type { SourceRow } from "../store/sources.ts";
 import { DEFAULT_MAX_AGE_MS, type FeedWatching, type JobsWatching, type Specialist } from "../specialist/specialist.ts";
-import { nextLook, readPace, type Look } from "./interval.ts";
-import type { DoorAnswer } from "../gateway/gateway.ts";
+import { nextPollAt, readPace, type PollResult } from "./interval.ts";
+import type { GatewayAnswer } from "../gateway/gateway.ts";
 import type { Member } from "../gateway/member.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
-import { isSchedule, rest } from "./dormant.ts";
+import { isSchedule, makeDormant } from "./dormant.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 
 /** Further pages read to close a gap; what lies beyond is recorded as a gap and shown. */
 const MAX_GAP_PAGES = 3;
 /** So often in a row a gap is tried again that could not be read back, before it is recorded. */
-const MAX_TORN_LOOKS = 5;
+const MAX_FAILED_PAGES = 5;
 /** A list that could not be read is tried again after this, then after twice as long each time: it may speak otherwise for good. */
 const FAILED_POLL_MS = 30 * SECOND;
 const LONGEST_FAILED_POLL_MS = 5 * MINUTE;
@@ -43,13 +43,13 @@ export async function pollSources(parts: PollingDependencies, member: Member): P
   const stored = await store.sources(member.specialist.handle);
   const sources = member.retired ? [] : sourcesOf(parts, member);
   const lists = stored.filter((row) => !isSchedule(row));
-  await rest(
+  await makeDormant(
     parts,
     member,
     lists.filter((row) => !sources.some(({ name }) => name === row.name)),
   );
   const rows = new Map(lists.map((row) => [row.name, row]));
-  const others = (one: Source): Look[] =>
+  const others = (one: Source): PollResult[] =>
     sources.filter(({ name }) => name !== one.name).map(({ name, kind }) => ({ source: readPace(rows.get(name)?.cursor), kind }));
   for (const source of sources) {
     if (parts.stopping.aborted) return false;
@@ -65,29 +65,29 @@ async function poll(
   member: Member,
   source: Source,
   row: SourceRow | undefined,
-  others: readonly Look[],
+  others: readonly PollResult[],
 ): Promise<void> {
-  const { store, clock, announcer, door } = parts;
+  const { store, clock, announcer, gateway } = parts;
   const { handle } = member.specialist;
   const cursor = readCursor(row?.cursor, parts.networkNow());
   const askedAt = clock.now();
-  const answer = await door.read(member, { operation: source.operation, input: source.input }, { signal: parts.ending });
+  const answer = await gateway.read(member, { operation: source.operation, input: source.input }, { signal: parts.ending });
   if (answer.kind !== "answered" || answer.outcome.class !== "confirmed" || answer.outcome.items === undefined) {
     const now = clock.now();
-    const unread = readUnread(row?.cursor);
+    const unread = storedReadFailure(row?.cursor);
     const failed = unread?.times ?? 0;
     const isWaiting = answer.kind === "waits";
     const dueAt = isWaiting ? answer.until : now + Math.min(FAILED_POLL_MS * 2 ** failed, LONGEST_FAILED_POLL_MS);
     const why = whyUnread(answer);
-    const stored = { ...storeCursor(cursor), ...row?.cursor, ...(isWaiting ? {} : storeUnread(unread, why, now)) };
-    if (!isWaiting && failed + 1 === TOLD_AFTER) parts.log.warn(`${source.name} of ${handle} cannot be read: ${why}`);
+    const stored = { ...storeCursor(cursor), ...row?.cursor, ...(isWaiting ? {} : storeReadFailure(unread, why, now)) };
+    if (!isWaiting && failed + 1 === REPORTED_AFTER) parts.log.warn(`${source.name} of ${handle} cannot be read: ${why}`);
     await store.putEvents({ events: [], cursors: [{ specialist: handle, source: source.name, cursor: stored, dueAt }] }, now);
     return;
   }
   const { reading, torn } = await readPages(parts, member, source, cursor, answer.outcome);
   const now = clock.now();
   const failed = numberIn(row?.cursor, "torn") ?? 0;
-  if (torn && failed < MAX_TORN_LOOKS) {
+  if (torn && failed < MAX_FAILED_PAGES) {
     // What was read is kept, but the cursor stays where it is: past it lies what could not be read.
     const stored = { ...storeCursor(cursor), ...row?.cursor, torn: failed + 1 };
     const cursors = [{ specialist: handle, source: source.name, cursor: stored, dueAt: now + FAILED_POLL_MS }];
@@ -95,7 +95,7 @@ async function poll(
     if (fresh.length > 0) parts.wake(member, "events");
     return;
   }
-  const next = await nextLook(parts, member, { source: readPace(row?.cursor), kind: source.kind }, reading.fresh, others);
+  const next = await nextPollAt(parts, member, { source: readPace(row?.cursor), kind: source.kind }, reading.fresh, others);
   await tellOthers(parts, member, source, answer.outcome.items, askedAt);
   const gaps = [...readGaps(row?.cursor), ...(reading.gap === undefined ? [] : [reading.gap])];
   const stored = { ...storeCursor(reading.cursor), ...next.source, ...storeGaps(gaps, now) };
@@ -111,11 +111,11 @@ async function poll(
   );
   announcer.emit("poll", { at: now, handle, source: source.name, fresh: fresh.length, skipped: reading.skipped });
   if (reading.gap !== undefined) announcer.emit("gap", { at: now, handle, source: source.name, ...reading.gap });
-  parts.health.found(handle, fresh);
+  parts.coverage.found(handle, fresh);
   if (fresh.length > 0) parts.wake(member, "events");
 }
 
-function whyUnread(answer: DoorAnswer): string {
+function whyUnread(answer: GatewayAnswer): string {
   if (answer.kind === "waits" || answer.kind === "refused") return answer.message;
   if (answer.kind === "gone") return "the read was lost";
   const { outcome } = answer;
@@ -170,7 +170,7 @@ async function readPages(
   const isShort = (cursor.seen ?? []).length === 0 || items.length < MAY_BE_CUT_OFF;
   if (next === undefined && isShort && !isCut(first)) return { reading: { ...reading, gap: undefined }, torn: false };
   for (let page = 0; reading.gap !== undefined && next !== undefined && page < MAX_GAP_PAGES; page++) {
-    const answer = await parts.door.read(
+    const answer = await parts.gateway.read(
       member,
       { operation: source.operation, input: { ...source.input, cursor: next } },
       { signal: parts.ending },

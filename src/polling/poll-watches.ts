@@ -1,8 +1,8 @@
 /** From followed objects to the inbox: jobs applied for and threads taken part in, until they are settled. */
 import type { WatchWrite } from "../contract/event.ts";
 import { DAY, HOUR, MINUTE } from "../core/units.ts";
-import { followJob, readStanding } from "./job-events.ts";
-import { followThread, readThreadStanding, type Times } from "./thread-events.ts";
+import { followJob, readJobProgress } from "./job-events.ts";
+import { followThread, readThreadProgress, type Times } from "./thread-events.ts";
 import type { WatchChange } from "./watch-change.ts";
 import { LOOKED_AT, type WatchRow } from "../store/sources.ts";
 import { watchPauseMs } from "./interval.ts";
@@ -37,11 +37,11 @@ export async function followWatches(parts: PollingDependencies, member: Member):
 
 /** Answers whether there was room for the look. */
 async function follow(parts: PollingDependencies, member: Member, row: WatchRow): Promise<boolean> {
-  const { door, store, clock, announcer } = parts;
+  const { gateway, store, clock, announcer } = parts;
   const { handle } = member.specialist;
   if (await putOffWhileOpen(parts, member, row)) return true;
   const operation = row.kind === "job" ? "jobs.get" : "posts.get";
-  const answer = await door.read(member, { operation, target: row.object, input: {} }, { signal: parts.ending });
+  const answer = await gateway.read(member, { operation, target: row.object, input: {} }, { signal: parts.ending });
   const now = clock.now();
   const write = (change: Partial<WatchWrite>): WatchWrite => ({
     specialist: handle,
@@ -80,7 +80,7 @@ async function follow(parts: PollingDependencies, member: Member, row: WatchRow)
   const { fresh } = await store.putEvents({ events: change.events, watches: [write({ state: change.state, data, dueAt })] }, now);
   if (row.kind === "job" && change.news)
     announcer.emit("job", { at: now, handle, job: row.object, state: change.state, ...titleOf(record) });
-  parts.health.found(handle, fresh);
+  parts.coverage.found(handle, fresh);
   if (fresh.length > 0) parts.wake(member, "events");
   return true;
 }
@@ -90,10 +90,10 @@ async function follow(parts: PollingDependencies, member: Member, row: WatchRow)
  * each other. Not the first look, nor one at what a delivery told of, nor while deliveries make looks rare. Answers whether it did.
  */
 async function putOffWhileOpen(parts: PollingDependencies, member: Member, row: WatchRow): Promise<boolean> {
-  const { store, clock, health } = parts;
+  const { store, clock, coverage } = parts;
   const { handle } = member.specialist;
   const { [LOOKED_AT]: lookedAt, putOff = 0 } = row.data;
-  if (row.kind !== "job" || row.state !== "applied" || health.covers(handle, "job.assigned")) return false;
+  if (row.kind !== "job" || row.state !== "applied" || coverage.covers(handle, "job.assigned")) return false;
   if (typeof lookedAt !== "number" || typeof putOff !== "number" || putOff >= MOST_PUT_OFF) return false;
   const now = clock.now();
   const openAt = offeredAt(parts, member, row);
@@ -137,12 +137,12 @@ function changeOf(member: Member, row: WatchRow, record: { readonly kind: string
   const { specialist } = member;
   const feed = feedReader(member, specialist.watch.feed);
   const reader = { ...feed, skills: [], handles: (kind: string) => handlerOf(specialist, kind) !== undefined };
-  if (row.kind === "job" && isKind(record, "job")) return followJob(record, readStanding(row.data), reader, times.networkNow);
-  if (row.kind === "thread" && isKind(record, "post")) return followThread(record, readThreadStanding(row.data, times.now), reader, times);
+  if (row.kind === "job" && isKind(record, "job")) return followJob(record, readJobProgress(row.data), reader, times.networkNow);
+  if (row.kind === "thread" && isKind(record, "post")) return followThread(record, readThreadProgress(row.data, times.now), reader, times);
   return undefined;
 }
 
-type Followed = NonNullable<Extract<Awaited<ReturnType<PollingDependencies["door"]["read"]>>, { readonly kind: "answered" }>["outcome"]>;
+type Followed = NonNullable<Extract<Awaited<ReturnType<PollingDependencies["gateway"]["read"]>>, { readonly kind: "answered" }>["outcome"]>;
 type Records = NonNullable<Extract<Followed, { readonly class: "confirmed" }>["record"]>;
 
 function isKind<Kind extends Records["kind"]>(
@@ -155,7 +155,7 @@ function isKind<Kind extends Records["kind"]>(
 /** Short at first, since most jobs are decided soon, then half as often each time; never faster than the quota can sustain. */
 async function pauseMs(parts: PollingDependencies, member: Member, kind: WatchRow["kind"], looks: number): Promise<number> {
   // Replies to others in a followed thread are told to those others only.
-  const covered = kind === "job" && parts.health.covers(member.specialist.handle, "job.assigned");
+  const covered = kind === "job" && parts.coverage.covers(member.specialist.handle, "job.assigned");
   const relaxed = covered ? WEBHOOKS_RELAX : 1;
   const base = (await watchPauseMs(parts, member)) * (kind === "job" ? 1 : 5) * relaxed;
   const longest = kind === "job" ? 10 * MINUTE : 30 * MINUTE;

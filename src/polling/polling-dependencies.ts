@@ -3,12 +3,12 @@ import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
-import type { Door } from "../gateway/gateway.ts";
+import type { Gateway } from "../gateway/gateway.ts";
 import type { Member } from "../gateway/member.ts";
-import type { Part } from "../store/sources.ts";
+import type { WorkKind } from "../store/sources.ts";
 import type { Store } from "../store/store.ts";
 import type { SharedLists } from "./shared-lists.ts";
-import type { WebhookHealth } from "./webhook-coverage.ts";
+import type { WebhookCoverage } from "./webhook-coverage.ts";
 
 export interface PollingDependencies {
   readonly clock: Clock;
@@ -18,8 +18,8 @@ export interface PollingDependencies {
   readonly log: Logger;
   readonly announcer: Announcer;
   readonly store: Store;
-  readonly door: Door;
-  readonly health: WebhookHealth;
+  readonly gateway: Gateway;
+  readonly coverage: WebhookCoverage;
   readonly shared: SharedLists;
   readonly members: () => readonly Member[];
   /** The number of specialists at work that share a specialist's key, itself included. */
@@ -29,5 +29,5 @@ export interface PollingDependencies {
   /** Aborted when the time to drain is over: running work is cut short. */
   readonly ending: AbortSignal;
   /** Reports that a kind of work of a specialist has something to do. */
-  readonly wake: (member: Member, part: Part) => void;
+  readonly wake: (member: Member, part: WorkKind) => void;
 }

@@ -2,10 +2,10 @@
 import type { JsonObject } from "../core/json.ts";
 
 /** One look that fails says little. */
-export const TOLD_AFTER = 2;
+export const REPORTED_AFTER = 2;
 const MAX_MESSAGE = 300;
 
-export interface Unread {
+export interface ReadFailure {
   /** Looks in a row. */
   readonly times: number;
   /** ms since the epoch. */
@@ -15,22 +15,22 @@ export interface Unread {
 }
 
 /** What is to be told of it. */
-export function toldUnread(stored: JsonObject | undefined): Unread | undefined {
-  const unread = readUnread(stored);
-  return unread !== undefined && unread.times >= TOLD_AFTER ? unread : undefined;
+export function reportedReadFailure(stored: JsonObject | undefined): ReadFailure | undefined {
+  const unread = storedReadFailure(stored);
+  return unread !== undefined && unread.times >= REPORTED_AFTER ? unread : undefined;
 }
 
-export function readUnread(stored: JsonObject | undefined): Unread | undefined {
+export function storedReadFailure(stored: JsonObject | undefined): ReadFailure | undefined {
   const { failed, failedSince, failedBy } = stored ?? {};
   if (typeof failed !== "number" || typeof failedSince !== "number" || typeof failedBy !== "string") return undefined;
   return failed === 0 ? undefined : { times: failed, since: failedSince, message: failedBy };
 }
 
-export function forgetUnread({ failed: _failed, failedSince: _since, failedBy: _by, ...stored }: JsonObject): JsonObject {
+export function clearReadFailure({ failed: _failed, failedSince: _since, failedBy: _by, ...stored }: JsonObject): JsonObject {
   return stored;
 }
 
 /** What a cursor is to keep after one more look that failed. */
-export function storeUnread(before: Unread | undefined, message: string, now: number): JsonObject {
+export function storeReadFailure(before: ReadFailure | undefined, message: string, now: number): JsonObject {
   return { failed: (before?.times ?? 0) + 1, failedSince: before?.since ?? now, failedBy: message.slice(0, MAX_MESSAGE) };
 }

@@ -2,7 +2,7 @@
 import type { Job, NetworkRecord } from "../contract/records.ts";
 import type { KeyId } from "../core/ids.ts";
 import type { Random } from "../core/random.ts";
-import { COMPARABLE_MS, compared, isShared, placeLook, UNPROVEN, type PlannedLook, type Sharing } from "./list-agreement.ts";
+import { COMPARABLE_MS, compared, isShared, placePoll, UNPROVEN, type PlannedPoll, type Sharing } from "./list-agreement.ts";
 
 /** Ids remembered per list; several pages. */
 const MAX_SEEN = 400;
@@ -26,7 +26,7 @@ interface SharedList {
   /** Till then what it shows open is not relied on. */
   doubtedUntil: number;
   seen: readonly string[];
-  readonly planned: Map<KeyId, PlannedLook>;
+  readonly planned: Map<KeyId, PlannedPoll>;
 }
 
 export interface SharedLists {
@@ -54,7 +54,7 @@ export function createSharedLists(random: Random): SharedLists {
       if (known === undefined || !isShared(known.sharing)) return undefined;
       for (const [other, { at, everyMs: pause }] of known.planned) if (other === key || at + pause < now) known.planned.delete(other);
       const at =
-        known.planned.size > MAX_PLACED ? now + everyMs * (0.5 + random.next()) : placeLook(now, everyMs, [...known.planned.values()]);
+        known.planned.size > MAX_PLACED ? now + everyMs * (0.5 + random.next()) : placePoll(now, everyMs, [...known.planned.values()]);
       known.planned.set(key, { at, everyMs });
       return at;
     },

@@ -11,13 +11,13 @@ const MAX_SEEN = 300;
 /** A thread without news for this long is no longer followed. */
 export const THREAD_QUIET_MS = 48 * 60 * 60 * 1_000;
 
-export interface ThreadStanding {
+export interface ThreadProgress {
   readonly seen: readonly string[];
   readonly votes: number;
   readonly newsAt: number;
 }
 
-export function readThreadStanding(stored: JsonObject, now: number): ThreadStanding {
+export function readThreadProgress(stored: JsonObject, now: number): ThreadProgress {
   const seen = stored["seen"];
   const votes = stored["votes"];
   const newsAt = stored["newsAt"];
@@ -36,12 +36,12 @@ export interface Times {
   readonly networkNow: number;
 }
 
-export function followThread(post: Post, before: ThreadStanding, reader: FeedReader, { now, networkNow }: Times): WatchChange {
+export function followThread(post: Post, before: ThreadProgress, reader: FeedReader, { now, networkNow }: Times): WatchChange {
   const known = new Set(before.seen);
   const replies = (post.replies ?? []).filter((reply) => !known.has(reply.id));
   const events = [...replies.flatMap((reply) => replyEvent(reply, post, reader, networkNow)), ...likeEvents(post, before, reader)];
   const news = replies.length > 0 || events.length > 0;
-  const standing: ThreadStanding = {
+  const standing: ThreadProgress = {
     seen: [...replies.map((reply) => reply.id), ...before.seen].slice(0, MAX_SEEN),
     votes: post.votes ?? before.votes,
     newsAt: news ? now : before.newsAt,
@@ -59,7 +59,7 @@ function replyEvent(reply: Post, root: Post, reader: FeedReader, now: number): r
 }
 
 /** By person where the network names them, else one event for each rise of the count. */
-function likeEvents(post: Post, before: ThreadStanding, reader: FeedReader): readonly NewEvent[] {
+function likeEvents(post: Post, before: ThreadProgress, reader: FeedReader): readonly NewEvent[] {
   if (!reader.handles("post.liked") || !isOwn(post, reader)) return [];
   const like = (occurrence: string | number, by: JsonObject): NewEvent => ({
     specialist: reader.handle,

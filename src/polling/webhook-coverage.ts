@@ -3,31 +3,31 @@ import type { NewEvent } from "../contract/event.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Handle } from "../core/ids.ts";
 import { HOUR, MINUTE } from "../core/units.ts";
-import { groupsOf, newsOf, type Told } from "./news-id.ts";
-import type { KeptHealth } from "../store/deliveries.ts";
+import { groupsOf, newsOf, type ReportedNews } from "./news-id.ts";
+import type { StoredCoverage } from "../store/deliveries.ts";
 
 export type WebhookState = "unknown" | "healthy" | "doubtful" | "unhealthy";
 
-export interface HealthShown extends Omit<KeptHealth, "kinds"> {
+export interface CoverageShown extends Omit<StoredCoverage, "kinds"> {
   readonly state: WebhookState;
 }
 
 /** Told what to keep of a specialist's. */
-export type KeepHealth = (handle: Handle, health: KeptHealth) => void;
+export type SaveCoverage = (handle: Handle, health: StoredCoverage) => void;
 
-export interface WebhookHealth {
+export interface WebhookCoverage {
   /** A poll brought these, new to us. */
   found(handle: Handle, events: readonly NewEvent[]): void;
   /** A delivery of this kind told of these. */
-  told(handle: Handle, kind: string, news: readonly Told[]): void;
-  of(handle: Handle): HealthShown;
+  told(handle: Handle, kind: string, news: readonly ReportedNews[]): void;
+  of(handle: Handle): CoverageShown;
   /** Whether polls for this kind may rest: deliveries are healthy, and have told of it before. A network may announce some kinds only. */
   covers(handle: Handle, kind: string): boolean;
   /**
    * Goes on from what an earlier process kept, and from now on says what to keep: at once where the state or the kinds
    * change, else once a minute.
    */
-  keepOn(kept: ReadonlyMap<Handle, KeptHealth>, keep: KeepHealth): void;
+  keepOn(kept: ReadonlyMap<Handle, StoredCoverage>, keep: SaveCoverage): void;
   /** Says what has not been kept yet. */
   flush(): void;
 }
@@ -75,7 +75,7 @@ interface Found {
 /** A network tells an author of replies to itself only, so replies in followed threads are no evidence. */
 const NO_EVIDENCE: readonly string[] = ["reply.created"];
 
-export function createWebhookHealth(clock: Clock): WebhookHealth {
+export function createWebhookCoverage(clock: Clock): WebhookCoverage {
   const standings = new Map<Handle, Standing>();
   const keeper = createKeeper(clock);
   let countsFrom = -Infinity;
@@ -87,7 +87,7 @@ export function createWebhookHealth(clock: Clock): WebhookHealth {
     return fresh;
   };
 
-  const of = (handle: Handle): HealthShown => {
+  const of = (handle: Handle): CoverageShown => {
     const known = standings.get(handle);
     if (known === undefined) return { state: "unknown", told: 0, missed: 0, missedInRow: 0, lastToldAt: undefined };
     const { told, missed, missedInRow, lastToldAt } = settle(known, clock.now());
@@ -138,7 +138,7 @@ export function createWebhookHealth(clock: Clock): WebhookHealth {
 
 /** Decides when what is known of a standing is worth a write. */
 function createKeeper(clock: Clock) {
-  let tell: KeepHealth = () => undefined;
+  let tell: SaveCoverage = () => undefined;
   const keep = (handle: Handle, standing: Standing): void => {
     const { told, missed, missedInRow, lastToldAt, kinds } = standing;
     standing.kept = marksOf(standing);
@@ -147,14 +147,14 @@ function createKeeper(clock: Clock) {
   };
   return {
     keep,
-    keepBy: (onChange: KeepHealth): void => void (tell = onChange),
+    keepBy: (onChange: SaveCoverage): void => void (tell = onChange),
     changed(handle: Handle, standing: Standing): void {
       if (marksOf(standing) !== standing.kept || clock.now() - standing.keptAt >= KEEP_EVERY_MS) keep(handle, standing);
     },
   };
 }
 
-function newStanding({ kinds, ...counts }: KeptHealth): Standing {
+function newStanding({ kinds, ...counts }: StoredCoverage): Standing {
   const standing = { ...counts, kinds: new Set(kinds), recent: new Map(), credits: [], waiting: new Map(), keptAt: -Infinity };
   return { ...standing, kept: marksOf(standing) };
 }

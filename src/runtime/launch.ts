@@ -19,7 +19,7 @@ import { checkCron } from "../schedule/cron.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 import type { Recovered, Store } from "../store/store.ts";
 import { dryStore } from "./dry-run.ts";
-import { createIsolation } from "../handlers/worker/worker-pool.ts";
+import { createWorkerPool } from "../handlers/worker/worker-pool.ts";
 import { keepReloading } from "./reload.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
 import { bindToNetwork } from "../store/bind-network.ts";
@@ -135,7 +135,7 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
     const store = options.dryRun === true ? dryStore(real, { clock, random, zone: () => config.guardian.zone }) : real;
     transport = createTransport({ clock });
     const keys = keysOf(config, new Secret(await real.salt(() => random.word(SALT_LENGTH))), scrubber);
-    const isolation = createIsolation({ clock, log });
+    const isolation = createWorkerPool({ clock, log });
     runtime = createRuntime({
       isolation,
       specialists: roster.definitions.map(({ specialist }) => specialist),

@@ -13,11 +13,11 @@ import type { Caps } from "../specialist/specialist.ts";
 import type { Store } from "../store/store.ts";
 import { announceIntent } from "../outbox/announce.ts";
 import { concludeOutcome } from "../outbox/follow-up.ts";
-import { createDoor, type Door } from "../gateway/gateway.ts";
+import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import type { KeyWatch } from "../gateway/keys.ts";
-import type { Standing } from "../gateway/breakers.ts";
+import type { Breakers } from "../gateway/breakers.ts";
 
-export interface ConnectionOptions {
+export interface GatewaySettings {
   readonly profile: Profile;
   readonly baseUrl: string;
   readonly transport: Transport;
@@ -26,9 +26,9 @@ export interface ConnectionOptions {
   readonly guardianCaps?: Caps;
 }
 
-export interface ConnectionParts {
+export interface GatewayDependencies {
   readonly announcer: Announcer;
-  readonly standing: Standing;
+  readonly breakers: Breakers;
   readonly keys: KeyWatch;
   /** Times rows. */
   readonly clock: Clock;
@@ -40,16 +40,16 @@ export interface ConnectionParts {
 /** Money held for an action nobody could settle counts as spent after this. */
 const HOLD_MS = 7 * DAY;
 
-export function openDoor(options: ConnectionOptions, { announcer, standing, keys, clock, wall, ledger }: ConnectionParts): Door {
+export function openGateway(options: GatewaySettings, { announcer, breakers, keys, clock, wall, ledger }: GatewayDependencies): Gateway {
   const { profile, transport, baseUrl, store, pacer } = options;
   const connection = { baseUrl, transport, clock: wall };
   const client = createClient({
     ...connection,
     profile,
-    pins: (operation) => standing.pins(operation),
-    onDrift: (operation, observations) => standing.drifted(operation, observations),
+    pins: (operation) => breakers.pins(operation),
+    onDrift: (operation, observations) => breakers.drifted(operation, observations),
   });
-  return createDoor({
+  return createGateway({
     client,
     connect: (other) => createClient({ ...connection, profile: other }),
     store,
@@ -58,7 +58,7 @@ export function openDoor(options: ConnectionOptions, { announcer, standing, keys
     clock,
     ledger,
     announcer,
-    standing,
+    breakers,
     caps: ({ specialist }) => [...capsOf(scopeOf(specialist.handle), specialist.spend), ...capsOf(GUARDIAN, options.guardianCaps ?? {})],
     holdMs: HOLD_MS,
     conclude: (member, intent, outcome) => concludeOutcome(member, intent, outcome, profile, clock.now()),

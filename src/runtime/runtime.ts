@@ -13,22 +13,22 @@ import { SECOND } from "../core/units.ts";
 import { floorsOf } from "../limits/configured-limits.ts";
 import type { Pacer } from "../limits/pacing.ts";
 import { ledgerTime, steadyClock } from "../limits/ledger-clock.ts";
-import { PARTS, type Part } from "../store/sources.ts";
+import { WORK_KINDS, type WorkKind } from "../store/sources.ts";
 import { createWakes, type Wakes } from "./wakes.ts";
 import type { OperationRules } from "../specialist/operation-rules.ts";
 import type { Caps, Specialist } from "../specialist/specialist.ts";
 import type { Recovered, Store } from "../store/store.ts";
 import { learnAccount, learnFrom, takesKey, wantsAccount } from "../gateway/own-account.ts";
 import { doubtTiming } from "../outbox/follow-up.ts";
-import { openDoor } from "./open-gateway.ts";
-import { lookAgain, takeDeliveries } from "../webhooks/process.ts";
-import { settleDoubts } from "../outbox/resolve-in-doubt.ts";
+import { openGateway } from "./open-gateway.ts";
+import { readAgain, takeDeliveries } from "../webhooks/process-deliveries.ts";
+import { resolveInDoubt } from "../outbox/resolve-in-doubt.ts";
 import { followWatches } from "../polling/poll-watches.ts";
 import { handleEvents } from "../handlers/handle-events.ts";
-import type { Isolation } from "../handlers/worker/worker-pool.ts";
-import { createKeyWatch, KEY_LOOK_MS, type KeyWatch } from "../gateway/keys.ts";
+import type { WorkerPool } from "../handlers/worker/worker-pool.ts";
+import { createKeyWatch, KEY_CHECK_MS, type KeyWatch } from "../gateway/keys.ts";
 import { isStoreLost } from "../store/store-lost.ts";
-import { ALL_PARTS, bitOf, createMember, endWaits, freeLanes, isBusy, type Member } from "../gateway/member.ts";
+import { ALL_WORK, bitOf, createMember, endWaits, freeLanes, isBusy, type Member } from "../gateway/member.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { pollSources } from "../polling/poll-lists.ts";
 import { readFor } from "../handlers/reads.ts";
@@ -36,12 +36,12 @@ import type { ReceiverSettings } from "../webhooks/receiver-settings.ts";
 import { limitsOf, operationRules } from "../gateway/permissions.ts";
 import { startSchedules } from "../schedule/fire.ts";
 import { DEFAULT_RETENTION, keepPruned } from "./retention.ts";
-import { createStanding, recallStanding } from "../gateway/breakers.ts";
+import { createBreakers, loadBreakers } from "../gateway/breakers.ts";
 import { createSharedLists } from "../polling/shared-lists.ts";
 import { sendIntents } from "../outbox/send.ts";
-import { turnsOf } from "./staggered-start.ts";
+import { startTimes } from "./staggered-start.ts";
 import { warnLeftBehind, warnRestored } from "./startup-warnings.ts";
-import { createWebhookHealth } from "../polling/webhook-coverage.ts";
+import { createWebhookCoverage } from "../polling/webhook-coverage.ts";
 import { createWebhooks, type Webhooks } from "../webhooks/webhooks.ts";
 import type { Retention } from "../store/history.ts";
 
@@ -70,7 +70,7 @@ export interface RuntimeOptions {
   /** Does only what it is told: nothing is polled, handled or sent by itself. Default false. */
   readonly passive?: boolean;
   /** Runs what says `isolate: "worker"`. Its owner closes it. Default: everything runs in this thread, whatever it says. */
-  readonly isolation?: Isolation;
+  readonly isolation?: WorkerPool;
   /** How webhooks are received. Default: they are not. */
   readonly receiver?: ReceiverSettings;
 }
@@ -104,21 +104,21 @@ const STUCK_LOOK_MS = 5 * SECOND;
 type Pass = (parts: Dependencies, member: Member) => Promise<boolean>;
 
 /** One pass over a part: answers whether there may be more right away. In the order of the flow. */
-const PASSES: { readonly [part in Part]: Pass } = {
+const PASSES: { readonly [part in WorkKind]: Pass } = {
   deliveries: takeDeliveries,
   sources: async (parts, member) => {
     await learnAccount(parts, member);
     const more = await pollSources(parts, member);
-    return (await lookAgain(parts, member, "sources")) || more;
+    return (await readAgain(parts, member, "sources")) || more;
   },
   watches: async (parts, member) => {
     const more = await followWatches(parts, member);
-    return (await lookAgain(parts, member, "watches")) || more;
+    return (await readAgain(parts, member, "watches")) || more;
   },
   schedules: startSchedules,
   events: (parts, member) => handleEvents(parts, member, (who, call, signal) => readFor(parts, who, call, signal)),
   intents: sendIntents,
-  doubts: settleDoubts,
+  doubts: resolveInDoubt,
 };
 
 export function createRuntime(options: RuntimeOptions): Runtime {
@@ -147,13 +147,13 @@ class Engine implements Runtime {
     this.announcer = options.announcer ?? createAnnouncer();
     this.#wakes = createWakes({ clock, run: (handle) => this.#due(asHandle(handle)) });
     this.#keys = createKeyWatch({ ...options, clock, ledger, announcer: this.announcer });
-    const standing = createStanding({
+    const breakers = createBreakers({
       clock,
       announcer: this.announcer,
       drift: options.profile.drift,
       trust: options.profile.trust,
       writes: (operation) => options.profile.operations.get(operation)?.effect !== "read",
-      keep: (change) => this.#track(options.store.keepStanding(change, clock.now())),
+      keep: (change) => this.#track(options.store.saveNetworkState(change, clock.now())),
     });
     this.parts = {
       ...options,
@@ -161,9 +161,9 @@ class Engine implements Runtime {
       wall: options.clock,
       networkNow: () => ledger.networkNow(),
       announcer: this.announcer,
-      standing,
+      breakers,
       zone: options.zone ?? "UTC",
-      door: openDoor(options, { announcer: this.announcer, standing, keys: this.#keys, clock, wall: options.clock, ledger }),
+      gateway: openGateway(options, { announcer: this.announcer, breakers, keys: this.#keys, clock, wall: options.clock, ledger }),
       handlers: new PQueue({ concurrency: options.handlers ?? DEFAULT_HANDLERS }),
       isolation: options.isolation,
       fetch: options.fetch ?? globalThis.fetch,
@@ -174,7 +174,7 @@ class Engine implements Runtime {
       sharers: (member) => this.#keys.sharers(member),
       learn: (member, record) => this.#track(learnFrom(this.parts, member, record)),
       wake: (member, part) => this.#wake(member, part),
-      health: createWebhookHealth(clock),
+      coverage: createWebhookCoverage(clock),
     };
     const { receiver: settings } = options;
     this.webhooks = settings === undefined ? undefined : createWebhooks({ settings, parts: this.parts, members: this.#members });
@@ -186,15 +186,15 @@ class Engine implements Runtime {
     for (const specialist of specialists) this.#check(specialist);
     const recovered = await store.recover(clock.now(), doubtTiming(profile).firstCheckMs);
     if (recovered.restoredFrom !== undefined) warnRestored(log, recovered.restoredFrom, recovered.doubts);
-    await recallStanding(this.parts.standing, store, profile, clock.now());
+    await loadBreakers(this.parts.breakers, store, profile, clock.now());
     if (this.#options.passive !== true) {
-      await store.unparkAll(clock.now());
+      await store.resumeAll(clock.now());
       await warnLeftBehind(log, store, new Set(specialists.map(({ handle }) => handle)));
     }
     const accounts = await store.accounts();
     for (const specialist of specialists) this.#enlist(specialist, accounts.get(specialist.handle));
     await this.webhooks?.start();
-    for (const { member, at } of turnsOf(this.members(), await store.firstDues(), clock.now()))
+    for (const { member, at } of startTimes(this.members(), await store.firstDues(), clock.now()))
       if (at <= clock.now() || this.#options.passive === true) this.#begin(member);
       else this.#wakes.set(member.specialist.handle, at);
     const retention = this.#options.retention ?? DEFAULT_RETENTION;
@@ -230,7 +230,7 @@ class Engine implements Runtime {
       known.floors = floorsOf(specialist.lanes);
       known.retired = false;
       known.keyId = undefined; // registered anew: tier and floors may have changed
-      known.unasked = ALL_PARTS; // what is new in the definition has no rows yet
+      known.unchecked = ALL_WORK; // what is new in the definition has no rows yet
     }
     this.#begin(known ?? this.#enlist(specialist, (await this.#options.store.loadSpecialist(specialist.handle)).accountId));
   }
@@ -248,7 +248,7 @@ class Engine implements Runtime {
 
   #rules(specialist: Specialist): OperationRules {
     const { profile, clock } = this.#options;
-    return operationRules(specialist, profile, clock, this.parts.standing.trust);
+    return operationRules(specialist, profile, clock, this.parts.breakers.trust);
   }
 
   #enlist(specialist: Specialist, accountId: string | undefined): Member {
@@ -265,16 +265,16 @@ class Engine implements Runtime {
     if (this.webhooks !== undefined) this.#track(this.webhooks.look(member));
   }
 
-  #wake(member: Member, part: Part): void {
+  #wake(member: Member, part: WorkKind): void {
     if (this.#stopping.signal.aborted || this.#options.passive === true) return;
     if (!member.begun) return this.#begin(member);
-    member.unasked &= ~bitOf(part);
+    member.unchecked &= ~bitOf(part);
     if (isBusy(member, part)) member.again |= bitOf(part);
     else this.#track(this.#work(member, part));
   }
 
   /** Runs a part until it has nothing more to do now, then arms the timer for what comes next. */
-  async #work(member: Member, part: Part): Promise<void> {
+  async #work(member: Member, part: WorkKind): Promise<void> {
     const bit = bitOf(part);
     member.busy |= bit;
     try {
@@ -283,7 +283,7 @@ class Engine implements Runtime {
         more = (await PASSES[part](this.parts, member)) || (member.again & bit) !== 0;
       }
     } catch (error) {
-      member.unasked |= bit;
+      member.unchecked |= bit;
       this.#failed(error, `the ${part} of a specialist could not be worked on`, { handle: member.specialist.handle });
     } finally {
       member.busy &= ~bit;
@@ -297,11 +297,11 @@ class Engine implements Runtime {
     const now = clock.now();
     // Without a key nothing that is due can go on, so nothing but the next look at the key counts. It is not put off by what
     // is told meanwhile, which needs no key.
-    if (member.keyTrouble !== undefined) return this.#wakes.set(handle, Math.max(member.lookedAt + KEY_LOOK_MS, now + 1));
+    if (member.keyTrouble !== undefined) return this.#wakes.set(handle, Math.max(member.checkedAt + KEY_CHECK_MS, now + 1));
     const next = await store.nextDue(handle, freeLanes(member));
     // What was due when all parts were asked cannot go on by itself; what came due since has not been asked for.
-    const row = next === undefined ? Infinity : next > member.lookedAt ? next : member.lookedAt + STUCK_LOOK_MS;
-    const failed = member.unasked === 0 ? Infinity : now + STUCK_LOOK_MS;
+    const row = next === undefined ? Infinity : next > member.checkedAt ? next : member.checkedAt + STUCK_LOOK_MS;
+    const failed = member.unchecked === 0 ? Infinity : now + STUCK_LOOK_MS;
     const waits = Math.min(Infinity, ...[...(member.waits?.values() ?? [])].map(({ until }) => until));
     const at = Math.min(row, failed, waits);
     if (at < Infinity && !this.#stopping.signal.aborted) this.#wakes.set(handle, Math.max(at, now + 1));
@@ -318,12 +318,12 @@ class Engine implements Runtime {
   async #resume(member: Member): Promise<void> {
     const { store, clock, passive = false } = this.#options;
     const now = clock.now();
-    member.lookedAt = now;
+    member.checkedAt = now;
     if (member.keyTrouble !== undefined && !(await this.#keyWorks(member))) return this.#arm(member);
     endWaits(member, ({ until }) => until <= now);
-    const { unasked } = member;
-    const due = unasked === ALL_PARTS ? PARTS : await store.dueParts(member.specialist.handle, freeLanes(member), now);
-    for (const part of PARTS) if (due.includes(part) || (unasked & bitOf(part)) !== 0) this.#wake(member, part);
+    const { unchecked } = member;
+    const due = unchecked === ALL_WORK ? WORK_KINDS : await store.dueWork(member.specialist.handle, freeLanes(member), now);
+    for (const part of WORK_KINDS) if (due.includes(part) || (unchecked & bitOf(part)) !== 0) this.#wake(member, part);
     if (wantsAccount(this.parts, member)) this.#wake(member, "sources");
     if (passive) return;
     // Where nothing is due any more, as after what waited was withdrawn, no pass sets the next timer. One that takes long must

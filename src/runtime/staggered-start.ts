@@ -7,7 +7,7 @@ export const BEGIN_AT_ONCE = 32;
 export const BEGIN_GAP_MS = 2;
 
 /** Those with work to do come first; who has something due before its turn begins then. */
-export function turnsOf(
+export function startTimes(
   members: readonly Member[],
   dues: readonly FirstDue[],
   now: number,

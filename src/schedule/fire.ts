@@ -9,9 +9,9 @@ import type { Schedule } from "../specialist/specialist.ts";
 import type { Member } from "../gateway/member.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Clock } from "../core/clock.ts";
-import type { Part } from "../store/sources.ts";
+import type { WorkKind } from "../store/sources.ts";
 import type { Store } from "../store/store.ts";
-import { isResting, isSchedule, rest } from "../polling/dormant.ts";
+import { isDormant, isSchedule, makeDormant } from "../polling/dormant.ts";
 import { SCHEDULE_PREFIX } from "../contract/event-kinds.ts";
 
 /** The parts of the runtime that schedules use. */
@@ -22,7 +22,7 @@ export interface ScheduleDependencies {
   /** The IANA time zone of the Guardian. */
   readonly zone: string;
   /** Reports that a kind of work of a specialist has something to do. */
-  readonly wake: (member: Member, part: Part) => void;
+  readonly wake: (member: Member, part: WorkKind) => void;
 }
 
 /** Puts the runs that are due into the inbox and stores when the next one is. */
@@ -30,7 +30,7 @@ export async function startSchedules(parts: ScheduleDependencies, member: Member
   const { specialist, retired } = member;
   const schedules = retired ? [] : specialist.schedules;
   const stored = (await parts.store.sources(specialist.handle)).filter(isSchedule);
-  await rest(
+  await makeDormant(
     parts,
     member,
     stored.filter((row) => !schedules.some((one) => sourceName(one) === row.name)),
@@ -44,7 +44,7 @@ export async function startSchedules(parts: ScheduleDependencies, member: Member
 }
 
 function isDue({ dueAt, cursor }: SourceRow, now: number): boolean {
-  return dueAt === null ? isResting(cursor) : dueAt <= now;
+  return dueAt === null ? isDormant(cursor) : dueAt <= now;
 }
 
 /** Of the same name, and due at other times than when the row was written. */

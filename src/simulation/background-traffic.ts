@@ -6,7 +6,7 @@ import type { Random } from "../core/random.ts";
 import { DAY, HOUR, SECOND } from "../core/units.ts";
 import type { LocalNetwork } from "../local-network/options.ts";
 
-export interface CrowdRates {
+export interface TrafficRates {
   readonly postsPerHour: number;
   /** Replies to posts of the specialists under test. */
   readonly repliesPerHour: number;
@@ -19,7 +19,7 @@ export interface CrowdRates {
   readonly rushesPerDay: number;
 }
 
-export const BUSY_CROWD: CrowdRates = {
+export const BUSY_TRAFFIC: TrafficRates = {
   postsPerHour: 8,
   repliesPerHour: 3,
   jobsPerHour: 3,
@@ -28,19 +28,19 @@ export const BUSY_CROWD: CrowdRates = {
   rushesPerDay: 0,
 };
 
-export interface CrowdPost {
+export interface TrafficPost {
   readonly id: string;
   readonly at: number;
 }
 
-export interface Crowd {
+export interface BackgroundTraffic {
   start(): void;
   /** They say nothing more. */
   stop(): void;
   /** Somebody new follows this specialist. */
   follow(handle: string): void;
   /** What they posted, oldest first. */
-  readonly posts: readonly CrowdPost[];
+  readonly posts: readonly TrafficPost[];
 }
 
 const SKILLS = ["csv", "json", "dates", "links"];
@@ -50,22 +50,22 @@ const LONGEST_JOB_H = 12;
 const RUSH_POSTS = 50;
 const RUSH_GAP_MS = 3 * SECOND;
 
-export interface CrowdOptions {
+export interface TrafficOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly network: LocalNetwork;
   readonly set: EndpointSet;
-  readonly rates: CrowdRates;
+  readonly rates: TrafficRates;
   /** Whose posts they answer. */
   readonly specialists: readonly string[];
 }
 
-export function createCrowd({ clock, random, network, set, rates, specialists }: CrowdOptions): Crowd {
+export function createBackgroundTraffic({ clock, random, network, set, rates, specialists }: TrafficOptions): BackgroundTraffic {
   const { ask, newest } = openDoors(network, set, random);
   let running = false;
   let said = 0;
   let fans = 0;
-  const posts: CrowdPost[] = [];
+  const posts: TrafficPost[] = [];
 
   const acts = {
     post: async () => {

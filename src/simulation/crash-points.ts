@@ -13,7 +13,7 @@ const AIMED_BEYOND = 4;
 /** A kind that has not come up after so many boundaries is not waited for. */
 const AIMED_WAIT = 2_000;
 
-export interface FuseOptions {
+export interface CrashPointOptions {
   readonly random: Random;
   /** The first process dies at this boundary. */
   readonly crashAt: number | undefined;
@@ -21,7 +21,7 @@ export interface FuseOptions {
   readonly crashes: () => number;
 }
 
-export interface Fuse {
+export interface CrashPoints {
   /** Draws when the next life ends. */
   light(): void;
   /** Whether the process dies at this boundary. */
@@ -32,7 +32,7 @@ export interface Fuse {
   readonly boundaries: number;
 }
 
-export function createFuse({ random, crashAt, crashes }: FuseOptions): Fuse {
+export function createCrashPoints({ random, crashAt, crashes }: CrashPointOptions): CrashPoints {
   const kinds = new Set<string>();
   let lives = 0;
   let boundaries = 0;

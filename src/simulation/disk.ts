@@ -3,7 +3,7 @@ import { sleep, type Clock } from "../core/clock.ts";
 import type { Random } from "../core/random.ts";
 import { numberOf } from "../store/sqlite/rows.ts";
 import { MEMORY, openDatabase, type OpenDatabase } from "../store/sqlite/database.ts";
-import type { Life } from "./process.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
 
 /** Tables whose rows something outside relies on: a socket that opens, a delivery that is answered for. */
 const RELIED_ON = ["attempt", "delivery"] as const;
@@ -17,7 +17,7 @@ const SLOW_MS = 300;
 export interface Disk {
   readonly db: OpenDatabase["db"];
   /** As one life of the process finds it. */
-  openFor(life: Life): OpenDatabase;
+  openFor(life: SimulatedProcess): OpenDatabase;
   /** Whether this row would be there after a power cut. */
   holds(table: ReliedOn, seq: number): boolean;
   close(): void;

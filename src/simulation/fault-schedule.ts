@@ -3,9 +3,9 @@ import { sleep } from "../core/clock.ts";
 import { asIntentId } from "../core/ids.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { LocalNetwork } from "../local-network/options.ts";
-import type { Crowd } from "./background-traffic.ts";
+import type { BackgroundTraffic } from "./background-traffic.ts";
 import { happens, jumpMs, slipMs } from "./faults.ts";
-import { createMisfortunes, SHORT_STOP_MS, type MisfortuneOptions, type Misfortunes } from "./inject-faults.ts";
+import { createFaultInjector, SHORT_STOP_MS, type FaultInjectorOptions, type FaultInjector } from "./inject-faults.ts";
 
 const EVERY_MS = 10 * MINUTE;
 /** In a storm, followers come this far apart: closer than anything the runtime waits for. */
@@ -21,14 +21,14 @@ const FOR_EVER_MS = 36_600 * DAY;
 const YES = 8;
 const MAX_QUESTIONS = 50;
 
-export interface HappeningOptions extends MisfortuneOptions {
+export interface FaultScheduleOptions extends FaultInjectorOptions {
   readonly network: LocalNetwork;
-  readonly crowd: Crowd;
+  readonly crowd: BackgroundTraffic;
   /** The longest the profile allows reads to lag. */
   readonly longestReadLagMs: number;
 }
 
-export interface Happenings {
+export interface FaultSchedule {
   start(): void;
   /** A write leaves, and something may befall the machine while its outcome is not settled. */
   pileUp(): void;
@@ -37,12 +37,12 @@ export interface Happenings {
   stop(): void;
 }
 
-export function createHappenings(options: HappeningOptions): Happenings {
+export function createFaultSchedule(options: FaultScheduleOptions): FaultSchedule {
   const { clock, random, network, machine, handles, note, rates } = options;
   const over = new AbortController();
   const blind = random.next() < rates().blindReads;
   let healed = false;
-  const misfortunes = createMisfortunes(options);
+  const misfortunes = createFaultInjector(options);
   const setLag = (ms: number): void => {
     note(`reads lag by ${ms}`);
     network.assume({ readLagMs: ms });
@@ -87,7 +87,7 @@ export function createHappenings(options: HappeningOptions): Happenings {
 }
 
 /** For a while this specialist gets one follower after the other. */
-function storm({ clock, random, crowd, tally, note }: HappeningOptions, handle: string, over: () => boolean): void {
+function storm({ clock, random, crowd, tally, note }: FaultScheduleOptions, handle: string, over: () => boolean): void {
   const until = clock.now() + random.int(LONGEST_STORM_MS);
   tally.storms++;
   note(`${handle} is followed by many until ${until}`);
@@ -100,7 +100,7 @@ function storm({ clock, random, crowd, tally, note }: HappeningOptions, handle: 
 }
 
 /** The Guardian looks in: halts writes, lifts a halt, answers what is asked. */
-async function lendHand(options: HappeningOptions, misfortunes: Misfortunes, healed: boolean): Promise<void> {
+async function lendHand(options: FaultScheduleOptions, misfortunes: FaultInjector, healed: boolean): Promise<void> {
   const { machine, random, rates, tally, clock } = options;
   const store = machine.store();
   if (store === undefined) return;

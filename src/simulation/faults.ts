@@ -3,7 +3,7 @@ import { Misconfigured } from "../core/errors.ts";
 import type { Random } from "../core/random.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { LocalNetwork } from "../local-network/options.ts";
-import { LIMIT_DIALECTS, type DeliveryMishap, type Mishap } from "../local-network/faults/network-faults.ts";
+import { LIMIT_DIALECTS, type DeliveryFault, type Fault } from "../local-network/faults/network-faults.ts";
 
 /** Shares of requests (0 to 1), and happenings a day. What is not named does not happen. */
 export interface FaultRates {
@@ -136,8 +136,8 @@ export function faultRates(choice: FaultChoice, random: Random): FaultRates {
 }
 
 /** Asks the network to misbehave towards these accounts at these rates. */
-export function misbehave(network: LocalNetwork, handles: readonly string[], rates: FaultRates): void {
-  const share = (total: number, mishaps: readonly Mishap[]): void => {
+export function drawFault(network: LocalNetwork, handles: readonly string[], rates: FaultRates): void {
+  const share = (total: number, mishaps: readonly Fault[]): void => {
     if (total > 0)
       for (const agent of handles)
         for (const mishap of mishaps) network.faults.add({ mishap, match: { agent }, probability: total / mishaps.length });
@@ -145,7 +145,7 @@ export function misbehave(network: LocalNetwork, handles: readonly string[], rat
   const statuses = [500, 502, 503, 504];
   share(
     rates.limited,
-    LIMIT_DIALECTS.map((dialect): Mishap => ({ do: "limited", dialect, seconds: 20 })),
+    LIMIT_DIALECTS.map((dialect): Fault => ({ do: "limited", dialect, seconds: 20 })),
   );
   share(
     rates.failedBefore,
@@ -162,7 +162,7 @@ export function misbehave(network: LocalNetwork, handles: readonly string[], rat
     { do: "body", body: "garbage" },
     { do: "body", body: "wrong-types" },
   ]);
-  const deliver = (total: number, mishaps: readonly DeliveryMishap[]): void => {
+  const deliver = (total: number, mishaps: readonly DeliveryFault[]): void => {
     if (total > 0)
       for (const agent of handles)
         for (const mishap of mishaps) network.faults.addDelivery({ mishap, match: { agent }, probability: total / mishaps.length });

@@ -15,7 +15,7 @@ const SET_RIGHT_MS = 3 * HOUR;
 /** A stop or an outage that does not last. */
 export const SHORT_STOP_MS = 10 * MINUTE;
 
-export interface MisfortuneOptions {
+export interface FaultInjectorOptions {
   /** The world's. */
   readonly clock: Clock;
   readonly random: Random;
@@ -31,7 +31,7 @@ export interface MisfortuneOptions {
   readonly disturb: (until: number) => void;
 }
 
-export interface Misfortunes {
+export interface FaultInjector {
   /** The process stands still for so long at most. */
   freeze(mostMs: number): void;
   outage(mostMs: number): void;
@@ -45,7 +45,7 @@ export interface Misfortunes {
   any(): void;
 }
 
-export function createMisfortunes(options: MisfortuneOptions): Misfortunes {
+export function createFaultInjector(options: FaultInjectorOptions): FaultInjector {
   const { clock, random, machine, handles, tally, note, rates, disturb } = options;
   /** The key the Guardian was shown last, by handle. */
   const shown = new Map<string, string>();
@@ -55,7 +55,7 @@ export function createMisfortunes(options: MisfortuneOptions): Misfortunes {
     clock.after(ms, run);
     return ms;
   };
-  const misfortunes: Misfortunes = {
+  const misfortunes: FaultInjector = {
     freeze(mostMs) {
       const ms = random.int(mostMs);
       tally.stops++;

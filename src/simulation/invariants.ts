@@ -10,7 +10,7 @@ export interface Breach {
   readonly what: string;
 }
 
-export interface Tripwires {
+export interface Invariants {
   /** What was noted since the last call, in committed transactions. */
   read(): readonly Breach[];
 }
@@ -104,7 +104,7 @@ BEGIN ${NOTE("P2", "new.specialist || ' holds and has spent more than its cap in
 `;
 
 /** Lays them. A specialist's caps in network credits count; without one, nothing may be spent. */
-export function layTripwires(db: Database, specialists: readonly Specialist[]): Tripwires {
+export function installInvariants(db: Database, specialists: readonly Specialist[]): Invariants {
   db.exec(TRIGGERS);
   const allow = db.prepare("INSERT INTO allowed (specialist, may, review, per_day, total) VALUES (?, ?, ?, ?, ?)");
   for (const { handle, may, review, spend } of specialists) {

@@ -19,10 +19,10 @@ import { openSqliteStore } from "../store/sqlite/store.ts";
 import type { Store } from "../store/store.ts";
 import type { Disk } from "./disk.ts";
 import { downtimeMs } from "./faults.ts";
-import { createFuse, type FuseOptions } from "./crash-points.ts";
-import { beginLife, storeOf, type Life, type LifeOptions } from "./process.ts";
+import { createCrashPoints, type CrashPointOptions } from "./crash-points.ts";
+import { beginProcess, storeOf, type SimulatedProcess, type ProcessOptions } from "./simulated-process.ts";
 
-export interface MachineOptions extends FuseOptions {
+export interface MachineOptions extends CrashPointOptions {
   /** The world's. */
   readonly clock: Clock;
   readonly disk: Disk;
@@ -72,7 +72,7 @@ const BUSY_SHARE = 0.03;
 const BUSY_MS = 500;
 
 interface Process {
-  readonly life: Life;
+  readonly life: SimulatedProcess;
   readonly store: Store;
   readonly runtime: Runtime;
 }
@@ -83,7 +83,7 @@ export function createMachine(options: MachineOptions): Machine {
   let lives = 0;
   let running: Process | undefined;
   let stopped = false;
-  const fuse = createFuse(options);
+  const fuse = createCrashPoints(options);
 
   const onDeath = (point: string): void => {
     running = undefined;
@@ -148,9 +148,9 @@ function latenessOf(random: Random): () => number {
 }
 
 /** One life of the runtime on this machine. Its chance differs from life to life, as ids must. */
-function startProcess(options: MachineOptions, living: LifeOptions, chance: Random): Process {
+function startProcess(options: MachineOptions, living: ProcessOptions, chance: Random): Process {
   const { profile } = options;
-  const life = beginLife(living);
+  const life = beginProcess(living);
   const raw = openSqliteStore({
     path: "",
     database: options.disk.openFor(life),

@@ -8,7 +8,7 @@ import { ConnectionLost, type NetworkReply, type NetworkRequest } from "../local
 import type { LocalNetwork } from "../local-network/options.ts";
 import type { FaultRates } from "./faults.ts";
 
-export interface LinkOptions {
+export interface NetworkTransportOptions {
   /** The world's. */
   readonly clock: Clock;
   readonly random: Random;
@@ -51,7 +51,7 @@ interface Passage extends Arrival {
   readonly resetAfterMs: number | undefined;
 }
 
-export function createLink(options: LinkOptions): (request: WireRequest) => Promise<WireAnswer> {
+export function createNetworkTransport(options: NetworkTransportOptions): (request: WireRequest) => Promise<WireAnswer> {
   const { clock, network, set } = options;
   return (request) =>
     new Promise((resolve) => {
@@ -95,7 +95,10 @@ export function createLink(options: LinkOptions): (request: WireRequest) => Prom
     });
 }
 
-function passageOf({ deadlineMs, path }: WireRequest, { random, rates, down, lateLandingMs, votesOnce = false }: LinkOptions): Passage {
+function passageOf(
+  { deadlineMs, path }: WireRequest,
+  { random, rates, down, lateLandingMs, votesOnce = false }: NetworkTransportOptions,
+): Passage {
   const wayMs = (): number => ONE_WAY_MS.least + random.int(ONE_WAY_MS.most);
   const way = { refused: false, beyondBound: false, arrivesAfterMs: wayMs(), returnsAfterMs: wayMs(), resetAfterMs: undefined };
   if (down()) return { ...way, refused: random.next() < 0.5, arrivesAfterMs: undefined, resetAfterMs: random.next() < 0.5 ? 0 : undefined };

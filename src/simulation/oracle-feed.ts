@@ -6,16 +6,16 @@ import { DAY } from "../core/units.ts";
 import { AGREED_SKEW_MS } from "../limits/ledger-clock.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import type { OpenDatabase } from "../store/sqlite/database.ts";
-import type { CrowdPost } from "./background-traffic.ts";
+import type { TrafficPost } from "./background-traffic.ts";
 import { liesIn } from "./oracle-gaps.ts";
 
-export interface Seen {
+export interface FeedOracle {
   /** Writes down what is there, now and then: events that are done are forgotten after some weeks. */
   note(): void;
   /** What was too old by the time of a look, as after days of outage, is passed over, and was told of. */
   heed(poll: Announcements["poll"]): void;
   /** When all is quiet: posts that were never seen, and that no gap was told of. `posts` are oldest first. */
-  missed(posts: readonly CrowdPost[], gaps: readonly Announcements["gap"][]): readonly Unseen[];
+  missed(posts: readonly TrafficPost[], gaps: readonly Announcements["gap"][]): readonly Unseen[];
 }
 
 export interface Unseen {
@@ -28,7 +28,7 @@ const NOTE_EVERY_MS = 10 * DAY;
 /** What is younger may yet be lost with the power. */
 const SETTLED_MS = DAY;
 
-export function createSeen(db: OpenDatabase["db"], clock: Clock, specialists: readonly Specialist[]): Seen {
+export function createFeedOracle(db: OpenDatabase["db"], clock: Clock, specialists: readonly Specialist[]): FeedOracle {
   const watching = specialists.filter(({ watch, on }) => watch.feed !== undefined && on["post.created"] !== undefined);
   const known = new Map<string, Set<string>>(watching.map(({ handle }) => [handle, new Set()]));
   const events = db.prepare("SELECT id FROM event WHERE specialist = ? AND kind = 'post.created' AND created_at <= ?");
@@ -61,7 +61,7 @@ export function createSeen(db: OpenDatabase["db"], clock: Clock, specialists: re
 }
 
 /** From the beginning of the watch until the last one that a look at the feed has shown. */
-function due(db: OpenDatabase["db"], { handle, watch }: Specialist, posts: readonly CrowdPost[], wantedSince: number): readonly string[] {
+function due(db: OpenDatabase["db"], { handle, watch }: Specialist, posts: readonly TrafficPost[], wantedSince: number): readonly string[] {
   const feed = db.prepare(
     "SELECT cursor ->> '$.startedAt' AS began, cursor -> '$.seen' AS seen FROM source WHERE specialist = ? AND name = 'feed'",
   );

@@ -1,9 +1,9 @@
 /** Which posts and jobs a told gap accounts for. The local network numbers them, so that their ids say what lies between. */
 import type { Announcements } from "../core/events.ts";
 
-export type ToldGap = Pick<Announcements["gap"], "after" | "before">;
+export type ReportedGap = Pick<Announcements["gap"], "after" | "before">;
 
-export function liesIn(item: string, { after, before }: ToldGap): boolean {
+export function liesIn(item: string, { after, before }: ReportedGap): boolean {
   const number = numberOf(item);
   return number < numberOf(before) && (after === undefined || number > numberOf(after));
 }

@@ -3,7 +3,7 @@ import type { Clock } from "../core/clock.ts";
 import { DAY, HOUR } from "../core/units.ts";
 import type { LocalNetwork } from "../local-network/options.ts";
 
-export interface Overuse {
+export interface QuotaOracle {
   /** A request has just arrived later than the network states that it can. */
   strays(): void;
   /** Breaches since the last call. */
@@ -12,7 +12,7 @@ export interface Overuse {
 
 const SPAN = { hour: HOUR, day: DAY } as const;
 
-export function createOveruse(network: LocalNetwork, clock: Clock): Overuse {
+export function createQuotaOracle(network: LocalNetwork, clock: Clock): QuotaOracle {
   /** Counted by the network, and not held against anybody. */
   const strays: { readonly agent: string; readonly at: number }[] = [];
   let seen = 0;

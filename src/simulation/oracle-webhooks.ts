@@ -7,7 +7,7 @@ import type { LocalNetwork } from "../local-network/options.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import type { Disk } from "./disk.ts";
 
-export interface Told {
+export interface WebhookOracle {
   /** Whether a delivery that the receiver says it has would survive a power cut. */
   isKept(handle: string, delivery: RawDelivery): boolean;
   /** When all is quiet: what only webhooks tell of, was taken, and never became an event. */
@@ -17,7 +17,11 @@ export interface Told {
 /** Rows younger than this have not been pruned. */
 const KEPT_MS = 20 * DAY;
 
-export function createTold({ db, holds }: Pick<Disk, "db" | "holds">, network: LocalNetwork, specialists: readonly Specialist[]): Told {
+export function createWebhookOracle(
+  { db, holds }: Pick<Disk, "db" | "holds">,
+  network: LocalNetwork,
+  specialists: readonly Specialist[],
+): WebhookOracle {
   const stored = db.prepare("SELECT seq FROM delivery WHERE specialist = ? AND id IN (SELECT value FROM json_each(?))");
   const unfit = db.prepare("SELECT 1 FROM delivery WHERE specialist = ? AND state = 'parked' LIMIT 1");
   const event = db.prepare("SELECT 1 FROM event WHERE specialist = ? AND id = ?");

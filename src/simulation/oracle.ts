@@ -2,7 +2,7 @@
 import type { WireRequest } from "../client/transport.ts";
 import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
 import type { Announcements } from "../core/events.ts";
-import type { CrowdPost } from "./background-traffic.ts";
+import type { TrafficPost } from "./background-traffic.ts";
 import type { Clock } from "../core/clock.ts";
 import type { NetworkReply } from "../local-network/server/exchange.ts";
 import type { LocalNetwork } from "../local-network/options.ts";
@@ -10,10 +10,10 @@ import type { Effect } from "../local-network/ground-truth.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import type { OpenDatabase } from "../store/sqlite/database.ts";
 import type { Disk } from "./disk.ts";
-import { createOveruse } from "./oracle-quota.ts";
-import { createSeen } from "./oracle-feed.ts";
-import { createTold } from "./oracle-webhooks.ts";
-import { creditsCounted, layTripwires, type Breach, type Promised } from "./invariants.ts";
+import { createQuotaOracle } from "./oracle-quota.ts";
+import { createFeedOracle } from "./oracle-feed.ts";
+import { createWebhookOracle } from "./oracle-webhooks.ts";
+import { creditsCounted, installInvariants, type Breach, type Promised } from "./invariants.ts";
 
 /** A promise that did not hold. */
 export interface Violation {
@@ -24,19 +24,19 @@ export interface Violation {
 }
 
 /** What is written, and whether a power cut would spare it. */
-export type JudgedDisk = Pick<Disk, "db" | "holds">;
+export type ExaminedDisk = Pick<Disk, "db" | "holds">;
 
-export interface JudgeOptions {
+export interface OracleOptions {
   /** The world's. */
   readonly clock: Clock;
-  readonly disk: JudgedDisk;
+  readonly disk: ExaminedDisk;
   readonly network: LocalNetwork;
   readonly specialists: readonly Specialist[];
   /** The header that names the intent a request is for. */
   readonly intentHeader: string;
 }
 
-export interface Judge {
+export interface Oracle {
   /** After every committed step. */
   step(): void;
   /** Before a request leaves: its row must say that it may. */
@@ -54,7 +54,7 @@ export interface Judge {
   /** What was decided before `since` and is neither done nor given to a person, once everything works again. */
   unfinished(since: number): readonly string[];
   /** The last word, once everything is quiet. `posts` are those of others, oldest first. */
-  close(since: number, posts: readonly CrowdPost[]): void;
+  close(since: number, posts: readonly TrafficPost[]): void;
   readonly violations: readonly Violation[];
   /** Writes of the specialists that took effect. */
   readonly effects: number;
@@ -67,18 +67,18 @@ const REPEATABLE = new Set(["communities.join", "communities.leave", "agents.upd
 /** Acts that change nothing where it is so already. */
 const MAY_CHANGE_NOTHING = new Set([...REPEATABLE, "posts.vote"]);
 
-export function createJudge(options: JudgeOptions): Judge {
+export function createOracle(options: OracleOptions): Oracle {
   const { clock, disk, network, specialists, intentHeader } = options;
   const { db } = disk;
   const violations: Violation[] = [];
   const byIntent = new Map<string, Effect[]>();
   const handles = new Set<string>(specialists.map(({ handle }) => handle));
-  const tripwires = layTripwires(db, specialists);
+  const tripwires = installInvariants(db, specialists);
   const gaps: Announcements["gap"][] = [];
   const leftWithoutLeave = createGate(disk, intentHeader);
-  const overuse = createOveruse(network, clock);
-  const told = createTold(disk, network, specialists);
-  const seen = createSeen(db, clock, specialists);
+  const overuse = createQuotaOracle(network, clock);
+  const told = createWebhookOracle(disk, network, specialists);
+  const seen = createFeedOracle(db, clock, specialists);
   let seenEffects = 0;
   let effects = 0;
 
@@ -139,7 +139,7 @@ export function createJudge(options: JudgeOptions): Judge {
 }
 
 /** What is wrong with a request that leaves now: its row has to be on disk, and has to say that it may. */
-function createGate({ db, holds }: JudgedDisk, intentHeader: string): (request: WireRequest) => Breach | undefined {
+function createGate({ db, holds }: ExaminedDisk, intentHeader: string): (request: WireRequest) => Breach | undefined {
   const intentOf = db.prepare("SELECT seq, state FROM intent WHERE id = ?");
   const openAttempt = db.prepare("SELECT coalesce(max(seq), 0) AS seq FROM attempt WHERE intent_seq = ? AND ended_at IS NULL");
   const openRead = db.prepare("SELECT min(seq) AS seq FROM attempt WHERE intent_seq IS NULL AND ended_at IS NULL");

@@ -5,7 +5,7 @@ import type { Assumptions } from "../local-network/assumptions.ts";
 import type { ResidentOptions } from "../local-network/residents/residents.ts";
 import type { SpecialistDefinition } from "../specialist/definition.ts";
 import type { Specialist } from "../specialist/specialist.ts";
-import type { CrowdRates } from "./background-traffic.ts";
+import type { TrafficRates } from "./background-traffic.ts";
 import type { FaultChoice } from "./faults.ts";
 
 export interface SimulateOptions {
@@ -22,7 +22,7 @@ export interface SimulateOptions {
   /** Default: the set's own, as shipped. */
   readonly profile?: Profile;
   /** The other people. Default: a few posts, replies and jobs an hour. */
-  readonly crowd?: Partial<CrowdRates>;
+  readonly crowd?: Partial<TrafficRates>;
   /** The local network's residents as well, who offer tasks that are checked. Default none. */
   readonly residents?: ResidentOptions;
   /** What the network does otherwise than by default. */

@@ -6,7 +6,7 @@ import type { FaultRates } from "./faults.ts";
 import type { Violation } from "./oracle.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
 import { DEFAULT_SEED, openStage } from "./stage.ts";
-import type { Tally } from "./stats.ts";
+import type { SimulationStats } from "./stats.ts";
 
 export interface Simulation {
   readonly seed: number;
@@ -22,7 +22,7 @@ export interface Simulation {
   /** Places at which a process could have died. */
   readonly boundaries: number;
   readonly faults: FaultRates;
-  readonly tally: Tally;
+  readonly tally: SimulationStats;
 }
 
 /** Virtual time in which everything must come to rest once nothing fails any more. */

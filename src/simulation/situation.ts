@@ -4,7 +4,7 @@ import type { Tier } from "../contract/tiers.ts";
 import { seededRandom } from "../core/random.ts";
 import { virtualClock, type VirtualClock } from "../core/virtual-clock.ts";
 import type { Assumptions } from "../local-network/assumptions.ts";
-import type { Mishap } from "../local-network/faults/network-faults.ts";
+import type { Fault } from "../local-network/faults/network-faults.ts";
 import type { LocalNetwork, Provisioned } from "../local-network/options.ts";
 import { createLocalNetwork } from "../local-network/local-network.ts";
 import type { ResidentOptions } from "../local-network/residents/residents.ts";
@@ -13,7 +13,7 @@ interface Setting {
   readonly residents?: ResidentOptions;
   readonly assume?: Partial<Assumptions>;
   /** Each befalls this share of the requests. */
-  readonly mishaps?: readonly { readonly share: number; readonly mishap: Mishap }[];
+  readonly mishaps?: readonly { readonly share: number; readonly mishap: Fault }[];
 }
 
 /** What a test can ask for by name. */
@@ -40,7 +40,7 @@ export const SITUATIONS = {
 
 export type Situation = keyof typeof SITUATIONS;
 
-export interface WorldOptions {
+export interface SituationOptions {
   /** Default `"lively"`. */
   readonly situation?: Situation;
   /** Default 1. */
@@ -50,7 +50,7 @@ export interface WorldOptions {
   readonly clock?: VirtualClock;
 }
 
-export interface World {
+export interface NetworkSituation {
   readonly clock: VirtualClock;
   readonly network: LocalNetwork;
   /** Creates a specialist on the network; its key is shown once. */
@@ -61,7 +61,12 @@ export interface World {
 }
 
 /** Starts the network. Time passes only as the clock is advanced. */
-export function world({ situation = "lively", seed = 1, set = "b", clock = virtualClock() }: WorldOptions = {}): World {
+export function networkSituation({
+  situation = "lively",
+  seed = 1,
+  set = "b",
+  clock = virtualClock(),
+}: SituationOptions = {}): NetworkSituation {
   const setting: Setting = SITUATIONS[situation];
   const network = createLocalNetwork({
     clock,

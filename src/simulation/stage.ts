@@ -11,17 +11,17 @@ import type { LocalNetwork } from "../local-network/options.ts";
 import { createLocalNetwork } from "../local-network/local-network.ts";
 import type { ReceiverSettings } from "../webhooks/receiver-settings.ts";
 import type { Specialist } from "../specialist/specialist.ts";
-import { createCourier, RECEIVER_URL } from "./webhook-transport.ts";
-import { BUSY_CROWD, createCrowd, type Crowd } from "./background-traffic.ts";
-import { faultRates, misbehave, type FaultRates } from "./faults.ts";
+import { createWebhookTransport, RECEIVER_URL } from "./webhook-transport.ts";
+import { BUSY_TRAFFIC, createBackgroundTraffic, type BackgroundTraffic } from "./background-traffic.ts";
+import { faultRates, drawFault, type FaultRates } from "./faults.ts";
 import { createDisk, type Disk } from "./disk.ts";
-import { createHappenings, type Happenings } from "./fault-schedule.ts";
-import { createJudge, type Judge } from "./oracle.ts";
-import { createLink } from "./network-transport.ts";
+import { createFaultSchedule, type FaultSchedule } from "./fault-schedule.ts";
+import { createOracle, type Oracle } from "./oracle.ts";
+import { createNetworkTransport } from "./network-transport.ts";
 import { createLiveness, type Liveness } from "./liveness.ts";
 import { createMachine, type Machine } from "./machine.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
-import { createTally, type Counting } from "./stats.ts";
+import { createStats, type Counting } from "./stats.ts";
 import { createTrace, type Trace } from "./trace.ts";
 
 export const DEFAULT_SEED = 1;
@@ -31,10 +31,10 @@ const SCALE = 60;
 export interface Stage {
   readonly clock: VirtualClock;
   readonly network: LocalNetwork;
-  readonly crowd: Crowd;
+  readonly crowd: BackgroundTraffic;
   readonly machine: Machine;
-  readonly happenings: Happenings;
-  readonly judge: Judge;
+  readonly happenings: FaultSchedule;
+  readonly judge: Oracle;
   readonly liveness: Liveness;
   readonly tally: Counting;
   readonly trace: Trace;
@@ -59,7 +59,7 @@ export function openStage(options: SimulateOptions, specialists: readonly Specia
   const profile = options.profile ?? resolveProfile({ extends: set === "a" ? "set-a" : "set-b" });
   const faults = faultRates(options.faults ?? "swarm", random.fork("faults"));
   const weather: Weather = { rates: faults, outage: false };
-  const courier = createCourier({
+  const courier = createWebhookTransport({
     clock,
     random: random.fork("courier"),
     rates: () => weather.rates,
@@ -73,25 +73,25 @@ export function openStage(options: SimulateOptions, specialists: readonly Specia
   });
   const network = openNetwork(options, { clock, random, deliver: courier });
   const keys = new Map<string, string>(specialists.map(({ handle, tier }) => [handle, network.provision({ handle, tier, set }).key]));
-  misbehave(network, handles, faults);
-  const crowd = createCrowd({
+  drawFault(network, handles, faults);
+  const crowd = createBackgroundTraffic({
     clock,
     random: random.fork("crowd"),
     network,
     set,
-    rates: { ...BUSY_CROWD, ...options.crowd },
+    rates: { ...BUSY_TRAFFIC, ...options.crowd },
     specialists: handles,
   });
   const disk = createDisk({ clock, random: random.fork("disk") });
   const trace = createTrace();
-  const tally = createTally();
+  const tally = createStats();
   const note = (what: string): void => trace.note(clock.now(), what);
-  const judge = createJudge({ clock, disk, network, specialists, intentHeader: intentHeaderOf(profile) });
+  const judge = createOracle({ clock, disk, network, specialists, intentHeader: intentHeaderOf(profile) });
   const liveness = createLiveness({ clock, db: disk.db, onLate: (what) => judge.isLate(what) });
   const onWrite = (): void => happenings.pileUp();
   const scene = { options, specialists, clock, random, profile, network, keys, weather, disk, tally, judge, liveness, note, onWrite };
   const machine = placeMachine(scene);
-  const happenings = createHappenings({
+  const happenings = createFaultSchedule({
     clock,
     random: random.fork("happenings"),
     network,
@@ -160,7 +160,7 @@ function placeMachine(scene: Scene): Machine {
   const { options, specialists, clock, random, profile, network, keys, weather, disk, tally, judge, liveness, note } = scene;
   const set = options.set ?? "b";
   const intentHeader = intentHeaderOf(profile);
-  const link = createLink({
+  const link = createNetworkTransport({
     clock,
     random: random.fork("link"),
     network,

@@ -1,7 +1,7 @@
 /** What a simulated run came to, in numbers. */
 import type { OpenDatabase } from "../store/sqlite/database.ts";
 
-export interface Tally {
+export interface SimulationStats {
   readonly requests: number;
   readonly effects: number;
   readonly commits: number;
@@ -52,12 +52,12 @@ type Counter =
 export type Counting = Record<Counter, number> & {
   error(message: string): void;
   errors(): readonly string[];
-  close(db: OpenDatabase["db"], effects: number, lives: number): Tally;
+  close(db: OpenDatabase["db"], effects: number, lives: number): SimulationStats;
 };
 
 const MAX_ERRORS = 20;
 
-export function createTally(): Counting {
+export function createStats(): Counting {
   const errors = new Set<string>();
   const counting: Counting = {
     requests: 0,
@@ -75,7 +75,7 @@ export function createTally(): Counting {
     errors: () => [...errors],
     close(db, effects, lives) {
       const { requests, commits, crashes, stops, jumps, rotations, outages, halts, approvals, storms, deliveries } = counting;
-      const counts = (sql: string): Tally["intents"] =>
+      const counts = (sql: string): SimulationStats["intents"] =>
         Object.fromEntries(
           db
             .prepare(sql)

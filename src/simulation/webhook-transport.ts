@@ -7,7 +7,7 @@ import { ConnectionLost } from "../local-network/server/exchange.ts";
 import type { Deliver } from "../local-network/webhooks/deliver.ts";
 import type { FaultRates } from "./faults.ts";
 
-export interface CourierOptions {
+export interface WebhookTransportOptions {
   /** The world's. */
   readonly clock: Clock;
   readonly random: Random;
@@ -27,7 +27,7 @@ const ONE_WAY_MS = { least: 3, most: 120 };
 /** How long the network waits for an answer. */
 const PATIENCE_MS = 10 * SECOND;
 
-export function createCourier({ clock, random, rates, down, take, onAnswer }: CourierOptions): Deliver {
+export function createWebhookTransport({ clock, random, rates, down, take, onAnswer }: WebhookTransportOptions): Deliver {
   const wayMs = (): number => ONE_WAY_MS.least + random.int(ONE_WAY_MS.most);
   return ({ url, headers, body }) =>
     new Promise((resolve, reject) => {

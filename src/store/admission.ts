@@ -5,7 +5,7 @@ import type { Attempt, IntentChange } from "../outbox/intent.ts";
 import type { Money } from "../core/units.ts";
 import type { Cap } from "../limits/spending.ts";
 import type { OutcomeClass } from "../contract/call.ts";
-import type { Heard } from "../limits/ledger-clock.ts";
+import type { ObservedTime } from "../limits/ledger-clock.ts";
 import type { NewEvent, WatchWrite } from "../contract/event.ts";
 
 /** What wants to leave, and what only its specialist's definition knows. */
@@ -37,7 +37,7 @@ export interface Paid {
 }
 
 /** How an attempt ended, and everything that follows from it in the same transaction. */
-export interface Settlement {
+export interface Completion {
   readonly attempt: Attempt;
   readonly end: AttemptEnd;
   readonly outcome: OutcomeClass;
@@ -45,7 +45,7 @@ export interface Settlement {
   readonly note?: string;
   readonly now: number;
   /** What the answer's date told of the clock that rows are dated by: taken in before anything else. */
-  readonly heard?: Heard;
+  readonly heard?: ObservedTime;
   readonly intent?: {
     readonly seq: number;
     readonly id: IntentId;
@@ -63,5 +63,5 @@ export interface AdmissionStore {
   admit(admit: Admit, decide: Decide): Promise<Admission>;
   /** What `admit` would say now. Changes nothing. */
   explain(admit: Admit, decide: Decide): Promise<Verdict>;
-  settle(settlement: Settlement): Promise<void>;
+  complete(settlement: Completion): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /** A store belongs to one network: what has an id that is known here would be taken for handled elsewhere, and what waits would be sent there. */
 import { endpointUrl } from "../contract/base-address.ts";
 import { Misconfigured } from "../core/errors.ts";
-import type { UpkeepStore } from "./metadata.ts";
+import type { MetadataStore } from "./metadata.ts";
 
 export interface StoreUse {
   /** The file of the store. */
@@ -23,7 +23,7 @@ export function otherNetwork(before: string | undefined, { path, network, allowM
 }
 
 /** From now on the store belongs to that network. Throws `Misconfigured` (`store_of_other_network`). */
-export async function bindToNetwork(store: UpkeepStore, use: StoreUse): Promise<void> {
+export async function bindToNetwork(store: MetadataStore, use: StoreUse): Promise<void> {
   const before = await store.network();
   const refusal = otherNetwork(before, use);
   if (refusal !== undefined) throw refusal;

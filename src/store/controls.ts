@@ -37,7 +37,7 @@ export interface Frozen {
   readonly reason: string;
 }
 
-export interface GuardianStore {
+export interface ControlStore {
   /** Makes a specialist's key known with its limits; a key that replaces another one starts with that one's charges. */
   registerKey(handle: Handle, key: KeyId, quota: { readonly limits: TierLimits; readonly floors: LaneFloors }, now: number): Promise<void>;
   /** What a key has used, hour and day; undefined for a key never registered. */
@@ -57,7 +57,7 @@ export interface GuardianStore {
   /** Accounts that spend nothing until a person has looked. */
   frozen(): Promise<readonly Frozen[]>;
   /** The Guardian's word that an account may spend again, on the books with who said it and why. Answers the currencies it was frozen in. */
-  thaw(scope: Scope, word: { readonly by: string; readonly reason: string }, now: number): Promise<readonly string[]>;
+  unfreeze(scope: Scope, word: { readonly by: string; readonly reason: string }, now: number): Promise<readonly string[]>;
   openApprovals(limit: number): Promise<readonly OpenApproval[]>;
   /** Answers false when nothing of that name waits. */
   decideApproval(intent: IntentId, verdict: "approved" | "rejected", reason: string | undefined, now: number): Promise<boolean>;

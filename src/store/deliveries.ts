@@ -63,7 +63,7 @@ export interface Registration {
 }
 
 /** How far a specialist's webhooks are trusted: what is kept of it over restarts. */
-export interface KeptHealth {
+export interface StoredCoverage {
   /** Happenings that deliveries told of. */
   readonly told: number;
   /** Happenings that only a poll found. */
@@ -98,8 +98,8 @@ export interface DeliveryStore {
   nudge(specialist: Handle, nudges: readonly Nudge[], now: number): Promise<void>;
   /** What has been worked on so far, by the network's word for its kind (empty where it has none). */
   deliveryCounts(specialist: Handle): Promise<readonly DeliveryCount[]>;
-  webhookHealth(): Promise<ReadonlyMap<Handle, KeptHealth>>;
-  saveWebhookHealth(specialist: Handle, health: KeptHealth, now: number): Promise<void>;
+  webhookHealth(): Promise<ReadonlyMap<Handle, StoredCoverage>>;
+  saveWebhookHealth(specialist: Handle, health: StoredCoverage, now: number): Promise<void>;
   registrations(specialist: Handle): Promise<readonly Registration[]>;
   /** Takes the place of all that was known of the specialist's registrations. */
   saveRegistrations(specialist: Handle, registrations: readonly Registration[], now: number): Promise<void>;

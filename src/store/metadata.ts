@@ -1,7 +1,7 @@
 /** Facts that a store keeps about itself: its salt, its network, and copies of itself. */
 
 /** What a store keeps for its runtime beside the flow. */
-export interface UpkeepStore {
+export interface MetadataStore {
   /** The salt of key fingerprints: made once, by `make`, and kept with the rows that hold them. */
   salt(make: () => string): Promise<string>;
   /** The network it belongs to, mostly by its address; undefined where it was not used on one yet. */

@@ -31,15 +31,15 @@ export interface Requests {
   readonly last: number;
 }
 
-export interface Alike {
+export interface SimilarIntent {
   readonly intent: Intent;
   /** Undefined where it was never sent from here, or so long ago that its requests are not kept. */
   readonly requests: Requests | undefined;
 }
 
-export interface Alikes {
+export interface SimilarIntents {
   readonly own: Requests | undefined;
-  readonly others: readonly Alike[];
+  readonly others: readonly SimilarIntent[];
 }
 
 export interface OutboxStore {
@@ -56,9 +56,9 @@ export interface OutboxStore {
   /** How many of its requests may have taken effect, as far as their answers say: those that never left did not. */
   unansweredAttempts(seq: number): Promise<number>;
   /** It was dated by a clock that was ahead: from now on it may have been sent at any time. */
-  undate(seq: number): Promise<void>;
+  forgetSentAt(seq: number): Promise<void>;
   /** Others that were or may have been done to the same object, and where it has words in the same ones; newest first. */
-  intentsAlike(intent: Pick<Intent, "seq" | "specialist" | "conflictKey">, limit: number): Promise<Alikes>;
+  similarIntents(intent: Pick<Intent, "seq" | "specialist" | "conflictKey">, limit: number): Promise<SimilarIntents>;
   loadProof(keyId: KeyId, operation: string): Promise<Proof>;
   saveProof(keyId: KeyId, operation: string, proof: Proof, now: number): Promise<void>;
 }

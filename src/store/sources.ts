@@ -4,8 +4,8 @@ import type { Handle } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
 
 /** What of a specialist can be due. In the order of the flow. */
-export const PARTS = ["deliveries", "events", "intents", "doubts", "schedules", "sources", "watches"] as const;
-export type Part = (typeof PARTS)[number];
+export const WORK_KINDS = ["deliveries", "events", "intents", "doubts", "schedules", "sources", "watches"] as const;
+export type WorkKind = (typeof WORK_KINDS)[number];
 
 /** Something looked at regularly: the feed, the jobs, a cron schedule. */
 export interface SourceRow {
@@ -35,7 +35,7 @@ export interface FirstDue {
   readonly lookAt: number | undefined;
 }
 
-export interface ScheduleStore {
+export interface SourceStore {
   sources(specialist: Handle): Promise<readonly SourceRow[]>;
   dueWatches(specialist: Handle, now: number, limit: number): Promise<readonly WatchRow[]>;
   /** Puts off whatever of them is due to `until`: one refusal speaks for all that ask for the same place. */
@@ -46,7 +46,7 @@ export interface ScheduleStore {
   /** The earliest time anything of the specialist's is due, over events, intents of these lanes, doubts, sources and watches. */
   nextDue(specialist: Handle, lanes: readonly Lane[]): Promise<number | undefined>;
   /** The parts that have something due by now, as `nextDue` counts it. */
-  dueParts(specialist: Handle, lanes: readonly Lane[], now: number): Promise<readonly Part[]>;
+  dueWork(specialist: Handle, lanes: readonly Lane[], now: number): Promise<readonly WorkKind[]>;
   /** The same of all specialists at once, whatever the lane, for the start. */
   firstDues(): Promise<readonly FirstDue[]>;
 }

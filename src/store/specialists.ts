@@ -7,14 +7,14 @@ export interface SpecialistRow {
   readonly parked: { readonly code: string; readonly message: string; readonly at: number; readonly until: number | undefined } | undefined;
 }
 
-export interface RosterStore {
+export interface SpecialistStore {
   loadSpecialist(handle: Handle): Promise<SpecialistRow>;
   /** The accounts known, by handle. */
   accounts(): Promise<ReadonlyMap<Handle, string>>;
   saveAccount(handle: Handle, accountId: string, now: number): Promise<void>;
-  park(handle: Handle, why: { readonly code: string; readonly message: string; readonly until?: number }, now: number): Promise<void>;
-  unpark(handle: Handle, now: number): Promise<void>;
+  suspend(handle: Handle, why: { readonly code: string; readonly message: string; readonly until?: number }, now: number): Promise<void>;
+  resume(handle: Handle, now: number): Promise<void>;
   /** A runtime that starts tries every key anew. */
-  unparkAll(now: number): Promise<void>;
+  resumeAll(now: number): Promise<void>;
   keyOf(handle: Handle): Promise<KeyId | undefined>;
 }

@@ -1,13 +1,13 @@
 /** The whole store: every interface of this room as one, and its start, upkeep and end. */
 import type { InboxStore } from "./inbox.ts";
-import type { ScheduleStore } from "./sources.ts";
+import type { SourceStore } from "./sources.ts";
 import type { RunStore } from "./runs.ts";
 import type { AdmissionStore } from "./admission.ts";
-import type { RosterStore } from "./specialists.ts";
-import type { GuardianStore } from "./controls.ts";
+import type { SpecialistStore } from "./specialists.ts";
+import type { ControlStore } from "./controls.ts";
 import type { HistoryStore, Retention } from "./history.ts";
-import type { StandingStore } from "./network-state.ts";
-import type { UpkeepStore } from "./metadata.ts";
+import type { NetworkStateStore } from "./network-state.ts";
+import type { MetadataStore } from "./metadata.ts";
 import type { DeliveryStore } from "./deliveries.ts";
 import type { OutboxStore } from "./outbox.ts";
 
@@ -27,13 +27,13 @@ export interface Store
     DeliveryStore,
     RunStore,
     OutboxStore,
-    ScheduleStore,
-    GuardianStore,
+    SourceStore,
+    ControlStore,
     AdmissionStore,
-    RosterStore,
+    SpecialistStore,
     HistoryStore,
-    StandingStore,
-    UpkeepStore {
+    NetworkStateStore,
+    MetadataStore {
   /** At start, before anything is admitted: what a crash left half-done becomes in doubt, counted, or ready again. */
   recover(now: number, firstCheckMs: number): Promise<Recovered>;
   /** Deletes what is older than its retention, a bounded number of rows; money and approvals have retentions of their own. */

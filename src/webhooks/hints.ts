@@ -2,15 +2,15 @@
 import { messageOf } from "../core/errors.ts";
 import type { Handle } from "../core/ids.ts";
 import { DAY, SECOND } from "../core/units.ts";
-import type { Look } from "./interpret.ts";
-import { MERGE_MS, nudgesFor, wakeFor } from "./process.ts";
+import type { NeededRead } from "./interpret.ts";
+import { MERGE_MS, nudgesFor, wakeFor } from "./process-deliveries.ts";
 import type { Member } from "../gateway/member.ts";
 import type { WebhookDependencies } from "./webhook-dependencies.ts";
 import type { Nudge } from "../store/deliveries.ts";
 
 export interface Hints {
   /** Makes the looks with the next round, however often they are asked for. */
-  ask(member: Member, looks: readonly Look[]): void;
+  ask(member: Member, looks: readonly NeededRead[]): void;
 }
 
 /** All looks of a round are made at one time, after whatever asked for them. */

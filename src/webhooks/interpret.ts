@@ -10,11 +10,11 @@ import { readId } from "../contract/reading/values.ts";
 import { isObject, parseJson, type Json, type JsonObject } from "../core/json.ts";
 import { feedEvents, isOwn, plain, type FeedReader } from "../polling/feed-events.ts";
 import { readJobs, type JobsReader } from "../polling/job-events.ts";
-import { jobNews, likesOf, newsOf, postNews, type Told } from "../polling/news-id.ts";
+import { jobNews, likesOf, newsOf, postNews, type ReportedNews } from "../polling/news-id.ts";
 import { utf8 } from "./receiver/signatures.ts";
 
 /** What is worth looking at because of a delivery. */
-export type Look =
+export type NeededRead =
   /** The lists of this name: `feed` or `jobs`. */
   | { readonly kind: "source"; readonly name: "feed" | "jobs" }
   /** The followed objects of this kind with the latest news, where nothing says which of them. */
@@ -29,8 +29,8 @@ export type Meaning =
       readonly kind: "events";
       readonly word: string;
       readonly events: readonly NewEvent[];
-      readonly looks: readonly Look[];
-      readonly told: readonly Told[];
+      readonly looks: readonly NeededRead[];
+      readonly told: readonly ReportedNews[];
     }
   /** The post has to be read before anything can be said; `thread` is where it belongs, as far as known. */
   | {
@@ -39,12 +39,17 @@ export type Meaning =
       readonly post: string;
       readonly as: PostKind;
       readonly thread: string | undefined;
-      readonly told: readonly Told[];
+      readonly told: readonly ReportedNews[];
     }
   /** The network's Guardian decided on an action of ours. */
   | { readonly kind: "decision"; readonly word: string; readonly decision: Decision; readonly body: JsonObject }
   /** Something happened, and a look says what. */
-  | { readonly kind: "hint"; readonly word: string | undefined; readonly looks: readonly Look[]; readonly told: readonly Told[] }
+  | {
+      readonly kind: "hint";
+      readonly word: string | undefined;
+      readonly looks: readonly NeededRead[];
+      readonly told: readonly ReportedNews[];
+    }
   /** Nobody handles this. */
   | { readonly kind: "unhandled"; readonly word: string }
   | { readonly kind: "unreadable"; readonly why: string };
@@ -61,11 +66,11 @@ export interface Meant {
 }
 
 /** Where a happening would show, if all that is known of it is its kind. */
-export function looksFor(kind: string | undefined): readonly Look[] {
-  const feed: Look = { kind: "source", name: "feed" };
-  const jobs: Look = { kind: "source", name: "jobs" };
-  const threads: Look = { kind: "newest", of: "thread" };
-  const held: Look = { kind: "newest", of: "job" };
+export function readsFor(kind: string | undefined): readonly NeededRead[] {
+  const feed: NeededRead = { kind: "source", name: "feed" };
+  const jobs: NeededRead = { kind: "source", name: "jobs" };
+  const threads: NeededRead = { kind: "newest", of: "thread" };
+  const held: NeededRead = { kind: "newest", of: "job" };
   switch (kind) {
     case "post.created":
       return [feed];
@@ -90,13 +95,13 @@ export function looksFor(kind: string | undefined): readonly Look[] {
 }
 
 /** What is worth looking at because somebody says that something happened, who may be anybody. */
-export function hintedLooks(
+export function hintedReads(
   hint: { readonly body: Uint8Array; readonly kind: string | undefined },
   webhooks: Profile["webhooks"],
-): readonly Look[] {
+): readonly NeededRead[] {
   const body = parseJson(utf8(hint.body) ?? "");
   const word = (isObject(body) ? kindOf(body, webhooks) : undefined) ?? hint.kind;
-  return looksFor(word !== undefined && Object.hasOwn(webhooks.kinds, word) ? webhooks.kinds[word] : undefined);
+  return readsFor(word !== undefined && Object.hasOwn(webhooks.kinds, word) ? webhooks.kinds[word] : undefined);
 }
 
 export function meaningOf(delivery: { readonly body: Uint8Array; readonly kind: string | undefined }, meant: Meant): Meaning {
@@ -106,7 +111,7 @@ export function meaningOf(delivery: { readonly body: Uint8Array; readonly kind: 
   if (!isObject(body)) return { kind: "unreadable", why: "the body is no JSON object of a depth we read" };
   const { webhooks } = meant.profile;
   const word = kindOf(body, webhooks) ?? delivery.kind;
-  if (word === undefined) return { kind: "hint", word: undefined, looks: looksFor(undefined), told: [] };
+  if (word === undefined) return { kind: "hint", word: undefined, looks: readsFor(undefined), told: [] };
   const decision = Object.hasOwn(webhooks.decisions, word) ? webhooks.decisions[word] : undefined;
   if (decision !== undefined) return { kind: "decision", word, decision, body };
   const kind = Object.hasOwn(webhooks.kinds, word) ? webhooks.kinds[word] : undefined;
@@ -166,10 +171,10 @@ function recordOf<Name extends keyof Read>({ profile }: Meant, name: Name, objec
 function postMeaning(word: string, as: PostKind, post: Post | undefined, meant: Meant): Meaning {
   if (post === undefined) return ofSome(word, as);
   const thread = post.parentId;
-  const told: readonly Told[] = [{ news: postNews(post.id) }];
+  const told: readonly ReportedNews[] = [{ news: postNews(post.id) }];
   if (post.content === undefined || (post.authorId === undefined && post.authorHandle === undefined)) {
     // A new post by others costs one look at the feed, however many there are.
-    if (as === "post.created") return { kind: "hint", word, looks: looksFor(as), told };
+    if (as === "post.created") return { kind: "hint", word, looks: readsFor(as), told };
     return { kind: "fetch", word, post: post.id, as, thread, told };
   }
   return { kind: "events", word, events: postEvents(post, as, meant), looks: [], told };
@@ -177,7 +182,7 @@ function postMeaning(word: string, as: PostKind, post: Post | undefined, meant: 
 
 /** One of the kind, and nothing says which. */
 function ofSome(word: string, kind: string): Meaning {
-  return { kind: "hint", word, looks: looksFor(kind), told: [{ oneOf: kind }] };
+  return { kind: "hint", word, looks: readsFor(kind), told: [{ oneOf: kind }] };
 }
 
 /** What is told of is what happened, and nothing else is worth a look. */
@@ -214,7 +219,7 @@ function likeMeaning(word: string, post: Post | undefined, object: JsonObject, {
   const liker = by?.kind === "agent" ? by : undefined;
   const occurrence = post.likedBy !== undefined ? liker?.id : post.votes;
   if (occurrence === undefined) {
-    const looks: readonly Look[] = [{ kind: "thread", object: post.id, follow: false }];
+    const looks: readonly NeededRead[] = [{ kind: "thread", object: post.id, follow: false }];
     return { kind: "hint", word, looks, told: [{ oneOf: likesOf(post.id) }] };
   }
   if (!feed.handles("post.liked") || (liker !== undefined && liker.id === feed.accountId)) return happened(word);
@@ -238,7 +243,7 @@ function listedMeaning(word: string, job: Job | undefined, { jobs, now }: Meant)
   if (jobs === undefined) return { kind: "unhandled", word };
   if (job === undefined) return ofSome(word, "job.listed");
   if (job.title === undefined)
-    return { kind: "hint", word, looks: looksFor("job.listed"), told: [{ news: eventId("job.listed", job.id) }] };
+    return { kind: "hint", word, looks: readsFor("job.listed"), told: [{ news: eventId("job.listed", job.id) }] };
   const { events } = readJobs([job], { seen: [], startedAt: 0 }, jobs, now);
   return happened(word, ...events.map((event): NewEvent => ({ ...event, via: "webhook" })));
 }
@@ -246,7 +251,7 @@ function listedMeaning(word: string, job: Job | undefined, { jobs, now }: Meant)
 /** What became of a job is read from the job itself: its standing counts the occurrences for webhooks and polls alike. */
 function jobMeaning(word: string, kind: string, job: Job | undefined): Meaning {
   if (job === undefined) return ofSome(word, kind);
-  const looks: readonly Look[] = [{ kind: "job", object: job.id, follow: kind === "job.assigned" }];
+  const looks: readonly NeededRead[] = [{ kind: "job", object: job.id, follow: kind === "job.assigned" }];
   return { kind: "hint", word, looks, told: [{ news: jobNews(job.id) }] };
 }
 

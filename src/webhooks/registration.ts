@@ -5,7 +5,7 @@ import type { Outcome } from "../contract/call.ts";
 import type { Webhook } from "../contract/records.ts";
 import type { Secret } from "../core/secret.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
-import type { DoorAnswer } from "../gateway/gateway.ts";
+import type { GatewayAnswer } from "../gateway/gateway.ts";
 import type { Member } from "../gateway/member.ts";
 import type { WebhookDependencies } from "./webhook-dependencies.ts";
 import type { Registration } from "../store/deliveries.ts";
@@ -14,9 +14,9 @@ export type RegistrationState =
   /** Ours is there, and alone unless it says when those that it replaces are to be removed. */
   | { readonly kind: "registered"; readonly webhookId: string; readonly secret?: Secret; readonly tidyAt?: number }
   /** Nothing is to be done: no address is set, or the network has no webhooks. */
-  | { readonly kind: "untouched"; readonly why: string }
+  | { readonly kind: "notNeeded"; readonly why: string }
   /** It could not be seen to now. */
-  | { readonly kind: "waits"; readonly until: number; readonly why: string };
+  | { readonly kind: "deferred"; readonly until: number; readonly why: string };
 
 export interface WantedWebhook {
   readonly url: string;
@@ -39,7 +39,7 @@ const RETRY_MS = 30 * SECOND;
 const REFUSED_RETRY_MS = 10 * MINUTE;
 const CONFLICT = 409;
 
-type Waits = Extract<RegistrationState, { readonly kind: "waits" }>;
+type Deferred = Extract<RegistrationState, { readonly kind: "deferred" }>;
 
 /**
  * Makes the network's list hold exactly one webhook of ours, signing with the secret that is wanted. Costs one read, and
@@ -90,11 +90,11 @@ async function replace(
     return { ...registered(made), ...(failed === undefined ? {} : { tidyAt: failed.until }) };
   }
   // A network with one webhook for each address refuses another, or gives back the one that was there.
-  if (made.kind === "waits" && (made.conflict !== true || ids.length === 0)) return made;
+  if (made.kind === "deferred" && (made.conflict !== true || ids.length === 0)) return made;
   const failed = await removeAll(parts, member, ids);
   if (failed !== undefined) return failed;
   const again = await create(parts, member, wanted);
-  if (again.kind === "waits") return again;
+  if (again.kind === "deferred") return again;
   await save(parts, member, [again.record]);
   return registered(again);
 }
@@ -107,7 +107,7 @@ export async function unregister(parts: WebhookDependencies, member: Member): Pr
     if (failed !== undefined) return failed;
   }
   await save(parts, member, []);
-  return { kind: "untouched", why: "the specialist is retired" };
+  return { kind: "notNeeded", why: "the specialist is retired" };
 }
 
 /** Networks show an address as they keep it: with another letter case of the host, or a slash at its end. */
@@ -152,7 +152,7 @@ async function listWebhooks(parts: WebhookDependencies, member: Member): Promise
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
     const input = cursor === undefined ? {} : { cursor };
-    const answer = await parts.door.read(member, { operation: "webhooks.list", input }, { lane: "watch", signal: parts.ending });
+    const answer = await parts.gateway.read(member, { operation: "webhooks.list", input }, { lane: "watch", signal: parts.ending });
     if (answer.kind !== "answered" || answer.outcome.class !== "confirmed") return notNow(parts, answer, "webhooks cannot be listed");
     for (const item of answer.outcome.items ?? []) if (item.kind === "webhook") found.push(item);
     cursor = answer.outcome.next === undefined ? undefined : cursorOf(answer.outcome.next);
@@ -166,7 +166,7 @@ async function removeAll(
   parts: WebhookDependencies,
   member: Member,
   webhooks: readonly { readonly id: string }[],
-): Promise<Waits | undefined> {
+): Promise<Deferred | undefined> {
   for (const { id } of webhooks.slice(0, MAX_REMOVED)) {
     const failed = await remove(parts, member, id);
     if (failed !== undefined) return failed;
@@ -175,8 +175,8 @@ async function removeAll(
 }
 
 /** Undefined once it is gone, by us or before us. */
-async function remove(parts: WebhookDependencies, member: Member, target: string): Promise<Waits | undefined> {
-  const answer = await parts.door.perform(member, { operation: "webhooks.delete", target, input: {} }, parts.ending);
+async function remove(parts: WebhookDependencies, member: Member, target: string): Promise<Deferred | undefined> {
+  const answer = await parts.gateway.perform(member, { operation: "webhooks.delete", target, input: {} }, parts.ending);
   if (answer.kind === "answered") {
     const { outcome } = answer;
     if (outcome.class === "confirmed") return undefined;
@@ -196,10 +196,10 @@ async function create(
   parts: WebhookDependencies,
   member: Member,
   wanted: WantedWebhook,
-): Promise<Made | (Waits & { readonly conflict: boolean })> {
+): Promise<Made | (Deferred & { readonly conflict: boolean })> {
   const { url, secret } = wanted;
   const input = { url, ...(secret === undefined ? {} : { secret: secret.reveal() }) };
-  const answer = await parts.door.perform(member, { operation: "webhooks.create", input }, parts.ending);
+  const answer = await parts.gateway.perform(member, { operation: "webhooks.create", input }, parts.ending);
   const outcome = answer.kind === "answered" ? answer.outcome : undefined;
   if (outcome?.class !== "confirmed" || outcome.record?.kind !== "webhook") {
     const conflict = outcome?.class === "refused" && outcome.status === CONFLICT;
@@ -214,17 +214,17 @@ function registered({ record, secret }: Made): Extract<RegistrationState, { read
   return { kind: "registered", webhookId: record.webhookId, ...(secret === undefined ? {} : { secret }) };
 }
 
-function notNow({ clock }: WebhookDependencies, answer: DoorAnswer, what: string): Waits {
+function notNow({ clock }: WebhookDependencies, answer: GatewayAnswer, what: string): Deferred {
   const now = clock.now();
   switch (answer.kind) {
     case "waits":
-      return { kind: "waits", until: answer.until, why: `${what}: ${answer.message}` };
+      return { kind: "deferred", until: answer.until, why: `${what}: ${answer.message}` };
     case "refused":
-      return { kind: "waits", until: now + REFUSED_RETRY_MS, why: `${what}: ${answer.message}` };
+      return { kind: "deferred", until: now + REFUSED_RETRY_MS, why: `${what}: ${answer.message}` };
     case "gone":
-      return { kind: "waits", until: now + RETRY_MS, why: what };
+      return { kind: "deferred", until: now + RETRY_MS, why: what };
     case "answered":
-      return { kind: "waits", until: now + retryMs(answer.outcome), why: `${what}: ${saidIn(answer.outcome)}` };
+      return { kind: "deferred", until: now + retryMs(answer.outcome), why: `${what}: ${saidIn(answer.outcome)}` };
   }
 }
 

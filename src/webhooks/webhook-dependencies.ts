@@ -3,10 +3,10 @@ import type { Profile } from "../contract/profile/profile.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
-import type { Door } from "../gateway/gateway.ts";
+import type { Gateway } from "../gateway/gateway.ts";
 import type { Member } from "../gateway/member.ts";
-import type { WebhookHealth } from "../polling/webhook-coverage.ts";
-import type { Part } from "../store/sources.ts";
+import type { WebhookCoverage } from "../polling/webhook-coverage.ts";
+import type { WorkKind } from "../store/sources.ts";
 import type { Store } from "../store/store.ts";
 
 export interface WebhookDependencies {
@@ -19,12 +19,12 @@ export interface WebhookDependencies {
   readonly announcer: Announcer;
   readonly store: Store;
   readonly profile: Profile;
-  readonly door: Door;
-  readonly health: WebhookHealth;
+  readonly gateway: Gateway;
+  readonly coverage: WebhookCoverage;
   /** Aborted when the runtime begins to stop: nothing new begins. */
   readonly stopping: AbortSignal;
   /** Aborted when the time to drain is over: running work is cut short. */
   readonly ending: AbortSignal;
   /** Reports that a kind of work of a specialist has something to do. */
-  readonly wake: (member: Member, part: Part) => void;
+  readonly wake: (member: Member, part: WorkKind) => void;
 }

@@ -5,16 +5,16 @@ import type { Handle } from "../core/ids.ts";
 import type { Secret } from "../core/secret.ts";
 import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 import { createGate, type Gate, type GateCounts, type GateHint, type VerifiedDelivery } from "./receiver/accept.ts";
-import { hintedLooks } from "./interpret.ts";
+import { hintedReads } from "./interpret.ts";
 import type { Listening, Receiver, ReceiverCounts } from "./receiver/http.ts";
 import type { RawDelivery } from "./receiver/signatures.ts";
-import { looksAgain, receiveDelivery } from "./process.ts";
+import { readsAgain, receiveDelivery } from "./process-deliveries.ts";
 import { createHints, type Hints } from "./hints.ts";
 import type { Member } from "../gateway/member.ts";
 import type { WebhookDependencies } from "./webhook-dependencies.ts";
 import { checkReceiver, deliveryUrl, keptSecrets, type ReceiverSettings } from "./receiver-settings.ts";
 import { keepRegistered, unregister, type RegistrationState } from "./registration.ts";
-import type { HealthShown } from "../polling/webhook-coverage.ts";
+import type { CoverageShown } from "../polling/webhook-coverage.ts";
 import type { DeliveryCount } from "../store/deliveries.ts";
 
 export interface RegistrationShown {
@@ -24,7 +24,7 @@ export interface RegistrationShown {
 
 export interface SpecialistWebhooks {
   readonly handle: Handle;
-  readonly health: HealthShown;
+  readonly health: CoverageShown;
   readonly registration: RegistrationShown;
   /** Deliveries by the network's word for their kind. */
   readonly deliveries: readonly DeliveryCount[];
@@ -73,7 +73,7 @@ const SECRET_LOOK_MS = MINUTE;
 /** A webhook that is not recorded here is made anew this often, then taken as it is: nobody may undo it for ever. */
 const MAX_RENEWALS = 3;
 
-const NOT_LISTENING: ReceiverCounts = { malformed: 0, tooLarge: 0, evicted: 0, open: 0, turnedAway: 0 };
+const NOT_LISTENING: ReceiverCounts = { malformed: 0, tooLarge: 0, evicted: 0, open: 0, rateLimited: 0 };
 
 export function createWebhooks(options: WebhooksOptions): Webhooks {
   return new Reception(options);
@@ -128,11 +128,11 @@ class Reception implements Webhooks {
 
   async start(): Promise<Listening | undefined> {
     const { port, host } = this.#settings;
-    const { health, store, clock, log } = this.#parts;
+    const { coverage, store, clock, log } = this.#parts;
     checkReceiver(this.#settings, this.#parts.profile, [...this.#members.keys()]);
     if (this.unsigned)
       this.#parts.log.warn("webhooks are not signed: whoever knows the address can make specialists look; nothing it says is believed");
-    health.keepOn(await store.webhookHealth(), (handle, kept) => {
+    coverage.keepOn(await store.webhookHealth(), (handle, kept) => {
       store
         .saveWebhookHealth(handle, kept, clock.now())
         .catch((error: unknown) => log.error("how webhooks are doing could not be kept", { handle, message: messageOf(error) }));
@@ -170,11 +170,11 @@ class Reception implements Webhooks {
 
   async close(): Promise<void> {
     await this.#receiver?.close();
-    this.#parts.health.flush();
+    this.#parts.coverage.flush();
   }
 
   async shown(): Promise<WebhooksShown> {
-    const { health, store } = this.#parts;
+    const { coverage, store } = this.#parts;
     return {
       url: this.url,
       unsigned: this.unsigned,
@@ -182,7 +182,7 @@ class Reception implements Webhooks {
       specialists: await Promise.all(
         [...this.#members.keys()].map(async (handle) => ({
           handle,
-          health: health.of(handle),
+          health: coverage.of(handle),
           registration: shownRegistration(this.#registrations.get(handle)),
           deliveries: await store.deliveryCounts(handle),
         })),
@@ -214,13 +214,13 @@ class Reception implements Webhooks {
   #hint(handle: Handle, hint: GateHint): void {
     const member = this.#members.get(handle);
     if (member === undefined) return;
-    const looks = hint.signed ? looksAgain(this.#parts, member, hint) : hintedLooks(hint, this.#parts.profile.webhooks);
+    const looks = hint.signed ? readsAgain(this.#parts, member, hint) : hintedReads(hint, this.#parts.profile.webhooks);
     this.#hints.ask(member, looks);
   }
 
   /** Looks at the registration, again and again. */
   async #keep(member: Member): Promise<void> {
-    const { clock, log, stopping, health } = this.#parts;
+    const { clock, log, stopping, coverage } = this.#parts;
     const { handle } = member.specialist;
     let waits = 0;
     while (!stopping.aborted && !member.retired) {
@@ -228,12 +228,12 @@ class Reception implements Webhooks {
       const [secret] = this.#secrets(handle);
       const state = await this.#register(member, secret);
       this.#registrations.set(handle, withSecretOf(before, state));
-      if (state.kind === "untouched") return;
+      if (state.kind === "notNeeded") return;
       if (before?.kind !== state.kind) log.info(SAID[state.kind], { handle, ...("why" in state ? { why: state.why } : {}) });
       else if (isAnother(before, state)) log.info("its webhook was made anew, with the secret that stands first", { handle });
-      const lookMs = health.of(handle).state === "unhealthy" ? UNHEALTHY_LOOK_MS : LOOK_MS;
-      waits = state.kind === "waits" ? waits + 1 : 0;
-      const until = state.kind === "waits" ? state.until : (state.tidyAt ?? clock.now() + lookMs);
+      const lookMs = coverage.of(handle).state === "unhealthy" ? UNHEALTHY_LOOK_MS : LOOK_MS;
+      waits = state.kind === "deferred" ? waits + 1 : 0;
+      const until = state.kind === "deferred" ? state.until : (state.tidyAt ?? clock.now() + lookMs);
       await this.#rest(handle, Math.max(SECOND, until - clock.now(), againMs(waits)), secret);
     }
   }
@@ -250,9 +250,9 @@ class Reception implements Webhooks {
   async #register(member: Member, secret: Secret | undefined): Promise<RegistrationState> {
     const { profile, clock } = this.#parts;
     const url = this.#registeredUrl();
-    if (url === undefined) return { kind: "untouched", why: "no address is set for the network to deliver to" };
+    if (url === undefined) return { kind: "notNeeded", why: "no address is set for the network to deliver to" };
     const unsupported = profile.operations.get("webhooks.create")?.unsupported;
-    if (unsupported !== undefined) return { kind: "untouched", why: unsupported };
+    if (unsupported !== undefined) return { kind: "notNeeded", why: unsupported };
     const { handle } = member.specialist;
     const before = this.#registrations.get(handle);
     const told = before?.kind === "registered" && before.secret !== undefined ? before.webhookId : undefined;
@@ -269,7 +269,7 @@ class Reception implements Webhooks {
     try {
       return await keepRegistered(this.#parts, member, wanted);
     } catch (error) {
-      return { kind: "waits", until: clock.now() + MINUTE, why: messageOf(error) };
+      return { kind: "deferred", until: clock.now() + MINUTE, why: messageOf(error) };
     }
   }
 }
@@ -279,9 +279,9 @@ function againMs(waits: number): number {
   return waits === 0 ? 0 : Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(waits - 1, 16));
 }
 
-const SAID: { readonly [kind in Exclude<RegistrationState["kind"], "untouched">]: string } = {
+const SAID: { readonly [kind in Exclude<RegistrationState["kind"], "notNeeded">]: string } = {
   registered: "is told of news by webhook from now on",
-  waits: "has no webhook yet, and polls meanwhile",
+  deferred: "has no webhook yet, and polls meanwhile",
 };
 
 function isAnother(before: RegistrationState | undefined, now: RegistrationState): boolean {
@@ -291,11 +291,11 @@ function isAnother(before: RegistrationState | undefined, now: RegistrationState
 /** A secret that only this process knows outlives the looks that find its webhook in place. */
 function withSecretOf(before: RegistrationState | undefined, now: RegistrationState): RegistrationState {
   if (before?.kind !== "registered" || before.secret === undefined) return now;
-  if (now.kind === "waits") return before;
+  if (now.kind === "deferred") return before;
   return now.kind === "registered" && now.webhookId === before.webhookId && now.secret === undefined ? before : now;
 }
 
 function shownRegistration(state: RegistrationState | undefined): RegistrationShown {
-  if (state === undefined) return { kind: "untouched", why: "not looked at yet" };
+  if (state === undefined) return { kind: "notNeeded", why: "not looked at yet" };
   return { kind: state.kind, ...("why" in state ? { why: state.why } : {}) };
 }

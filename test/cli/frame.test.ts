@@ -17,12 +17,12 @@ const shown: SpecialistShown = {
   actions: { "jobs.apply": 7, "jobs.submit": 4 },
   open: {},
   quota: { hour: { used: 22, limit: 10_000 }, day: { used: 22, limit: 100_000 } },
-  toldToWait: undefined,
+  cooldown: undefined,
   money: [{ currency: "credits", postedMicros: 4_000_000, heldMicros: 0, dayMicros: 4_000_000, dayCapMicros: 20_000_000 }],
   jobs: { accepted: 1, paid: 3 },
   waits: [],
   parked: undefined,
-  sources: [{ name: "jobs", dueAt: NOW + 3 * SECOND, gaps: [], unread: undefined }],
+  sources: [{ name: "jobs", dueAt: NOW + 3 * SECOND, gaps: [], readFailure: undefined }],
 };
 
 const picture: Picture = {
@@ -78,12 +78,12 @@ describe("the live picture", () => {
     } as const;
     expect(text({ waits: [wait] })).toMatch(/waits until \d\d:\d\d:\d\d \(5m\): all 60 requests of this hour are used/);
     expect(text({}, new Map([["data-worker", { until: NOW - 1, message: "long over" }]]))).not.toContain("long over");
-    expect(text({ toldToWait: { until: NOW + MINUTE, reason: "429" } })).toContain("the network asked it to");
+    expect(text({ cooldown: { until: NOW + MINUTE, reason: "429" } })).toContain("the network asked it to");
     const rarely = frame(
       {
         ...picture,
         told: new Set(["data-worker"]),
-        specialists: [{ ...shown, sources: [{ name: "feed", dueAt: NOW + 40 * MINUTE, gaps: [], unread: undefined }] }],
+        specialists: [{ ...shown, sources: [{ name: "feed", dueAt: NOW + 40 * MINUTE, gaps: [], readFailure: undefined }] }],
       },
       { columns: 200, rows: 30 },
       plain,

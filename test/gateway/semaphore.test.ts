@@ -4,7 +4,7 @@ import { CONNECTIONS, type Transport } from "../../src/client/transport.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { MINUTE, SECOND } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
-import { createPlaces } from "../../src/gateway/semaphore.ts";
+import { createSemaphore } from "../../src/gateway/semaphore.ts";
 import { DEFAULT_HANDLERS } from "../../src/runtime/runtime.ts";
 import { virtualRuntime } from "../harness/virtual-runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
@@ -12,7 +12,7 @@ import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 
 describe("places", () => {
   test("are given in the order of asking, and never more of them than there are", async () => {
-    const places = createPlaces(2);
+    const places = createSemaphore(2);
     const order: number[] = [];
     const first = await places.take();
     await places.take();
@@ -31,7 +31,7 @@ describe("places", () => {
   });
 
   test("that were all given back can all be taken again", async () => {
-    const places = createPlaces(3);
+    const places = createSemaphore(3);
     for (let round = 0; round < 3; round++) {
       const leaves = await Promise.all([1, 2, 3].map(() => places.take()));
       expect(leaves).toHaveLength(3);

@@ -166,7 +166,7 @@ test("a stop for a mistyped handle is an error, not a stop", async () => {
   const { guardian } = await desk();
   await expect(guardian.halt({ handle: "scuot" })).rejects.toMatchObject({ code: "specialist_unknown" });
   await guardian.halt({ handle: "scout" });
-  expect(await guardian.lift({})).toMatchObject({ said: expect.stringContaining("still in force for scout") });
+  expect(await guardian.lift({})).toMatchObject({ message: expect.stringContaining("still in force for scout") });
 });
 
 test("looking at the quota and pruning under a clock set forward frees nothing", async () => {
@@ -198,7 +198,7 @@ test("looking at the quota and pruning under a clock set forward frees nothing",
     deadlineAt: now,
     ending: "answered",
   } as const;
-  await clock.run(store.settle({ attempt: admission.attempt, end, outcome: "confirmed", now, events: [], watches: [] }));
+  await clock.run(store.complete({ attempt: admission.attempt, end, outcome: "confirmed", now, events: [], watches: [] }));
   clock.jump(2 * DAY);
   await clock.run(store.prune(clock.now(), DEFAULT_RETENTION));
   const shown = await clock.run(showSpecialist(store, clock, "scout"));

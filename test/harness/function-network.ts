@@ -4,7 +4,7 @@ import type { WireAnswer } from "../../src/client/transport.ts";
 import { asHandle } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
-import { showAll } from "../../src/guardian/status.ts";
+import { showStatus } from "../../src/guardian/status.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { virtualRuntime } from "./virtual-runtime.ts";
@@ -165,7 +165,7 @@ export async function world({
     jobs.push(made);
     return made;
   };
-  return { after, fate, post, job, done, status: () => showAll({ store, clock }) };
+  return { after, fate, post, job, done, status: () => showStatus({ store, clock }) };
 }
 
 export function shown({ id, author, content, at }: Post): object {

@@ -4,7 +4,17 @@ import { seededRandom, type Random } from "../../src/core/random.ts";
 import type { Lane } from "../../src/contract/operations.ts";
 import type { TierLimits } from "../../src/contract/tiers.ts";
 import { addToCell, cellAt, listCells, slotIndex } from "../../src/limits/window-cells.ts";
-import { charge, newQuota, observe, recover, refund, settle, takeable, type OpenAttempt, type QuotaState } from "../../src/limits/quota.ts";
+import {
+  charge,
+  newQuota,
+  observe,
+  recover,
+  refund,
+  completeAttempt,
+  takeable,
+  type OpenAttempt,
+  type QuotaState,
+} from "../../src/limits/quota.ts";
 import type { LaneFloors } from "../../src/limits/lanes.ts";
 import { ledgerTime, type LedgerTime } from "../../src/limits/ledger-clock.ts";
 import { StrictServer, type Verdicts } from "./strict-server.ts";
@@ -169,7 +179,7 @@ function land(state: QuotaState, now: number, { lane, how, deadlineAt }: Flight,
     refund(state, lane, 1);
     const admittedAt = deadlineAt - DEADLINE_MS;
     for (const name of ["hour", "day"] as const) addToCell(state[name], cellAt(state[name].shape, admittedAt) - 1, slotIndex(lane), 1);
-  } else settle(state, now, lane, 1, how === "answered" ? { answered: true } : { answered: false, deadlineAt }, LATE_MS);
+  } else completeAttempt(state, now, lane, 1, how === "answered" ? { answered: true } : { answered: false, deadlineAt }, LATE_MS);
 }
 
 /** What survives a crash: cells, open attempts, and a time written down a few seconds ago. */

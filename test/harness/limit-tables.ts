@@ -8,14 +8,14 @@ import { decide } from "../../src/limits/decide.ts";
 import type { AdmissionView, AttemptEnd, Verdict } from "../../src/limits/admission.ts";
 import { GUARDIAN, scopeOf, type Cap, type Price } from "../../src/limits/spending.ts";
 import { MEMORY, openDatabase } from "../../src/store/sqlite/database.ts";
-import { GuardianTable } from "../../src/store/sqlite/controls.ts";
+import { ControlTable } from "../../src/store/sqlite/controls.ts";
 import { QuotaTable } from "../../src/store/sqlite/quota.ts";
 import { SpendingTable } from "../../src/store/sqlite/spending.ts";
 
 export interface LimitTables {
   readonly quota: QuotaTable;
   readonly spending: SpendingTable;
-  readonly guardian: GuardianTable;
+  readonly guardian: ControlTable;
   forget(): void;
   prune(now: number): number;
 }
@@ -24,7 +24,7 @@ export interface LimitTables {
 export function limitTables(db: DatabaseSync, zone = "UTC"): LimitTables {
   const quota = new QuotaTable(db, { random: seededRandom(1) });
   const spending = new SpendingTable(db, { zone: () => zone });
-  const guardian = new GuardianTable(db);
+  const guardian = new ControlTable(db);
   return {
     quota,
     spending,

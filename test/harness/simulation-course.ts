@@ -6,7 +6,7 @@ import { credits } from "retinue";
 import { resolveProfile, type Profile } from "../../src/contract/profile/profile.ts";
 import { seededRandom, type Random } from "../../src/core/random.ts";
 import type { Assumptions, WebhookScheme } from "../../src/local-network/assumptions.ts";
-import type { CrowdRates } from "../../src/simulation/background-traffic.ts";
+import type { TrafficRates } from "../../src/simulation/background-traffic.ts";
 import type { FaultChoice, FaultRates } from "../../src/simulation/faults.ts";
 import type { SimulateOptions } from "../../src/simulation/simulate-options.ts";
 import type { SpecialistDefinition } from "../../src/specialist/definition.ts";
@@ -96,7 +96,7 @@ function castOf(random: Random, hasStarter: boolean, priced: boolean): readonly 
   return some.length === 0 ? [random.pick(cast)] : some;
 }
 
-function crowdOf(random: Random): Omit<CrowdRates, "rushesPerDay"> {
+function crowdOf(random: Random): Omit<TrafficRates, "rushesPerDay"> {
   return {
     postsPerHour: random.pick([2, 8, 8, 24]),
     repliesPerHour: random.pick([0, 3, 6]),

@@ -5,7 +5,7 @@ import { LANES, type Lane } from "../../src/contract/operations.ts";
 import { DAY, HOUR, MINUTE } from "../../src/core/units.ts";
 import { slotIndex } from "../../src/limits/window-cells.ts";
 import { DEFAULT_FLOORS, laneRoom, laneShares, maxObligations, obligationReserve, READ_BACK_CALLS } from "../../src/limits/lanes.ts";
-import { charge, newQuota, quotaUse, settle, takeable, type QuotaState } from "../../src/limits/quota.ts";
+import { charge, newQuota, quotaUse, completeAttempt, takeable, type QuotaState } from "../../src/limits/quota.ts";
 import { runWorld } from "../harness/ledger-world.ts";
 
 const T0 = Date.UTC(2026, 2, 1);
@@ -16,7 +16,7 @@ function drain(state: QuotaState, now: number, lane: Lane, most = Infinity, obli
   let taken = 0;
   while (taken < most && takeable(state, now, { lane, cost: 1, obligations }).ok) {
     charge(state, now, lane, 1);
-    settle(state, now, lane, 1, { answered: true });
+    completeAttempt(state, now, lane, 1, { answered: true });
     taken++;
   }
   return taken;
@@ -128,7 +128,7 @@ describe("floors", () => {
           let total = 0;
           for (const [lane, cost] of takes) {
             if (
-              laneRoom(lanes, lane, { used, total, reserve: obligationReserve(lanes, owed), hungry: LANES.map(() => owed % 2 === 0) }) <
+              laneRoom(lanes, lane, { used, total, reserve: obligationReserve(lanes, owed), waiting: LANES.map(() => owed % 2 === 0) }) <
               cost
             )
               continue;

@@ -7,7 +7,7 @@ import {
   intervals,
   laneBudget,
   liveBudget,
-  looked,
+  polled,
   MIN_INTERVAL_MS,
   NEW_SOURCE,
   RECONCILE_MS,
@@ -16,8 +16,8 @@ import {
 import { slotIndex, SLOTS } from "../../src/limits/window-cells.ts";
 import { laneShares } from "../../src/limits/lanes.ts";
 import { plan, type PlanInput } from "../../src/limits/planner.ts";
-import { agreement, compared, isShared, placeLook, UNPROVEN, type Sharing } from "../../src/polling/list-agreement.ts";
-import { charge, newQuota, settle, takeable } from "../../src/limits/quota.ts";
+import { agreement, compared, isShared, placePoll, UNPROVEN, type Sharing } from "../../src/polling/list-agreement.ts";
+import { charge, newQuota, completeAttempt, takeable } from "../../src/limits/quota.ts";
 
 const T0 = Date.UTC(2026, 2, 1);
 const FREE = TIER_LIMITS.free;
@@ -36,9 +36,9 @@ describe("cadence", () => {
   });
 
   test("an empty look slows down by half, news doubles the pace, both within bounds", () => {
-    const slow = Array.from({ length: 9 }).reduce<Source>((source) => looked(source, 0), NEW_SOURCE);
-    expect([looked(NEW_SOURCE, 0).pace, slow.pace]).toEqual([1.5, 4]);
-    const fast = Array.from({ length: 9 }).reduce<Source>((source) => looked(source, 2), slow);
+    const slow = Array.from({ length: 9 }).reduce<Source>((source) => polled(source, 0), NEW_SOURCE);
+    expect([polled(NEW_SOURCE, 0).pace, slow.pace]).toEqual([1.5, 4]);
+    const fast = Array.from({ length: 9 }).reduce<Source>((source) => polled(source, 2), slow);
     expect(fast.pace).toBe(0.5);
     expect(fast.yield).toBeGreaterThan(1);
   });
@@ -78,12 +78,12 @@ describe("cadence", () => {
     for (let now = T0; now < T0 + 3 * DAY; now += 30 * SECOND) {
       if ((now - T0) % (12 * MINUTE) === 0 && takeable(state, now, { lane: "reply", cost: 1, obligations: 0 }).ok) {
         charge(state, now, "reply", 1);
-        settle(state, now, "reply", 1, { answered: true });
+        completeAttempt(state, now, "reply", 1, { answered: true });
       }
       if (now < due) continue;
       if (takeable(state, now, { lane: "poll", cost: 1, obligations: 0 }).ok) {
         charge(state, now, "poll", 1);
-        settle(state, now, "poll", 1, { answered: true });
+        completeAttempt(state, now, "poll", 1, { answered: true });
         polls++;
       } else refused++;
       due = now + (intervals(liveBudget(state, "poll", now, 0), [NEW_SOURCE])[0] ?? 0);
@@ -122,7 +122,7 @@ describe("sharing looks at public lists", () => {
       const [who, { at: now }] = next;
       looks.push(now);
       const others = planned.filter((_, other) => other !== who);
-      planned[who] = { at: placeLook(now, every, others), everyMs: every };
+      planned[who] = { at: placePoll(now, every, others), everyMs: every };
     }
     const gaps = looks.slice(101).map((at, i) => at - (looks[100 + i] ?? at));
     const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
@@ -134,7 +134,7 @@ describe("sharing looks at public lists", () => {
   });
 
   test("one who looks alone looks when it is time", () => {
-    expect(placeLook(1_000, 60_000, [])).toBe(61_000);
+    expect(placePoll(1_000, 60_000, [])).toBe(61_000);
   });
 
   test("is earned by one agreement, lost by one contradiction, and then earned by three", () => {

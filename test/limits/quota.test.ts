@@ -11,7 +11,7 @@ import {
   quotaUse,
   recover,
   refund,
-  settle,
+  completeAttempt,
   takeable,
   type QuotaState,
 } from "../../src/limits/quota.ts";
@@ -35,7 +35,7 @@ function take(state: QuotaState, now: number, many: number): number {
 }
 
 function answer(state: QuotaState, now: number, many: number): void {
-  for (let i = 0; i < many; i++) settle(state, now, "obligation", 1, { answered: true });
+  for (let i = 0; i < many; i++) completeAttempt(state, now, "obligation", 1, { answered: true });
 }
 
 describe("against a strict server", () => {
@@ -127,7 +127,7 @@ describe("the ledger", () => {
     take(state, T0, 1);
     refund(state, "obligation", 1);
     expect(take(state, T0, 5)).toBe(1);
-    settle(state, T0 + SECOND, "obligation", 1, { answered: false, deadlineAt: T0 + 30 * SECOND });
+    completeAttempt(state, T0 + SECOND, "obligation", 1, { answered: false, deadlineAt: T0 + 30 * SECOND });
     expect(take(state, T0 + HOUR + 2 * MINUTE + 29 * SECOND, 1)).toBe(0);
     expect(take(state, T0 + HOUR + 2 * MINUTE + 45 * SECOND, 1)).toBe(1);
   });
@@ -236,7 +236,7 @@ test("admitting and settling costs under 20 µs in memory", () => {
     const now = T0 + i * 1_000;
     if (takeable(state, now, { lane, cost: 1, obligations: 3 }).ok) {
       charge(state, now, lane, 1);
-      settle(state, now + 200, lane, 1, { answered: true });
+      completeAttempt(state, now + 200, lane, 1, { answered: true });
     }
   }
   expect((performance.now() - began) / rounds).toBeLessThan(0.02);

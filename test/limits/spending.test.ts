@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { asHandle } from "../../src/core/ids.ts";
 import { credits, DAY, HOUR, MINUTE, type Money } from "../../src/core/units.ts";
-import { GUARDIAN, holdable, newAccount, openRow, scopeOf, settlementOf, spentIn, type Cap } from "../../src/limits/spending.ts";
+import { GUARDIAN, holdable, newAccount, openRow, scopeOf, captureOf, spentIn, type Cap } from "../../src/limits/spending.ts";
 import { MONEY_KEPT_MS } from "../../src/limits/row-lifetimes.ts";
 import { cap, limitTables, openTables, SCOUT, type TestTables } from "../harness/limit-tables.ts";
 
@@ -195,7 +195,7 @@ describe("settling", () => {
     [5, Number.NaN, { posted: 5, released: 5, overrun: 0 }],
     [5, -1, { posted: 5, released: 5, overrun: 0 }],
   ])("held %s, cost %s", (held, actual, expected) => {
-    expect(settlementOf(held, actual)).toEqual(expected);
+    expect(captureOf(held, actual)).toEqual(expected);
   });
 });
 

@@ -9,7 +9,7 @@ import { parseJson } from "../../src/core/json.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { MINUTE, SECOND } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
-import type { MakeDialect } from "../../src/local-network/wire/wire.ts";
+import type { MakeWireFormat } from "../../src/local-network/wire/wire.ts";
 import { createLocalNetwork } from "../../src/local-network/local-network.ts";
 import { rebuildTask } from "../../src/local-network/residents/jobs/job-kinds.ts";
 import { asking, lab, records, textAt } from "../harness/visitor.ts";
@@ -96,7 +96,7 @@ describe("a long run", () => {
 
 describe("another wording", () => {
   it("replaces a set's field names and envelopes", async () => {
-    const shouting: MakeDialect = () => ({
+    const shouting: MakeWireFormat = () => ({
       record: (view) => ({ KIND: view.type }),
       list: (of, items) => ({ [of.toUpperCase()]: items }),
       error: (code) => ({ ERROR: code }),

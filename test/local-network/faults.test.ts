@@ -9,14 +9,14 @@ import {
   LIMIT_DIALECTS,
   SPOILT_BODIES,
   type LimitDialect,
-  type Mishap,
+  type Fault,
   type SpoiltBody,
 } from "../../src/local-network/faults/network-faults.ts";
 import { createLocalNetwork } from "../../src/local-network/local-network.ts";
 import { askingByHttp, lab, records, textAt, type Heard } from "../harness/visitor.ts";
 
 /** One specialist, one mishap for its next post, and what is in the world afterwards. */
-function struck(mishap: Mishap) {
+function struck(mishap: Fault) {
   const room = lab();
   const scout = room.join("scout");
   const fault = room.network.faults.add({ mishap, times: 1, match: { operation: "posts.create" } });

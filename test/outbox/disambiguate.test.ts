@@ -4,8 +4,8 @@ import type { Post } from "../../src/contract/records.ts";
 import { asHandle, asIntentId } from "../../src/core/ids.ts";
 import { DAY, HOUR } from "../../src/core/units.ts";
 import type { Intent } from "../../src/outbox/intent.ts";
-import { tellApart } from "../../src/outbox/disambiguate.ts";
-import type { Alike, Requests } from "../../src/store/outbox.ts";
+import { disambiguate } from "../../src/outbox/disambiguate.ts";
+import type { SimilarIntent, Requests } from "../../src/store/outbox.ts";
 
 const NOW = 1_800_000_000_000;
 const ME = { handle: "scout", accountId: "me" };
@@ -17,7 +17,7 @@ const said = (id: string, hoursAgo: number, content = "good morning"): Post => (
   createdAtMs: NOW - hoursAgo * HOUR,
   raw: {},
 });
-const other = (id: string, hoursAgo: number, fields: Partial<Intent> = {}, requests?: Requests): Alike => ({
+const other = (id: string, hoursAgo: number, fields: Partial<Intent> = {}, requests?: Requests): SimilarIntent => ({
   intent: {
     seq: 1,
     id: asIntentId(id),
@@ -55,8 +55,8 @@ const between = (first: number, last = first): Requests => ({ first, last });
 const LONG_AGO = said("p0", 2 * (DAY / HOUR), "something else");
 
 /** What of `found` is the action's own, and whose it may be instead. */
-function told(found: readonly string[], others: readonly Alike[], posts: readonly Post[], own?: Requests, complete = true) {
-  const { refs, rival } = tellApart(found, { own, others }, { records: [...posts, LONG_AGO], complete, list: true }, ME);
+function told(found: readonly string[], others: readonly SimilarIntent[], posts: readonly Post[], own?: Requests, complete = true) {
+  const { refs, rival } = disambiguate(found, { own, others }, { records: [...posts, LONG_AGO], complete, list: true }, ME);
   return { refs, rival: rival?.intent.id };
 }
 

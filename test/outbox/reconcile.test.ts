@@ -6,7 +6,7 @@ import { asHandle, asIntentId } from "../../src/core/ids.ts";
 import { DAY, HOUR, MINUTE } from "../../src/core/units.ts";
 import { conclude } from "../../src/outbox/transitions.ts";
 import type { Intent } from "../../src/outbox/intent.ts";
-import { ABSENT_LOOKS, MAX_ATTEMPTS, reconcile, type Look } from "../../src/outbox/reconcile.ts";
+import { ABSENT_CHECKS, MAX_ATTEMPTS, reconcile, type Check } from "../../src/outbox/reconcile.ts";
 import type { Proof } from "../../src/store/outbox.ts";
 
 const SENT = 1_000_000;
@@ -35,7 +35,7 @@ const intent = (over: Partial<Intent> = {}): Intent => ({
   attempt: 1,
   everUnknown: true,
   nextAt: 0,
-  checks: ABSENT_LOOKS - 1,
+  checks: ABSENT_CHECKS - 1,
   sentAt: SENT,
   expiresAt: undefined,
   createdRef: undefined,
@@ -126,7 +126,7 @@ describe("an action in doubt", () => {
   });
 
   test("that a clock which was ahead dated is not given up before it has been known for as long", () => {
-    const known = (knownForMs: number, look: Look) =>
+    const known = (knownForMs: number, look: Check) =>
       reconcile(intent({ sentAt: 0 }), look, { quietMs: QUIET, now: SENT + 400 * DAY, knownForMs, proof: proven, attempts: 1 });
     expect(known(HOUR, { kind: "unreadable" })).toMatchObject({ state: "in_doubt", code: "read_back_failed" });
     expect(known(8 * DAY, { kind: "unreadable" })).toMatchObject({ state: "parked", code: "read_back_failed" });

@@ -7,8 +7,8 @@ import { DAY, HOUR, MINUTE } from "../../src/core/units.ts";
 import { readCursor } from "../../src/polling/list-cursor.ts";
 import { readGaps, storeGaps, type Gap } from "../../src/polling/gaps.ts";
 import { mentions, readFeed, type FeedReader } from "../../src/polling/feed-events.ts";
-import { followJob, readJobs, readStanding, type JobsReader } from "../../src/polling/job-events.ts";
-import { followThread, readThreadStanding } from "../../src/polling/thread-events.ts";
+import { followJob, readJobs, readJobProgress, type JobsReader } from "../../src/polling/job-events.ts";
+import { followThread, readThreadProgress } from "../../src/polling/thread-events.ts";
 
 const NOW = Date.UTC(2026, 10, 21);
 const reader: FeedReader = {
@@ -159,10 +159,10 @@ describe("jobs", () => {
 
   test("assigned twice are two events, looked at twice are one", () => {
     const mine = job("j", { status: "assigned", assigneeId: "me" });
-    const first = followJob(mine, readStanding({}), jobs, NOW);
-    const again = followJob(mine, readStanding(first.data), jobs, NOW);
-    const back = followJob(job("j", { status: "open" }), readStanding(again.data), jobs, NOW);
-    const second = followJob(mine, readStanding(back.data), jobs, NOW);
+    const first = followJob(mine, readJobProgress({}), jobs, NOW);
+    const again = followJob(mine, readJobProgress(first.data), jobs, NOW);
+    const back = followJob(job("j", { status: "open" }), readJobProgress(again.data), jobs, NOW);
+    const second = followJob(mine, readJobProgress(back.data), jobs, NOW);
     expect([first, again, back, second].map(({ events }) => events.map(({ id }) => id))).toEqual([
       ["job.assigned:j#1"],
       [],
@@ -172,12 +172,17 @@ describe("jobs", () => {
   });
 
   test("given to somebody else are lost, and followed no more", () => {
-    const change = followJob(job("j", { status: "assigned", assigneeId: "bob" }), readStanding({}), jobs, NOW);
+    const change = followJob(job("j", { status: "assigned", assigneeId: "bob" }), readJobProgress({}), jobs, NOW);
     expect(change).toMatchObject({ state: "lost", ended: true, events: [] });
   });
 
   test("paid at the next look were accepted in between", () => {
-    const change = followJob(job("j", { status: "paid", assigneeId: "me" }), readStanding({ status: "submitted", assigned: 1 }), jobs, NOW);
+    const change = followJob(
+      job("j", { status: "paid", assigneeId: "me" }),
+      readJobProgress({ status: "submitted", assigned: 1 }),
+      jobs,
+      NOW,
+    );
     expect(change.events.map(({ kind }) => kind)).toEqual(["job.accepted", "job.paid"]);
     expect(change.ended).toBe(true);
   });
@@ -186,9 +191,9 @@ describe("jobs", () => {
 describe("a thread", () => {
   test("tells of each reply once, and never of one's own", () => {
     const replies = [post("r1"), post("r2", { authorId: "me" })];
-    const first = followThread(post("root", { replies }), readThreadStanding({}, NOW), reader, { now: NOW, networkNow: NOW });
+    const first = followThread(post("root", { replies }), readThreadProgress({}, NOW), reader, { now: NOW, networkNow: NOW });
     expect(first.events.map(({ id }) => id)).toEqual(["reply.created:r1"]);
-    const second = followThread(post("root", { replies: [...replies, post("r3")] }), readThreadStanding(first.data, NOW), reader, {
+    const second = followThread(post("root", { replies: [...replies, post("r3")] }), readThreadProgress(first.data, NOW), reader, {
       now: NOW,
       networkNow: NOW,
     });
@@ -196,7 +201,7 @@ describe("a thread", () => {
   });
 
   test("that has been quiet for two days is followed no more", () => {
-    const standing = readThreadStanding({ newsAt: NOW - 3 * DAY, seen: [], votes: 0 }, NOW);
+    const standing = readThreadProgress({ newsAt: NOW - 3 * DAY, seen: [], votes: 0 }, NOW);
     expect(followThread(post("root"), standing, reader, { now: NOW, networkNow: NOW }).ended).toBe(true);
   });
 });

@@ -4,7 +4,7 @@ import { asEventId, asHandle } from "../../src/core/ids.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import type { NewEvent } from "../../src/contract/event.ts";
 import { MINUTE } from "../../src/core/units.ts";
-import { createWebhookHealth } from "../../src/polling/webhook-coverage.ts";
+import { createWebhookCoverage } from "../../src/polling/webhook-coverage.ts";
 
 const scout = asHandle("scout");
 const event = (kind: string, id: string, thread?: string): NewEvent => ({
@@ -19,7 +19,7 @@ const event = (kind: string, id: string, thread?: string): NewEvent => ({
 
 function watching() {
   const clock = virtualClock();
-  const health = createWebhookHealth(clock);
+  const health = createWebhookCoverage(clock);
   const told = (n: number): void => {
     for (let i = 0; i < n; i++) health.told(scout, "post.created", [{ news: `post.created:told_${i}` }]);
   };

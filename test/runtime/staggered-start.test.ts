@@ -7,7 +7,7 @@ import { systemRandom } from "../../src/core/random.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { createMember, type Member } from "../../src/gateway/member.ts";
 import { limitsOf, operationRules } from "../../src/gateway/permissions.ts";
-import { BEGIN_AT_ONCE, BEGIN_GAP_MS, turnsOf } from "../../src/runtime/staggered-start.ts";
+import { BEGIN_AT_ONCE, BEGIN_GAP_MS, startTimes } from "../../src/runtime/staggered-start.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 
@@ -44,7 +44,7 @@ const look = (handle: string, dueAt: number) => ({ specialist: asHandle(handle),
 
 test("a crowd begins one after the other, so that thousands do not peak together", async () => {
   const store = openStore();
-  const turns = turnsOf(crowd(), await store.firstDues(), now);
+  const turns = startTimes(crowd(), await store.firstDues(), now);
   expect(turns.map(({ member }) => member.specialist.handle)).toEqual(crowd().map(({ specialist }) => specialist.handle));
   expect(turns.filter(({ at }) => at <= now)).toHaveLength(BEGIN_AT_ONCE);
   expect(turns.at(-1)?.at).toBe(now + (CROWD - BEGIN_AT_ONCE) * BEGIN_GAP_MS);
@@ -61,7 +61,7 @@ test("after a restart those with work come first, and a look due before the turn
       now,
     ),
   );
-  const turns = turnsOf(crowd(), await store.firstDues(), now);
+  const turns = startTimes(crowd(), await store.firstDues(), now);
   const at = (handle: string): number | undefined => turns.find(({ member }) => member.specialist.handle === handle)?.at;
   expect(turns.slice(0, 3).map(({ member }) => member.specialist.handle)).toEqual(["s500", "s990", "s0"]);
   expect(at("s990")).toBeLessThanOrEqual(now);

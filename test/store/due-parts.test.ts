@@ -5,7 +5,7 @@ import { eventId } from "../../src/contract/event-id.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { asHandle, asIntentId } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import type { Part } from "../../src/store/sources.ts";
+import type { WorkKind } from "../../src/store/sources.ts";
 import { DEFAULT_BRAKES } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -40,7 +40,7 @@ function source(name: string, dueAt: number) {
 }
 
 /** Makes one part due from `NOW` on, and nothing before. */
-const MAKE_DUE: { readonly [part in Part]: (store: Store) => Promise<unknown> } = {
+const MAKE_DUE: { readonly [part in WorkKind]: (store: Store) => Promise<unknown> } = {
   deliveries: (store) =>
     store.putDelivery(
       {
@@ -78,21 +78,21 @@ function openStore(): Store {
   return store;
 }
 
-test.each(Object.keys(MAKE_DUE) as Part[])("%s are due by themselves, from their time on, for their specialist alone", async (part) => {
+test.each(Object.keys(MAKE_DUE) as WorkKind[])("%s are due by themselves, from their time on, for their specialist alone", async (part) => {
   const store = openStore();
   await MAKE_DUE[part](store);
-  expect(await store.dueParts(scout, LANES, NOW - 1)).toEqual(part === "deliveries" ? [part] : []); // those never wait for a time
-  expect(await store.dueParts(scout, LANES, NOW)).toEqual([part]);
-  expect(await store.dueParts(asHandle("other"), LANES, NOW)).toEqual([]);
+  expect(await store.dueWork(scout, LANES, NOW - 1)).toEqual(part === "deliveries" ? [part] : []); // those never wait for a time
+  expect(await store.dueWork(scout, LANES, NOW)).toEqual([part]);
+  expect(await store.dueWork(asHandle("other"), LANES, NOW)).toEqual([]);
   expect(await store.nextDue(scout, LANES)).toBeLessThanOrEqual(NOW);
 });
 
 test("an intent is due in its own lane, and one that no longer makes sense in any", async () => {
   const store = openStore();
   await decide(store, NOW, draft("i1", { expiresAt: NOW + 10 }));
-  expect(await store.dueParts(scout, ["act"], NOW)).toEqual(["intents"]);
-  expect(await store.dueParts(scout, ["reply"], NOW)).toEqual([]);
-  expect(await store.dueParts(scout, [], NOW + 10)).toEqual(["intents"]);
+  expect(await store.dueWork(scout, ["act"], NOW)).toEqual(["intents"]);
+  expect(await store.dueWork(scout, ["reply"], NOW)).toEqual([]);
+  expect(await store.dueWork(scout, [], NOW + 10)).toEqual(["intents"]);
 });
 
 test("one that may have happened does not run out, so that nothing is due when its time is over", async () => {
@@ -102,6 +102,6 @@ test("one that may have happened does not run out, so that nothing is due when i
   const change = { state: "ready", everUnknown: true, nextAt: NOW + 100 } as const;
   await store.moveIntent({ seq: intent?.seq ?? 0, from: ["ready"], change, now: NOW });
   expect(await store.expireIntents(scout, NOW + 10, 1)).toEqual([]);
-  expect(await store.dueParts(scout, LANES, NOW + 10)).toEqual([]);
+  expect(await store.dueWork(scout, LANES, NOW + 10)).toEqual([]);
   expect(await store.nextDue(scout, LANES)).toBe(NOW + 100);
 });

@@ -109,8 +109,8 @@ describe("quota rows", () => {
         if (order === "after") close();
       }
       const state = tables.quota.load(KEY);
-      expect([quotaUse(state, T0 + SECOND).hour.used, state.flying]).toEqual([3, 1]);
-      expect(reopened(tables).quota.load(KEY).flying).toBe(1);
+      expect([quotaUse(state, T0 + SECOND).hour.used, state.inFlightTotal]).toEqual([3, 1]);
+      expect(reopened(tables).quota.load(KEY).inFlightTotal).toBe(1);
       expect(quotaUse(state, T0 + 2 * HOUR).hour.used).toBe(1);
     },
   );

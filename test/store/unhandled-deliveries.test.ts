@@ -5,7 +5,7 @@ import { seededRandom } from "../../src/core/random.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { DEFAULT_RETENTION } from "../../src/runtime/retention.ts";
 import { MEMORY, openDatabase } from "../../src/store/sqlite/database.ts";
-import { LEFTOVERS_KEPT } from "../../src/store/sqlite/unhandled-deliveries.ts";
+import { UNHANDLED_KEPT } from "../../src/store/sqlite/unhandled-deliveries.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 
 const scout = asHandle("scout");
@@ -46,7 +46,7 @@ function lab() {
     rows: () => database.db.prepare("SELECT count(*) AS n FROM delivery").get()?.["n"],
   };
 }
-const { ofKind, bytes } = LEFTOVERS_KEPT;
+const { ofKind, bytes } = UNHANDLED_KEPT;
 const ids = (kind: string, from: number, to: number): string[] => Array.from({ length: to - from }, (_, i) => `${kind}-${from + i}`);
 
 test("pruning leaves the newest bodies of a kind, and those of rarer kinds", async () => {

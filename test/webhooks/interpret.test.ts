@@ -8,7 +8,7 @@ import type { JsonObject } from "../../src/core/json.ts";
 import { readFeed } from "../../src/polling/feed-events.ts";
 import { readJobs } from "../../src/polling/job-events.ts";
 import { followThread } from "../../src/polling/thread-events.ts";
-import { hintedLooks, meaningOf, type Meaning, type Meant } from "../../src/webhooks/interpret.ts";
+import { hintedReads, meaningOf, type Meaning, type Meant } from "../../src/webhooks/interpret.ts";
 
 const NOW = 1_780_000_000_000;
 const profile = resolveProfile({ extends: "set-b" });
@@ -237,7 +237,7 @@ describe("the network's Guardian", () => {
 });
 
 describe("a hint of a stranger's", () => {
-  const hint = (body: unknown, kind?: string) => hintedLooks({ body: Buffer.from(JSON.stringify(body)), kind }, profile.webhooks);
+  const hint = (body: unknown, kind?: string) => hintedReads({ body: Buffer.from(JSON.stringify(body)), kind }, profile.webhooks);
 
   it("makes us look where it would show, and names no object", () => {
     expect(hint({ type: "post.created", data: post() })).toEqual([{ kind: "source", name: "feed" }]);

@@ -139,7 +139,7 @@ test("is taken away with its specialist", async () => {
 test("is not written while writes are halted, and is afterwards", async () => {
   const { keep, list, store } = await lab();
   await store.stop("halt", "scout", "test", Date.now());
-  expect(await keep(URL)).toMatchObject({ kind: "waits" });
+  expect(await keep(URL)).toMatchObject({ kind: "deferred" });
   expect(await list()).toHaveLength(0);
   await store.lift("halt", "scout");
   expect(await keep(URL)).toMatchObject({ kind: "registered" });
@@ -148,6 +148,6 @@ test("is not written while writes are halted, and is afterwards", async () => {
 test("is left alone where no address is set", async () => {
   const { runtime, list, me } = await lab();
   await me("POST", "/v1/webhooks", { body: { url: URL } });
-  expect((await runtime.webhooks?.shown())?.specialists[0]?.registration).toMatchObject({ kind: "untouched" });
+  expect((await runtime.webhooks?.shown())?.specialists[0]?.registration).toMatchObject({ kind: "notNeeded" });
   expect(await list()).toHaveLength(1);
 });

@@ -113,7 +113,7 @@ describe("where the network has one webhook for each address", () => {
     await clock.advance(2 * MINUTE);
     await tell("after");
     expect([...new Set(answers)]).toEqual([202]);
-    expect(await shown()).toMatchObject({ kind: "waits", why: expect.stringContaining("too short") as string });
+    expect(await shown()).toMatchObject({ kind: "deferred", why: expect.stringContaining("too short") as string });
   });
 });
 
@@ -138,7 +138,7 @@ test("a network that refuses every webhook is asked ever more rarely", async () 
   });
   await clock.advance(24 * HOUR);
   expect(requests.filter(({ operation }) => operation.startsWith("webhooks.")).length).toBeLessThan(70);
-  expect(await shown()).toMatchObject({ kind: "waits", why: expect.stringContaining("no webhooks for you") as string });
+  expect(await shown()).toMatchObject({ kind: "deferred", why: expect.stringContaining("no webhooks for you") as string });
 });
 
 describe("a webhook at our address that nothing here recorded", () => {
@@ -181,7 +181,7 @@ describe("a webhook at our address that nothing here recorded", () => {
     const made = await ids();
     await clock.advance(24 * HOUR);
     expect(await ids()).toEqual(made);
-    expect(await shown()).toMatchObject({ kind: "waits" });
+    expect(await shown()).toMatchObject({ kind: "deferred" });
     await clock.run(store.lift("halt", "scout"));
     await clock.advance(2 * HOUR);
     expect(await ids()).toHaveLength(1);

@@ -13,9 +13,9 @@ export const command: Command = {
     const { args, options, out } = context;
     const reason = textOption(options, "reason");
     const [id = ""] = args;
-    const { said } = await withGuardian(context, (guardian) => guardian.approve({ id, ...(reason === undefined ? {} : { reason }) }));
-    out.line(said);
-    out.result({ ok: true, said });
+    const { message } = await withGuardian(context, (guardian) => guardian.approve({ id, ...(reason === undefined ? {} : { reason }) }));
+    out.line(message);
+    out.result({ ok: true, message });
     return EXIT.done;
   },
 };

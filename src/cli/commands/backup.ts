@@ -13,9 +13,9 @@ export const command: Command = {
     const { args, out, cwd } = context;
     const [name = ""] = args;
     const file = isAbsolute(name) ? name : join(cwd, name);
-    const { said } = await withGuardian(context, (guardian) => guardian.backup({ file }));
-    out.line(said);
-    out.result({ ok: true, said, file });
+    const { message } = await withGuardian(context, (guardian) => guardian.backup({ file }));
+    out.line(message);
+    out.result({ ok: true, message, file });
     return EXIT.done;
   },
 };

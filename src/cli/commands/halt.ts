@@ -20,15 +20,15 @@ export const command: Command = {
     const scope = args[0] === undefined ? {} : { handle: args[0] };
     const reason = textOption(options, "reason");
     if (flagOption(options, "lift")) {
-      const { said } = await withGuardian(context, (guardian) => guardian.lift(scope));
-      out.line(said);
-      out.result({ ok: true, said });
+      const { message } = await withGuardian(context, (guardian) => guardian.lift(scope));
+      out.line(message);
+      out.result({ ok: true, message });
       return EXIT.done;
     }
-    const { said, inFlight } = await withGuardian(context, (guardian) =>
+    const { message, inFlight } = await withGuardian(context, (guardian) =>
       guardian.halt({ ...scope, ...(reason === undefined ? {} : { reason }) }),
     );
-    out.line(out.paint.bold(said));
+    out.line(out.paint.bold(message));
     if (inFlight.length > 0) {
       out.line(`${inFlight.length} on the way already, which nothing can stop any more:`);
       out.table(inFlight, [
@@ -40,7 +40,7 @@ export const command: Command = {
       ]);
     }
     out.line(out.paint.dim(`retinue halt ${args[0] === undefined ? "" : `${args[0]} `}--lift ends it`));
-    out.result({ ok: true, said, inFlight });
+    out.result({ ok: true, message, inFlight });
     return EXIT.done;
   },
 };

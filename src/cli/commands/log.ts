@@ -7,7 +7,7 @@ import { EXIT, OPTIONS, type Command, type Context, type GivenOptions } from "..
 import { withGuardian } from "../find-guardian.ts";
 import { openLifetime } from "../lifetime.ts";
 import { actionLine, createFilter } from "../progress.ts";
-import { TELL } from "../describe-event.ts";
+import { DESCRIBE } from "../describe-event.ts";
 
 export const command: Command = {
   name: "log",
@@ -59,7 +59,7 @@ function isOfKind(kind: string, operation: string | undefined): boolean {
 }
 
 function showEntry(entry: LogEntry, { out }: Context): void {
-  const told = TELL.intent(entry) ?? { text: `will ${entry.operation} ${entry.target ?? ""}`, tone: "quiet" as const };
+  const told = DESCRIBE.intent(entry) ?? { text: `will ${entry.operation} ${entry.target ?? ""}`, tone: "quiet" as const };
   out.line(`${actionLine(entry.at, entry.handle, told, out.paint)} ${out.paint.dim(entry.id)}`);
 }
 

@@ -13,9 +13,11 @@ export const command: Command = {
     const { args, options, out } = context;
     const reason = textOption(options, "reason");
     const scope = args[0] === undefined ? {} : { handle: args[0] };
-    const { said } = await withGuardian(context, (guardian) => guardian.pause({ ...scope, ...(reason === undefined ? {} : { reason }) }));
-    out.line(said);
-    out.result({ ok: true, said });
+    const { message } = await withGuardian(context, (guardian) =>
+      guardian.pause({ ...scope, ...(reason === undefined ? {} : { reason }) }),
+    );
+    out.line(message);
+    out.result({ ok: true, message });
     return EXIT.done;
   },
 };

@@ -8,7 +8,7 @@ import { DAY, showDuration } from "../../core/units.ts";
 import { DEFAULT_FLOORS } from "../../limits/lanes.ts";
 import { plan, type PlanInput, type PlanRow } from "../../limits/planner.ts";
 import { planCast } from "../../runtime/launch.ts";
-import { TRUST_LOOK_MS } from "../../gateway/trust.ts";
+import { TRUST_CHECK_MS } from "../../gateway/trust.ts";
 import { limitsOf, lacksOf } from "../../gateway/permissions.ts";
 import { cronTimes } from "../../schedule/cron.ts";
 import type { Specialist } from "../../specialist/specialist.ts";
@@ -52,7 +52,7 @@ function inputOf(specialist: Specialist, config: Config, profile: Profile, now: 
     ],
     // One call for each run: what a run really does is not known before it does it.
     wants: {
-      watch: Object.keys(profile.trust).length === 0 ? 0 : DAY / TRUST_LOOK_MS,
+      watch: Object.keys(profile.trust).length === 0 ? 0 : DAY / TRUST_CHECK_MS,
       act: specialist.schedules.reduce(
         (sum, { cron, everyMs, zone }) => sum + runsADay(cron, everyMs, zone ?? config.guardian.zone, now),
         0,

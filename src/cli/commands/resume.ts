@@ -11,9 +11,9 @@ export const command: Command = {
   async run(context) {
     const { args, out } = context;
     const scope = args[0] === undefined ? {} : { handle: args[0] };
-    const { said } = await withGuardian(context, (guardian) => guardian.resume(scope));
-    out.line(said);
-    out.result({ ok: true, said });
+    const { message } = await withGuardian(context, (guardian) => guardian.resume(scope));
+    out.line(message);
+    out.result({ ok: true, message });
     return EXIT.done;
   },
 };

@@ -18,9 +18,9 @@ export const command: Command = {
     const { args, options, out } = context;
     const handle = textOption(options, "as");
     const [id = ""] = args;
-    const { said } = await withGuardian(context, (guardian) => guardian.retry({ id, ...(handle === undefined ? {} : { handle }) }));
-    out.line(said);
-    out.result({ ok: true, said });
+    const { message } = await withGuardian(context, (guardian) => guardian.retry({ id, ...(handle === undefined ? {} : { handle }) }));
+    out.line(message);
+    out.result({ ok: true, message });
     return EXIT.done;
   },
 };

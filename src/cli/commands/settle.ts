@@ -23,11 +23,11 @@ export const command: Command = {
     const verdict = verdictOf(options);
     const created = textOption(options, "created");
     const [id = ""] = args;
-    const { said } = await withGuardian(context, (guardian) =>
+    const { message } = await withGuardian(context, (guardian) =>
       guardian.settle({ id, verdict, ...(created === undefined ? {} : { created }) }),
     );
-    out.line(said);
-    out.result({ ok: true, said });
+    out.line(message);
+    out.result({ ok: true, message });
     return EXIT.done;
   },
 };

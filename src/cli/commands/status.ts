@@ -1,8 +1,8 @@
 /** `retinue status`: what runs, what it has used, what waits and for whom. */
 import { MICROS_PER_UNIT, showDuration } from "../../core/units.ts";
 import { EVERYONE } from "../../limits/admission.ts";
-import { frozenBecause } from "../../limits/spending.ts";
-import { thawCommand } from "../../limits/wait-rules.ts";
+import { freezeReason } from "../../limits/spending.ts";
+import { unfreezeCommand } from "../../limits/wait-rules.ts";
 import type { Snapshot, SpecialistShown, WaitingForPerson } from "../../guardian/status.ts";
 import type { SpecialistWebhooks, WebhooksShown } from "../../webhooks/webhooks.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
@@ -39,8 +39,8 @@ function show(snapshot: Snapshot, out: Output): void {
   for (const { scope, reason, since } of pauses)
     out.line(paint.yellow(`Paused: ${scope === EVERYONE ? "everyone" : scope} since ${moment(since, at)}: ${reason}`));
   for (const { scope, currency, reason, since } of frozen) {
-    out.line(paint.red(`Frozen since ${moment(since, at)}: ${frozenBecause(scope, currency, reason)}`));
-    out.line(`  once you have looked: ${thawCommand(scope)}`);
+    out.line(paint.red(`Frozen since ${moment(since, at)}: ${freezeReason(scope, currency, reason)}`));
+    out.line(`  once you have looked: ${unfreezeCommand(scope)}`);
   }
   out.line();
   out.table(snapshot.specialists, [
@@ -58,14 +58,14 @@ function show(snapshot: Snapshot, out: Output): void {
     { title: "spent", value: spentText, align: "right" },
     { title: "next look", value: (row) => nextLook(row, at) },
   ]);
-  for (const { handle, parked, toldToWait, waits } of snapshot.specialists) {
+  for (const { handle, parked, cooldown, waits } of snapshot.specialists) {
     if (parked !== undefined) {
       const { message, probeAt } = parked;
       out.line(paint.red(`\n${handle} is parked: ${message}`));
       if (probeAt !== undefined) out.line(`  next try: ${moment(probeAt, at)}`);
     }
-    if (toldToWait !== undefined)
-      out.line(paint.yellow(`\n${handle}: the network asked to wait until ${moment(toldToWait.until, at)} (${toldToWait.reason})`));
+    if (cooldown !== undefined)
+      out.line(paint.yellow(`\n${handle}: the network asked to wait until ${moment(cooldown.until, at)} (${cooldown.reason})`));
     // Halts and pauses are told above, and their lanes only ask again at a time.
     for (const { lane, message, until } of waits.filter(({ rule }) => rule !== "halted" && rule !== "paused"))
       out.line(paint.yellow(`\n${handle} waits to ${LANE[lane]} until ${moment(until, at)}: ${message}`));
@@ -84,9 +84,9 @@ function show(snapshot: Snapshot, out: Output): void {
 /** Lists whose news nobody has, since they cannot be read. */
 function showUnread({ specialists, at }: Snapshot, out: Output): void {
   for (const { handle, sources } of specialists)
-    for (const { name, unread } of sources)
-      if (unread !== undefined)
-        out.line(out.paint.red(`\n${name} of ${handle} cannot be read since ${moment(unread.since, at)}: ${unread.message}`));
+    for (const { name, readFailure } of sources)
+      if (readFailure !== undefined)
+        out.line(out.paint.red(`\n${name} of ${handle} cannot be read since ${moment(readFailure.since, at)}: ${readFailure.message}`));
 }
 
 /** What was listed and never read, since more came than is read back. */
@@ -140,7 +140,7 @@ const MAX_DRIFT_SHOWN = 20;
 function showWebhooks({ url, unsigned, counts, specialists }: WebhooksShown, at: number, out: Output): void {
   const { paint } = out;
   const refused = Object.values(counts.refused).reduce((sum, count) => sum + count, 0);
-  const received = `${counts.stored} received, ${counts.known} repeated, ${refused} refused${counts.turnedAway === 0 ? "" : `, ${counts.turnedAway} turned away`}`;
+  const received = `${counts.stored} received, ${counts.known} repeated, ${refused} refused${counts.rateLimited === 0 ? "" : `, ${counts.rateLimited} turned away`}`;
   out.line(`\n${paint.bold("Webhooks")} at ${url ?? "no port"}: ${received}`);
   if (unsigned)
     out.line(paint.red("They are not signed (--allow-unsigned): anybody can make specialists look; nothing they say is believed."));

@@ -39,7 +39,7 @@ export type FromWorker =
   | { readonly say: "log"; readonly run: number; readonly level: LogLevel; readonly message: string; readonly fields: LogFields }
   /** Something failed outside of any handling. */
   | { readonly say: "stray"; readonly message: string }
-  | { readonly say: "result"; readonly run: number; readonly result: SaidResult };
+  | { readonly say: "result"; readonly run: number; readonly result: ResultData };
 
 /** What a handler is told at once, without `await`: the thread waits for the answer. */
 export type Question =
@@ -58,9 +58,9 @@ export interface QuestionAnswers {
   readonly "intent-id": IntentId;
 }
 
-export type Answer<Value> = { readonly value: Value } | { readonly error: SaidError };
+export type Answer<Value> = { readonly value: Value } | { readonly error: ErrorData };
 
-export interface SaidError {
+export interface ErrorData {
   readonly name: string;
   readonly message: string;
   /** Of our own classes. */
@@ -69,17 +69,17 @@ export interface SaidError {
   readonly retryAt?: number;
 }
 
-export type SaidResult = Exclude<RunResult, { readonly kind: "failed" }> | { readonly kind: "failed"; readonly error: SaidError };
+export type ResultData = Exclude<RunResult, { readonly kind: "failed" }> | { readonly kind: "failed"; readonly error: ErrorData };
 
-export function sayResult(result: RunResult): SaidResult {
-  return result.kind === "failed" ? { kind: "failed", error: sayError(result.error) } : result;
+export function encodeResult(result: RunResult): ResultData {
+  return result.kind === "failed" ? { kind: "failed", error: encodeError(result.error) } : result;
 }
 
-export function hearResult(said: SaidResult): RunResult {
-  return said.kind === "failed" ? { kind: "failed", error: hearError(said.error) } : said;
+export function decodeResult(said: ResultData): RunResult {
+  return said.kind === "failed" ? { kind: "failed", error: decodeError(said.error) } : said;
 }
 
-export function sayError(error: unknown): SaidError {
+export function encodeError(error: unknown): ErrorData {
   const message = messageOf(error);
   if (!(error instanceof RetinueError)) return { name: error instanceof Error ? error.name : "Error", message };
   const { hint } = error.details;
@@ -95,7 +95,7 @@ export function sayError(error: unknown): SaidError {
 const CLASSES = { Refused, Retryable, Misconfigured, Fatal, RunInterrupted } as const;
 
 /** The same error on the other side, without its stack. */
-export function hearError({ name, message, code, hint, retryAt }: SaidError): Error {
+export function decodeError({ name, message, code, hint, retryAt }: ErrorData): Error {
   if (code === undefined) return Object.assign(new Error(message), { name });
   const Class = isOwn(name) ? CLASSES[name] : Refused;
   return new Class(code, message, { ...(hint === undefined ? {} : { hint }), ...(retryAt === undefined ? {} : { retryAt }) });

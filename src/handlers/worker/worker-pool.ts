@@ -11,9 +11,9 @@ import { MINUTE } from "../../core/units.ts";
 import type { RunRequest } from "../../specialist/run-request.ts";
 import { RunInterrupted, type RunResult } from "../../specialist/run.ts";
 import type { Specialist } from "../../specialist/specialist.ts";
-import { Thread } from "./worker-thread.ts";
+import { WorkerThread } from "./worker-thread.ts";
 
-export interface IsolationOptions {
+export interface WorkerPoolOptions {
   readonly clock: Clock;
   readonly log: Logger;
   /** The JavaScript heap of each thread, in MiB. Default 128. */
@@ -22,7 +22,7 @@ export interface IsolationOptions {
   readonly idleMs?: number;
 }
 
-export interface Isolation {
+export interface WorkerPool {
   /** Throws `Misconfigured` (`isolate_needs_file`) for a specialist that no thread could load. */
   check(specialist: Specialist): void;
   /** What `runHandler` does, in a thread. As many threads run as handlings at once. */
@@ -37,14 +37,14 @@ const HEAP_MB = 128;
 /** Threads tried for one handling, where an earlier one still blocks the first. */
 const MAX_TRIES = 3;
 
-export function createIsolation(options: IsolationOptions): Isolation {
+export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
   return new Threads(options);
 }
 
-class Threads implements Isolation {
-  readonly #options: IsolationOptions;
-  readonly #threads = new Set<Thread>();
-  readonly #idleSince = new Map<Thread, number>();
+class Threads implements WorkerPool {
+  readonly #options: WorkerPoolOptions;
+  readonly #threads = new Set<WorkerThread>();
+  readonly #idleSince = new Map<WorkerThread, number>();
   /** Which loading of its file a specialist is: a changed definition is another value. */
   readonly #versions = new WeakMap<Specialist, number>();
   #lastVersion = 0;
@@ -52,7 +52,7 @@ class Threads implements Isolation {
   #sweep: Timer | undefined;
   #closed = false;
 
-  constructor(options: IsolationOptions) {
+  constructor(options: WorkerPoolOptions) {
     this.#options = options;
   }
 
@@ -103,7 +103,7 @@ class Threads implements Isolation {
   }
 
   /** An idle thread, rather one that has loaded the file already; else a new one. */
-  #take(file: string): Thread {
+  #take(file: string): WorkerThread {
     for (const thread of this.#threads) if (thread.over) this.#forget(thread);
     const idle = [...this.#idleSince.keys()];
     const thread = idle.find(({ files }) => files.has(file)) ?? idle[0] ?? this.#open();
@@ -111,20 +111,20 @@ class Threads implements Isolation {
     return thread;
   }
 
-  #open(): Thread {
+  #open(): WorkerThread {
     const { clock, log, heapMb = HEAP_MB } = this.#options;
-    const thread = new Thread({ clock, log, heapMb });
+    const thread = new WorkerThread({ clock, log, heapMb });
     this.#threads.add(thread);
     return thread;
   }
 
-  #free(thread: Thread): void {
+  #free(thread: WorkerThread): void {
     if (!thread.idle) return this.#forget(thread);
     this.#idleSince.set(thread, this.#options.clock.monotonic());
     this.#sweep ??= this.#options.clock.after(this.#idleMs, () => this.#sweepIdle());
   }
 
-  #forget(thread: Thread): void {
+  #forget(thread: WorkerThread): void {
     this.#threads.delete(thread);
     this.#idleSince.delete(thread);
   }

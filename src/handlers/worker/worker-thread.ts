@@ -7,7 +7,7 @@ import type { Logger } from "../../core/log.ts";
 import { SECOND } from "../../core/units.ts";
 import type { RunRequest } from "../../specialist/run-request.ts";
 import { RunInterrupted, type RunResult } from "../../specialist/run.ts";
-import { hearResult, sayError, type Ask, type FromWorker, type Question, type RunOrder, type ToWorker } from "./messages.ts";
+import { decodeResult, encodeError, type Ask, type FromWorker, type Question, type RunOrder, type ToWorker } from "./messages.ts";
 import type { WorkerStart } from "./worker.ts";
 
 export interface ThreadOptions {
@@ -40,7 +40,7 @@ interface Job {
 }
 
 /** Threads live until `end`, or until a handling ends them. */
-export class Thread {
+export class WorkerThread {
   readonly #options: ThreadOptions;
   readonly #worker: Worker;
   readonly #questions: MessagePort;
@@ -165,7 +165,7 @@ export class Thread {
       case "ask":
         return void this.#perform(job, said.ask, said.about);
       case "result":
-        return job.done(hearResult(said.result));
+        return job.done(decodeResult(said.result));
     }
   }
 
@@ -191,7 +191,7 @@ export class Thread {
       if (job?.order.run !== run) throw interrupted("run_over", "the handling is over").error;
       return { value: answerOf(job.request, about) };
     } catch (error) {
-      return { error: sayError(error) };
+      return { error: encodeError(error) };
     }
   }
 
@@ -234,7 +234,7 @@ async function answered<Value>(work: () => Promise<Value>) {
   try {
     return { value: await work() };
   } catch (error) {
-    return { error: sayError(error) };
+    return { error: encodeError(error) };
   }
 }
 

@@ -11,8 +11,8 @@ import type { OperationRules } from "../../specialist/operation-rules.ts";
 import { runHandler, RunInterrupted, type EventHandler } from "../../specialist/run.ts";
 import { createSpecialist, type Specialist } from "../../specialist/specialist.ts";
 import {
-  hearError,
-  sayResult,
+  decodeError,
+  encodeResult,
   type Answer,
   type Ask,
   type FromWorker,
@@ -61,7 +61,7 @@ async function perform(order: RunOrder): Promise<void> {
   if (handler === undefined) return tell({ say: "unloadable", run, reason: `its file has no handler for ${kind} any more` });
   tell({ say: "loaded", run });
   const result = await runHandler(handler, requestOf(order, abort.signal));
-  tell({ say: "result", run, result: sayResult(result) });
+  tell({ say: "result", run, result: encodeResult(result) });
 }
 
 /** The definition was checked when the runtime loaded it. Throws when its file cannot be loaded any more. */
@@ -133,7 +133,7 @@ function question<What extends Question["what"]>(about: Extract<Question, { read
   for (let got = receiveMessageOnPort(questions); got !== undefined; got = receiveMessageOnPort(questions)) {
     const said = got.message as { readonly number: number; readonly answer: Answer<QuestionAnswers[What]> };
     if (said.number !== number) continue;
-    if ("error" in said.answer) throw hearError(said.answer.error);
+    if ("error" in said.answer) throw decodeError(said.answer.error);
     return said.answer.value;
   }
   throw new Fatal("runtime_silent", `the runtime did not answer in ${ANSWER_MS} ms`);
@@ -170,7 +170,7 @@ function hear(said: ToWorker): void {
     case "answer": {
       const waiting = asked.get(said.ask);
       asked.delete(said.ask);
-      if ("error" in said.answer) waiting?.reject(hearError(said.answer.error));
+      if ("error" in said.answer) waiting?.reject(decodeError(said.answer.error));
       else waiting?.resolve(said.answer.value);
     }
   }

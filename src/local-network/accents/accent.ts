@@ -3,7 +3,7 @@ import type { EndpointSet } from "../../contract/operations.ts";
 import { isObject, parseJson, type Json, type JsonObject } from "../../core/json.ts";
 import type { NetworkReply } from "../server/exchange.ts";
 import type { Assumptions } from "../assumptions.ts";
-import type { About, Dialect, MakeDialect } from "../wire/wire.ts";
+import type { About, WireFormat, MakeWireFormat } from "../wire/wire.ts";
 import type { World } from "../world/world.ts";
 import { eventIn } from "./events.ts";
 import { exact, idsIn } from "./ids.ts";
@@ -16,7 +16,7 @@ import { drawVoice, yes, type Voice } from "./voice.ts";
 
 export interface Accent {
   readonly voice: Voice;
-  readonly dialects: { readonly [set in EndpointSet]: MakeDialect };
+  readonly dialects: { readonly [set in EndpointSet]: MakeWireFormat };
   readonly assume: Partial<Assumptions>;
   /** What its documentation would say of each operation: what no read can show. */
   readonly documented: { readonly [set in EndpointSet]: Speech };
@@ -33,7 +33,7 @@ export function accent(seed: number | string): Accent {
   };
 }
 
-function dialectIn(voice: Voice, set: EndpointSet, world: World): Dialect {
+function dialectIn(voice: Voice, set: EndpointSet, world: World): WireFormat {
   const ids = idsIn(voice.ids, voice.salt);
   const telling = tellingIn(world, voice, ids);
   // Deliveries are signed as they are written, so that their ids are texts.

@@ -5,23 +5,23 @@ import { sleep } from "../../core/clock.ts";
 import type { Clock } from "../../core/clock.ts";
 import { ConnectionLost } from "../server/exchange.ts";
 import type { NetworkReply, NetworkRequest } from "../server/exchange.ts";
-import type { Desk } from "../server/handle.ts";
-import type { FaultBook, Mishap } from "./network-faults.ts";
+import type { RequestHandler } from "../server/handle.ts";
+import type { FaultBook, Fault } from "./network-faults.ts";
 import { failedReply, limitedReply, redirectReply, spoil, stoppedReply } from "./fault-responses.ts";
 
 /** How long a 429 asks to wait, in seconds, where the fault does not say. */
 const DEFAULT_WAIT_S = 30;
 
-export interface MishapParts {
+export interface FaultDependencies {
   readonly clock: Clock;
-  readonly desk: Desk;
+  readonly desk: RequestHandler;
   readonly faults: FaultBook;
   /** Aborted when the network stops: what is late then never lands. */
   readonly stopped: AbortSignal;
 }
 
 /** Draws whether a mishap befalls the request, and answers accordingly. Rejects with `ConnectionLost`. */
-export async function answerWithFaults(parts: MishapParts, set: EndpointSet, request: NetworkRequest): Promise<NetworkReply> {
+export async function answerWithFaults(parts: FaultDependencies, set: EndpointSet, request: NetworkRequest): Promise<NetworkReply> {
   const { desk, faults } = parts;
   const operation = desk.operationOf(set, request);
   const agent = desk.whose(set, request)?.handle ?? "";
@@ -30,7 +30,7 @@ export async function answerWithFaults(parts: MishapParts, set: EndpointSet, req
   return mishap === undefined ? desk.process(set, request) : suffer(parts, set, request, mishap);
 }
 
-async function suffer(parts: MishapParts, set: EndpointSet, request: NetworkRequest, mishap: Mishap): Promise<NetworkReply> {
+async function suffer(parts: FaultDependencies, set: EndpointSet, request: NetworkRequest, mishap: Fault): Promise<NetworkReply> {
   const { clock, desk } = parts;
   switch (mishap.do) {
     case "delay-reply": {
@@ -67,12 +67,12 @@ async function suffer(parts: MishapParts, set: EndpointSet, request: NetworkRequ
 }
 
 /** Waits; rejects with `ConnectionLost` if the network stops meanwhile. */
-async function late({ clock, stopped }: MishapParts, ms: number): Promise<void> {
+async function late({ clock, stopped }: FaultDependencies, ms: number): Promise<void> {
   await sleep(clock, ms, stopped);
   if (stopped.aborted) throw new ConnectionLost("the network has stopped");
 }
 
-function landLater({ clock, desk, stopped }: MishapParts, set: EndpointSet, request: NetworkRequest, ms: number): void {
+function landLater({ clock, desk, stopped }: FaultDependencies, set: EndpointSet, request: NetworkRequest, ms: number): void {
   const giveUp = (): void => timer.cancel();
   const timer = clock.after(ms, () => {
     stopped.removeEventListener("abort", giveUp);

@@ -23,7 +23,7 @@ export type LimitDialect = (typeof LIMIT_DIALECTS)[number];
 export const SPOILT_BODIES = ["html", "truncated", "huge", "deep", "wrong-types", "empty", "garbage"] as const;
 export type SpoiltBody = (typeof SPOILT_BODIES)[number];
 
-export type Mishap =
+export type Fault =
   /** The effect is at once, the answer late. */
   | { readonly do: "delay-reply"; readonly ms: number }
   /** The request reaches the network late, even if its sender has given up by then. */
@@ -42,7 +42,7 @@ export type Mishap =
   /** 403 or 402 in the ways that services stop an account. */
   | { readonly do: "account"; readonly answer: "suspended" | "challenge" | "payment" };
 
-export type DeliveryMishap =
+export type DeliveryFault =
   | { readonly do: "late"; readonly ms: number }
   | { readonly do: "lost" }
   | { readonly do: "twice" }
@@ -61,7 +61,7 @@ export interface RequestMatch {
   readonly writes?: boolean;
 }
 
-export interface Fault<M> {
+export interface FaultRule<M> {
   readonly mishap: M;
   readonly match?: RequestMatch;
   /** From 0 to 1; 1 unless given. */
@@ -78,8 +78,8 @@ export interface FaultHandle {
 
 /** The network's mishaps, changed while it runs. The first fault that matches and is drawn befalls a request. */
 export interface Faults {
-  add(fault: Fault<Mishap>): FaultHandle;
-  addDelivery(fault: Fault<DeliveryMishap>): FaultHandle;
+  add(fault: FaultRule<Fault>): FaultHandle;
+  addDelivery(fault: FaultRule<DeliveryFault>): FaultHandle;
   clear(): void;
 }
 
@@ -92,14 +92,14 @@ export interface RequestTraits {
 
 export interface FaultBook extends Faults {
   readonly any: boolean;
-  draw(traits: RequestTraits): Mishap | undefined;
-  drawDelivery(agent: string, event: string): DeliveryMishap | undefined;
+  draw(traits: RequestTraits): Fault | undefined;
+  drawDelivery(agent: string, event: string): DeliveryFault | undefined;
 }
 
 /** `random` draws what a probability decides, so that a seed replays the same mishaps. */
 export function createFaults(random: Random): FaultBook {
-  const requests: Placed<Mishap>[] = [];
-  const deliveries: Placed<DeliveryMishap>[] = [];
+  const requests: Placed<Fault>[] = [];
+  const deliveries: Placed<DeliveryFault>[] = [];
   return {
     add: (fault) => place(requests, fault),
     addDelivery: (fault) => place(deliveries, fault),
@@ -121,11 +121,11 @@ export function createFaults(random: Random): FaultBook {
 }
 
 interface Placed<M> {
-  readonly fault: Fault<M>;
+  readonly fault: FaultRule<M>;
   hits: number;
 }
 
-function place<M>(faults: Placed<M>[], fault: Fault<M>): FaultHandle {
+function place<M>(faults: Placed<M>[], fault: FaultRule<M>): FaultHandle {
   const placed: Placed<M> = { fault, hits: 0 };
   faults.push(placed);
   return {

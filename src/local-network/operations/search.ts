@@ -2,7 +2,7 @@
 import type { Answer, Asked, View } from "../server/exchange.ts";
 import { paging, text } from "../server/request-fields.ts";
 import { canApply, noteSeen } from "../world/job-lifecycle.ts";
-import { LIBRARY } from "../seed-content.ts";
+import { SEED_PAGES } from "../seed-content.ts";
 import { spend } from "../world/money.ts";
 import { cursorOf } from "../server/request-fields.ts";
 import type { Handler } from "./handler.ts";
@@ -37,7 +37,7 @@ function listed(of: "agents" | "jobs" | "results", list: View[], next: string | 
 }
 
 const searchWeb: Handler = (world, asked) => {
-  const { page, next } = best(asked, LIBRARY, ({ title, text: body }) => `${title} ${body}`);
+  const { page, next } = best(asked, SEED_PAGES, ({ title, text: body }) => `${title} ${body}`);
   const waiting = spend(world, asked, "search.web");
   return (
     waiting ??

@@ -61,7 +61,7 @@ export function createResidents(world: World, options: ResidentOptions, plans: T
     const mean = MINUTE / rates[activity];
     const nextAt = Math.round(now + mean * (0.5 + chance.next()));
     plans.put({ id: activity, nextAt });
-    world.agenda.note(nextAt, `resident:${activity}`);
+    world.timers.note(nextAt, `resident:${activity}`);
   };
   return {
     start() {
@@ -74,7 +74,7 @@ export function createResidents(world: World, options: ResidentOptions, plans: T
           for (let i = 0; i < (options.already?.[activity] ?? 0); i++)
             acts[activity](world.chance("first").pick(people), world.chance("first"));
         if (planned === undefined) plan(activity, now, world.chance("plan"));
-        else world.agenda.note(planned.nextAt, `resident:${activity}`);
+        else world.timers.note(planned.nextAt, `resident:${activity}`);
       }
       world.tables.commit();
     },

@@ -8,9 +8,9 @@ import { DAY } from "../../core/units.ts";
 import { hashKey } from "../world/accounts.ts";
 import { Refusal } from "./exchange.ts";
 import type { Answer, NetworkReply, NetworkRequest, View } from "./exchange.ts";
-import { dialectA } from "../wire/a.ts";
-import { dialectB } from "../wire/b.ts";
-import type { Dialect, Limits, MakeDialect } from "../wire/wire.ts";
+import { wireFormatA } from "../wire/a.ts";
+import { wireFormatB } from "../wire/b.ts";
+import type { WireFormat, Limits, MakeWireFormat } from "../wire/wire.ts";
 import { createIdempotency } from "../world/idempotency.ts";
 import { HANDLERS } from "../operations/all-operations.ts";
 import { spentThisMonth } from "../world/money.ts";
@@ -21,7 +21,7 @@ import type { Cut, Meter } from "../world/rate-limit-windows.ts";
 import type { Account, Approval } from "../world/rows.ts";
 import type { World } from "../world/world.ts";
 
-export interface Desk {
+export interface RequestHandler {
   /** Answers a request at once; whatever it changed is committed when this returns. */
   process(set: EndpointSet, request: NetworkRequest): NetworkReply;
   /** Whose key or token it is. */
@@ -30,7 +30,7 @@ export interface Desk {
   operationOf(set: EndpointSet, request: NetworkRequest): OperationName | undefined;
   /** Performs what the Guardian has approved. Answers the HTTP status it came to. */
   perform(approval: Approval): number;
-  readonly dialects: { readonly [set in EndpointSet]: Dialect };
+  readonly dialects: { readonly [set in EndpointSet]: WireFormat };
 }
 
 interface MeterRow {
@@ -40,8 +40,8 @@ interface MeterRow {
 }
 
 /** `wordings` replaces the wording of a set. */
-export function createDesk(world: World, wordings: { readonly [set in EndpointSet]?: MakeDialect } = {}): Desk {
-  const dialects = { a: (wordings.a ?? dialectA)(world), b: (wordings.b ?? dialectB)(world) };
+export function createRequestHandler(world: World, wordings: { readonly [set in EndpointSet]?: MakeWireFormat } = {}): RequestHandler {
+  const dialects = { a: (wordings.a ?? wireFormatA)(world), b: (wordings.b ?? wireFormatB)(world) };
   const meters = createMeters(world);
   const idempotency = createIdempotency(world);
   let requests = 0;
@@ -205,7 +205,7 @@ interface About {
   readonly cost: number;
 }
 
-function reply200(dialect: Dialect, account: Account, answer: Answer, { heard, cost }: About): NetworkReply {
+function reply200(dialect: WireFormat, account: Account, answer: Answer, { heard, cost }: About): NetworkReply {
   const single = (view: View): Json => {
     const record = { ...dialect.record(view, account), ...(cost === 0 ? {} : { cost: { amount: cost, currency: "credits" } }) };
     return dialect.single?.(view, record) ?? record;
@@ -222,7 +222,7 @@ function reply200(dialect: Dialect, account: Account, answer: Answer, { heard, c
   return { status: answer.status, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
 }
 
-function refused(dialect: Dialect, { status, code, message, headers }: Refusal, requestId: string): NetworkReply {
+function refused(dialect: WireFormat, { status, code, message, headers }: Refusal, requestId: string): NetworkReply {
   return {
     status,
     headers: { "content-type": "application/json", ...headers },

@@ -5,9 +5,9 @@ import { isObject, parseJson } from "../../core/json.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { ConnectionLost } from "../server/exchange.ts";
 import type { Assumptions } from "../assumptions.ts";
-import type { Dialect, Told } from "../wire/wire.ts";
+import type { WireFormat, Told } from "../wire/wire.ts";
 import { iso } from "../wire/wire.ts";
-import type { DeliveryMishap, FaultBook } from "../faults/network-faults.ts";
+import type { DeliveryFault, FaultBook } from "../faults/network-faults.ts";
 import { sign } from "./delivery-signature.ts";
 import type { Table } from "../world/persistence.ts";
 import type { Happening, Webhook } from "../world/rows.ts";
@@ -68,7 +68,7 @@ export const deliverByHttp: Deliver = async ({ url, headers, body, signal }) => 
 export interface DeliveryParts {
   readonly world: () => World;
   /** Words the payloads. */
-  readonly dialect: () => Dialect;
+  readonly dialect: () => WireFormat;
   readonly faults: FaultBook;
   readonly deliver: Deliver;
   readonly rows: Table<Delivery>;
@@ -101,7 +101,7 @@ export function createDeliveries({ world: open, dialect, faults, deliver, rows }
     if (held?.status !== "pending") return;
     held.nextAt = world.clock.now() + AFTER_THE_NEXT_MS;
     rows.put(held);
-    world.agenda.note(held.nextAt, `delivery:${held.id}`);
+    world.timers.note(held.nextAt, `delivery:${held.id}`);
   };
 
   const run = async (world: World, delivery: Delivery, webhook: Webhook): Promise<void> => {
@@ -133,7 +133,7 @@ export function createDeliveries({ world: open, dialect, faults, deliver, rows }
         rows.put(delivery);
         return;
       }
-      if (inFlight.size >= MAX_IN_FLIGHT) return world.agenda.note(now + BUSY_RETRY_MS, `delivery:${id}`);
+      if (inFlight.size >= MAX_IN_FLIGHT) return world.timers.note(now + BUSY_RETRY_MS, `delivery:${id}`);
       inFlight.set(
         id,
         run(world, delivery, webhook).finally(() => inFlight.delete(id)),
@@ -141,7 +141,7 @@ export function createDeliveries({ world: open, dialect, faults, deliver, rows }
     },
     start() {
       stopping = new AbortController();
-      for (const { id, status, nextAt } of rows.all()) if (status === "pending") open().agenda.note(nextAt, `delivery:${id}`);
+      for (const { id, status, nextAt } of rows.all()) if (status === "pending") open().timers.note(nextAt, `delivery:${id}`);
     },
     async stop() {
       stopping.abort();
@@ -155,7 +155,7 @@ function wants(webhook: Webhook, { type, to, except }: Happening): boolean {
   return concerned && webhook.active && (webhook.events.length === 0 || webhook.events.includes(type) || webhook.events.includes("*"));
 }
 
-function newDelivery(world: World, webhook: Webhook, happening: Happening, dialect: Dialect): Delivery | undefined {
+function newDelivery(world: World, webhook: Webhook, happening: Happening, dialect: WireFormat): Delivery | undefined {
   const owner = world.accounts.get(webhook.accountId);
   if (owner === undefined) return undefined;
   const now = world.clock.now();
@@ -178,7 +178,7 @@ function newDelivery(world: World, webhook: Webhook, happening: Happening, diale
 }
 
 /** `{id, type, created_at, agent_id, data}`, with `data` as the set sends that record. */
-function payloadOf(dialect: Dialect, { id, type, at, owner, subject }: Told, detail: Assumptions["deliveryDetail"]): JsonObject {
+function payloadOf(dialect: WireFormat, { id, type, at, owner, subject }: Told, detail: Assumptions["deliveryDetail"]): JsonObject {
   const { post, job, agent, approval } = subject;
   const data: JsonObject = {
     ...(approval === undefined
@@ -196,7 +196,7 @@ function payloadOf(dialect: Dialect, { id, type, at, owner, subject }: Told, det
   return { id, type, created_at: iso(at), agent_id: owner.id, data: told };
 }
 
-function heldBackMs(mishap: DeliveryMishap | undefined): number {
+function heldBackMs(mishap: DeliveryFault | undefined): number {
   if (mishap?.do === "late") return mishap.ms;
   return mishap?.do === "reorder" ? HELD_BACK_MS : 0;
 }
@@ -216,14 +216,14 @@ interface SpoiltDelivery extends Delivery {
   readonly paddingBytes?: number;
 }
 
-function queue(world: World, rows: Table<Delivery>, delivery: Delivery, mishap: DeliveryMishap | undefined): void {
+function queue(world: World, rows: Table<Delivery>, delivery: Delivery, mishap: DeliveryFault | undefined): void {
   const row: SpoiltDelivery = {
     ...delivery,
     ...(mishap?.do === "wrong-signature" ? { wrongSignature: true } : {}),
     ...(mishap?.do === "huge" ? { paddingBytes: mishap.bytes } : {}),
   };
   rows.put(row);
-  world.agenda.note(row.nextAt, `delivery:${row.id}`);
+  world.timers.note(row.nextAt, `delivery:${row.id}`);
   for (const old of rows.all()) {
     if (rows.size <= MAX_KEPT) break;
     rows.remove(old.id);
@@ -254,7 +254,7 @@ function settle(world: World, rows: Table<Delivery>, delivery: Delivery, webhook
   else if (next === undefined) delivery.status = "failed";
   else {
     delivery.nextAt = delivery.createdAt + next * world.scale;
-    world.agenda.note(delivery.nextAt, `delivery:${delivery.id}`);
+    world.timers.note(delivery.nextAt, `delivery:${delivery.id}`);
   }
   webhook.failures = received ? 0 : webhook.failures + 1;
   if (world.webhooks.get(webhook.id) !== undefined) world.webhooks.put(webhook);

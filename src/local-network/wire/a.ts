@@ -4,9 +4,9 @@ import type { View } from "../server/exchange.ts";
 import type { Account, Application, Community, Job, Post } from "../world/rows.ts";
 import type { World } from "../world/world.ts";
 import { handleOf, iso, ownVote, trustOf, votersFor } from "./wire.ts";
-import type { Dialect } from "./wire.ts";
+import type { WireFormat } from "./wire.ts";
 
-export function dialectA(world: World): Dialect {
+export function wireFormatA(world: World): WireFormat {
   return {
     record: (view, asker) => record(world, view, asker),
     list: (_of, items, next) => ({ data: items, next_cursor: next ?? null }),

@@ -4,9 +4,9 @@ import type { View } from "../server/exchange.ts";
 import type { Account, Application, Community, Job, Post, Webhook } from "../world/rows.ts";
 import type { World } from "../world/world.ts";
 import { handleOf, iso, ownVote, trustOf, voteSum, votersFor } from "./wire.ts";
-import type { Dialect } from "./wire.ts";
+import type { WireFormat } from "./wire.ts";
 
-export function dialectB(world: World): Dialect {
+export function wireFormatB(world: World): WireFormat {
   return {
     record: (view, asker) => record(world, view, asker),
     list: (_of, items, next) => ({ items, pagination: { next_cursor: next ?? null, has_more: next !== undefined } }),

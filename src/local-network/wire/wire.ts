@@ -7,7 +7,7 @@ import type { WindowState } from "../world/rate-limit-windows.ts";
 import type { World } from "../world/world.ts";
 
 /** What a dialect leaves out is said and heard as the set itself would. */
-export interface Dialect {
+export interface WireFormat {
   /** One record, as the asking account sees it. */
   record(view: View, asker: Account): JsonObject;
   /** `asked` is the request as it came. */
@@ -50,7 +50,7 @@ export interface Told {
   readonly subject: Happening["subject"];
 }
 
-export type MakeDialect = (world: World) => Dialect;
+export type MakeWireFormat = (world: World) => WireFormat;
 
 /** Replies sent along with one post. */
 export const MAX_REPLIES_SENT = 200;

@@ -215,7 +215,7 @@ export function noteSeen(world: World, account: Account, jobs: readonly Job[]): 
 function setDue(world: World, job: Job, step: "assign" | "review" | "pay" | "expire" | undefined, at = 0): void {
   job.due = step === undefined ? undefined : { at, step };
   world.jobs.put(job);
-  if (step !== undefined) world.agenda.note(at, `job:${job.id}`);
+  if (step !== undefined) world.timers.note(at, `job:${job.id}`);
 }
 
 /** A wait between two lengths in seconds, scaled. */

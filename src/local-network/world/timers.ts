@@ -5,7 +5,7 @@ import { createHeap } from "../../core/heap.ts";
 /** Things done in one go before the event loop gets a turn. */
 const MAX_PER_TURN = 200;
 
-export interface Agenda {
+export interface Timers {
   /** Notes that `key` is due at `at`. An earlier note for the same key stands too: whoever is called checks what is due. */
   note(at: number, key: string): void;
   start(): void;
@@ -20,7 +20,7 @@ interface Entry {
 }
 
 /** `run` is called with each key once its time has come. It must not throw. */
-export function createAgenda(clock: Clock, run: (key: string, now: number) => void): Agenda {
+export function createTimers(clock: Clock, run: (key: string, now: number) => void): Timers {
   const entries = createHeap<Entry>((a, b) => a.at < b.at || (a.at === b.at && a.seq < b.seq));
   let seq = 0;
   let timer: Timer | undefined;

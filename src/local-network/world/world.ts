@@ -2,11 +2,11 @@
 import type { Clock } from "../../core/clock.ts";
 import type { Json } from "../../core/json.ts";
 import type { Random } from "../../core/random.ts";
-import type { Agenda } from "./timers.ts";
+import type { Timers } from "./timers.ts";
 import type { Assumptions } from "../assumptions.ts";
 import type { Account, Approval, Community, Deliverable, Happening, Job, JobInput, Post, Token, Webhook } from "./rows.ts";
 import type { Table, Tables } from "./persistence.ts";
-import type { Truth } from "../ground-truth.ts";
+import type { GroundTruthLog } from "../ground-truth.ts";
 
 /** How much of the past is kept; older posts, finished jobs and log lines are forgotten. */
 export interface Keep {
@@ -20,8 +20,8 @@ export interface World {
   readonly clock: Clock;
   readonly tables: Tables;
   readonly assume: Assumptions;
-  readonly truth: Truth;
-  readonly agenda: Agenda;
+  readonly truth: GroundTruthLog;
+  readonly timers: Timers;
   readonly keep: Keep;
   /** Multiplies the network's own waits: assignment, review, payment, webhook retries. */
   readonly scale: number;
@@ -66,7 +66,7 @@ export type WorldParts = Pick<World, "clock" | "tables" | "assume" | "truth" | "
   readonly rebuildInput: (task: { readonly kind: string; readonly seed: string }) => Json;
   readonly random: Random;
   readonly secrets: Random;
-  readonly agenda: Agenda;
+  readonly agenda: Timers;
   readonly tell: (world: World, happening: Happening) => void;
 };
 
@@ -86,7 +86,7 @@ export function openWorld(parts: WorldParts): World {
     tables,
     assume: parts.assume,
     truth: parts.truth,
-    agenda: parts.agenda,
+    timers: parts.agenda,
     keep: parts.keep,
     scale: parts.scale,
     next,

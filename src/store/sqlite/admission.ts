@@ -8,15 +8,15 @@ import { JUMP_MS } from "../../limits/ledger-clock.ts";
 import type { Recovered } from "../store.ts";
 import type { Commits } from "./commits.ts";
 import { createPullIn } from "./due-dates.ts";
-import type { GuardianTable } from "./controls.ts";
-import { createOwed } from "./obligations.ts";
+import type { ControlTable } from "./controls.ts";
+import { createObligations } from "./obligations.ts";
 import type { QuotaTable } from "./quota.ts";
 import type { Redating } from "./clock-redating.ts";
 import type { SpendingTable } from "./spending.ts";
 import type { ApplyChange } from "./outbox.ts";
 import { RESTORED_CODE, RESTORED_MESSAGE, type RestoredTable } from "./restore-detection.ts";
 import { maybeNumber, numberOf, textOf } from "./rows.ts";
-import type { Admission, AdmissionStore, Admit, Decide, Settlement } from "../admission.ts";
+import type { Admission, AdmissionStore, Admit, Decide, Completion } from "../admission.ts";
 
 /** No request is under way longer than this. */
 const LONGEST_REQUEST_MS = HOUR;
@@ -25,7 +25,7 @@ export interface AdmissionTables {
   readonly quota: QuotaTable;
   readonly redating: Redating;
   readonly spending: SpendingTable;
-  readonly guardian: GuardianTable;
+  readonly guardian: ControlTable;
   readonly applyChange: ApplyChange;
 }
 
@@ -78,7 +78,7 @@ export function createAdmission(db: DatabaseSync, commits: Commits, tables: Admi
     };
   };
 
-  const settle = (settlement: Settlement): void => {
+  const settle = (settlement: Completion): void => {
     const { attempt, outcome, status, note, now, intent, heard } = settlement;
     if (heard !== undefined) redating.heed(heard, now);
     else if (settlement.end.ending === "answered") redating.believe(now);
@@ -91,7 +91,7 @@ export function createAdmission(db: DatabaseSync, commits: Commits, tables: Admi
     admit: (wanted, decide) => commits.hard(() => admit(wanted, decide)),
     explain: (wanted, decide) => commits.soft(() => decide(viewOf(wanted))),
     // A settlement that a power cut takes leaves its attempt open: counted, and in doubt.
-    settle: (settlement) => commits.soft(() => settle(settlement)),
+    complete: (settlement) => commits.soft(() => settle(settlement)),
   };
 }
 
@@ -100,7 +100,7 @@ function createView(db: DatabaseSync, { quota, spending, guardian }: AdmissionTa
   const conflict = db.prepare(
     "SELECT id, coalesce(sent_at, created_at) AS since FROM intent WHERE conflict_key = ? AND state IN ('sending', 'in_doubt') AND seq <> ? LIMIT 1",
   );
-  const owed = createOwed(db);
+  const owed = createObligations(db);
   const uses = createOwnUses(db);
   return ({ request, intent, now: asked, known }) => {
     const now = quota.passTime(asked);

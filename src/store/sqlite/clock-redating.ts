@@ -3,15 +3,15 @@
  * The caller owns the transaction.
  */
 import type { DatabaseSync } from "node:sqlite";
-import type { Ahead, Heard, Misdated } from "../../limits/ledger-clock.ts";
-import { createMeta } from "./metadata.ts";
+import type { Ahead, ObservedTime, Misdated } from "../../limits/ledger-clock.ts";
+import { createMetadata } from "./metadata.ts";
 import type { QuotaTable } from "./quota.ts";
 
 const KEPT_AS = "ledger_behind";
 
 export interface Redating {
   /** Before anything is counted at `now`. */
-  heed(heard: Heard, now: number): void;
+  heed(heard: ObservedTime, now: number): void;
   /** An answer has come that tells no time: nothing will be known of how long nothing ran, so the clock is believed. */
   believe(now: number): void;
   /** At start: the clock may have been set right while nothing ran. */
@@ -19,7 +19,7 @@ export interface Redating {
 }
 
 export function createRedating(db: DatabaseSync, quota: QuotaTable): Redating {
-  const meta = createMeta(db);
+  const meta = createMetadata(db);
   const attempts = db.prepare(`
     UPDATE attempt SET started_at = min(started_at + :ms, :now), deadline_at = min(deadline_at + :ms, :now), ended_at = min(ended_at + :ms, :now)
     WHERE ended_at >= :since`);

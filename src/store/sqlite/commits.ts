@@ -51,7 +51,7 @@ export class Commits {
   /** The end of this turn is waited for. */
   #ending = false;
   /** The fsync that is due was put off by a turn. */
-  #putOff = false;
+  #deferred = false;
   #lost: Fatal | undefined;
 
   constructor(db: DatabaseSync, options: CommitsOptions) {
@@ -109,8 +109,8 @@ export class Commits {
     this.#commit();
     if (this.#unsynced.length === 0 || this.#options.sync === undefined) return;
     // What those do next shares this fsync: for most it is the request that their event asks for.
-    this.#putOff = freed && !this.#putOff;
-    if (this.#putOff) this.#atEndOfTurn();
+    this.#deferred = freed && !this.#deferred;
+    if (this.#deferred) this.#atEndOfTurn();
     else void this.#sync(this.#options.sync);
   }
 

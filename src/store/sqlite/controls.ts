@@ -14,7 +14,7 @@ export interface Answer {
   readonly expiresAt?: number;
 }
 
-export class GuardianTable {
+export class ControlTable {
   readonly #sql: ReturnType<typeof statements>;
   #known: Map<string, Stop> | undefined;
 

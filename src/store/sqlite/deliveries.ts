@@ -7,9 +7,9 @@ import { asHandle, type Handle } from "../../core/ids.ts";
 import { parseJson } from "../../core/json.ts";
 import type { Commits } from "./commits.ts";
 import type { InsertEvent } from "./inbox.ts";
-import { createLeftovers, type Leftovers } from "./unhandled-deliveries.ts";
+import { createUnhandledDeliveries, type UnhandledDeliveries } from "./unhandled-deliveries.ts";
 import { bytesOf, maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
-import type { DeliveryArrival, DeliveryEnd, DeliveryStore, KeptHealth, Nudge, StoredDelivery } from "../deliveries.ts";
+import type { DeliveryArrival, DeliveryEnd, DeliveryStore, StoredCoverage, Nudge, StoredDelivery } from "../deliveries.ts";
 
 /** Senders are known to repeat for up to four days; ten times that keeps identities well past it. */
 export const DELIVERIES_KEPT_MS = 40 * DAY;
@@ -44,7 +44,7 @@ export function createDeliveries(db: DatabaseSync, commits: Commits, insertEvent
     `DELETE FROM delivery WHERE seq IN (SELECT seq FROM delivery WHERE done_at IS NOT NULL AND done_at < ? LIMIT ${PRUNE_BATCH})`,
   );
   const backlog = createBacklog(db);
-  const leftovers = createLeftovers(db);
+  const leftovers = createUnhandledDeliveries(db);
   const nudge = createNudge(db);
   const workOn = createWorkOn(db, insertEvent, nudge);
   const arrivals = createArrivals(db, { backlog, leftovers, workOn });
@@ -99,7 +99,7 @@ type WorkOn = (specialist: Handle, end: Omit<DeliveryEnd, "seq" | "specialist">,
 
 interface ArrivalParts {
   readonly backlog: Backlog;
-  readonly leftovers: Leftovers;
+  readonly leftovers: UnhandledDeliveries;
   readonly workOn: WorkOn;
 }
 
@@ -232,7 +232,7 @@ function createHealth(db: DatabaseSync, commits: Commits): Pick<DeliveryStore, "
   };
 }
 
-function readHealth(row: Row): KeptHealth {
+function readHealth(row: Row): StoredCoverage {
   const kinds = parseJson(textOf(row, "kinds"));
   return {
     told: numberOf(row, "told"),

@@ -7,9 +7,9 @@ import type { DatabaseSync } from "node:sqlite";
 import { UNDATED } from "../../outbox/intent.ts";
 import { IS_SCHEDULE } from "./sources.ts";
 
-export type PullIn = (backMs: number, now: number) => void;
+export type PullInDueDates = (backMs: number, now: number) => void;
 
-export function createPullIn(db: DatabaseSync): PullIn {
+export function createPullIn(db: DatabaseSync): PullInDueDates {
   const waits = [
     ["source", "due_at", `NOT ${IS_SCHEDULE}`],
     ["watch", "due_at", "TRUE"],

@@ -6,31 +6,27 @@ import { liveBudget } from "../../limits/poll-budget.ts";
 import { quotaUse } from "../../limits/quota.ts";
 import { scopeOf } from "../../limits/spending.ts";
 import type { Commits } from "./commits.ts";
-import type { GuardianTable } from "./controls.ts";
-import { createOwed } from "./obligations.ts";
+import type { ControlTable } from "./controls.ts";
+import { createObligations } from "./obligations.ts";
 import type { QuotaTable } from "./quota.ts";
 import type { SpendingTable } from "./spending.ts";
 import { createPayable, type ApplyChange } from "./outbox.ts";
 import { maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
-import type { GuardianStore, OpenAttempt } from "../controls.ts";
+import type { ControlStore, OpenAttempt } from "../controls.ts";
 
-export interface GuardianTables {
+export interface KeyTables {
   readonly quota: QuotaTable;
   readonly spending: SpendingTable;
-  readonly guardian: GuardianTable;
+  readonly guardian: ControlTable;
   readonly applyChange: ApplyChange;
 }
 
-export function createGuardian(
-  db: DatabaseSync,
-  commits: Commits,
-  { quota, spending, guardian, applyChange }: GuardianTables,
-): GuardianStore {
+export function createKeyTables(db: DatabaseSync, commits: Commits, { quota, spending, guardian, applyChange }: KeyTables): ControlStore {
   const key = db.prepare("SELECT key_id FROM specialist WHERE handle = ?");
   const saveKey = db.prepare(`
     INSERT INTO specialist (handle, key_id, updated_at) VALUES (?1, ?2, ?3)
     ON CONFLICT (handle) DO UPDATE SET key_id = ?2, updated_at = ?3`);
-  const owed = createOwed(db);
+  const owed = createObligations(db);
   const registered = db.prepare("SELECT 1 FROM quota_key WHERE key_id = ?");
   const open = db.prepare(`
     SELECT a.seq, a.specialist, key_id, intent_seq, a.operation, a.target, a.lane, weight, started_at, deadline_at, i.id AS intent
@@ -78,7 +74,7 @@ export function createGuardian(
     lift: (kind, scope) => commits.hard(() => guardian.lift(kind, scope)),
     stops: async () => ({ halts: guardian.stops("halt"), pauses: guardian.stops("pause") }),
     frozen: async () => spending.frozen(),
-    thaw: (scope, word, now) =>
+    unfreeze: (scope, word, now) =>
       commits.hard(() => {
         const currencies = spending.thaw(scope, word, now);
         if (currencies.length > 0) payable("spend_frozen", now);
@@ -92,8 +88,8 @@ export function createGuardian(
 function createApprovals(
   db: DatabaseSync,
   commits: Commits,
-  { guardian, applyChange }: Pick<GuardianTables, "guardian" | "applyChange">,
-): Pick<GuardianStore, "openApprovals" | "decideApproval"> {
+  { guardian, applyChange }: Pick<KeyTables, "guardian" | "applyChange">,
+): Pick<ControlStore, "openApprovals" | "decideApproval"> {
   const proposed = db.prepare("SELECT seq FROM intent WHERE id = ? AND state = 'proposed'");
   const handles = db.prepare("SELECT DISTINCT specialist FROM approval WHERE state = 'asked'");
   const decide = (intent: IntentId, approve: boolean, reason: string | undefined, now: number): boolean => {

@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { isObject, parseJson, type JsonObject } from "../../core/json.ts";
 import { textOf } from "./rows.ts";
 
-export interface Meta {
+export interface Metadata {
   get(name: string): string | undefined;
   /** Empty where there is nothing, or nothing that can be read. */
   getObject(name: string): JsonObject;
@@ -11,7 +11,7 @@ export interface Meta {
   remove(name: string): void;
 }
 
-export function createMeta(db: DatabaseSync): Meta {
+export function createMetadata(db: DatabaseSync): Metadata {
   const read = db.prepare("SELECT value FROM meta WHERE name = ?");
   const write = db.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)");
   const drop = db.prepare("DELETE FROM meta WHERE name = ?");

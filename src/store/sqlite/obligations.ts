@@ -8,9 +8,9 @@ import { numberOf } from "./rows.ts";
 const ABANDONED_MS = 30 * DAY;
 
 /** How many obligations share the calls that one key sets aside, whichever of its specialists took them on. */
-export type Owed = (key: KeyId, now: number) => number;
+export type Obligations = (key: KeyId, now: number) => number;
 
-export function createOwed(db: DatabaseSync): Owed {
+export function createObligations(db: DatabaseSync): Obligations {
   const count = db.prepare(`
     SELECT (
       SELECT count(*) FROM specialist AS s INDEXED BY specialist_key CROSS JOIN watch AS w INDEXED BY watch_owed ON w.specialist = s.handle

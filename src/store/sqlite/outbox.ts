@@ -4,7 +4,7 @@ import { LANES, type Effect, type Lane } from "../../contract/operations.ts";
 import { Fatal } from "../../core/errors.ts";
 import { asHandle, asIntentId } from "../../core/ids.ts";
 import { UNDATED, type Intent, type IntentState } from "../../outbox/intent.ts";
-import type { Settlement } from "../../limits/spending.ts";
+import type { Capture } from "../../limits/spending.ts";
 import type { Commits } from "./commits.ts";
 import type { InsertEvent } from "./inbox.ts";
 import type { SpendingTable } from "./spending.ts";
@@ -89,7 +89,7 @@ export function createApplyChange(db: DatabaseSync, { spending, insertEvent, wri
   const payable = createPayable(db);
   const dependants = db.prepare("SELECT seq FROM intent WHERE target_intent = ? AND state IN ('proposed', 'ready')");
   /** What waits for room under a cap looks again. */
-  const freed = (settled: Settlement | undefined, now: number): void => {
+  const freed = (settled: Capture | undefined, now: number): void => {
     if (settled !== undefined && settled.posted < settled.released) payable("spend_cap", now);
   };
 
@@ -178,9 +178,9 @@ export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: Ap
     async claimedRefs({ specialist, operation }, refs) {
       return new Set(claimed.all(specialist, operation, JSON.stringify(refs)).map((row) => textOf(row, "created_ref")));
     },
-    intentsAlike: createIntentsAlike(db),
+    similarIntents: createIntentsAlike(db),
     unansweredAttempts: async (seq) => numberOf(unanswered.get(seq) ?? {}, "n"),
-    undate: (seq) => commits.soft(() => void undate.run(seq)),
+    forgetSentAt: (seq) => commits.soft(() => void undate.run(seq)),
     async loadProof(keyId, operation) {
       const row = proof.get(keyId, operation);
       if (row === undefined) return { proven: false, found: 0, missed: 0, latenessMs: 0 };
@@ -196,7 +196,7 @@ export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: Ap
   };
 }
 
-function createIntentsAlike(db: DatabaseSync): OutboxStore["intentsAlike"] {
+function createIntentsAlike(db: DatabaseSync): OutboxStore["similarIntents"] {
   const textHash = db.prepare("SELECT text_hash FROM intent WHERE seq = ?");
   const requests = db.prepare("SELECT min(seq) AS first, max(seq) AS last FROM attempt WHERE intent_seq = ?");
   const alike = (where: string): StatementSync =>

@@ -10,7 +10,7 @@ import { HOUR, SECOND } from "../../core/units.ts";
 import { addToCell, cellAt, listCells, WINDOWS, WINDOW_SHAPES, type WindowName } from "../../limits/window-cells.ts";
 import { believeDownwards } from "../../limits/server-hints.ts";
 import { DEFAULT_FLOORS, type LaneFloors } from "../../limits/lanes.ts";
-import { contented, park, type Parked } from "../../limits/cooldown.ts";
+import { clearCooldown, startCooldown, type Cooldown } from "../../limits/cooldown.ts";
 import {
   changeLimits,
   charge,
@@ -19,7 +19,7 @@ import {
   quotaUse,
   recover,
   refund,
-  settle,
+  completeAttempt,
   type CellDelta,
   type QuotaState,
 } from "../../limits/quota.ts";
@@ -43,7 +43,7 @@ interface Cached {
 
 export interface Ended {
   /** What a 429 did to the key. */
-  readonly parked: Parked | undefined;
+  readonly parked: Cooldown | undefined;
   /** Calls of somebody else that the server's headers gave away. */
   readonly foreign: number;
 }
@@ -105,7 +105,7 @@ export class QuotaTable {
     }
     if (!known) charge(state, now, end.lane, end.cost);
     const ending = end.ending === "lost" ? ({ answered: false, deadlineAt: end.deadlineAt } as const) : ({ answered: true } as const);
-    this.#save(end.key, settle(state, now, end.lane, end.cost, ending, this.#options.lateLandingMs));
+    this.#save(end.key, completeAttempt(state, now, end.lane, end.cost, ending, this.#options.lateLandingMs));
     if (now - entry.prunedAt > OWN_PRUNE_MS) {
       if (entry.prunedAt > 0) this.#pruneKey(end.key, now);
       entry.prunedAt = now;
@@ -115,11 +115,11 @@ export class QuotaTable {
 
   /** What the answer said of the key's limits. */
   #heed(end: AttemptEnd, state: QuotaState, now: number): Ended {
-    let parked: Parked | undefined;
+    let parked: Cooldown | undefined;
     if (end.ending === "limited") {
-      parked = park(state, now, { retryAfterMs: end.retryAfterMs, admittedAt: end.admittedAt }, this.#options.random);
+      parked = startCooldown(state, now, { retryAfterMs: end.retryAfterMs, admittedAt: end.admittedAt }, this.#options.random);
       if (parked.changed) this.#savePark(end.key, state);
-    } else if (end.ending === "answered" && contented(state, end.admittedAt)) this.#savePark(end.key, state);
+    } else if (end.ending === "answered" && clearCooldown(state, end.admittedAt)) this.#savePark(end.key, state);
     let foreign = 0;
     for (const delta of end.hints === undefined ? [] : believeDownwards(state, now, end.hints)) {
       this.#sql.addOne.run(end.key, SPAN[delta.window], delta.cell, delta.slot, delta.count);
@@ -299,7 +299,7 @@ export class QuotaTable {
     let looked = 0;
     for (const [key, entry] of this.#cache) {
       this.#cache.delete(key);
-      if (entry.state.flying === 0 || ++looked > 16) return;
+      if (entry.state.inFlightTotal === 0 || ++looked > 16) return;
       this.#cache.set(key, entry);
     }
   }
@@ -313,7 +313,7 @@ export class QuotaTable {
     state.parkedAt = Number(row["parked_at"]) + heldMs;
     state.parkedUntil = Number(row["parked_until"]) + heldMs;
     state.parkReason = String(row["park_reason"]);
-    state.strikes = Number(row["strikes"]);
+    state.consecutive429s = Number(row["strikes"]);
     state.seenMs = this.seenAt();
     for (const row of this.#sql.cells.iterate(key)) {
       const cells = row["span"] === SPAN.hour ? state.hour : state.day;
@@ -328,7 +328,7 @@ export class QuotaTable {
   }
 
   #savePark(key: KeyId, state: QuotaState): void {
-    this.#sql.park.run(state.parkedAt, state.parkedUntil, state.parkReason, state.strikes, key);
+    this.#sql.park.run(state.parkedAt, state.parkedUntil, state.parkReason, state.consecutive429s, key);
   }
 
   #pruneKey(key: string, now: number): number {

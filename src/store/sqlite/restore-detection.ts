@@ -10,12 +10,12 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { isObject } from "../../core/json.ts";
 import { DAY, MINUTE } from "../../core/units.ts";
 import { syncFolder } from "./database.ts";
-import { createMeta, type Meta } from "./metadata.ts";
+import { createMetadata, type Metadata } from "./metadata.ts";
 import { jsonOf, textOf } from "./rows.ts";
 import { SCHEDULE_PREFIX } from "../../contract/event-kinds.ts";
 
 /** What was done in between is unknown. */
-export interface Restored {
+export interface RestoreDetection {
   /** When the copy was made, at the earliest. */
   readonly from: number;
   /** When it was put to work. */
@@ -39,7 +39,7 @@ export const RESTORED_MESSAGE = "the store was put back from a copy: this may ha
 export function markCopy(file: string, now: number): void {
   const copy = new DatabaseSync(file);
   try {
-    createMeta(copy).set(COPIED_AT, String(now));
+    createMetadata(copy).set(COPIED_AT, String(now));
     copy.exec("PRAGMA journal_mode = DELETE"); // one file, without a log beside it
   } finally {
     copy.close();
@@ -48,21 +48,21 @@ export function markCopy(file: string, now: number): void {
 
 /** The store's own knowledge of whether it is a copy that was put back. */
 export class RestoredTable {
-  readonly #meta: Meta;
+  readonly #meta: Metadata;
   readonly #event: StatementSync;
   readonly #markFile: string | undefined;
-  #known: Restored | undefined;
+  #known: RestoreDetection | undefined;
   #read = false;
 
   /** `path` is the store's file; without one there are no copies of it. */
   constructor(db: DatabaseSync, path: string | undefined) {
-    this.#meta = createMeta(db);
+    this.#meta = createMetadata(db);
     this.#event = db.prepare("SELECT kind, payload FROM event WHERE seq = ?");
     this.#markFile = path === undefined ? undefined : `${path}-beat`;
   }
 
   /** Inside the transaction of the recovery. Answers when the copy was made, where this store is one that was just put back. */
-  begin(now: number): Restored | undefined {
+  begin(now: number): RestoreDetection | undefined {
     const from = this.#copiedAt() ?? this.#laggingSince();
     this.#meta.remove(COPIED_AT);
     if (from === undefined) return undefined;
@@ -86,7 +86,7 @@ export class RestoredTable {
   }
 
   /** Where what follows from an event may have been done before the copy was put back. */
-  doubtful(seq: number, now: number): Restored | undefined {
+  doubtful(seq: number, now: number): RestoreDetection | undefined {
     const restored = this.#restored();
     if (restored === undefined) return undefined;
     const row = this.#event.get(seq);
@@ -108,7 +108,7 @@ export class RestoredTable {
     this.#read = false;
   }
 
-  #restored(): Restored | undefined {
+  #restored(): RestoreDetection | undefined {
     if (this.#read) return this.#known;
     const { from, at } = this.#meta.getObject(RESTORED);
     this.#known = typeof from === "number" && typeof at === "number" ? { from, at } : undefined;

@@ -8,14 +8,14 @@ import { HOUR } from "../../core/units.ts";
 import type { FinishedRun, RunStore } from "../runs.ts";
 import type { Commits } from "./commits.ts";
 import type { InsertEvent } from "./inbox.ts";
-import type { GuardianTable } from "./controls.ts";
-import { RESTORED_CODE, RESTORED_MESSAGE, type Restored, type RestoredTable } from "./restore-detection.ts";
+import type { ControlTable } from "./controls.ts";
+import { RESTORED_CODE, RESTORED_MESSAGE, type RestoreDetection, type RestoredTable } from "./restore-detection.ts";
 import { maybeText, numberOf, objectOf, type Row } from "./rows.ts";
 import type { DraftIntent, IntentRefusal, RecentWords, StoredIntent } from "../../specialist/intent-draft.ts";
 
 export interface RunTables {
   readonly insertEvent: InsertEvent;
-  readonly guardian: GuardianTable;
+  readonly guardian: ControlTable;
   readonly restored: RestoredTable;
 }
 
@@ -103,7 +103,7 @@ function createInsertIntent(db: DatabaseSync) {
     INSERT INTO intent (id, specialist, event_seq, ordinal, operation, target, target_intent, input, effect, lane, thread, author,
       text_hash, conflict_key, hops, label, data, state, expires_at, code, message, created_at, settled_at, ever_unknown, sent_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-  return (run: FinishedRun, draft: DraftIntent, refusal: IntentRefusal | undefined, doubt: Restored | undefined): StoredIntent => {
+  return (run: FinishedRun, draft: DraftIntent, refusal: IntentRefusal | undefined, doubt: RestoreDetection | undefined): StoredIntent => {
     const stored = firstState(draft, refusal, doubt);
     const why = refusal ?? (doubt === undefined ? undefined : { code: RESTORED_CODE, message: RESTORED_MESSAGE });
     insert.run(
@@ -138,7 +138,7 @@ function createInsertIntent(db: DatabaseSync) {
 }
 
 /** In doubt from the start is what a store that was put back from a copy may have sent; what waits for something is so later. */
-function firstState(draft: DraftIntent, refusal: IntentRefusal | undefined, doubt: Restored | undefined): StoredIntent["state"] {
+function firstState(draft: DraftIntent, refusal: IntentRefusal | undefined, doubt: RestoreDetection | undefined): StoredIntent["state"] {
   if (refusal !== undefined) return "refused";
   if (draft.review !== undefined) return "proposed";
   const waits = draft.targetIntent !== undefined && draft.target === undefined;

@@ -3,7 +3,7 @@ import type { WatchWrite } from "../../contract/event.ts";
 import type { DatabaseSync } from "node:sqlite";
 import { asHandle, type Handle } from "../../core/ids.ts";
 import type { CursorWrite } from "../inbox.ts";
-import { PARTS, type Part, type ScheduleStore, type WatchRow } from "../sources.ts";
+import { WORK_KINDS, type WorkKind, type SourceStore, type WatchRow } from "../sources.ts";
 import type { Commits } from "./commits.ts";
 import { maybeNumber, maybeText, objectOf, textOf, type Row } from "./rows.ts";
 import { SCHEDULE_PREFIX } from "../../contract/event-kinds.ts";
@@ -56,7 +56,7 @@ const FIRST_OF_PARTS = `
   UNION ALL SELECT 'sources', min(due_at) FROM source WHERE specialist = ?1 AND due_at IS NOT NULL AND NOT ${IS_SCHEDULE}
   UNION ALL SELECT 'watches', min(due_at) FROM watch WHERE specialist = ?1 AND due_at IS NOT NULL`;
 
-export function createSchedule(db: DatabaseSync, commits: Commits): ScheduleStore {
+export function createSources(db: DatabaseSync, commits: Commits): SourceStore {
   const sources = db.prepare("SELECT name, cursor, due_at FROM source WHERE specialist = ?");
   const columns = "kind, object, state, data, due_at";
   const dueWatches = db.prepare(
@@ -102,14 +102,14 @@ export function createSchedule(db: DatabaseSync, commits: Commits): ScheduleStor
         lookAt: maybeNumber(row, "look"),
       })),
     nextDue: async (specialist, lanes) => maybeNumber(next.get(specialist, JSON.stringify(lanes)) ?? {}, "at"),
-    async dueParts(specialist, lanes, now) {
+    async dueWork(specialist, lanes, now) {
       const due = maybeText(dueParts.get(specialist, JSON.stringify(lanes), now) ?? {}, "parts")?.split(",");
-      return due === undefined ? NO_PARTS : PARTS.filter((part) => due.includes(part));
+      return due === undefined ? NO_PARTS : WORK_KINDS.filter((part) => due.includes(part));
     },
   };
 }
 
-const NO_PARTS: readonly Part[] = [];
+const NO_PARTS: readonly WorkKind[] = [];
 
 function readWatch(row: Row): WatchRow {
   return {

@@ -3,9 +3,9 @@ import type { DatabaseSync } from "node:sqlite";
 import { asHandle, asKeyId } from "../../core/ids.ts";
 import type { Commits } from "./commits.ts";
 import { maybeNumber, maybeText, numberOf, textOf } from "./rows.ts";
-import type { RosterStore } from "../specialists.ts";
+import type { SpecialistStore } from "../specialists.ts";
 
-export function createRoster(db: DatabaseSync, commits: Commits): RosterStore {
+export function createSpecialists(db: DatabaseSync, commits: Commits): SpecialistStore {
   const load = db.prepare("SELECT account_id, parked_code, parked_message, parked_at, parked_until FROM specialist WHERE handle = ?");
   const accounts = db.prepare("SELECT handle, account_id FROM specialist WHERE account_id IS NOT NULL");
   const account = db.prepare(`
@@ -39,9 +39,9 @@ export function createRoster(db: DatabaseSync, commits: Commits): RosterStore {
     },
     accounts: async () => new Map(accounts.all().map((row) => [asHandle(textOf(row, "handle")), textOf(row, "account_id")])),
     saveAccount: (handle, accountId, now) => commits.hard(() => void account.run(handle, accountId, now)),
-    park: (handle, why, now) => commits.hard(() => void park.run(handle, why.code, why.message, why.until ?? null, now)),
-    unpark: (handle, now) => commits.hard(() => void unpark.run(now, handle)),
-    unparkAll: (now) => commits.hard(() => void unparkAll.run(now)),
+    suspend: (handle, why, now) => commits.hard(() => void park.run(handle, why.code, why.message, why.until ?? null, now)),
+    resume: (handle, now) => commits.hard(() => void unpark.run(now, handle)),
+    resumeAll: (now) => commits.hard(() => void unparkAll.run(now)),
     async keyOf(handle) {
       const row = key.get(handle);
       const id = row === undefined ? undefined : maybeText(row, "key_id");

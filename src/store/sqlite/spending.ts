@@ -11,13 +11,13 @@ import {
   newAccount,
   openRow,
   scopeOf,
-  settlementOf,
+  captureOf,
   spentIn,
   SPEND_WINDOWS,
   type Account,
   type Cap,
   type Scope,
-  type Settlement,
+  type Capture,
   type SpendWindow,
 } from "../../limits/spending.ts";
 import type { Paid } from "../admission.ts";
@@ -104,7 +104,7 @@ export class SpendingTable {
    * Above the hold it is posted in full and the specialist's account frozen, the Guardian's too where it passed one of `caps`.
    * Returns undefined where there is no open hold.
    */
-  settle(id: string, actual: Micros | undefined, now: number, caps: readonly Cap[] = []): Settlement | undefined {
+  settle(id: string, actual: Micros | undefined, now: number, caps: readonly Cap[] = []): Capture | undefined {
     return this.#finish(id, actual, now, { expired: false, caps });
   }
 
@@ -112,7 +112,7 @@ export class SpendingTable {
    * An action that happened: its hold is settled to what it cost, or to all of it where nobody says. What cost something
    * though nothing was set aside for it is an overrun like any other. Answers what became of the hold, where there was one.
    */
-  pay(id: string, specialist: Handle, paid: Paid | undefined, now: number): Settlement | undefined {
+  pay(id: string, specialist: Handle, paid: Paid | undefined, now: number): Capture | undefined {
     const settled = this.settle(id, paid?.money.micros, now, paid?.caps);
     if (settled !== undefined || paid === undefined || paid.money.micros === 0) return settled;
     if (this.#sql.find.get(id) !== undefined) return undefined; // it expired, and counts in full
@@ -212,11 +212,11 @@ export class SpendingTable {
     actual: Micros | undefined,
     now: number,
     how: { readonly expired: boolean; readonly caps: readonly Cap[] },
-  ): Settlement | undefined {
+  ): Capture | undefined {
     const row = this.#sql.open.get(id);
     if (row === undefined) return undefined;
     const currency = String(row["currency"]);
-    const result = settlementOf(Number(row["amount"]), actual);
+    const result = captureOf(Number(row["amount"]), actual);
     const kind = how.expired ? "expire" : result.posted === 0 ? "release" : "post";
     for (const [scope, starts] of startsOf(String(row["starts"]))) {
       const account = this.account(scope, currency, now);
@@ -229,7 +229,7 @@ export class SpendingTable {
   }
 
   /** Moves held money in the rows it was held in, however long ago. */
-  #move(account: Account, starts: readonly number[], { released, posted }: Settlement): void {
+  #move(account: Account, starts: readonly number[], { released, posted }: Capture): void {
     SPEND_WINDOWS.forEach((window, i) => {
       const start = starts[i] ?? 0;
       const row = account.rows[window].find((candidate) => candidate.start === start);

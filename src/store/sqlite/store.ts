@@ -6,21 +6,21 @@ import type { Store } from "../store.ts";
 import { createAdmission, createRecovery } from "./admission.ts";
 import { Commits } from "./commits.ts";
 import { MEMORY, openDatabase, type DatabaseOptions, type OpenDatabase } from "./database.ts";
-import { createGuardian } from "./keys.ts";
+import { createKeyTables } from "./keys.ts";
 import { createDeliveries } from "./deliveries.ts";
 import { createHistory, createPrune } from "./history.ts";
 import { createInbox, createInsertEvent } from "./inbox.ts";
-import { GuardianTable } from "./controls.ts";
+import { ControlTable } from "./controls.ts";
 import { QuotaTable } from "./quota.ts";
 import { createRedating } from "./clock-redating.ts";
 import { SpendingTable } from "./spending.ts";
 import { createApplyChange, createOutbox } from "./outbox.ts";
 import { RestoredTable } from "./restore-detection.ts";
-import { createRoster } from "./specialists.ts";
+import { createSpecialists } from "./specialists.ts";
 import { createRuns } from "./runs.ts";
-import { createStandingTable } from "./network-state.ts";
+import { createNetworkState } from "./network-state.ts";
 import { createUpkeep } from "./upkeep.ts";
-import { createSchedule, createWatchWriter } from "./sources.ts";
+import { createSources, createWatchWriter } from "./sources.ts";
 
 export interface SqliteStoreOptions extends DatabaseOptions {
   /** A file, or `:memory:`. */
@@ -46,7 +46,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const quota = new QuotaTable(db, { random, ...(options.lateLandingMs === undefined ? {} : { lateLandingMs: options.lateLandingMs }) });
   const redating = createRedating(db, quota);
   const spending = new SpendingTable(db, { zone });
-  const guardian = new GuardianTable(db);
+  const guardian = new ControlTable(db);
   const kept = options.database === undefined && options.path !== MEMORY;
   const restored = new RestoredTable(db, kept ? options.path : undefined);
   const forget = (): void => {
@@ -74,12 +74,12 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...deliveries,
     ...createRuns(db, commits, { insertEvent, guardian, restored }),
     ...createOutbox(db, commits, applyChange),
-    ...createSchedule(db, commits),
+    ...createSources(db, commits),
     ...createAdmission(db, commits, { quota, redating, spending, guardian, applyChange }),
-    ...createGuardian(db, commits, { quota, spending, guardian, applyChange }),
-    ...createRoster(db, commits),
+    ...createKeyTables(db, commits, { quota, spending, guardian, applyChange }),
+    ...createSpecialists(db, commits),
     ...createHistory(db),
-    ...createStandingTable(db, commits),
+    ...createNetworkState(db, commits),
     ...createUpkeep(db, commits, kept ? options.path : undefined, () => clock.now()),
     async recover(now, firstCheckMs) {
       const recovered = await commits.hard(() => recover(now, firstCheckMs));

@@ -3,11 +3,11 @@ import type { DatabaseSync } from "node:sqlite";
 import { numberOf, textOf } from "./rows.ts";
 
 /** What pruning leaves. Between two prunings there may be twice as much; what comes after that is stored without its body. */
-export const LEFTOVERS_KEPT = { ofKind: 100, ofSpecialist: 1_000, bytes: 16 * 1_024 * 1_024 } as const;
+export const UNHANDLED_KEPT = { ofKind: 100, ofSpecialist: 1_000, bytes: 16 * 1_024 * 1_024 } as const;
 const BETWEEN_PRUNINGS = 2;
 const PRUNE_BATCH = 1_000;
 
-export interface Leftovers {
+export interface UnhandledDeliveries {
   /** Whether one more body may be kept. */
   hasRoom(specialist: string, kind: string | null | undefined, bytes: number): boolean;
   /** One more is kept. */
@@ -24,19 +24,19 @@ interface Kept {
   readonly ofKind: Map<string, number>;
 }
 
-export function createLeftovers(db: DatabaseSync): Leftovers {
+export function createUnhandledDeliveries(db: DatabaseSync): UnhandledDeliveries {
   const kept = "FROM delivery INDEXED BY delivery_leftover WHERE done_at IS NOT NULL AND body IS NOT NULL";
   const count = db.prepare(`
     SELECT specialist, coalesce(kind, '') AS kind, count(*) AS n, sum(length(body)) AS bytes ${kept} GROUP BY specialist, kind`);
   const dropOfKind = db.prepare(`
     UPDATE delivery SET body = NULL WHERE seq IN (SELECT seq FROM (
       SELECT seq, row_number() OVER (PARTITION BY specialist, kind ORDER BY seq DESC) AS place ${kept}
-    ) WHERE place > ${LEFTOVERS_KEPT.ofKind} LIMIT ${PRUNE_BATCH})`);
+    ) WHERE place > ${UNHANDLED_KEPT.ofKind} LIMIT ${PRUNE_BATCH})`);
   const dropOfSpecialist = db.prepare(`
     UPDATE delivery SET body = NULL WHERE seq IN (SELECT seq FROM (
       SELECT seq, row_number() OVER newest AS place, sum(length(body)) OVER newest AS bytes ${kept}
       WINDOW newest AS (PARTITION BY specialist ORDER BY seq DESC)
-    ) WHERE place > ${LEFTOVERS_KEPT.ofSpecialist} OR bytes > ${LEFTOVERS_KEPT.bytes} LIMIT ${PRUNE_BATCH})`);
+    ) WHERE place > ${UNHANDLED_KEPT.ofSpecialist} OR bytes > ${UNHANDLED_KEPT.bytes} LIMIT ${PRUNE_BATCH})`);
   /** Counted once and then kept, so that a delivery costs no statement more. */
   let counted: Map<string, Kept> | undefined;
 
@@ -51,9 +51,9 @@ export function createLeftovers(db: DatabaseSync): Leftovers {
     hasRoom(specialist, kind, bytes) {
       const has = keptOf((counted ??= countAll()), specialist);
       return (
-        (has.ofKind.get(kind ?? "") ?? 0) < BETWEEN_PRUNINGS * LEFTOVERS_KEPT.ofKind &&
-        has.n < BETWEEN_PRUNINGS * LEFTOVERS_KEPT.ofSpecialist &&
-        has.bytes + bytes <= BETWEEN_PRUNINGS * LEFTOVERS_KEPT.bytes
+        (has.ofKind.get(kind ?? "") ?? 0) < BETWEEN_PRUNINGS * UNHANDLED_KEPT.ofKind &&
+        has.n < BETWEEN_PRUNINGS * UNHANDLED_KEPT.ofSpecialist &&
+        has.bytes + bytes <= BETWEEN_PRUNINGS * UNHANDLED_KEPT.bytes
       );
     },
     add(specialist, kind, bytes) {

@@ -4,16 +4,16 @@ import { backup, DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { messageOf, Misconfigured } from "../../core/errors.ts";
 import type { Commits } from "./commits.ts";
-import { createMeta } from "./metadata.ts";
+import { createMetadata } from "./metadata.ts";
 import { markCopy } from "./restore-detection.ts";
-import type { UpkeepStore } from "../metadata.ts";
+import type { MetadataStore } from "../metadata.ts";
 
 const SALT = "salt";
 const NETWORK = "network";
 
 /** `path` is undefined where no file is behind it. */
-export function createUpkeep(db: DatabaseSync, commits: Commits, path: string | undefined, now: () => number): UpkeepStore {
-  const meta = createMeta(db);
+export function createUpkeep(db: DatabaseSync, commits: Commits, path: string | undefined, now: () => number): MetadataStore {
+  const meta = createMetadata(db);
   return {
     salt: (make) =>
       commits.hard(() => {
@@ -58,7 +58,7 @@ export function networkOf(path: string): string | undefined {
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(url, { readOnly: true });
-    return createMeta(db).get(NETWORK);
+    return createMetadata(db).get(NETWORK);
   } catch {
     return undefined; // another program's file, or a store of before there was such a row: whoever opens it says so
   } finally {

@@ -1,7 +1,7 @@
 /** The sockets at the door: when there are too many, the one that has kept a place longest without a request makes room. */
 import type { Socket } from "node:net";
 
-export interface Crowd {
+export interface ConnectionTable {
   enter(socket: Socket): void;
   /** One request more (1) or less (-1) is being worked on for this socket. */
   work(socket: Socket, change: 1 | -1): void;
@@ -13,7 +13,7 @@ export interface Crowd {
 /** How many of the oldest are looked at to find one that can go; all working means the newcomer goes. */
 const LOOKED_AT = 256;
 
-export function createCrowd(maxSockets: number): Crowd {
+export function createConnectionTable(maxSockets: number): ConnectionTable {
   /** Requests being worked on, by socket, oldest socket first. */
   const sockets = new Map<Socket, number>();
   let evicted = 0;

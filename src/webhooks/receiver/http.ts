@@ -4,7 +4,7 @@ import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
 import { cannotListen } from "../../core/port-errors.ts";
 import { SECOND } from "../../core/units.ts";
 import type { Clock } from "../../core/clock.ts";
-import { createCrowd, type Crowd } from "./connections.ts";
+import { createConnectionTable, type ConnectionTable } from "./connections.ts";
 import { createFloodGuard, isInnerPeer, type FloodGuard } from "./rate-limit.ts";
 import type { Gate, GateAnswer } from "./accept.ts";
 
@@ -25,7 +25,7 @@ const MAX_SOCKETS = 2_048;
 const MAX_REQUESTS_PER_SOCKET = 10_000;
 
 export interface ReceiverOptions {
-  readonly gate: Doorkeeper;
+  readonly gate: SenderCheck;
   readonly clock: Pick<Clock, "monotonic">;
   /** Told of faults in the receiver itself. */
   readonly onError?: (error: unknown) => void;
@@ -47,7 +47,7 @@ export interface ReceiverCounts {
   /** Connections that are open. */
   readonly open: number;
   /** Requests of addresses that had sent too many bad ones. */
-  readonly turnedAway: number;
+  readonly rateLimited: number;
 }
 
 export interface Receiver {
@@ -59,8 +59,8 @@ export interface Receiver {
 }
 
 export function createReceiver({ gate, clock, onError, maxSockets = MAX_SOCKETS }: ReceiverOptions): Receiver {
-  const seen = { malformed: 0, tooLarge: 0, turnedAway: 0 };
-  const crowd = createCrowd(maxSockets);
+  const seen = { malformed: 0, tooLarge: 0, rateLimited: 0 };
+  const crowd = createConnectionTable(maxSockets);
   const floods = createFloodGuard(clock);
   const refuse = createRefusal(floods);
   const bodies = createBodyReader(() => (seen.tooLarge += 1));
@@ -78,7 +78,7 @@ export function createReceiver({ gate, clock, onError, maxSockets = MAX_SOCKETS 
   app.addHook("onRequest", (request, reply, done) => {
     const { specialist } = request.params as Partial<Target>;
     if (floods.watching() && floods.bars(request.ip)) {
-      seen.turnedAway += 1;
+      seen.rateLimited += 1;
       refuse(reply, 429);
     } else if (request.raw.rawHeaders.length > 2 * MAX_HEADERS) refuse(reply, 431);
     else if (specialist !== undefined && !gate.knows(specialist)) refuse(reply, 404);
@@ -112,7 +112,7 @@ export function createReceiver({ gate, clock, onError, maxSockets = MAX_SOCKETS 
 }
 
 /** What the receiver needs of a gate; one that only records is enough. */
-export type Doorkeeper = Pick<Gate, "accept" | "knows">;
+export type SenderCheck = Pick<Gate, "accept" | "knows">;
 
 interface Target {
   readonly specialist: string;
@@ -162,8 +162,8 @@ function createServer({ onMalformed, refuse, onError }: ServerOptions) {
 }
 
 interface Door {
-  readonly gate: Doorkeeper;
-  readonly crowd: Crowd;
+  readonly gate: SenderCheck;
+  readonly crowd: ConnectionTable;
   readonly floods: FloodGuard;
 }
 

@@ -21,8 +21,8 @@ import { createLocalNetwork } from "../../../src/local-network/local-network.ts"
 import type { LocalNetwork } from "../../../src/local-network/options.ts";
 import { createRuntime } from "../../../src/runtime/runtime.ts";
 import { faultRates, type FaultChoice } from "../../../src/simulation/faults.ts";
-import { createJudge } from "../../../src/simulation/oracle.ts";
-import { createLink } from "../../../src/simulation/network-transport.ts";
+import { createOracle } from "../../../src/simulation/oracle.ts";
+import { createNetworkTransport } from "../../../src/simulation/network-transport.ts";
 import { createSpecialist, type Specialist } from "../../../src/specialist/specialist.ts";
 import type { SpecialistDefinition } from "../../../src/specialist/definition.ts";
 import { MEMORY, openDatabase } from "../../../src/store/sqlite/database.ts";
@@ -154,7 +154,7 @@ async function letWork(options: WorkOptions): Promise<Pick<AccentRun, "problems"
   const { clock, network, set, specialists, keys, profile, random } = options;
   const problems = new Set<string>();
   const disk = openDatabase(MEMORY);
-  const judge = createJudge({
+  const judge = createOracle({
     clock,
     disk: { db: disk.db, holds: () => true },
     network,
@@ -169,7 +169,7 @@ async function letWork(options: WorkOptions): Promise<Pick<AccentRun, "problems"
     random: random.fork("store"),
     lateLandingMs: profile.timing.lateLandingMs,
   });
-  const transport = createLink({
+  const transport = createNetworkTransport({
     clock,
     random: random.fork("link"),
     network,

@@ -17,7 +17,7 @@ import { asHandle } from "../../../src/core/ids.ts";
 import { seededRandom, type Random } from "../../../src/core/random.ts";
 import type { LocalNetwork } from "../../../src/local-network/options.ts";
 import { createLocalNetwork } from "../../../src/local-network/local-network.ts";
-import type { ToldGap } from "../../../src/simulation/oracle-gaps.ts";
+import type { ReportedGap } from "../../../src/simulation/oracle-gaps.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { DriverReport, DriverSettings } from "./driver.ts";
@@ -197,14 +197,14 @@ async function heal({ settings, told }: Stage): Promise<void> {
 
 interface Told {
   readonly hear: (report: DriverReport) => void;
-  readonly gaps: (list: "feed" | "jobs") => readonly ToldGap[];
+  readonly gaps: (list: "feed" | "jobs") => readonly ReportedGap[];
   /** Nothing is open, and the lists have been looked at since. */
   readonly isDone: (since: number) => boolean;
 }
 
 /** What the processes told of themselves, over all lives. A gap is kept by the store, so that a later life tells it where an earlier one could not. */
 function createTold(): Told {
-  const gaps = new Map<string, ToldGap & { readonly list: string }>();
+  const gaps = new Map<string, ReportedGap & { readonly list: string }>();
   let last: DriverReport | undefined;
   return {
     hear(report) {

@@ -2,7 +2,7 @@
 import type { ParkedEvent } from "../../../src/store/inbox.ts";
 import type { Effect } from "../../../src/local-network/ground-truth.ts";
 import type { Intent } from "../../../src/outbox/intent.ts";
-import { liesIn, type ToldGap } from "../../../src/simulation/oracle-gaps.ts";
+import { liesIn, type ReportedGap } from "../../../src/simulation/oracle-gaps.ts";
 
 /** Things that others did, each of which has to be answered by one operation. */
 export interface Owed {
@@ -10,7 +10,7 @@ export interface Owed {
   /** Oldest first. */
   readonly items: readonly string[];
   /** What of their list was told to be passed over. */
-  readonly gaps: readonly ToldGap[];
+  readonly gaps: readonly ReportedGap[];
 }
 
 export interface Found {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { TIER_LIMITS } from "../../../src/contract/tiers.ts";
 import { asKeyId } from "../../../src/core/ids.ts";
 import { seededRandom } from "../../../src/core/random.ts";
-import { charge, newQuota, settle, takeable } from "../../../src/limits/quota.ts";
+import { charge, newQuota, completeAttempt, takeable } from "../../../src/limits/quota.ts";
 import { GUARDIAN } from "../../../src/limits/spending.ts";
 import { cap, KEY, openTables, priced } from "../../harness/limit-tables.ts";
 
@@ -33,7 +33,7 @@ function pure(): void {
     const lane = random.pick(LANES);
     if (!takeable(state, now, { lane, cost: 1, obligations: 2 }).ok) continue;
     charge(state, now, lane, 1);
-    settle(state, now + 100, lane, 1, { answered: true });
+    completeAttempt(state, now + 100, lane, 1, { answered: true });
     admitted++;
   }
   show(`pure: admit and settle (${admitted} admitted)`, rounds, performance.now() - began);

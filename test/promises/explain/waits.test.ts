@@ -184,11 +184,11 @@ describe("what waits", () => {
         /^scout may spend no credits until you have looked: i\w+ cost 5 credits, with 4 credits set aside for it$/,
       ),
     };
-    const hint = "retinue thaw scout --reason '<what you found>'";
+    const hint = "retinue unfreeze scout --reason '<what you found>'";
     expect(await lab.why(await reply(lab, -1))).toMatchObject({ reasons: [{ ...reason, lane: "act", since: A_TIME }], hint });
     expect(await lab.why("scout")).toMatchObject({ reasons: [{ ...reason, since: A_TIME }], hint });
-    const said = await lab.clock.run(lab.guardian.thaw({ handle: "scout", by: "ann", reason: "looked" }));
-    expect(said).toEqual({ said: "scout may spend credits again" });
+    const said = await lab.clock.run(lab.guardian.unfreeze({ handle: "scout", by: "ann", reason: "looked" }));
+    expect(said).toEqual({ message: "scout may spend credits again" });
     await lab.clock.advance(MINUTE);
     expect((await lab.decided()).at(-1)?.state).toBe("confirmed");
   });

@@ -9,7 +9,7 @@ import { asHandle, newIntentId } from "../../../src/core/ids.ts";
 import type { Json } from "../../../src/core/json.ts";
 import { createLogger, type LogLine } from "../../../src/core/log.ts";
 import { seededRandom } from "../../../src/core/random.ts";
-import { createIsolation, type Isolation } from "../../../src/handlers/worker/worker-pool.ts";
+import { createWorkerPool, type WorkerPool } from "../../../src/handlers/worker/worker-pool.ts";
 import { operationRules } from "../../../src/gateway/permissions.ts";
 import type { RunRequest } from "../../../src/specialist/run-request.ts";
 import { runHandler, type RunResult } from "../../../src/specialist/run.ts";
@@ -23,14 +23,14 @@ const NOW = 1_780_000_000_000;
 
 const lines: LogLine[] = [];
 const log = createLogger({ level: "debug", now: () => clock.now(), sink: (line) => void lines.push(line) });
-let isolation: Isolation;
+let isolation: WorkerPool;
 let careless: Specialist;
 
 beforeAll(async () => {
   const { definition, problems } = await loadDefinition(FILE);
   if (definition === undefined) throw new Error(JSON.stringify(problems));
   careless = definition.specialist;
-  isolation = createIsolation({ clock, log, heapMb: 48 });
+  isolation = createWorkerPool({ clock, log, heapMb: 48 });
 });
 afterAll(() => isolation.close());
 
@@ -232,7 +232,7 @@ describe("a thread of its own", () => {
   });
 
   it("that an earlier handling still blocks is replaced, and the next handling is not blamed", async () => {
-    const pool = createIsolation({ clock, log });
+    const pool = createWorkerPool({ clock, log });
     const one = (kind: string) => pool.run(careless, kind, requestFor({ kind }));
     const before = lines.length;
     expect((await one("x:leaves-a-bomb")).kind).toBe("finished");
@@ -256,7 +256,7 @@ describe("a thread of its own", () => {
   });
 
   it("is kept for the next handling, and ended when it has nothing to do", async () => {
-    const pool = createIsolation({ clock, log, idleMs: 50 });
+    const pool = createWorkerPool({ clock, log, idleMs: 50 });
     for (let i = 0; i < 5; i++) await pool.run(careless, "x:state", requestFor({ kind: "x:state" }));
     expect(pool.threads).toBe(1);
     await expect.poll(() => pool.threads).toBe(0);

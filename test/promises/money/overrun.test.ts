@@ -62,7 +62,7 @@ test(
       message: `scout may spend no credits until you have looked: ${reason}`,
       since: expect.any(Number),
     };
-    const hint = "retinue thaw scout --reason '<what you found>'";
+    const hint = "retinue unfreeze scout --reason '<what you found>'";
     expect((await ask("why", second)).said).toMatchObject({ state: "ready", reasons: [{ ...rule, lane: "act" }], hint });
     expect((await ask("why", "scout")).said).toMatchObject({ state: "waiting", reasons: [rule], hint });
     expect(lab.effects("jobs.create")).toHaveLength(1);
@@ -70,11 +70,11 @@ test(
     expect(await ask("thaw", "scout")).toMatchObject({ code: 2, said: { error: { code: "reason_missing" } } });
     expect(await ask("thaw", "--reason", "the wrong one")).toMatchObject({
       code: 0,
-      said: { said: "the account that all share was not frozen; frozen: scout (credits)" },
+      said: { message: "the account that all share was not frozen; frozen: scout (credits)" },
     });
-    expect(await ask("thaw", "scout", "--reason", "the fee is new")).toMatchObject({
+    expect(await ask("unfreeze", "scout", "--reason", "the fee is new")).toMatchObject({
       code: 0,
-      said: { said: "scout may spend credits again" },
+      said: { message: "scout may spend credits again" },
     });
     await run.saying(({ type, id, state }) => type === "intent" && id === second && state === "confirmed");
     run.kill("SIGTERM");

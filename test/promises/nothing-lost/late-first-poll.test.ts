@@ -6,7 +6,7 @@ import { HOUR, MINUTE, SECOND } from "../../../src/core/units.ts";
 import { virtualClock } from "../../../src/core/virtual-clock.ts";
 import { createLocalNetwork } from "../../../src/local-network/local-network.ts";
 import { virtualRuntime } from "../../harness/virtual-runtime.ts";
-import { showAll } from "../../../src/guardian/status.ts";
+import { showStatus } from "../../../src/guardian/status.ts";
 import { createSpecialist } from "../../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/store.ts";
 import { plainLink } from "../../harness/plain-transport.ts";
@@ -44,7 +44,7 @@ async function reading() {
   return {
     clock,
     runtime,
-    status: () => showAll({ store, clock }),
+    status: () => showStatus({ store, clock }),
     seen,
     gaps,
     reach: (now: boolean) => void (reachable = now),

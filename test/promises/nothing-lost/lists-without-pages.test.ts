@@ -87,7 +87,7 @@ test("a list that cannot be read is told of, with its reason, until it can", asy
   const told = async () => {
     const { specialists } = await clock.run(guardian.status({}));
     const { reasons } = await clock.run(guardian.why({ id: "reader" }));
-    return { unread: specialists[0]?.sources[0]?.unread?.message, rules: reasons.map(({ rule }) => rule) };
+    return { unread: specialists[0]?.sources[0]?.readFailure?.message, rules: reasons.map(({ rule }) => rule) };
   };
   expect(await told()).toEqual({ unread: "200, but what came is no JSON", rules: ["list_unread"] });
   expect(warned).toEqual(["jobs of reader cannot be read: 200, but what came is no JSON"]);

@@ -2,13 +2,13 @@
 import { describe, expect, test } from "vitest";
 import type { DriftPolicy } from "../../../src/contract/reading/pins.ts";
 import { HOUR, MINUTE, SECOND } from "../../../src/core/units.ts";
-import type { Mishap } from "../../../src/local-network/faults/network-faults.ts";
+import type { Fault } from "../../../src/local-network/faults/network-faults.ts";
 import type { LocalNetwork } from "../../../src/local-network/options.ts";
 import { asking, at, records, textAt, type Heard } from "../../harness/visitor.ts";
 import { stage, type Stage } from "../../harness/posting-pair.ts";
 
 describe("an account that the network stopped", () => {
-  const ways: readonly [string, Mishap, string][] = [
+  const ways: readonly [string, Fault, string][] = [
     ["says it is suspended", { do: "account", answer: "suspended" }, "ann account_stopped"],
     ["shows a page for people", { do: "account", answer: "challenge" }, "ann challenge"],
   ];
@@ -33,7 +33,7 @@ test("an operation that wants to be paid stops alone, for the one who was asked"
   network.faults.add({ mishap: { do: "account", answer: "payment" }, match: { agent: "ann", operation: "posts.create" } });
   await clock.advance(2 * HOUR);
   expect(parked).toEqual(["ann payment_required"]);
-  expect(runtime().parts.standing.stops()).toMatchObject([{ rule: "capability", handle: "ann", operation: "posts.create" }]);
+  expect(runtime().parts.breakers.stops()).toMatchObject([{ rule: "capability", handle: "ann", operation: "posts.create" }]);
   expect(asked(/^GET \/v1\/posts$/)).toBeGreaterThan(20);
   expect(network.truth.effects({ operation: "posts.create" }).filter(({ agent }) => agent === "ben").length).toBeGreaterThan(100);
   expect(network.truth.effects({ operation: "posts.create" }).filter(({ agent }) => agent === "ann")).toEqual([]);
@@ -46,7 +46,7 @@ test("answers to writes that cannot be read stop that operation after a bound, f
   });
   await clock.advance(HOUR);
   expect(parked.filter((line) => line.endsWith("unreadable"))).toHaveLength(1);
-  expect(runtime().parts.standing.stops()).toMatchObject([{ rule: "drift", code: "unreadable", operation: "posts.create" }]);
+  expect(runtime().parts.breakers.stops()).toMatchObject([{ rule: "drift", code: "unreadable", operation: "posts.create" }]);
   expect(asked(/^POST \/v1\/posts$/)).toBeLessThanOrEqual(9);
   expect(network.truth.effects({ operation: "posts.create" }).length).toBeLessThanOrEqual(9);
 });
@@ -61,11 +61,11 @@ describe("a network that changes the shape of its answers in mid-run", () => {
     const written = (): number => here.asked(/^POST \/v1\/posts$/);
     await here.clock.advance(10 * MINUTE);
     expect(written()).toBeGreaterThan(15);
-    expect(here.runtime().parts.standing.drift()).toEqual([]);
+    expect(here.runtime().parts.breakers.drift()).toEqual([]);
     isChanged = true;
     const before = written();
     await here.clock.advance(HOUR);
-    expect(here.runtime().parts.standing.drift()[0]).toMatchObject({
+    expect(here.runtime().parts.breakers.drift()[0]).toMatchObject({
       operation: "posts.create",
       severity: "breaking",
       kind: "winner-change",
@@ -75,13 +75,13 @@ describe("a network that changes the shape of its answers in mid-run", () => {
 
   test("is told of and written to as before, where the policy is to note", async () => {
     const { runtime, writtenSince } = await changing("note");
-    expect(runtime().parts.standing.stops()).toEqual([]);
+    expect(runtime().parts.breakers.stops()).toEqual([]);
     expect(writtenSince()).toBeGreaterThan(100);
   });
 
   test("is written to every five minutes by that operation, where the policy is to slow down", async () => {
     const { runtime, guardian, clock, writtenSince, requests } = await changing("slow");
-    expect(runtime().parts.standing.stops()).toMatchObject([{ rule: "drift", code: "shape_slowed", operation: "posts.create" }]);
+    expect(runtime().parts.breakers.stops()).toMatchObject([{ rule: "drift", code: "shape_slowed", operation: "posts.create" }]);
     // Those that were under way as it changed, then one in five minutes for both specialists together.
     expect(writtenSince()).toBeGreaterThanOrEqual(11);
     expect(writtenSince()).toBeLessThanOrEqual(14);
@@ -123,9 +123,9 @@ describe("what was learnt of a network", () => {
     await here.clock.advance(10 * MINUTE);
     const paid = written(here);
     expect(paid).toBeLessThanOrEqual(4); // two specialists: one may be under way as the other's third comes back
-    const before = here.runtime().parts.standing.stops();
+    const before = here.runtime().parts.breakers.stops();
     await here.restart();
-    expect(here.runtime().parts.standing.stops()).toEqual(before);
+    expect(here.runtime().parts.breakers.stops()).toEqual(before);
     await here.clock.advance(5 * MINUTE - SECOND);
     expect(written(here)).toBe(paid);
     // The look that was due goes out, and no more than it.
@@ -141,7 +141,7 @@ describe("what was learnt of a network", () => {
     const codes = () =>
       here
         .runtime()
-        .parts.standing.stops()
+        .parts.breakers.stops()
         .map(({ code }) => code);
     expect(codes().sort()).toEqual(["account_stopped", "unreadable"]);
     await here.restart({ operations: { "posts.create": { answer: "any" } } });
@@ -157,7 +157,7 @@ describe("what was learnt of a network", () => {
     const stopped = () =>
       here
         .runtime()
-        .parts.standing.stops()
+        .parts.breakers.stops()
         .map(({ handle, operation }) => `${handle ?? "all"} ${operation ?? "all"}`);
     expect(stopped().sort()).toEqual(["ann posts.create", "ben posts.create"]);
     fault.remove();
@@ -183,7 +183,7 @@ describe("what was learnt of a network", () => {
       await here.clock.run(guardian.retry({ id: "posts.create" }));
       expect((await here.clock.run(guardian.status({}))).stopped).toEqual([]);
     });
-    expect(here.runtime().parts.standing.stops()).toEqual([]);
+    expect(here.runtime().parts.breakers.stops()).toEqual([]);
   });
 });
 

@@ -1,14 +1,14 @@
 /** Every way a network says no for longer, over a day: what stops, why, when it is asked again, and how seldom. */
 import { describe, expect, test } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND } from "../../../src/core/units.ts";
-import type { Mishap } from "../../../src/local-network/faults/network-faults.ts";
+import type { Fault } from "../../../src/local-network/faults/network-faults.ts";
 import { stage } from "../../harness/posting-pair.ts";
 
 const POST = { operation: "posts.create", agent: "ann" };
 
 interface Way {
   readonly name: string;
-  readonly mishap: Mishap;
+  readonly mishap: Fault;
   readonly match: { readonly agent: string; readonly operation?: string };
   /** What stops, and for whom: an undefined operation is all of them. */
   readonly stops: { readonly code: string; readonly operation: string | undefined; readonly handle: string | undefined };
@@ -16,7 +16,7 @@ interface Way {
 
 const posting = (code: string): Way["stops"] => ({ code, operation: "posts.create", handle: "ann" });
 const all = (code: string): Way["stops"] => ({ code, operation: undefined, handle: "ann" });
-const status = (code: number): Mishap => ({ do: "status", status: code, when: "before" });
+const status = (code: number): Fault => ({ do: "status", status: code, when: "before" });
 
 const WAYS: readonly Way[] = [
   { name: "403", mishap: status(403), match: POST, stops: posting("forbidden") },
@@ -52,7 +52,7 @@ describe.each(WAYS)("$name", ({ mishap, match, stops }) => {
     const asked = times("ann", what, from);
     const probes = gapsOf(asked).filter((gap) => gap > MINUTE);
     expect(parked).toEqual([`ann ${stops.code}`]);
-    const [stop, ...others] = runtime().parts.standing.stops();
+    const [stop, ...others] = runtime().parts.breakers.stops();
     expect(others).toEqual([]);
     expect(stop).toMatchObject({ rule: "capability", ...stops });
     expect(stop?.probeAt).toBeGreaterThan(clock.now());
@@ -67,7 +67,7 @@ describe.each(WAYS)("$name", ({ mishap, match, stops }) => {
 
     fault.remove();
     await clock.advance(6.5 * HOUR);
-    expect(runtime().parts.standing.stops()).toEqual([]);
+    expect(runtime().parts.breakers.stops()).toEqual([]);
     expect(times("ann", what, from + DAY).length).toBeGreaterThan(50);
   });
 });
@@ -154,7 +154,7 @@ test("what waits for the network's own Guardian is asked once each, and is not s
   expect(written).toBeGreaterThanOrEqual(23);
   expect(written).toBeLessThanOrEqual(25);
   expect(network.truth.effects(POST)).toEqual([]);
-  expect(runtime().parts.standing.stops()).toEqual([]);
+  expect(runtime().parts.breakers.stops()).toEqual([]);
   const { specialists } = await clock.run(guardian().status({}));
   expect(specialists.find(({ handle }) => handle === "ann")?.open["pending"]).toBe(written);
 });

@@ -69,7 +69,7 @@ async function stage(set: EndpointSet, trust: ProfileSource["trust"], spoil: (te
   return {
     clock,
     guardian: () => now.guardian,
-    stops: () => now.runtime.parts.standing.stops(),
+    stops: () => now.runtime.parts.breakers.stops(),
     asked: (pattern: RegExp) => asked.filter((line) => pattern.test(line)).length,
     async restart(look: (guardian: ReturnType<typeof createGuardian>) => Promise<void> = async () => undefined) {
       await end();

@@ -91,7 +91,7 @@ it("that a proxy names gets 429 before its body is read, and others behind the p
   expect((await from("1.1.1.1, 8.8.8.8", "bad")).status).toBe(429);
   expect((await from("9.9.9.9", "good")).status).toBe(202);
   expect(taken).toHaveLength(BURST + 1);
-  expect(receiver.counts()).toMatchObject({ turnedAway: 2, malformed: 0 });
+  expect(receiver.counts()).toMatchObject({ rateLimited: 2, malformed: 0 });
   await receiver.close();
 });
 

@@ -44,7 +44,7 @@ export const BUGS: readonly PlantedBug[] = [
     find: 'operation.effect === "read" || specialist.may.includes(operation.name)',
     replace: "true",
   }),
-  bug("in flight not counted", QUOTA, "  state.flying += cost;\n", ""),
+  bug("in flight not counted", QUOTA, "  state.inFlightTotal += cost;\n", ""),
   bug(
     "quota refunded on unknown",
     QUOTA_TABLE,
@@ -60,7 +60,7 @@ export const BUGS: readonly PlantedBug[] = [
     find: "const clock = steadyClock(options.clock, ledger);",
     replace: "const clock = options.clock;",
   }),
-  bug("one look is enough", RECONCILE, "intent.checks + 1 < ABSENT_LOOKS", "intent.checks + 1 < 0"),
+  bug("one look is enough", RECONCILE, "intent.checks + 1 < ABSENT_CHECKS", "intent.checks + 1 < 0"),
   bug("unproven absence believed", RECONCILE, "if (!proof.proven)", "if (proof === null)"),
   bug("at most once sent again", RECONCILE, 'if (intent.effect === "at-most-once")', 'if (intent.effect === "never")'),
   bug(
@@ -171,7 +171,7 @@ export const BUGS: readonly PlantedBug[] = [
   bug(
     "deliveries starve polls and schedules",
     RUNTIME,
-    "next > member.lookedAt ? next : member.lookedAt + STUCK_LOOK_MS",
+    "next > member.checkedAt ? next : member.checkedAt + STUCK_LOOK_MS",
     "next > now ? next : now + STUCK_LOOK_MS",
   ),
 ];

@@ -2,7 +2,7 @@
 import type { Clock, Timer } from "../core/clock.ts";
 import type { Store } from "../store/store.ts";
 
-export interface LifeOptions {
+export interface ProcessOptions {
   /** The world's. */
   readonly clock: Clock;
   /** How far the machine's wall clock is off, in ms. */
@@ -14,7 +14,7 @@ export interface LifeOptions {
   readonly onDeath: (point: string) => void;
 }
 
-export interface Life {
+export interface SimulatedProcess {
   readonly alive: boolean;
   /** The machine's clock, whose timers die with the process. */
   readonly clock: Clock;
@@ -28,7 +28,7 @@ export interface Life {
   end(point: string): void;
 }
 
-export function beginLife({ clock, skewMs, latenessMs, dies, onDeath }: LifeOptions): Life {
+export function beginProcess({ clock, skewMs, latenessMs, dies, onDeath }: ProcessOptions): SimulatedProcess {
   let alive = true;
   let frozen: (() => void)[] | undefined;
 
@@ -101,7 +101,7 @@ function never<T>(): Promise<T> {
 }
 
 /** The store as a living process sees it. `onCommit` is told of every operation that came to an end, whoever still hears of it. */
-export function storeOf(life: Life, store: Store, onCommit: (operation: string) => void): Store {
+export function storeOf(life: SimulatedProcess, store: Store, onCommit: (operation: string) => void): Store {
   const wrapped = new Map<string | symbol, unknown>();
   return new Proxy(store, {
     get(target, name) {

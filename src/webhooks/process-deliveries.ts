@@ -3,8 +3,8 @@ import type { NewEvent } from "../contract/event.ts";
 import type { Outcome } from "../contract/call.ts";
 import { messageOf } from "../core/errors.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
-import { meaningOf, namesItself, postEvents, type Look, type Meaning, type Meant } from "./interpret.ts";
-import type { Part } from "../store/sources.ts";
+import { meaningOf, namesItself, postEvents, type NeededRead, type Meaning, type Meant } from "./interpret.ts";
+import type { WorkKind } from "../store/sources.ts";
 import { decidePending } from "./remote-approval.ts";
 import { isBusy, type Member } from "../gateway/member.ts";
 import type { WebhookDependencies } from "./webhook-dependencies.ts";
@@ -49,7 +49,11 @@ export function receiveDelivery(parts: WebhookDependencies, member: Member, deli
  * What is worth looking at because a delivery came again in the same words: a like by nobody in particular may be another one.
  * Nothing where the words name the delivery, or say all: then it is the one that was worked on.
  */
-export function looksAgain(parts: WebhookDependencies, member: Member, delivery: Pick<NewDelivery, "kind" | "body">): readonly Look[] {
+export function readsAgain(
+  parts: WebhookDependencies,
+  member: Member,
+  delivery: Pick<NewDelivery, "kind" | "body">,
+): readonly NeededRead[] {
   const meaning = readPlainly(delivery, meantFor(parts, member), parts.clock.now())?.meaning;
   if (meaning?.kind !== "hint" || namesItself(delivery.body, parts.profile.webhooks)) return [];
   tellHealth(parts, member, meaning);
@@ -75,7 +79,7 @@ export async function takeDeliveries(parts: WebhookDependencies, member: Member)
   const { handle } = member.specialist;
   // What has to wait waits here, where there is a bound on it that senders are told of.
   if (!(await parts.store.hasRoomForEvents(handle))) {
-    member.heldBack = true;
+    member.deliveriesDeferred = true;
     return false;
   }
   const deliveries = await parts.store.dueDeliveries(handle, now, BATCH);
@@ -147,10 +151,10 @@ function wordOf(meaning: Meaning): string | undefined {
 }
 
 /** Once for each delivery, as it comes: what it is about may be read much later, and a poll may find it first. */
-function tellHealth({ profile, health }: WebhookDependencies, { specialist }: Member, meaning: Meaning): void {
+function tellHealth({ profile, coverage }: WebhookDependencies, { specialist }: Member, meaning: Meaning): void {
   const word = wordOf(meaning);
   const kind = word !== undefined && Object.hasOwn(profile.webhooks.kinds, word) ? profile.webhooks.kinds[word] : undefined;
-  if (kind !== undefined && "told" in meaning) health.told(specialist.handle, kind, meaning.told);
+  if (kind !== undefined && "told" in meaning) coverage.told(specialist.handle, kind, meaning.told);
 }
 
 function announceEnd(parts: WebhookDependencies, member: Member, meaning: Meaning, end: End, fresh: readonly NewEvent[]): void {
@@ -174,14 +178,14 @@ function announceEnd(parts: WebhookDependencies, member: Member, meaning: Meanin
  */
 export function wakeFor(parts: WebhookDependencies, member: Member, nudges: readonly Nudge[]): void {
   for (const nudge of nudges) {
-    const part: Part = nudge.kind === "source" ? "sources" : "watches";
+    const part: WorkKind = nudge.kind === "source" ? "sources" : "watches";
     if (isBusy(member, part)) member.missedNudges = [...member.missedNudges, nudge].slice(-MAX_MISSED_NUDGES);
     else parts.wake(member, part);
   }
 }
 
 /** Makes the looks again that came while a pass over the part was reading. Answers whether one is due now. */
-export async function lookAgain(parts: WebhookDependencies, member: Member, part: "sources" | "watches"): Promise<boolean> {
+export async function readAgain(parts: WebhookDependencies, member: Member, part: "sources" | "watches"): Promise<boolean> {
   if (member.missedNudges.length === 0) return false;
   const ours = member.missedNudges.filter((nudge) => (nudge.kind === "source") === (part === "sources"));
   member.missedNudges = member.missedNudges.filter((nudge) => !ours.includes(nudge));
@@ -191,7 +195,7 @@ export async function lookAgain(parts: WebhookDependencies, member: Member, part
   return ours.some(({ at }) => at <= now);
 }
 
-export function nudgesFor(looks: readonly Look[], now: number): readonly Nudge[] {
+export function nudgesFor(looks: readonly NeededRead[], now: number): readonly Nudge[] {
   return looks.map((look): Nudge => {
     switch (look.kind) {
       case "job":
@@ -265,7 +269,7 @@ async function readPost(parts: WebhookDependencies, member: Member, target: stri
 }
 
 async function askPost(parts: WebhookDependencies, member: Member, target: string): Promise<FetchedPost> {
-  const answer = await parts.door.read(member, { operation: "posts.get", target, input: {} }, { lane: "watch", signal: parts.ending });
+  const answer = await parts.gateway.read(member, { operation: "posts.get", target, input: {} }, { lane: "watch", signal: parts.ending });
   switch (answer.kind) {
     case "waits":
       return { kind: "later", at: answer.until, why: answer.message };
