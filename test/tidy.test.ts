@@ -48,7 +48,8 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
   simulation: [...FLOORS, "local-network"],
   cli: [EVERYTHING],
   // The doors re-export; only the testing door may also reach the local network.
-  "index.ts": FLOORS,
+  "retinue.ts": FLOORS,
+  "index.ts": [...FLOORS, "retinue.ts"],
   "testing.ts": [...FLOORS, "local-network", "simulation", "index.ts"],
 };
 

@@ -1,5 +1,5 @@
 /** Says what happens as it happens: one line per action for people, one JSON object a line for machines. */
-import { ANNOUNCEMENT_NAMES, type AnnouncementName, type Announcements, type Announcer, type Listener } from "../core/events.ts";
+import { ANNOUNCEMENT_NAMES, subscribe, type AnnouncementName, type Announcements, type Announcer, type Listener } from "../core/events.ts";
 import type { LogLine } from "../core/log.ts";
 import { MINUTE } from "../core/units.ts";
 import type { Output, Paint } from "./output.ts";
@@ -8,15 +8,8 @@ import { DESCRIBE, type Described } from "./describe-event.ts";
 
 /** Calls `listener` with everything that is announced. Answers how to stop that. */
 export function listenToAll(announcer: Announcer, listener: Listener): () => void {
-  const stops = ANNOUNCEMENT_NAMES.map((name) => listenTo(announcer, name, listener));
+  const stops = ANNOUNCEMENT_NAMES.map((name) => subscribe(announcer, name, (what) => listener(name, what)));
   return () => stops.forEach((stop) => stop());
-}
-
-function listenTo<Name extends AnnouncementName>(announcer: Announcer, name: Name, listener: Listener): () => void {
-  const heard = (what: Announcements[Name]): void => listener(name, what);
-  // The emitter's types do not follow a name that is itself a type parameter.
-  announcer.on(name as "poll", heard as (what: Announcements["poll"]) => void);
-  return () => void announcer.off(name as "poll", heard as (what: Announcements["poll"]) => void);
 }
 
 /** The same wait of the same specialist is said once in this time. */

@@ -1,4 +1,5 @@
 /** Turns a schema's issues into problems: where, what was expected, what was there, what to try. */
+import type { AnyCode } from "../core/error-codes.ts";
 import { z } from "zod";
 import { expectation } from "../contract/profile/expectation.ts";
 import { mistake, nearest, type Problem } from "./problem.ts";
@@ -6,7 +7,7 @@ import { mistake, nearest, type Problem } from "./problem.ts";
 type Path = readonly PropertyKey[];
 
 export interface MistakeContext {
-  readonly code: string;
+  readonly code: AnyCode;
   readonly file?: string;
   /** The line on which the value at a path begins, where the format has lines. */
   readonly lineOf?: (path: Path) => number | undefined;

@@ -5,7 +5,7 @@ import type { Profile } from "../contract/profile/profile.ts";
 import { tierLimits } from "../contract/tiers.ts";
 import { withOverride, type Specialist } from "../specialist/specialist.ts";
 import type { Config } from "./config.ts";
-import { loadDefinitions, type LoadedDefinition } from "./definitions.ts";
+import { givenDefinitions, loadDefinitions, type LoadedDefinition } from "./definitions.ts";
 import { checkKeys, keyVariable, type KeyPlace } from "./key-sources.ts";
 import { isMistake, mistake, nearest, problemOf, warning, type Problem } from "./problem.ts";
 
@@ -22,6 +22,8 @@ export interface Roster {
 export interface RosterOptions {
   readonly config: Config;
   readonly profile: Profile;
+  /** Definitions given in code, in place of the folder. */
+  readonly given?: readonly unknown[] | undefined;
   /** Throws `Misconfigured` on an expression that cannot be used. */
   readonly checkCron: (expression: string, zone: string) => void;
   /** What is wrong with caps: contradictions, currencies there are not. */
@@ -36,8 +38,8 @@ export interface SpendProblem {
 }
 
 /** Loads the definitions of a project, applies overrides, and checks all of it. Keys are not looked at: see `checkRosterKeys`. */
-export async function loadRoster({ config, profile, checkCron, checkSpend }: RosterOptions): Promise<Roster> {
-  const loaded = await loadDefinitions(config.agents);
+export async function loadRoster({ config, profile, given, checkCron, checkSpend }: RosterOptions): Promise<Roster> {
+  const loaded = given === undefined ? await loadDefinitions(config.agents) : givenDefinitions(given);
   const known = loaded.definitions.map(({ specialist }) => String(specialist.handle));
   const strangers = Object.keys(config.specialists).filter((handle) => !known.includes(handle));
   const definitions = loaded.definitions

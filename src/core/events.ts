@@ -81,6 +81,18 @@ export const ANNOUNCEMENT_NAMES = Object.keys(NAMES) as readonly AnnouncementNam
 
 export type Announcer = EventEmitter<{ [name in AnnouncementName]: (what: Announcements[name]) => void }>;
 
+/** Calls `listener` with each announcement of one name. Answers a function that ends it. */
+export function subscribe<Name extends AnnouncementName>(
+  announcer: Announcer,
+  name: Name,
+  listener: (what: Announcements[Name]) => void,
+): () => void {
+  // The emitter's types do not follow a name that is itself a type parameter.
+  const listening = listener as (what: Announcements["poll"]) => void;
+  announcer.on(name as "poll", listening);
+  return () => void announcer.off(name as "poll", listening);
+}
+
 export function createAnnouncer(): Announcer {
   return new EventEmitter();
 }

@@ -1,4 +1,5 @@
 /** What a refusal says beyond the one request: that an account, an operation or a key will be refused again. */
+import type { AnyCode } from "../core/error-codes.ts";
 import type { Call, Outcome } from "../contract/call.ts";
 import { HOUR, MINUTE } from "../core/units.ts";
 
@@ -6,7 +7,7 @@ import { HOUR, MINUTE } from "../core/units.ts";
 export interface RefusalClass {
   readonly rule: "drift" | "capability";
   /** `account_stopped`, `challenge`, `payment_required`, `operation_missing`, `forbidden`, `unreadable`. */
-  readonly code: string;
+  readonly code: AnyCode;
   readonly message: string;
   /** The specialist it holds for; undefined for all. */
   readonly handle: string | undefined;
@@ -67,14 +68,14 @@ export function createRefusalBreakers(): RefusalBreakers {
       if (outcome.class !== "refused" && outcome.class !== "unknown") return undefined;
       const { operation, target } = call;
       const words = outcome.class === "refused" ? `${outcome.code} ${outcome.message}` : outcome.reason;
-      const specialist = (code: string, message: string): RefusalClass => ({
+      const specialist = (code: AnyCode, message: string): RefusalClass => ({
         rule: "capability",
         code,
         message,
         handle,
         operation: undefined,
       });
-      const alone = (code: string, message: string): RefusalClass => ({ rule: "capability", code, message, handle, operation });
+      const alone = (code: AnyCode, message: string): RefusalClass => ({ rule: "capability", code, message, handle, operation });
       switch (outcome.status) {
         case 402:
           return alone("payment_required", `the network wants to be paid before ${handle} may do ${operation}`);

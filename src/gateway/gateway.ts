@@ -1,4 +1,5 @@
 /** The one door out: pacing, admission, the request, and the row that says how it ended. Nothing else sends. */
+import type { AnyCode } from "../core/error-codes.ts";
 import type { HeldKey } from "../client/auth.ts";
 import type { Client } from "../client/client.ts";
 import { CONNECTIONS, type WireAnswer } from "../client/transport.ts";
@@ -65,7 +66,7 @@ export type GatewayAnswer =
       readonly message: string;
       readonly lane: Lane;
     }
-  | { readonly kind: "refused"; readonly code: string; readonly message: string }
+  | { readonly kind: "refused"; readonly code: AnyCode; readonly message: string }
   /** The intent is somebody else's now. */
   | { readonly kind: "gone" };
 

@@ -1,4 +1,5 @@
 /** A specialist at work: its definition and the little that is kept of it in memory. Truth is in the rows. */
+import type { AnyCode } from "../core/error-codes.ts";
 import { LANES, type Lane } from "../contract/operations.ts";
 import type { NetworkRecord, Post } from "../contract/records.ts";
 import type { TierLimits } from "../contract/tiers.ts";
@@ -21,7 +22,7 @@ export interface LaneWait {
 
 /** Why a key cannot be used: missing, unreadable, or refused by the network as it is now. */
 export interface KeyTrouble {
-  readonly code: string;
+  readonly code: AnyCode;
   readonly message: string;
   readonly since: number;
   readonly probe?: KeyProbe;

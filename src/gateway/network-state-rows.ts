@@ -1,4 +1,5 @@
 /** Where we stand as stored rows: what a restart must not learn again, and what a changed profile makes worth trying again. */
+import { foreignCode } from "../core/error-codes.ts";
 import { driftKey, type DriftEntry } from "./drift.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import { DRIFT_KINDS, SEVERITIES } from "../contract/reading/pins.ts";
@@ -138,7 +139,7 @@ function asStop(data: JsonObject): StoredBreaker[] {
   return [
     {
       rule,
-      code: text(data, "code"),
+      code: foreignCode(text(data, "code")),
       message: text(data, "message"),
       handle: maybe(data["handle"]),
       operation: maybe(data["operation"]),

@@ -3,6 +3,7 @@
  *
  * The store's file belongs to one process at a time, so whoever wants to ask or order something asks that process.
  */
+import { foreignCode, type AnyCode } from "../core/error-codes.ts";
 import { createHash } from "node:crypto";
 import { chmodSync, lstatSync, rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
@@ -14,7 +15,7 @@ import { Fatal, Misconfigured, messageOf, Refused, Retryable, RetinueError, type
 import { isObject, parseJson, type JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
 import { SECOND } from "../core/units.ts";
-import { ANNOUNCEMENT_NAMES, type AnnouncementName, type Announcements, type Announcer, type Listener } from "../core/events.ts";
+import { ANNOUNCEMENT_NAMES, subscribe, type AnnouncementName, type Announcements, type Announcer, type Listener } from "../core/events.ts";
 import type { Guardian } from "./guardian.ts";
 
 /** Changes when requests or answers do: command and runtime may be of different versions. */
@@ -152,8 +153,7 @@ function follow(socket: Socket, announcer: Announcer): { readonly said: string }
       if (socket.writableLength > MAX_BACKLOG_BYTES) socket.destroy();
       else if (socket.writable) socket.write(`${JSON.stringify({ protocol: PROTOCOL, name, what })}\n`);
     };
-    announcer.on(name, tell);
-    return () => void announcer.off(name, tell);
+    return subscribe(announcer, name, tell);
   });
   socket.once("close", () => stops.forEach((stop) => stop()));
   return { said: "following" };
@@ -298,7 +298,7 @@ function remoteGuardian(ask: (name: RequestName, query: object) => Promise<unkno
   };
 }
 
-const CLASSES: { readonly [name: string]: new (code: string, message: string, details: ErrorDetails) => RetinueError } = {
+const CLASSES: { readonly [name: string]: new (code: AnyCode, message: string, details: ErrorDetails) => RetinueError } = {
   Refused,
   Retryable,
   Misconfigured,
@@ -309,7 +309,7 @@ function errorFrom(said: JsonObject): RetinueError {
   const text = (name: string): string | undefined => (typeof said[name] === "string" ? said[name] : undefined);
   const Class = CLASSES[text("class") ?? ""] ?? Refused;
   const [hint, file, expected] = [text("hint"), text("file"), text("expected")];
-  return new Class(text("code") ?? "unknown", text("message") ?? "the runtime said no", {
+  return new Class(foreignCode(text("code") ?? "unknown"), text("message") ?? "the runtime said no", {
     ...(hint === undefined ? {} : { hint }),
     ...(file === undefined ? {} : { file }),
     ...(expected === undefined ? {} : { expected }),

@@ -1,4 +1,5 @@
 /** What limits need from the store, and what an admission is told: the view it decides on and its verdict. */
+import type { AnyCode } from "../core/error-codes.ts";
 import type { LimitHints } from "../contract/call.ts";
 import type { Effect, Lane } from "../contract/operations.ts";
 import type { Handle, IntentId, KeyId } from "../core/ids.ts";
@@ -120,7 +121,7 @@ export type Verdict =
       /** When it may be tried again; undefined where only a person or another's outcome ends the wait. */
       readonly until: number | undefined;
     }
-  | { readonly kind: "refuse"; readonly code: string; readonly message: string; readonly lane: Lane; readonly since: number };
+  | { readonly kind: "refuse"; readonly code: AnyCode; readonly message: string; readonly lane: Lane; readonly since: number };
 
 /** How an attempt ended, for quota and money. */
 export interface AttemptEnd {

@@ -1,4 +1,5 @@
 /** The admission check: every rule that can hold a request back, in one order, as a pure function. */
+import type { AnyCode } from "../core/error-codes.ts";
 import type { Lane } from "../contract/operations.ts";
 import { showDuration } from "../core/units.ts";
 import { approved } from "./approvals.ts";
@@ -20,7 +21,7 @@ export function decide(view: AdmissionView): Verdict {
 function permitted(view: AdmissionView): Verdict | undefined {
   const { request, now } = view;
   const write = request.effect !== "read";
-  const refuse = (code: string, message: string, since = now): Verdict => ({ kind: "refuse", code, message, lane: request.lane, since });
+  const refuse = (code: AnyCode, message: string, since = now): Verdict => ({ kind: "refuse", code, message, lane: request.lane, since });
   if (view.owned === false) return refuse("not_owner", "another process looks after this specialist now");
   if (write && view.may !== undefined && !view.may.includes(request.operation))
     return refuse("not_allowed", `${request.operation} is not among the operations the definition may do`);

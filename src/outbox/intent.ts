@@ -1,4 +1,5 @@
 /** What the outbox needs of a store: intents not yet settled, and the attempts made for them. */
+import type { AnyCode } from "../core/error-codes.ts";
 import type { Effect, Lane } from "../contract/operations.ts";
 import type { NewEvent, WatchWrite } from "../contract/event.ts";
 import type { Handle, IntentId, KeyId } from "../core/ids.ts";
@@ -72,7 +73,7 @@ export interface Attempt {
 export interface IntentChange {
   readonly state: IntentState;
   readonly nextAt?: number;
-  readonly code?: string;
+  readonly code?: AnyCode;
   readonly message?: string;
   /** The network's id of what came to be. */
   readonly createdRef?: string;

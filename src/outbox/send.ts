@@ -1,4 +1,5 @@
 /** From the outbox to the door: what is ready goes out, in order, as far as the limits let it. */
+import { foreignCode, type AnyCode } from "../core/error-codes.ts";
 import type { Lane } from "../contract/operations.ts";
 import { messageOf } from "../core/errors.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
@@ -105,7 +106,7 @@ async function hold(
   await parts.store.moveIntent({
     seq: intent.seq,
     from: ["ready"],
-    change: { state: "ready", nextAt, code: wait.rule, message: wait.message },
+    change: { state: "ready", nextAt, code: foreignCode(wait.rule), message: wait.message },
     now,
   });
 }
@@ -115,7 +116,7 @@ async function refuse(
   parts: OutboxDependencies,
   member: Member,
   intent: Intent,
-  why: { readonly code: string; readonly message: string },
+  why: { readonly code: AnyCode; readonly message: string },
 ): Promise<void> {
   const { store, clock, announcer } = parts;
   const change = { state: intent.everUnknown ? "parked" : "refused", code: why.code, message: why.message } as const;

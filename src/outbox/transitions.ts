@@ -1,4 +1,5 @@
 /** The intent state machine: from one attempt's outcome to where the intent goes next. Pure. */
+import type { AnyCode } from "../core/error-codes.ts";
 import type { Outcome } from "../contract/call.ts";
 import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { Intent, IntentChange } from "./intent.ts";
@@ -78,7 +79,7 @@ function pendingMessage({
   return reference === undefined ? message : `${message} (${reference})`;
 }
 
-function doubt(nextAt: number, code: string, message: string): IntentChange {
+function doubt(nextAt: number, code: AnyCode, message: string): IntentChange {
   return { state: "in_doubt", everUnknown: true, nextAt, code, message };
 }
 

@@ -1,6 +1,6 @@
 /** From checked settings to a runtime that is ready to start: everything is looked at before anything begins. */
 import { createKeys, type KeyProvider } from "../client/auth.ts";
-import { createTransport, type SocketTransport } from "../client/transport.ts";
+import { createTransport, type SocketTransport, type Transport } from "../client/transport.ts";
 import type { Config } from "../config/config.ts";
 import { keyReference } from "../config/key-sources.ts";
 import { throwMistakes, type Problem } from "../config/problem.ts";
@@ -41,6 +41,10 @@ export interface LaunchOptions {
   readonly networkName?: string;
   /** Only looks at a network: the store may belong to another. So it may in a dry run. */
   readonly anyNetwork?: boolean;
+  /** Wraps the one function by which requests leave. */
+  readonly transport?: (next: Transport) => Transport;
+  /** Definitions do not change: none is loaded again. */
+  readonly fixed?: boolean;
   /** Told when the store cannot be written any more: nothing is sent from then on. */
   readonly onLost?: (error: Fatal) => void;
 }
@@ -88,9 +92,9 @@ export function requireBaseUrl({ network: { baseUrl } }: Config): string {
 }
 
 /** Looks at profile and definitions alone, for a network that gives them their keys afterwards. */
-export async function planCast(config: Config, clock: Clock): Promise<Cast> {
+export async function planCast(config: Config, clock: Clock, given?: readonly unknown[]): Promise<Cast> {
   const profile = asConfigured(await loadProfile(config.network.profile), config);
-  const roster = await readRoster(config, profile, clock);
+  const roster = await readRoster(config, profile, clock, given);
   throwMistakes(roster.problems);
   if (roster.definitions.length === 0)
     throw new Misconfigured("agents_empty", "there is no specialist to run", {
@@ -101,10 +105,11 @@ export async function planCast(config: Config, clock: Clock): Promise<Cast> {
 }
 
 /** Definitions with their overrides, and every mistake in them. Throws nothing for what is wrong with a file. */
-export function readRoster(config: Config, profile: Profile, clock: Clock): Promise<Roster> {
+export function readRoster(config: Config, profile: Profile, clock: Clock, given?: readonly unknown[]): Promise<Roster> {
   return loadRoster({
     config,
     profile,
+    given,
     checkCron: (expression, zone) => checkCron(expression, zone, clock.now()),
     checkSpend: (spend) => checkLimits({ spend }),
   });
@@ -142,7 +147,7 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
       profile,
       baseUrl,
       store,
-      transport: transport.send,
+      transport: options.transport?.(transport.send) ?? transport.send,
       keys,
       pacer: livePacer(
         clock,
@@ -203,7 +208,8 @@ function lifeOf({ runtime, planned, options, close }: Life): Pick<Launched, "sta
     async start() {
       const recovered = await runtime.start();
       const load = (): Promise<Roster> => readRoster(config, profile, clock);
-      if (options.passive !== true) reloading = keepReloading({ config, roster, runtime, clock, log, load }, draining.signal);
+      if (options.passive !== true && options.fixed !== true)
+        reloading = keepReloading({ config, roster, runtime, clock, log, load }, draining.signal);
       return recovered;
     },
     drain,

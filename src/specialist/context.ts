@@ -6,7 +6,7 @@ import { durationMs } from "../core/units.ts";
 import type { Act, IntentOptions, IntentRef, Reads, Target } from "./act.ts";
 import type { OperationRule, OperationRules } from "./operation-rules.ts";
 import { storable, type RunRequest } from "./run-request.ts";
-import type { DraftIntent } from "./intent-draft.ts";
+import type { DraftIntent, IntentRefusal } from "./intent-draft.ts";
 
 /** A handler that decides on more than this is broken. */
 export const MAX_INTENTS_PER_RUN = 100;
@@ -267,7 +267,7 @@ function postLike(value: { readonly [name: string]: unknown }): PostLike {
 }
 
 /** Answering oneself must be impossible, also while it is not known who "oneself" is. */
-function selfReply(me: RunRequest["me"], post: PostLike | undefined) {
+function selfReply(me: RunRequest["me"], post: PostLike | undefined): IntentRefusal | undefined {
   if (post === undefined) return undefined;
   const own = (me.id !== undefined && post.authorId === me.id) || post.authorHandle?.toLowerCase() === me.handle.toLowerCase();
   if (own) return { code: "own_post", message: "a specialist does not answer itself" };

@@ -1,4 +1,5 @@
 /** One handling of one event: calls the handler, collects what it decided, and sends nothing. */
+import type { AnyCode } from "../core/error-codes.ts";
 import { Refused, RetinueError } from "../core/errors.ts";
 import { isObject, type JsonObject } from "../core/json.ts";
 import { seededRandom } from "../core/random.ts";
@@ -18,7 +19,7 @@ export type EventHandler = (payload: never, act: Act) => unknown;
 export async function runHandler(handler: EventHandler, request: RunRequest): Promise<RunResult> {
   const ended = Promise.withResolvers<RunResult>();
   const signal = createRunSignal();
-  const cut = (code: string, message: string): void => ended.resolve({ kind: "failed", error: new RunInterrupted(code, message) });
+  const cut = (code: AnyCode, message: string): void => ended.resolve({ kind: "failed", error: new RunInterrupted(code, message) });
   const stop = (): void => {
     signal.abort(request.signal.reason);
     cut("run_stopped", "the runtime stopped");

@@ -122,7 +122,7 @@ describe("output", () => {
   test("lets no text from elsewhere steer the terminal", () => {
     expect(printable("a\u001B[2Jb\u0007\u202Ec")).toBe("a�[2Jb��c");
     const lines = problemLines(
-      { level: "error", code: "x", message: "m\u001B[31m", file: "/p/a.ts", line: 3, hint: "h" },
+      { level: "error", code: "x:y", message: "m\u001B[31m", file: "/p/a.ts", line: 3, hint: "h" },
       createPaint(false),
       "/p",
     );

@@ -152,7 +152,7 @@ describe("tokens", () => {
     await made.tokens.current("scout", key);
     await made.clock.advance(700_000);
     const good = made.answer;
-    made.answer = (call) => (call.operation === "auth.refresh" ? { class: "refused", status: 400, code: "x", message: "x" } : good(call));
+    made.answer = (call) => (call.operation === "auth.refresh" ? { class: "refused", status: 400, code: "x:y", message: "x" } : good(call));
     expect((await made.tokens.current("scout", key)).reveal()).toBe("access-2");
     expect(made.calls.map(({ operation }) => operation)).toEqual(["auth.token", "auth.refresh", "auth.token"]);
   });

@@ -1,4 +1,5 @@
 /** What the runtime and a worker thread say to each other: plain data, since functions do not cross threads. */
+import { foreignCode } from "../../core/error-codes.ts";
 import { Fatal, messageOf, Misconfigured, Refused, Retryable, RetinueError } from "../../core/errors.ts";
 import type { IntentId } from "../../core/ids.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
@@ -98,7 +99,7 @@ const CLASSES = { Refused, Retryable, Misconfigured, Fatal, RunInterrupted } as 
 export function decodeError({ name, message, code, hint, retryAt }: ErrorData): Error {
   if (code === undefined) return Object.assign(new Error(message), { name });
   const Class = isOwn(name) ? CLASSES[name] : Refused;
-  return new Class(code, message, { ...(hint === undefined ? {} : { hint }), ...(retryAt === undefined ? {} : { retryAt }) });
+  return new Class(foreignCode(code), message, { ...(hint === undefined ? {} : { hint }), ...(retryAt === undefined ? {} : { retryAt }) });
 }
 
 function isOwn(name: string): name is keyof typeof CLASSES {

@@ -47,7 +47,7 @@ export function createRuns(db: DatabaseSync, commits: Commits, { insertEvent, gu
     return ref === undefined ? draft : { ...draft, target: ref };
   };
   /** Its own words are known by their id also where the network does not say who wrote them. */
-  const ownPost = (run: FinishedRun, draft: DraftIntent) =>
+  const ownPost = (run: FinishedRun, draft: DraftIntent): IntentRefusal | undefined =>
     draft.operation === "posts.reply" && draft.target !== undefined && own.get(run.specialist, draft.target) !== undefined
       ? { code: "own_post", message: "a specialist does not answer itself" }
       : undefined;
@@ -61,7 +61,7 @@ export function createRuns(db: DatabaseSync, commits: Commits, { insertEvent, gu
     // What a person orders is new.
     const doubt = ordered || run.intents.length === 0 ? undefined : restored.doubtful(run.seq, run.now);
     return run.intents.map((draft) => {
-      const verdict =
+      const verdict: IntentRefusal | undefined =
         draft.refusal ??
         ownPost(run, draft) ??
         (draft.targetIntent !== undefined && refused.has(draft.targetIntent)

@@ -1,4 +1,5 @@
 /** Specialists in SQLite: their accounts, keys and parks; and the Guardian's hand over them. */
+import { foreignCode } from "../../core/error-codes.ts";
 import type { DatabaseSync } from "node:sqlite";
 import { asHandle, asKeyId } from "../../core/ids.ts";
 import type { Commits } from "./commits.ts";
@@ -30,7 +31,7 @@ export function createSpecialists(db: DatabaseSync, commits: Commits): Specialis
           code === undefined
             ? undefined
             : {
-                code,
+                code: foreignCode(code),
                 message: maybeText(row, "parked_message") ?? "",
                 at: numberOf(row, "parked_at"),
                 until: maybeNumber(row, "parked_until"),
