@@ -10,6 +10,7 @@ import { readGaps, storeGaps } from "./gaps.ts";
 import { storedReadFailure, storeReadFailure, REPORTED_AFTER } from "./read-failures.ts";
 import { readFeed, type FeedReader, type Reading } from "./feed-events.ts";
 import { readJobs, type JobsReader } from "./job-events.ts";
+import { spreadPause } from "../limits/poll-budget.ts";
 import type { SourceRow } from "../store/sources.ts";
 import { DEFAULT_MAX_AGE_MS, type FeedWatching, type JobsWatching, type Specialist } from "../specialist/specialist.ts";
 import { nextPollAt, readPace, type PollResult } from "./interval.ts";
@@ -99,8 +100,7 @@ async function poll(
   await tellOthers(parts, member, source, answer.outcome.items, askedAt);
   const gaps = [...readGaps(row?.cursor), ...(reading.gap === undefined ? [] : [reading.gap])];
   const stored = { ...storeCursor(reading.cursor), ...next.source, ...storeGaps(gaps, now) };
-  // Those who began together would otherwise look together for ever.
-  const pauseMs = row === undefined ? next.delayMs * (0.5 + parts.random.next()) : next.delayMs;
+  const pauseMs = row === undefined ? spreadPause(next.delayMs, parts.random) : next.delayMs;
   const between = member.keyId === undefined ? undefined : parts.shared.nextLook(listOf(source), member.keyId, next.delayMs, now);
   const { fresh } = await store.putEvents(
     {
