@@ -1,6 +1,8 @@
 /** What happened, as one line that somebody new understands. */
 import type { AnnouncementName, Announcements } from "../core/events.ts";
+import type { JsonObject } from "../core/json.ts";
 import { showDuration } from "../core/units.ts";
+import { DRY_RUN, DRY_RUN_MESSAGE } from "../outbox/intent.ts";
 
 /** Worth a line, and how much it weighs. */
 export interface Described {
@@ -43,11 +45,30 @@ const JOB: { readonly [state: string]: Described } = {
   paid: { text: "was paid for", tone: "good" },
 };
 
+/** Characters of one action that are shown; with `--json` it is all there. */
+const MAX_SHOWN = 10_000;
+/** What may steer a terminal or hide in a line, save what joins emoji. */
+const INVISIBLE = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]--[\u200C\u200D]]/gv;
+
+/** All that an action says, on one line: its content in quotes, then the rest as JSON, with every invisible character by its number. */
+function whole(input: JsonObject): string {
+  const { content, ...rest } = input;
+  const parts = typeof content === "string" ? [content, ...(Object.keys(rest).length === 0 ? [] : [rest])] : [input];
+  const text = parts
+    .map((part) => JSON.stringify(part))
+    .join(" ")
+    .replaceAll(INVISIBLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  if (text === "{}") return "";
+  if (text.length <= MAX_SHOWN) return `: ${text}`;
+  const shown = text.slice(0, MAX_SHOWN).replace(/[\uD800-\uDBFF]$/, ""); // half a character
+  return `: ${shown}… (${text.length - shown.length} more characters)`;
+}
+
 type Tell = { readonly [name in AnnouncementName]: (what: Announcements[name]) => Described | undefined };
 
 /** Who did it comes apart, so that columns can line up. Undefined: not worth a line. */
 export const DESCRIBE: Tell = {
-  intent: ({ operation, state, target, words, code, message }) => {
+  intent: ({ operation, state, target, words, input, code, message }) => {
     const object = target === undefined ? "" : ` ${target}`;
     const said = words === undefined ? "" : `: "${words.replaceAll(/\s+/g, " ").trim()}"`;
     const wanted = `${WANTED[operation] ?? `do ${operation}:`}${object}`;
@@ -56,9 +77,12 @@ export const DESCRIBE: Tell = {
       case "confirmed":
         return { text: `${DONE[operation] ?? `did ${operation}:`}${object}${said}`, tone: "plain" };
       case "proposed":
-        return { text: `wants to ${wanted}${said}, and waits for your approval`, tone: "bad" };
+        return { text: `wants to ${wanted}${input === undefined ? said : whole(input)}, and waits for your approval`, tone: "bad" };
       case "refused":
-        if (code === "dry_run") return { text: `would ${wanted}`, tone: "plain" };
+        if (code === DRY_RUN) {
+          const meanwhile = message === undefined || message === DRY_RUN_MESSAGE ? "" : ` (${message})`;
+          return { text: `would ${wanted}${input === undefined ? said : whole(input)}${meanwhile}`, tone: "plain" };
+        }
         return { text: `could not ${wanted}: ${why}`, tone: "bad" };
       case "cancelled":
         return { text: `will not ${wanted}: ${why}`, tone: "quiet" };

@@ -66,7 +66,7 @@ export function openStage(context: Context, forMs: number | undefined): Stage {
 export function launchOn(
   stage: Stage,
   plan: LaunchPlan,
-  options: Pick<LaunchOptions, "dryRun" | "passive" | "networkName" | "anyNetwork"> = {},
+  options: Pick<LaunchOptions, "writes" | "passive" | "networkName" | "anyNetwork"> = {},
 ): Promise<Launched> {
   const { log, scrubber, announcer, context, lifetime } = stage;
   const onLost = (error: Fatal): void => {

@@ -1,5 +1,6 @@
 /** What the runtime announces as it happens: for eyes and counters only, never to do the work. */
 import { EventEmitter } from "eventemitter3";
+import type { JsonObject } from "./json.ts";
 
 interface About {
   /** Ms since the epoch. */
@@ -41,6 +42,8 @@ export interface Announcements {
     readonly target?: string;
     /** The beginning of its own words, where it has some: a title, else what it says. */
     readonly words?: string;
+    /** All of it, where a person decides on it (`proposed`) or a dry run kept it from leaving. */
+    readonly input?: JsonObject;
     readonly code?: string;
     readonly message?: string;
   };

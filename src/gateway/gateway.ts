@@ -16,7 +16,7 @@ import type { Pacer } from "../limits/pacing.ts";
 import type { AdmissionRequest, AttemptEnd, Verdict } from "../limits/admission.ts";
 import type { Cap } from "../limits/spending.ts";
 import type { LedgerTime } from "../limits/ledger-clock.ts";
-import type { Attempt, Conclusion, Intent, IntentChange } from "../outbox/intent.ts";
+import { DRY_RUN, DRY_RUN_MESSAGE, type Attempt, type Conclusion, type Intent, type IntentChange } from "../outbox/intent.ts";
 import type { Store } from "../store/store.ts";
 import { createCredentials, type Credentials } from "./credentials.ts";
 import { KEY_CHECK_MS, type KeyWatch } from "./keys.ts";
@@ -43,6 +43,8 @@ export interface GatewayOptions {
   readonly caps: (member: Member) => readonly Cap[];
   /** Money held for an action whose outcome stays open counts as spent after this. */
   readonly holdMs: number;
+  /** `refuse` for a dry run: no write leaves, and nothing is charged or held for one. */
+  readonly writes: "send" | "refuse";
   /** What follows from an intent's outcome, stored in the transaction that records it. */
   readonly conclude: (member: Member, intent: Intent, outcome: Outcome) => Conclusion;
   /** Announces the state of an intent after an attempt. */
@@ -161,19 +163,33 @@ export function createGateway(given: GatewayOptions): Gateway {
         return { kind: "refused", code: "not_a_read", message: `${call.operation} writes, and an examination only reads` };
       return refusedCall(examining, call) ?? attempt(options, { member, call, lane, signal, examining });
     },
-    async explain(member, intent) {
-      const key = await options.keys.usable(member);
-      const stop = options.breakers.stop(member.specialist.handle, intent.operation, true);
-      if (stop !== undefined) {
-        const { rule, message, since, probeAt } = stop;
-        return { kind: "wait", rule, message, lane: intent.lane, window: undefined, since, until: probeAt };
-      }
-      if (key !== undefined)
-        return options.store.explain(admitFor(options, { member, call: callOf(intent), lane: intent.lane, intent }, key), decide);
-      const { message, since, probe } = member.keyTrouble ?? { message: "there is no key", since: intent.createdAt, probe: undefined };
-      return { kind: "wait", rule: "key_unusable", message, lane: intent.lane, window: undefined, since, until: probe?.at };
-    },
+    explain: (member, intent) => verdictOn(options, { member, call: callOf(intent), lane: intent.lane, intent }),
   };
+}
+
+/** What stands in the way of a write now. */
+async function verdictOn(options: GatewayOptions, passage: GatewayRequest): Promise<Verdict> {
+  const { store, breakers, keys, clock } = options;
+  const { member, call, lane, intent } = passage;
+  const key = await keys.usable(member);
+  const stop = breakers.stop(member.specialist.handle, call.operation, true);
+  if (stop !== undefined) {
+    const { rule, message, since, probeAt } = stop;
+    return { kind: "wait", rule, message, lane, window: undefined, since, until: probeAt };
+  }
+  if (key !== undefined) return store.explain(admitFor(options, passage, key), decide);
+  const noKey = { message: "there is no key", since: intent?.createdAt ?? clock.now(), probe: undefined };
+  const { message, since, probe } = member.keyTrouble ?? noKey;
+  return { kind: "wait", rule: "key_unusable", message, lane, window: undefined, since, until: probe?.at };
+}
+
+/** A dry run's answer to a write: the rule that refuses it for good, or that all but the dry run let it go, now or later. */
+async function withheld(options: GatewayOptions, { member, call, lane, own = false }: GatewayRequest): Promise<GatewayAnswer> {
+  // Without its intent: the ledger may be another store's, whose rows have numbers of their own.
+  const verdict = await verdictOn(options, { member, call, lane, own });
+  if (verdict.kind === "refuse") return { kind: "refused", code: verdict.code, message: verdict.message };
+  const meanwhile = verdict.kind === "wait" ? `; a real run would wait: ${verdict.message}` : "";
+  return { kind: "refused", code: DRY_RUN, message: `${DRY_RUN_MESSAGE}${meanwhile}` };
 }
 
 /** One attempt: paced, admitted, sent, recorded. Nothing queues after the admission. */
@@ -181,6 +197,7 @@ async function attempt(options: GatewayParts, passage: GatewayRequest): Promise<
   const { pacer, keys, clock, credentials } = options;
   const { member, call, lane, examining, probe = false, trade = false } = passage;
   const client = examining ?? options.client;
+  if (options.writes === "refuse" && effectOf(client.profile, passage) !== "read") return withheld(options, passage);
   const key = await keys.usable(member, probe || trade);
   if (key === undefined) {
     const message = member.keyTrouble?.message ?? "there is no key";

@@ -21,6 +21,10 @@ export type IntentState = (typeof INTENT_STATES)[number];
 /** Stands for when it was sent where a clock that was ahead dated it: it may have been at any time, so before everything. */
 export const UNDATED = 0;
 
+/** The code of a refused action that only the dry run kept from leaving, and what it says. */
+export const DRY_RUN = "dry_run";
+export const DRY_RUN_MESSAGE = "not sent: this is a dry run";
+
 export interface Intent {
   readonly seq: number;
   readonly id: IntentId;

@@ -3,7 +3,7 @@ import { foreignCode, type AnyCode } from "../core/error-codes.ts";
 import type { Lane } from "../contract/operations.ts";
 import { messageOf } from "../core/errors.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
-import type { Intent } from "./intent.ts";
+import { DRY_RUN, type Intent } from "./intent.ts";
 import { announceIntent } from "./announce.ts";
 import { follow } from "./follow-up.ts";
 import { isStoreLost } from "../store/store-lost.ts";
@@ -119,10 +119,12 @@ async function refuse(
   why: { readonly code: AnyCode; readonly message: string },
 ): Promise<void> {
   const { store, clock, announcer } = parts;
-  const change = { state: intent.everUnknown ? "parked" : "refused", code: why.code, message: why.message } as const;
+  const { code, message } = why;
   const now = clock.now();
-  const { events, watches } = follow(member, intent, change, now);
-  if (await store.moveIntent({ seq: intent.seq, from: ["ready"], change, now, events, watches }))
+  const change = { state: intent.everUnknown ? "parked" : "refused", code, message } as const;
+  // A dry run's author gets no receipt of a refusal that a real run would not meet; actions on what it would have created go on.
+  const follows = code === DRY_RUN ? { standIn: intent.id } : follow(member, intent, change, now);
+  if (await store.moveIntent({ ...follows, seq: intent.seq, from: ["ready"], change, now }))
     announceIntent(announcer, member, intent, change, now);
   parts.wake(member, "events");
 }

@@ -16,9 +16,9 @@ import { Secret, type Scrubber } from "../core/secret.ts";
 import { checkLimits } from "../limits/configured-limits.ts";
 import { livePacer } from "../limits/pacing.ts";
 import { checkCron } from "../schedule/cron.ts";
-import { openSqliteStore } from "../store/sqlite/store.ts";
+import { MEMORY } from "../store/sqlite/database.ts";
+import { openSqliteStore, type SqliteStoreOptions } from "../store/sqlite/store.ts";
 import type { Recovered, Store } from "../store/store.ts";
-import { dryStore } from "./dry-run.ts";
 import { createWorkerPool } from "../handlers/worker/worker-pool.ts";
 import { keepReloading } from "./reload.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
@@ -33,8 +33,8 @@ export interface LaunchOptions {
   /** Learns every key. The one the logger uses. */
   readonly scrubber: Scrubber;
   readonly announcer?: Announcer;
-  /** Thinks and reads, and sends no write. */
-  readonly dryRun?: boolean;
+  /** `refuse` for a dry run: it thinks and reads, sends no write, and keeps nothing but what its reads have used. Default `send`. */
+  readonly writes?: "send" | "refuse";
   /** Does only what it is told: nothing is polled, handled or sent by itself. */
   readonly passive?: boolean;
   /** What tells the network from others, where its address does not. */
@@ -135,9 +135,10 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
   let runtime: Runtime | undefined;
   try {
     const { allowMoved } = config.network;
-    if (options.dryRun !== true && options.anyNetwork !== true)
+    const isDry = options.writes === "refuse";
+    if (!isDry && options.anyNetwork !== true)
       await bindToNetwork(real, { path: config.store.path, network: options.networkName ?? baseUrl, allowMoved });
-    const store = options.dryRun === true ? dryStore(real, { clock, random, zone: () => config.guardian.zone }) : real;
+    const store = isDry ? await openDryStore(real, { clock, random, zone: () => config.guardian.zone }) : real;
     transport = createTransport({ clock });
     const keys = keysOf(config, new Secret(await real.salt(() => random.word(SALT_LENGTH))), scrubber);
     const isolation = createWorkerPool({ clock, log });
@@ -161,9 +162,8 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
       drainMs: config.drainMs,
       retention: config.retention,
       passive: options.passive ?? false,
-      ...(config.receiver.port === undefined || options.passive === true || options.dryRun === true
-        ? {}
-        : { receiver: scrubbed(config.receiver, scrubber) }),
+      writes: options.writes ?? "send",
+      ...(config.receiver.port === undefined || options.passive === true || isDry ? {} : { receiver: scrubbed(config.receiver, scrubber) }),
       ...(options.announcer === undefined ? {} : { announcer: options.announcer }),
     });
     return {
@@ -177,6 +177,18 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
     await real.close();
     throw error;
   }
+}
+
+/**
+ * A store in memory that charges to the ledger of the project's store and knows what that has learnt of the network: for what a
+ * dry run thinks. Closing it leaves the project's open.
+ */
+export async function openDryStore(real: Store, options: Pick<SqliteStoreOptions, "clock" | "random" | "zone">): Promise<Store> {
+  const store = openSqliteStore({ ...options, path: MEMORY, ledger: real });
+  const now = options.clock.now();
+  await store.saveNetworkState({ put: await real.networkState(), drop: [] }, now);
+  for (const [handle, accountId] of await real.accounts()) await store.saveAccount(handle, accountId, now);
+  return store;
 }
 
 const SALT_LENGTH = 40;

@@ -67,6 +67,11 @@ export interface RuntimeOptions {
   /** How long stopping waits for answers. Default 25 s. */
   readonly drainMs?: number;
   readonly fetch?: typeof globalThis.fetch;
+  /**
+   * `refuse` for a dry run: it reads, handles and decides as ever, and the door sends no write. Default `send`. What it decides is
+   * stored as refused, so give it a store that is not the project's own, such as one that {@link openDryStore} opens.
+   */
+  readonly writes?: "send" | "refuse";
   /** Does only what it is told: nothing is polled, handled or sent by itself. Default false. */
   readonly passive?: boolean;
   /** Runs what says `isolate: "worker"`. Its owner closes it. Default: everything runs in this thread, whatever it says. */

@@ -40,6 +40,7 @@ export interface Frozen {
 export interface ControlStore {
   /** Makes a specialist's key known with its limits; a key that replaces another one starts with that one's charges. */
   registerKey(handle: Handle, key: KeyId, quota: { readonly limits: TierLimits; readonly floors: LaneFloors }, now: number): Promise<void>;
+  keyOf(handle: Handle): Promise<KeyId | undefined>;
   /** What a key has used, hour and day; undefined for a key never registered. */
   quotaUse(
     key: KeyId,
@@ -58,9 +59,12 @@ export interface ControlStore {
   frozen(): Promise<readonly Frozen[]>;
   /** The Guardian's word that an account may spend again, on the books with who said it and why. Answers the currencies it was frozen in. */
   unfreeze(scope: Scope, word: { readonly by: string; readonly reason: string }, now: number): Promise<readonly string[]>;
+  /** Attempts sent and not answered yet, oldest first. */
+  openAttempts(): Promise<readonly OpenAttempt[]>;
+}
+
+export interface ApprovalStore {
   openApprovals(limit: number): Promise<readonly OpenApproval[]>;
   /** Answers false when nothing of that name waits. */
   decideApproval(intent: IntentId, verdict: "approved" | "rejected", reason: string | undefined, now: number): Promise<boolean>;
-  /** Attempts sent and not answered yet, oldest first. */
-  openAttempts(): Promise<readonly OpenAttempt[]>;
 }

@@ -11,6 +11,8 @@ export interface IntentMove {
   readonly from: readonly IntentState[];
   readonly change: IntentChange;
   readonly now: number;
+  /** Stands for the object it would have created, so that actions about that go on: only in a dry run. */
+  readonly standIn?: string;
   /** Stored in the same transaction, where the move is made. */
   readonly events?: readonly NewEvent[];
   readonly watches?: readonly WatchWrite[];

@@ -19,5 +19,4 @@ export interface SpecialistStore {
   resume(handle: Handle, now: number): Promise<void>;
   /** A runtime that starts tries every key anew. */
   resumeAll(now: number): Promise<void>;
-  keyOf(handle: Handle): Promise<KeyId | undefined>;
 }

@@ -8,6 +8,7 @@ import { seededRandom } from "../../src/core/random.ts";
 import { SECOND } from "../../src/core/units.ts";
 import { accent } from "../../src/local-network/accents/accent.ts";
 import { createLocalNetwork } from "../../src/local-network/local-network.ts";
+import { retinue } from "../harness/cli.ts";
 import { marksOf } from "../campaigns/accents/marks.ts";
 import { became, folder, resultOf, start, textIn } from "../harness/process.ts";
 
@@ -39,8 +40,17 @@ test(
     const run = (...args: readonly string[]) => start(context, ["run", "--base-url", url, ...args], { cwd: root });
 
     const dry = run("--dry-run", "--for", "2s");
-    await dry.saying((said) => became("refused", "posts.reply")(said) && textIn(said, "code") === "dry_run");
-    expect(resultOf(await dry.ended)).toMatchObject({ ok: true, specialists: [{ handle: "talker", actions: {} }] });
+    const held = await dry.saying((said) => became("refused", "posts.reply")(said) && textIn(said, "code") === "dry_run");
+    expect(held).toMatchObject({ input: { content: `I read ${textIn(held, "target")}` }, message: "not sent: this is a dry run" });
+    const { withheld, ...summed } = resultOf(await dry.ended);
+    expect(summed).toMatchObject({ ok: true, specialists: [{ handle: "talker", actions: {} }] });
+    expect(withheld).toEqual({ "posts.reply": dry.said.filter(became("refused", "posts.reply")).length });
+    const words = await retinue(["run", "--base-url", url, "--dry-run", "--for", "2s"], {
+      cwd: root,
+      nodeOptions: ["--conditions=retinue-source"],
+    });
+    expect(words.stdout).toMatch(/talker would reply to (\S+): "I read \1"\n/);
+    expect(words.stdout).toMatch(/A dry run: nothing was sent. It would have sent \d+ × posts.reply.\n$/);
     const rehearsedUntil = Date.now();
 
     const first = run();

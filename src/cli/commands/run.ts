@@ -4,7 +4,7 @@ import { planLaunch } from "../../runtime/launch.ts";
 import { durationOption, flagOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { launchOn, live, openStage } from "../session.ts";
-import { summaryJson, summaryTable } from "../run-summary.ts";
+import { countWithheld, summaryJson, summaryTable, withheldLine } from "../run-summary.ts";
 
 export const command: Command = {
   name: "run",
@@ -35,7 +35,7 @@ export const command: Command = {
     await checkReachable(plan.baseUrl, clock);
     const stage = openStage(context, forMs);
     try {
-      const launched = await launchOn(stage, plan, { dryRun });
+      const launched = await launchOn(stage, plan, { writes: dryRun ? "refuse" : "send" });
       try {
         const handles = plan.roster.definitions.map(({ specialist }) => specialist.handle);
         const { set } = plan.profile;
@@ -44,10 +44,13 @@ export const command: Command = {
           { type: "started", at: clock.now(), set, baseUrl: plan.baseUrl, handles, dryRun, unsigned },
           `${handles.join(", ")} at ${plan.baseUrl} (Set ${set.toUpperCase()})${dryRun ? ": a dry run, nothing is sent but reads" : ""}${unsigned ? ": WEBHOOKS ARE NOT SIGNED" : ""}\n`,
         );
+        const withheld = countWithheld(stage.announcer);
         const { why, shown } = await live(stage, launched);
         summaryTable(shown, out);
+        if (dryRun) withheldLine(withheld, out);
         const ok = why !== "lost";
-        out.result({ version: context.version, command: context.command, ok, specialists: summaryJson(shown, set) });
+        const specialists = summaryJson(shown, set);
+        out.result({ version: context.version, command: context.command, ok, specialists, ...(dryRun ? { withheld } : {}) });
         return ok ? EXIT.done : EXIT.failed;
       } finally {
         await launched.stop();

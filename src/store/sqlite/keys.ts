@@ -12,16 +12,15 @@ import type { QuotaTable } from "./quota.ts";
 import type { SpendingTable } from "./spending.ts";
 import { createPayable, type ApplyChange } from "./outbox.ts";
 import { maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
-import type { ControlStore, OpenAttempt } from "../controls.ts";
+import type { ApprovalStore, ControlStore, OpenAttempt } from "../controls.ts";
 
 export interface KeyTables {
   readonly quota: QuotaTable;
   readonly spending: SpendingTable;
   readonly guardian: ControlTable;
-  readonly applyChange: ApplyChange;
 }
 
-export function createKeyTables(db: DatabaseSync, commits: Commits, { quota, spending, guardian, applyChange }: KeyTables): ControlStore {
+export function createKeyTables(db: DatabaseSync, commits: Commits, { quota, spending, guardian }: KeyTables): ControlStore {
   const key = db.prepare("SELECT key_id FROM specialist WHERE handle = ?");
   const saveKey = db.prepare(`
     INSERT INTO specialist (handle, key_id, updated_at) VALUES (?1, ?2, ?3)
@@ -33,6 +32,11 @@ export function createKeyTables(db: DatabaseSync, commits: Commits, { quota, spe
     FROM attempt AS a LEFT JOIN intent AS i ON i.seq = a.intent_seq WHERE a.ended_at IS NULL ORDER BY a.seq`);
   const payable = createPayable(db);
 
+  const keyOf = (handle: Handle): KeyId | undefined => {
+    const row = key.get(handle);
+    const id = row === undefined ? undefined : maybeText(row, "key_id");
+    return id === undefined ? undefined : asKeyId(id);
+  };
   const register = (
     handle: Handle,
     id: KeyId,
@@ -40,16 +44,16 @@ export function createKeyTables(db: DatabaseSync, commits: Commits, { quota, spe
     floors: Parameters<QuotaTable["register"]>[2],
     now: number,
   ): void => {
-    const row = key.get(handle);
-    const before = row === undefined ? undefined : maybeText(row, "key_id");
+    const before = keyOf(handle);
     quota.register(id, limits, floors);
     if (before === id) return;
-    if (before !== undefined) quota.inherit(asKeyId(before), id, now);
+    if (before !== undefined) quota.inherit(before, id, now);
     saveKey.run(handle, id, now);
   };
 
   return {
     registerKey: (handle, id, { limits, floors }, now) => commits.hard(() => register(handle, id, limits, floors, now)),
+    keyOf: async (handle) => keyOf(handle),
     quotaUse: (id, now) =>
       commits.soft(() => {
         if (registered.get(id) === undefined) return undefined;
@@ -80,16 +84,15 @@ export function createKeyTables(db: DatabaseSync, commits: Commits, { quota, spe
         if (currencies.length > 0) payable("spend_frozen", now);
         return currencies;
       }),
-    ...createApprovals(db, commits, { guardian, applyChange }),
     openAttempts: async () => open.all().map(readAttempt),
   };
 }
 
-function createApprovals(
+export function createApprovals(
   db: DatabaseSync,
   commits: Commits,
-  { guardian, applyChange }: Pick<KeyTables, "guardian" | "applyChange">,
-): Pick<ControlStore, "openApprovals" | "decideApproval"> {
+  { guardian, applyChange }: Pick<KeyTables, "guardian"> & { readonly applyChange: ApplyChange },
+): ApprovalStore {
   const proposed = db.prepare("SELECT seq FROM intent WHERE id = ? AND state = 'proposed'");
   const handles = db.prepare("SELECT DISTINCT specialist FROM approval WHERE state = 'asked'");
   const decide = (intent: IntentId, approve: boolean, reason: string | undefined, now: number): boolean => {

@@ -87,13 +87,13 @@ export function createApplyChange(db: DatabaseSync, { spending, insertEvent, wri
     UPDATE intent SET target = ?, state = CASE WHEN state = 'ready' AND code = '${RESTORED_CODE}' THEN 'in_doubt' ELSE state END
     WHERE target_intent = ? AND state IN ('proposed', 'ready')`);
   const payable = createPayable(db);
-  const dependants = db.prepare("SELECT seq FROM intent WHERE target_intent = ? AND state IN ('proposed', 'ready')");
+  const dependants = db.prepare("SELECT seq FROM intent WHERE target_intent = ? AND target IS NULL AND state IN ('proposed', 'ready')");
   /** What waits for room under a cap looks again. */
   const freed = (settled: Capture | undefined, now: number): void => {
     if (settled !== undefined && settled.posted < settled.released) payable("spend_cap", now);
   };
 
-  const apply: ApplyChange = ({ seq, from, change, now, events = [], watches = [], paid }) => {
+  const apply: ApplyChange = ({ seq, from, change, now, standIn, events = [], watches = [], paid }) => {
     const { changes } = update(from.length).run(
       change.state,
       change.nextAt ?? null,
@@ -109,10 +109,9 @@ export function createApplyChange(db: DatabaseSync, { spending, insertEvent, wri
     const row = changes === 1 ? moved.get(seq) : undefined;
     if (row === undefined) return false;
     const id = textOf(row, "id");
-    if (change.state === "confirmed") {
-      freed(spending.pay(id, asHandle(textOf(row, "specialist")), paid, now), now);
-      if (change.createdRef !== undefined) fill.run(change.createdRef, id);
-    }
+    if (change.state === "confirmed") freed(spending.pay(id, asHandle(textOf(row, "specialist")), paid, now), now);
+    const created = change.createdRef ?? standIn;
+    if (created !== undefined) fill.run(created, id);
     if (change.state === "refused" || change.state === "cancelled") {
       // What may have happened counts as spent: giving up looking for it is no proof that it did not.
       freed(spending.settle(id, row["ever_unknown"] === 1 ? undefined : 0, now), now);

@@ -1,12 +1,15 @@
 /** The store in one SQLite file: every port over one connection, every write in a grouped commit. */
+import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../core/clock.ts";
 import type { Fatal } from "../../core/errors.ts";
 import type { Random } from "../../core/random.ts";
-import type { Store } from "../store.ts";
-import { createAdmission, createRecovery } from "./admission.ts";
+import { ledgerOf } from "../ledger.ts";
+import type { Ledger, Store } from "../store.ts";
+import type { MetadataStore } from "../metadata.ts";
+import { createAdmission, createRecovery, type AdmissionTables } from "./admission.ts";
 import { Commits } from "./commits.ts";
 import { MEMORY, openDatabase, type DatabaseOptions, type OpenDatabase } from "./database.ts";
-import { createKeyTables } from "./keys.ts";
+import { createApprovals, createKeyTables } from "./keys.ts";
 import { createDeliveries } from "./deliveries.ts";
 import { createHistory, createPrune } from "./history.ts";
 import { createInbox, createInsertEvent } from "./inbox.ts";
@@ -33,6 +36,8 @@ export interface SqliteStoreOptions extends DatabaseOptions {
   readonly zone?: () => string;
   /** How late a request may still be counted after its deadline, from the network's profile. */
   readonly lateLandingMs?: number;
+  /** The ledger of another store, in place of its own: for a dry run, whose reads are charged to the project's. */
+  readonly ledger?: Ledger;
   /** Told once when a commit fails: nothing can be stored, so nothing may be sent. */
   readonly onLost?: (error: Fatal) => void;
 }
@@ -69,19 +74,21 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const { pruneDeliveries, forgetDeliveries, ...deliveries } = createDeliveries(db, commits, insertEvent);
   const recover = createRecovery(db, quota, redating, restored);
   const prune = createPrune(db);
+  const upkeep = createUpkeep(db, commits, kept ? options.path : undefined, () => clock.now());
+  const tables = { quota, redating, spending, guardian, applyChange };
   return {
+    ...(options.ledger === undefined ? createLedger(db, commits, tables, upkeep) : ledgerOf(options.ledger)),
     ...createInbox(db, commits, insertEvent, writer),
     ...deliveries,
     ...createRuns(db, commits, { insertEvent, guardian, restored }),
     ...createOutbox(db, commits, applyChange),
     ...createSources(db, commits),
-    ...createAdmission(db, commits, { quota, redating, spending, guardian, applyChange }),
-    ...createKeyTables(db, commits, { quota, spending, guardian, applyChange }),
+    ...createApprovals(db, commits, { guardian, applyChange }),
     ...createSpecialists(db, commits),
     ...createHistory(db),
     ...createNetworkState(db, commits),
-    ...createUpkeep(db, commits, kept ? options.path : undefined, () => clock.now()),
     async recover(now, firstCheckMs) {
+      await options.ledger?.beginLedger(now);
       const recovered = await commits.hard(() => recover(now, firstCheckMs));
       restored.noteBeat();
       return recovered;
@@ -91,13 +98,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
         await commits.hard(() => restored.beat(now));
         restored.noteBeat();
       }
-      return commits.soft(() => {
-        // Ledgers forget by their own time: a wall clock set forward must not free what still counts.
-        const ledger = quota.earliest(Math.min(now, quota.seenAt()));
-        quota.evict(ledger); // keys nobody used for a day need no place in memory
-        const spent = quota.prune(ledger, 100) + spending.prune(ledger);
-        return prune(now, retention) + pruneDeliveries(now) + spent + guardian.prune(now) + spending.expire(now);
-      });
+      return commits.soft(() => prune(now, retention) + pruneDeliveries(now) + pruneLedger(tables, now));
     },
     async close() {
       try {
@@ -108,4 +109,20 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       }
     },
   };
+}
+
+function createLedger(db: DatabaseSync, commits: Commits, tables: AdmissionTables, upkeep: MetadataStore): Ledger {
+  return {
+    ...createAdmission(db, commits, tables),
+    ...createKeyTables(db, commits, tables),
+    ...upkeep,
+    beginLedger: (now) => commits.hard(() => tables.redating.begin(now)),
+  };
+}
+
+function pruneLedger({ quota, spending, guardian }: AdmissionTables, now: number): number {
+  // Ledgers forget by their own time: a wall clock set forward must not free what still counts.
+  const ledger = quota.earliest(Math.min(now, quota.seenAt()));
+  quota.evict(ledger); // keys nobody used for a day need no place in memory
+  return quota.prune(ledger, 100) + spending.prune(ledger) + guardian.prune(now) + spending.expire(now);
 }
