@@ -206,8 +206,10 @@ async function attempt(options: GatewayParts, passage: GatewayRequest): Promise<
   // Before the pacer: a trade takes a place of its own there.
   const credential = await credentials.of(member, key, call);
   if (credential.kind === "held") return credential.held;
-  if (credential.kind === "none")
-    return waits(options, member, { until: clock.now() + OPEN_WAIT_MS, rule: "token_unavailable", message: credential.message, lane });
+  if (credential.kind === "none") {
+    const { message, until = clock.now() + OPEN_WAIT_MS } = credential;
+    return waits(options, member, { until, rule: "token_unavailable", message, lane });
+  }
   return pacer.run(key.fingerprint, async () => {
     // Admission comes last: what it let through must find a free socket, or it would leave after a halt, or too late to count.
     const leave = await options.places.take();

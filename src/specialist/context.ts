@@ -1,5 +1,5 @@
 /** Builds the `act` of one run: every action becomes a draft, every read and step is stored. */
-import { Refused } from "../core/errors.ts";
+import { Refused, Retryable } from "../core/errors.ts";
 import { isObject, sha256, type Json, type JsonObject } from "../core/json.ts";
 import type { Random } from "../core/random.ts";
 import { durationMs } from "../core/units.ts";
@@ -242,7 +242,7 @@ function resolveTarget(rule: OperationRule, operation: string, target: Target | 
 /** The path of `agents.update` names the specialist itself. */
 function mine(rule: OperationRule, me: RunRequest["me"]): string {
   const target = rule.targetBy === "handle" ? me.handle : me.id;
-  if (target === undefined) throw new Refused("account_unknown", "the specialist's id on the network is not known yet");
+  if (target === undefined) throw new Retryable("account_unknown", "the specialist's id on the network is not known yet");
   return target;
 }
 

@@ -2,7 +2,7 @@
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from "node:worker_threads";
 import { loadModule } from "../../config/module-file.ts";
 import { systemClock, type Clock } from "../../core/clock.ts";
-import { Fatal, messageOf, Refused } from "../../core/errors.ts";
+import { Fatal, messageOf, Refused, Retryable } from "../../core/errors.ts";
 import type { LogFields, Logger, LogLevel } from "../../core/log.ts";
 import { MINUTE } from "../../core/units.ts";
 import type { SpecialistDefinition } from "../../specialist/definition.ts";
@@ -136,7 +136,7 @@ function question<What extends Question["what"]>(about: Extract<Question, { read
     if ("error" in said.answer) throw decodeError(said.answer.error);
     return said.answer.value;
   }
-  throw new Fatal("runtime_silent", `the runtime did not answer in ${ANSWER_MS} ms`);
+  throw new Retryable("runtime_silent", `the runtime did not answer in ${ANSWER_MS} ms`);
 }
 
 function loggerOf(run: number): Logger {
