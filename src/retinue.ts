@@ -85,7 +85,7 @@ export async function startRetinue(options: RetinueOptions): Promise<Retinue> {
     log,
     scrubber,
     announcer: events,
-    dryRun: writes === "refuse",
+    writes,
     fixed: specialists !== undefined,
     ...(transport === undefined ? {} : { transport }),
   });

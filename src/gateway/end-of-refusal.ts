@@ -15,12 +15,12 @@ type EndOfRefusal =
 
 /** When a refused read may be let through, so that no read is paid for the same refusal again. */
 export function endOfRefusal(
-  { standing, clock }: { readonly standing: Breakers; readonly clock: Clock },
+  { breakers, clock }: { readonly breakers: Breakers; readonly clock: Clock },
   { specialist }: Member,
   operation: string,
   { status }: Extract<Outcome, { readonly class: "refused" }>,
 ): EndOfRefusal {
   if (status < 400) return { kind: "unknown" };
-  const stop = standing.stop(specialist.handle, operation, false);
+  const stop = breakers.stop(specialist.handle, operation, false);
   return stop === undefined ? { kind: "never" } : { kind: "stop", until: stop.probeAt ?? clock.now() + HOUR, message: stop.message };
 }

@@ -12,7 +12,7 @@ import { endOfRefusal } from "../gateway/end-of-refusal.ts";
 export interface ReadDependencies {
   readonly clock: Clock;
   readonly gateway: Gateway;
-  readonly standing: Breakers;
+  readonly breakers: Breakers;
 }
 
 /** Throws `Refused` where the network or a rule says no to this read for good, `Retryable` where nothing complete came back. */

@@ -1,6 +1,6 @@
 /** Specialists as the store keeps them: accounts, keys and suspensions. */
 import type { AnyCode } from "../core/error-codes.ts";
-import type { Handle, KeyId } from "../core/ids.ts";
+import type { Handle } from "../core/ids.ts";
 
 /** What is known of a specialist's account and whether it is parked. */
 export interface SpecialistRow {

@@ -21,7 +21,7 @@ export interface WebhookDependencies {
   readonly store: Store;
   readonly profile: Profile;
   readonly gateway: Gateway;
-  readonly standing: Breakers;
+  readonly breakers: Breakers;
   readonly coverage: WebhookCoverage;
   /** Aborted when the runtime begins to stop: nothing new begins. */
   readonly stopping: AbortSignal;

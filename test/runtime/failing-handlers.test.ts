@@ -90,9 +90,9 @@ describe("an event is parked at once, with the reason,", () => {
   });
 
   test.each([
-    ["Refused", () => new Refused("no_such_topic", "nothing is known of it")],
-    ["Misconfigured", () => new Misconfigured("no_model", "MODEL_URL is not set")],
-    ["Fatal", () => new Fatal("broken", "the index is broken")],
+    ["Refused", () => new Refused("x:no_such_topic", "nothing is known of it")],
+    ["Misconfigured", () => new Misconfigured("x:no_model", "MODEL_URL is not set")],
+    ["Fatal", () => new Fatal("x:broken", "the index is broken")],
   ])("when its handler throws %s, in a step or outside", async (_, make) => {
     for (const inStep of [false, true]) {
       const fail = (): never => {
@@ -110,7 +110,7 @@ describe("an event is parked at once, with the reason,", () => {
 describe("an event is tried again", () => {
   test("no earlier than a Retryable says, which counts its tries", async () => {
     const { clock, began, event, end } = await handling((_post, _act, now) => {
-      throw new Retryable("model_busy", "the model is busy", { retryAt: now + 2 * HOUR });
+      throw new Retryable("x:model_busy", "the model is busy", { retryAt: now + 2 * HOUR });
     });
     await clock.advance(20 * HOUR);
     expect(began).toHaveLength(5);
@@ -130,7 +130,7 @@ describe("an event is tried again", () => {
   ])("after a day at most and the usual pause at least, where the time that a Retryable says is %s", async (_, retryAt, pauseMs) => {
     const { clock, began, end } = await handling((_post, _act, now) => {
       const at = retryAt(now);
-      throw new Retryable("later", "not now", at === undefined ? {} : { retryAt: at });
+      throw new Retryable("x:later", "not now", at === undefined ? {} : { retryAt: at });
     });
     await clock.advance(DAY + MINUTE);
     expect(began[1]).toBeGreaterThanOrEqual(pauseMs);

@@ -104,13 +104,13 @@ const IN_AN_HOUR = 1_780_003_600_000;
 
 /** What says by its class whether trying again may help. */
 const classed: { readonly [name: string]: () => Error } = {
-  refused: () => new Refused("out_of_stock", "there is none", { hint: "ask tomorrow" }),
-  misconfigured: () => new Misconfigured("no_model", "MODEL_URL is not set"),
-  fatal: () => new Fatal("index_broken", "the index is broken"),
-  retryable: () => new Retryable("model_busy", "the model is busy", { retryAt: IN_AN_HOUR }),
-  "own-refused": () => new OutOfStock("out_of_stock", "there is none"),
-  "own-retryable": () => new ModelBusy("model_busy", "the model is busy", { retryAt: IN_AN_HOUR }),
-  "own-error": () => new OddError("odd", "nobody knows"),
+  refused: () => new Refused("x:out_of_stock", "there is none", { hint: "ask tomorrow" }),
+  misconfigured: () => new Misconfigured("x:no_model", "MODEL_URL is not set"),
+  fatal: () => new Fatal("x:index_broken", "the index is broken"),
+  retryable: () => new Retryable("x:model_busy", "the model is busy", { retryAt: IN_AN_HOUR }),
+  "own-refused": () => new OutOfStock("x:out_of_stock", "there is none"),
+  "own-retryable": () => new ModelBusy("x:model_busy", "the model is busy", { retryAt: IN_AN_HOUR }),
+  "own-error": () => new OddError("x:odd", "nobody knows"),
 };
 const throwing = Object.fromEntries(
   Object.entries(classed).flatMap(([name, make]): [string, Doing][] => [

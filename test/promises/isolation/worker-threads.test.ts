@@ -121,12 +121,12 @@ describe("a handling does exactly the same in this thread and in one of its own"
 describe.each(ways)("what a handler throws says the same of trying again $way", ({ run }) => {
   const inAnHour = NOW + 3_600_000;
   it.each([
-    ["refused", Refused, { name: "Refused", code: "out_of_stock", details: { hint: "ask tomorrow" } }],
-    ["misconfigured", Misconfigured, { name: "Misconfigured", code: "no_model" }],
-    ["fatal", Fatal, { name: "Fatal", code: "index_broken" }],
-    ["retryable", Retryable, { name: "Retryable", code: "model_busy", retryAt: inAnHour }],
-    ["own-refused", Refused, { name: "OutOfStock", code: "out_of_stock" }],
-    ["own-retryable", Retryable, { name: "ModelBusy", code: "model_busy", retryAt: inAnHour }],
+    ["refused", Refused, { name: "Refused", code: "x:out_of_stock", details: { hint: "ask tomorrow" } }],
+    ["misconfigured", Misconfigured, { name: "Misconfigured", code: "x:no_model" }],
+    ["fatal", Fatal, { name: "Fatal", code: "x:index_broken" }],
+    ["retryable", Retryable, { name: "Retryable", code: "x:model_busy", retryAt: inAnHour }],
+    ["own-refused", Refused, { name: "OutOfStock", code: "x:out_of_stock" }],
+    ["own-retryable", Retryable, { name: "ModelBusy", code: "x:model_busy", retryAt: inAnHour }],
   ])("%s", async (name, Class, shown) => {
     for (const kind of [`x:throws-${name}`, `x:step-throws-${name}`]) {
       const error = failure(await run({ kind }));
@@ -137,7 +137,7 @@ describe.each(ways)("what a handler throws says the same of trying again $way", 
 
   it("a class of one's own that says nothing of it", async () => {
     const error = failure(await run({ kind: "x:throws-own-error" }));
-    expect(error).toMatchObject({ name: "OddError", code: "odd", message: "nobody knows" });
+    expect(error).toMatchObject({ name: "OddError", code: "x:odd", message: "nobody knows" });
     expect([Refused, Retryable, Misconfigured, Fatal].filter((Class) => error instanceof Class)).toEqual([]);
   });
 });
