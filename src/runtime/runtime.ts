@@ -69,7 +69,7 @@ export interface RuntimeOptions {
   readonly fetch?: typeof globalThis.fetch;
   /**
    * `refuse` for a dry run: it reads, handles and decides as ever, and the door sends no write. Default `send`. What it decides is
-   * stored as refused, so give it a store that is not the project's own, such as one that {@link openDryStore} opens.
+   * stored as refused, so its store must not be the project's own: `launch` opens one in memory.
    */
   readonly writes?: "send" | "refuse";
   /** Does only what it is told: nothing is polled, handled or sent by itself. Default false. */

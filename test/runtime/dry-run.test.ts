@@ -276,6 +276,16 @@ describe("a dry run", () => {
     expect(intents.find(({ state }) => state === "refused")?.code).toBe("spend_over_cap");
   });
 
+  test("knows what earlier runs have learnt of the network", async () => {
+    const { run, network } = project();
+    const posting: Scout = { may: ["posts.create"], schedules: { often: { every: "10m", run: (act) => void act.post(`at ${act.now}`) } } };
+    network.faults.add({ mishap: { do: "account", answer: "suspended" }, match: { writes: true } });
+    await run(posting, { dry: false, forMs: 10 * MINUTE + SECOND });
+    const { intents, reads } = await run(posting, { forMs: 10 * MINUTE + SECOND });
+    expect(intents.find(({ state }) => state === "refused")?.message).toMatch(/a real run would wait: the network has stopped the account/);
+    expect(reads).toEqual([]); // its account is known too
+  });
+
   test("begins nothing while the project is paused, and says so", async () => {
     const { run, meanwhile, clock } = project();
     await meanwhile((store) => store.stop("pause", "scout", "on holiday", clock.now()));

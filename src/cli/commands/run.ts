@@ -23,7 +23,7 @@ export const command: Command = {
       describe: "dangerous: registers RETINUE_WEBHOOK_URL though it is an address of this machine or a private network",
     },
     { flags: "--allow-moved", describe: "once: the network of this store has another address now" },
-    { flags: "--dry-run", describe: "read and decide, but send no write and keep nothing" },
+    { flags: "--dry-run", describe: "read and decide, show what would be sent, send no write and keep nothing" },
   ],
   examples: ["retinue run --base-url https://api.example.com/v1", "retinue run --dry-run --for 10m"],
   async run(context) {

@@ -111,7 +111,7 @@ export const BUGS: readonly PlantedBug[] = [
   ),
   bug("expired while in doubt", OUTBOX, " AND ever_unknown = 0", ""),
   bug("dependants of a refused action wait for ever", OUTBOX, "for (const dependant of dependants.all(id))", "for (const dependant of [])"),
-  bug("a reference is never filled in", OUTBOX, "if (change.createdRef !== undefined) fill.run(change.createdRef, id);", ""),
+  bug("a reference is never filled in", OUTBOX, "if (created !== undefined) fill.run(created, id);", ""),
   bug("doubts are never looked at", DOUBTING, "return intents.length === BATCH;", "return false;", {
     file: DOUBTING,
     find: "  for (const { intent, doubt, look } of looks) {\n",
