@@ -78,6 +78,7 @@ export async function startRetinue(options: RetinueOptions): Promise<Retinue> {
   listen(events, options.on ?? {}, log);
   const config = await loadConfig({ cwd, ...(env === undefined ? {} : { env }) });
   const plan = await planLaunch(config, clock, await planCast(config, clock, specialists));
+  for (const { message, code, file, hint } of plan.warnings) log.warn(message, { code, file, hint });
   const launched = await launch(plan, {
     config,
     clock,

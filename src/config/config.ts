@@ -9,7 +9,7 @@ import { spendCaps, type Caps, type SpecialistOverride } from "../specialist/spe
 import { MAX_PORT, readConfigFile, type ConfigValues, type FoundConfig } from "./config-file.ts";
 import { openEnvironment, parseBoolean, parseWhole, type Environment, type Variables } from "./environment.ts";
 import { handleVariable } from "./key-sources.ts";
-import { mistake, nearest, problemOf, throwMistakes, type Problem } from "./problem.ts";
+import { isMistake, mistake, nearest, problemOf, throwMistakes, type Problem } from "./problem.ts";
 import { DEFAULT_STORE, parseStoreAddress, type StoreAddress } from "./store-address.ts";
 
 /** What the command line said, as it was typed. */
@@ -38,6 +38,8 @@ export interface ConfigOptions {
 }
 
 export interface Config {
+  /** Matters that stop nothing, and that a person should know. */
+  readonly warnings: readonly Problem[];
   /** The config file, where there is one. */
   readonly file: string | undefined;
   readonly cwd: string;
@@ -135,7 +137,7 @@ export async function readConfig({
 
   const statedSet = pick(flags.set, "--set", "RETINUE_SET", values.network?.set);
   const set = readSet(statedSet, problems);
-  const config: Config = {
+  const config: Omit<Config, "warnings"> = {
     file: found.file,
     cwd,
     agents: inFolder(cwd, flags.agents ?? values.agents ?? "agents"),
@@ -167,7 +169,7 @@ export async function readConfig({
     specialists: overrides(values.specialists),
     environment,
   };
-  return { config, problems };
+  return { config: { ...config, warnings: problems.filter((problem) => !isMistake(problem)) }, problems };
 }
 
 function inFolder(cwd: string, path: string): string {

@@ -43,6 +43,7 @@ export const ERROR_CODES = [
   "port_invalid",
   "variable_unknown",
   "env_unreadable",
+  "env_readable",
   "duration_invalid",
   "money_invalid",
   "zone_unknown",
@@ -210,6 +211,7 @@ export const ERROR_CODES = [
   // The store and the process
   "store_missing",
   "store_in_use",
+  "store_linked",
   "store_invalid",
   "store_not_built",
   "store_unreadable",

@@ -79,7 +79,7 @@ export async function planLaunch(config: Config, clock: Clock, known?: Cast): Pr
   const cast = known ?? (await planCast(config, clock));
   const problems = [...cast.roster.problems, ...checkRosterKeys(cast.roster, config)];
   throwMistakes(problems);
-  return { config, baseUrl, ...cast, warnings: problems };
+  return { config, baseUrl, ...cast, warnings: [...config.warnings, ...problems] };
 }
 
 /** Throws `Misconfigured` (`base_url_missing`). */
