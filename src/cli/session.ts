@@ -54,6 +54,7 @@ export function openStage(context: Context, forMs: number | undefined): Stage {
     print: (line) => out.line(line),
     lost: undefined,
     close() {
+      log.flush();
       lifetime.close();
       process.off("unhandledRejection", stray);
       process.off("uncaughtException", stray);
