@@ -2,9 +2,10 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { Profile } from "../../contract/profile/profile.ts";
 import { fieldPath, valueAt } from "../../contract/reading/field-path.ts";
-import { canonicalJson, isObject, parseJson, type JsonObject } from "../../core/json.ts";
+import { isObject, parseJson } from "../../core/json.ts";
 import type { Secret } from "../../core/secret.ts";
 import { SECOND } from "../../core/units.ts";
+import { coveredTexts } from "./covered.ts";
 
 export type WebhookRules = Profile["webhooks"];
 export type SignedScheme = "standard" | "header" | "stripe" | "body" | "path";
@@ -48,11 +49,6 @@ const MIN_DECODED_KEY_BYTES = 16;
 const MAX_ID_LENGTH = 512;
 /** A longer text is no signature, whatever it is called: nothing is done with it. */
 export const MAX_SIGNATURE_LENGTH = 512;
-/** Places looked at for a member of the body, and blanks skipped beside one. */
-const MAX_PLACES = 3;
-const MAX_BLANKS = 99;
-/** A longer body is not written anew to see whether that is what was signed: it takes ten times as long as reading it. */
-const MAX_REWRITTEN_LENGTH = 64 * 1_024;
 
 const SCHEMES: { readonly [scheme in SignedScheme]: (check: Check) => Verdict | undefined } = {
   standard: standardWebhooks,
@@ -233,53 +229,6 @@ function bare(signature: string, { signaturePrefix }: WebhookRules): string {
   for (const prefix of [signaturePrefix, "sha256=", "v0=", "v1="])
     if (prefix !== "" && signature.startsWith(prefix)) return signature.slice(prefix.length);
   return signature;
-}
-
-/** Every way in which a sender may have written the body before it put the signature in. Bounded. */
-function* coveredTexts(text: string, parsed: JsonObject, member: string, signature: string): Generator<string> {
-  for (const place of placesOf(text, JSON.stringify(member), JSON.stringify(signature))) yield without(text, place);
-  if (text.length > MAX_REWRITTEN_LENGTH) return;
-  const { [member]: _signature, ...rest } = parsed;
-  yield JSON.stringify(rest);
-  yield canonicalJson(rest);
-}
-
-interface Place {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** Where the text has `name: value`, both as they are written. */
-function* placesOf(text: string, name: string, value: string): Generator<Place> {
-  let at = text.indexOf(value);
-  for (let places = 0; at >= 0 && places < MAX_PLACES; places++) {
-    const colon = blanksBefore(text, at) - 1;
-    const start = blanksBefore(text, colon) - name.length;
-    if (text[colon] === ":" && text.startsWith(name, start)) yield { start, end: at + value.length };
-    at = text.indexOf(value, at + value.length);
-  }
-}
-
-/** With the comma before it or, as the first member, the one after it. */
-function without(text: string, { start, end }: Place): string {
-  const before = blanksBefore(text, start);
-  if (text[before - 1] === ",") return text.slice(0, before - 1) + text.slice(end);
-  const after = blanksAfter(text, end);
-  return text.slice(0, start) + text.slice(text[after] === "," ? blanksAfter(text, after + 1) : end);
-}
-
-const BLANKS = " \n\r\t";
-
-function blanksBefore(text: string, end: number): number {
-  let start = end;
-  while (start > 0 && end - start < MAX_BLANKS && BLANKS.includes(text[start - 1] ?? "")) start--;
-  return start;
-}
-
-function blanksAfter(text: string, start: number): number {
-  let end = start;
-  while (end < text.length && end - start < MAX_BLANKS && BLANKS.includes(text[end] ?? "")) end++;
-  return end;
 }
 
 const STRICT_UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

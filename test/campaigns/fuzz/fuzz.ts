@@ -32,6 +32,8 @@ const SILENT_PER_MILLE = 1;
 const UNSENT_PER_MILLE = 10;
 const MAX_GROWTH_BYTES = 64 * 2 ** 20;
 const MAX_P99_MS = 250;
+/** Of the log, however many requests come. */
+const MAX_LOG_BYTES_A_MINUTE = 16_384;
 
 const SIGNED_EVERY_MS = 20;
 /** By then the heap has grown to what this kind of work needs; what comes on top would be a leak. */
@@ -63,7 +65,7 @@ export async function fuzz({ count, seed, atOnce = 64 }: FuzzOptions): Promise<F
 }
 
 /** What must not be: something taken that nobody signed, refused that somebody did, or left without an answer; a fault; no bound kept. */
-export function wrongIn({ sent, server, rssGrowthBytes, signed }: FuzzResult): readonly string[] {
+export function wrongIn({ sent, server, rssGrowthBytes, signed, seconds }: FuzzResult): readonly string[] {
   const rows = Object.entries(sent.byName).flatMap(([name, answers]) =>
     Object.entries(answers).map(([status, times]) => ({ name, status, times })),
   );
@@ -88,6 +90,7 @@ export function wrongIn({ sent, server, rssGrowthBytes, signed }: FuzzResult): r
     ...server.faults,
     ...held(server.handled > 0, "nothing came of what was stored"),
     ...held(rssGrowthBytes < MAX_GROWTH_BYTES, `memory grew by ${rssGrowthBytes} bytes`),
+    ...held(server.logBytes < MAX_LOG_BYTES_A_MINUTE * (2 + seconds / 60), `${server.logBytes} bytes of log`),
     ...held(signed.lost === 0, `${signed.lost} signed deliveries lost`),
     ...held(signed.count > 0 && signed.p99Ms < MAX_P99_MS, `signed deliveries took ${signed.p99Ms.toFixed(0)} ms`),
   ];
@@ -168,7 +171,7 @@ if (process.argv[1] === import.meta.filename) {
   say(`${count} requests in ${seconds.toFixed(0)} s (${(Number(count) / seconds).toFixed(0)}/s), seed ${seed}`);
   for (const [name, answers] of Object.entries(sent.byName)) say(`${name}: ${JSON.stringify(answers)}`);
   say(
-    `faults ${server.faults.length}, memory +${(rssGrowthBytes / 2 ** 20).toFixed(1)} MiB, stored ${server.stored}, handled ${server.handled}, refused ${server.refused}, malformed ${server.malformed}`,
+    `faults ${server.faults.length}, memory +${(rssGrowthBytes / 2 ** 20).toFixed(1)} MiB, log ${server.logBytes} bytes, stored ${server.stored}, handled ${server.handled}, refused ${server.refused}, malformed ${server.malformed}`,
   );
   say(`signed deliveries: ${signed.count}, lost ${signed.lost}, p50 ${signed.p50Ms.toFixed(1)} ms, p99 ${signed.p99Ms.toFixed(1)} ms`);
   const wrong = wrongIn(result);
