@@ -1,7 +1,6 @@
 /** The receiver's HTTP: everything that is wrong with a request is found before a byte of its body is believed. */
 import { STATUS_CODES, type IncomingMessage } from "node:http";
-import { Socket } from "node:net";
-import type { Duplex } from "node:stream";
+import type { Socket } from "node:net";
 import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
 import { cannotListen } from "../../core/port-errors.ts";
 import { SECOND } from "../../core/units.ts";
@@ -71,10 +70,10 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const floods = createFloodGuard(clock);
   const refuse = createRefusal(floods);
   const bodies = createBodyReader(() => (seen.tooLarge += 1));
-  const onMalformed = (socket: Duplex, status: number): void => {
+  const onMalformed = (socket: Socket, status: number): void => {
     seen.malformed += 1;
     if (bodies.stop(socket, status)) return;
-    floods.refused(socket instanceof Socket ? socket.remoteAddress : undefined);
+    floods.refused(socket.remoteAddress);
     if (socket.writable) socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
     else socket.destroy();
   };
@@ -85,7 +84,11 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   });
   // Node would answer these by itself, and hold nothing against anybody.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
-  app.server.on("connect", (_request, socket) => onMalformed(socket, 400));
+  app.server.on("connect", ({ socket }) => {
+    seen.malformed += 1;
+    floods.refused(socket.remoteAddress);
+    socket.destroy(); // nobody listens to its errors any more: an answer that is not waited for would be one
+  });
   // Whatever the sender calls it, or calls it not: the signature is over the bytes, and what they mean is read from them.
   app.addContentTypeParser("*", (_request, stream, done) => bodies.read(stream, done));
   app.addHook("onRequest", (request, reply, done) => {
@@ -135,7 +138,7 @@ interface Target {
 }
 
 interface ServerOptions {
-  readonly onMalformed: (socket: Duplex, status: number) => void;
+  readonly onMalformed: (socket: Socket, status: number) => void;
   readonly refuse: Refusal;
   readonly onError: ReceiverOptions["onError"];
   readonly timeoutMs: number;
@@ -242,7 +245,7 @@ class BodyRefused extends Error {
 function createBodyReader(onTooLarge: () => void) {
   let inFlight = 0;
   /** Those under way, the oldest first: a delivery comes in one go, and who never ends keeps nobody out. */
-  const underWay = new Map<Duplex, (status: number) => void>();
+  const underWay = new Map<Socket, (status: number) => void>();
   const makeRoom = (): void => {
     for (const stop of underWay.values()) {
       if (inFlight <= MAX_BYTES_IN_FLIGHT) return;
@@ -251,19 +254,20 @@ function createBodyReader(onTooLarge: () => void) {
   };
   return {
     /** Ends the body that comes over this socket with an answer. False where none does. */
-    stop(socket: Duplex, status: number): boolean {
+    stop(socket: Socket, status: number): boolean {
       const stop = underWay.get(socket);
       stop?.(status);
       return stop !== undefined;
     },
     read(stream: IncomingMessage, done: Done): void {
+      const { socket } = stream;
       const chunks: Buffer[] = [];
       let size = 0;
       let over = false;
       const finish = (error: Error | null, body?: Buffer): void => {
         if (over) return;
         over = true;
-        underWay.delete(stream.socket);
+        underWay.delete(socket);
         inFlight -= size;
         stream.off("data", onData).off("end", onEnd).off("error", onBroken).off("close", onBroken);
         if (error !== null) stream.resume();
@@ -285,7 +289,7 @@ function createBodyReader(onTooLarge: () => void) {
         onTooLarge();
         return stop(413);
       }
-      underWay.set(stream.socket, stop);
+      underWay.set(socket, stop);
       stream.on("data", onData).on("end", onEnd).on("error", onBroken).on("close", onBroken);
     },
   };

@@ -205,7 +205,7 @@ describe("whatever is not taken counts against its sender:", () => {
     ["no HTTP", 400, "hello\r\n\r\n"],
     ["a head that is too long", 431, request(POST, `a: ${"b".repeat(20_000)}\r\n`)],
     ["two lengths", 400, request(POST, "content-length: 2\r\ncontent-length: 3\r\n", "{}")],
-    ["a request to be led elsewhere", 400, "CONNECT 10.0.0.1:80 HTTP/1.1\r\nhost: x\r\n\r\n"],
+    ["a request to be led elsewhere", undefined, "CONNECT 10.0.0.1:80 HTTP/1.1\r\nhost: x\r\n\r\n"],
     ["a head that never ends", 408, "POST /webhooks/scout HTTP/1.1\r\nhost: x\r\n"],
   ])("%s, by the address it comes from", async (_what, status, text) => {
     const { port, receiver } = await receiving({}, { timeoutMs: 200 });
@@ -251,6 +251,33 @@ describe("whatever is not taken counts against its sender:", () => {
     expect(Buffer.byteLength(logged())).toBeLessThan(2 * MAX_LOG_BYTES);
     expect(logged()).toContain("no secret");
   });
+});
+
+it("whoever resets the connection in the middle of whatever causes no fault that nobody catches", async () => {
+  const faults: unknown[] = [];
+  const note = (error: unknown): void => void faults.push(error);
+  process.prependListener("uncaughtException", note);
+  try {
+    const { port, receiver } = await receiving();
+    const texts = [
+      "CONNECT a:1 HTTP/1.1\r\nhost: x\r\n\r\n",
+      "hello\r\n\r\n",
+      request(POST, "expect: magic\r\ncontent-length: 2\r\n", "{}"),
+      request(POST, "content-length: 20\r\n", "{"),
+      request(POST, "transfer-encoding: chunked\r\n", "zz\r\n"),
+    ];
+    for (const text of texts.flatMap((one) => Array<string>(20).fill(one))) {
+      const socket = connect({ port, host: "127.0.0.1" });
+      socket.on("error", () => undefined); // it is hung up on
+      const closed = once(socket, "close");
+      socket.write(text, () => setImmediate(() => socket.resetAndDestroy()));
+      await closed;
+    }
+    await expect.poll(() => receiver.counts().open).toBe(0);
+    expect(faults).toEqual([]);
+  } finally {
+    process.off("uncaughtException", note);
+  }
 });
 
 describe("a sender who signs", () => {
