@@ -18,6 +18,8 @@ import { SECRET } from "../../harness/webhook-secret.ts";
 /** What the server says of itself when asked. */
 export interface ServerReport {
   readonly rssBytes: number;
+  /** What is in use after a collection, in V8's heap and outside of it. */
+  readonly keptBytes: number;
   /** Of the log, from the start. */
   readonly logBytes: number;
   /** Uncaught errors, unhandled rejections, faults of the receiver. */
@@ -102,9 +104,11 @@ const { webhooks } = runtime;
 
 process.on("message", () => {
   for (let i = 0; i < 3; i++) global.gc?.();
+  const { rss, heapUsed, external } = process.memoryUsage();
   void webhooks?.shown().then(({ counts }) => {
     const report: ServerReport = {
-      rssBytes: process.memoryUsage.rss(),
+      rssBytes: rss,
+      keptBytes: heapUsed + external,
       logBytes,
       faults,
       stored: counts.stored,
