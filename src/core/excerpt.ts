@@ -23,7 +23,7 @@ interface Left {
 /** The text's beginning, and how much more there was. */
 export function excerpt(text: string, clean: Clean, max: number = MAX_TEXT): string {
   const cleaned = clean(text.length > max + OVERLAP ? text.slice(0, max + OVERLAP) : text);
-  // Where a part was looked through, what stands at its end may be a part of a secret.
+  // The end of a text that was not searched to its end may be the beginning of a secret.
   const sure = text.length > max + OVERLAP ? Math.max(0, cleaned.length - OVERLAP) : cleaned.length;
   const shown = cleaned.slice(0, Math.min(max, sure));
   return shown.length === cleaned.length ? shown : `${shown}… (${text.length - shown.length} characters more)`;

@@ -43,7 +43,7 @@ export function parseJson(text: string): Json | undefined {
   }
 }
 
-/** In place: a reviver, which is asked about every value, takes twenty times as long, and whoever sends this may be anybody. */
+/** Works in place: a reviver, which is called for every value, takes twenty times as long, and the sender may be anybody. */
 function dropProto(value: Json | undefined): void {
   if (Array.isArray(value)) return value.forEach(dropProto);
   if (!isObject(value)) return;

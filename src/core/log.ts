@@ -54,7 +54,7 @@ export function createLogger({ level: lowest, now, scrubber, sink }: LogOptions,
   return { ...loggerOn(write, bound), flush: () => repeats.rest(now()).forEach(sink) };
 }
 
-/** What one specialist says never hides what another does. */
+/** Lines of one specialist never hide those of another. */
 function keyOf(level: LogLevel, message: string, { handle, code }: LogFields): string {
   return [level, handle, code, message].map((part) => (typeof part === "string" ? part.slice(0, MAX_KEY_LENGTH) : "")).join(" ");
 }

@@ -1,13 +1,13 @@
-/** What repeats: the first few of a kind within a minute pass, the others are counted, and summed up after it. */
+/** Limits repetition: the first few of a kind within a minute pass, the others are counted and summed up afterwards. */
 import { MINUTE } from "./units.ts";
 
 /** Kinds remembered at once; the oldest is summed up and forgotten first. */
 const MAX_KINDS = 2_000;
 
 export interface Repeats<T> {
-  /** What is to be written: sums that are due, then what `make` makes, which is not asked where it does not pass. */
+  /** Returns the sums that are due, then the result of `make`, which is called only if it passes. */
   take(kind: KindOf, now: number, make: () => T): readonly T[];
-  /** The sums of what was left out so far. */
+  /** Returns the sums of everything left out so far. */
   rest(now: number): readonly T[];
 }
 
@@ -24,7 +24,7 @@ interface Kind<T> {
   count: number;
 }
 
-/** `sum` says how many more there were of what began with `first`. */
+/** `sum` makes the line that counts the repetitions of `first`. */
 export function createRepeats<T>(sum: (first: T, more: number, now: number) => T): Repeats<T> {
   /** The oldest first. */
   const kinds = new Map<string, Kind<T>>();

@@ -64,7 +64,7 @@ describe("a line", () => {
   it("shows no part of a secret, wherever it is cut", () => {
     const { log, lines } = logging();
     for (let before = 970; before <= 1_030; before++) log.info(`${before} `.padEnd(before, "x") + KEY + "x".repeat(10_000));
-    // Where many were taken out before, what follows moves up.
+    // Each secret that is taken out moves the text after it up.
     log.info(`${KEY} `.repeat(40) + "x".repeat(5_096 - 40 * (KEY.length + 1) - 10) + KEY + "x".repeat(10_000), { [KEY]: [KEY] });
     log.info("a number, and a quote", { text: `"${KEY}"`, n: Number(DIGITS), big: BigInt(DIGITS) });
     expect(lines).toHaveLength(63);

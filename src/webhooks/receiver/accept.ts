@@ -44,7 +44,7 @@ export interface GateHint {
 export interface GateAnswer {
   readonly status: 200 | 202 | 401 | 404 | 503;
   readonly retryAfterS?: number;
-  /** Whether a secret of ours vouches for the sender: what is not taken for reasons of our own is not held against it then. */
+  /** A secret of ours vouches for the request: a 503 for reasons of our own is then not held against its sender. */
   readonly verified: boolean;
 }
 
@@ -105,7 +105,7 @@ export function createGate(options: GateOptions): Gate {
     return { status: 202, verified };
   };
 
-  /** Verified is whether a secret vouched for it before it failed. */
+  /** An unexpected error; `verified` if a secret had vouched for the request before it. */
   const fail = (error: unknown, verified: boolean): GateAnswer => {
     counts.failed += 1;
     log.error("a webhook delivery could not be judged", { message: messageOf(error).slice(0, MAX_FAILURE_LENGTH) });

@@ -1,10 +1,10 @@
-/** What a signature inside a body may cover: the body without it. Plain text search: a pattern made of it would be the sender's. */
+/** The texts a signature inside a body may cover: the body without it. Text search only: a pattern made of it would be the sender's. */
 import { canonicalJson, type JsonObject } from "../../core/json.ts";
 
 /** Places looked at for the member, and blanks skipped beside it. */
 const MAX_PLACES = 3;
 const MAX_BLANKS = 99;
-/** A longer body is not written anew to see whether that is what was signed: it takes ten times as long as reading it. */
+/** A longer body is not serialized again to compare: that takes ten times as long as parsing it. */
 const MAX_REWRITTEN_LENGTH = 64 * 1_024;
 
 /** Every way in which a sender may have written the body before it put the signature in. Bounded. */
@@ -21,7 +21,7 @@ interface Place {
   readonly end: number;
 }
 
-/** Where the text has `name: value`, both as they are written. */
+/** Finds `name: value` in the text, both as they are written. */
 function* placesOf(text: string, name: string, value: string): Generator<Place> {
   let at = text.indexOf(value);
   for (let places = 0; at >= 0 && places < MAX_PLACES; places++) {

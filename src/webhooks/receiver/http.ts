@@ -87,7 +87,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   app.server.on("connect", ({ socket }) => {
     seen.malformed += 1;
     floods.refused(socket.remoteAddress);
-    socket.destroy(); // nobody listens to its errors any more: an answer that is not waited for would be one
+    socket.destroy(); // Node has removed its error listeners: a failed write of an answer would be uncaught
   });
   // Whatever the sender calls it, or calls it not: the signature is over the bytes, and what they mean is read from them.
   app.addContentTypeParser("*", (_request, stream, done) => bodies.read(stream, done));
@@ -144,7 +144,7 @@ interface ServerOptions {
   readonly timeoutMs: number;
 }
 
-/** What Node calls what is not just no HTTP. */
+/** Statuses for the errors of Node's parser and timers; every other one is 400. */
 const MALFORMED: { readonly [code: string]: number | undefined } = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 };
 
 function createServer({ onMalformed, refuse, onError, timeoutMs }: ServerOptions) {
@@ -181,10 +181,10 @@ function createServer({ onMalformed, refuse, onError, timeoutMs }: ServerOptions
   return app;
 }
 
-/** Where nobody is. */
+/** A path without a route. */
 const NOWHERE = "/";
 
-/** What the router cannot read it answers by itself, and holds it against nobody. */
+/** The router answers a path it cannot decode by itself, without counting it. */
 function isRoutable(url: string): boolean {
   const [path = ""] = url.split(/[?#]/, 1);
   if (!path.startsWith("/") && !URL.canParse(url)) return false;

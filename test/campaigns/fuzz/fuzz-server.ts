@@ -18,7 +18,7 @@ import { SECRET } from "../../harness/webhook-secret.ts";
 /** What the server says of itself when asked. */
 export interface ServerReport {
   readonly rssBytes: number;
-  /** What is in use after a collection, in V8's heap and outside of it. */
+  /** Memory in use after a collection, in V8's heap and outside of it. */
   readonly keptBytes: number;
   /** Of the log, from the start. */
   readonly logBytes: number;

@@ -113,7 +113,7 @@ const HOSTILE: Readonly<Record<string, string>> = {
 };
 
 describe("a body that nobody signed", () => {
-  it("of 200 KB, called a signature, two hundred times: is refused, counted, turned away, and told of in one line", async () => {
+  it("of 200 KB, called a signature, two hundred times: is refused, counted, turned away, and logged in one line", async () => {
     const { from, gate, receiver, logged } = await receiving();
     const answers = await times(200, () => from(STRANGER, withSignature("a".repeat(200_000))));
     expect(answers).toEqual([...Array<number>(BURST).fill(401), ...Array<number>(200 - BURST).fill(429)]);
@@ -123,7 +123,7 @@ describe("a body that nobody signed", () => {
     expect(logged().split("\n")).toHaveLength(1);
   });
 
-  it.each(Object.entries(HOSTILE))("with %s: is refused, counted, turned away, and told of in a few words", async (_what, body) => {
+  it.each(Object.entries(HOSTILE))("with %s: is refused, counted, turned away, and logged in a few words", async (_what, body) => {
     const { from, logged } = await receiving();
     const answers = await Promise.all(Array.from({ length: BURST }, () => from(STRANGER, body)));
     expect(answers).toEqual(Array<number>(BURST).fill(401));
@@ -139,13 +139,13 @@ describe("a body that nobody signed", () => {
     expect(await from("9.9.9.9", body, { headers })).toBe(202);
   });
 
-  it("is not told of more often for coming in by a proxy that does not say for whom", async () => {
+  it("is logged no more often when it comes by a proxy that does not name its client", async () => {
     const { from, logged } = await receiving();
     expect(new Set(await times(100, () => from("127.0.0.1", withSignature("a".repeat(200_000)))))).toEqual(new Set([401]));
     expect(Buffer.byteLength(logged())).toBeLessThan(MAX_LOG_BYTES);
   });
 
-  it("clears nobody where it is taken as a hint", async () => {
+  it("does not clear its address when it is taken as a hint", async () => {
     const { from } = await receiving({
       allowUnsigned: true,
       secretsOf: (handle) => (handle === asHandle("scout") ? [new Secret(SECRET)] : []),
@@ -176,7 +176,7 @@ const request = (line: string, headers: string, body = ""): string =>
   `${line} HTTP/1.1\r\nhost: x\r\nx-forwarded-for: ${STRANGER}\r\n${headers}\r\n${body}`;
 const POST = "POST /webhooks/scout";
 
-describe("whatever is not taken counts against its sender:", () => {
+describe("every request that is not taken counts against its sender:", () => {
   const NOT_TAKEN: Readonly<Record<string, readonly [status: number, text: string]>> = {
     "another address": [404, request("POST /", "content-length: 0\r\n")],
     "somebody who is nobody here": [404, request("POST /webhooks/nobody", "content-length: 0\r\n")],
@@ -229,7 +229,7 @@ describe("whatever is not taken counts against its sender:", () => {
     expect(await raw(port, request(POST, "content-length: 2\r\n", "{}"))).toBe(429);
   });
 
-  it("a request at which the receiver fails, of which it tells in a few words", async () => {
+  it("a request at which the receiver fails, which it logs in a few words", async () => {
     const error = new Error(`unexpected: ${"x".repeat(200_000)}`);
     const failing = { knows: () => true, accept: () => Promise.reject(error) };
     const { from, logged } = await receiving({}, { gate: failing });
@@ -239,7 +239,7 @@ describe("whatever is not taken counts against its sender:", () => {
     expect(logged()).toContain("unexpected");
   });
 
-  it("a request at which the gate fails, of which it tells in a few words", async () => {
+  it("a request at which the gate fails, which it logs in a few words", async () => {
     const { from, logged, gate } = await receiving({
       secretsOf: () => {
         throw new Error(`no secret: ${"x".repeat(200_000)}`);
@@ -253,7 +253,7 @@ describe("whatever is not taken counts against its sender:", () => {
   });
 });
 
-it("whoever resets the connection in the middle of whatever causes no fault that nobody catches", async () => {
+it("a connection that is reset in the middle of a request causes no uncaught error", async () => {
   const faults: unknown[] = [];
   const note = (error: unknown): void => void faults.push(error);
   process.prependListener("uncaughtException", note);

@@ -193,7 +193,7 @@ describe("a signature inside the body", () => {
     expect(verdict.ok && Buffer.from(verdict.covered).toString()).toBe(rest);
   });
 
-  it("is found in a long body as it was written, and in a short one as it was written anew", () => {
+  it("is found in a long body as it was written, and in a short one as it is serialized again", () => {
     const long = { a: "x".repeat(100_000), b: 1 };
     const text = JSON.stringify(long);
     const signed = (covered: string, spaced: string): string => `${spaced.slice(0, -1)},"signature":"${signature(covered)}"}`;
