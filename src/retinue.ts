@@ -36,7 +36,7 @@ export interface RetinueOptions {
   readonly transport?: (next: Transport) => Transport;
   /** `refuse` reads and decides, and sends no write: a dry run. Default `send`. */
   readonly writes?: "send" | "refuse";
-  /** Takes each log line, with every known secret removed. Default: log lines are dropped. */
+  /** Takes each log line, without known secrets; lines that repeat are summed up. Default: log lines are dropped. */
   readonly log?: (line: LogLine) => void;
   /** The lowest level of log lines. Default `info`. */
   readonly logLevel?: LogLevel;
@@ -92,17 +92,18 @@ export async function startRetinue(options: RetinueOptions): Promise<Retinue> {
   });
   const { runtime, store } = launched;
   const guardian = createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl: plan.baseUrl } });
+  const close = (): Promise<void> => launched.stop().finally(() => log.flush());
   let stopped: Promise<void> | undefined;
   const surfaces = await openSurfaces({ config, runtime, guardian, log, announcer: events, scrubber, onStop: () => void stop() }).catch(
     async (error: unknown) => {
-      await launched.stop();
+      await close();
       throw error;
     },
   );
   const end = async (): Promise<void> => {
     await launched.drain();
     await surfaces.close();
-    await launched.stop();
+    await close();
   };
   const stop = (): Promise<void> => (stopped ??= end());
   try {

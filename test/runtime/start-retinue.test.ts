@@ -96,6 +96,29 @@ test("is reached by the commands, and a listener that throws stops nothing", asy
   expect(JSON.stringify(lines)).not.toContain(env["RETINUE_KEY_ECHO"]);
 });
 
+test("a stop says how many repeated lines the log left out", async () => {
+  const lines: LogLine[] = [];
+  const handled = Promise.withResolvers<void>();
+  const loud = defineSpecialist({
+    handle: "echo",
+    tier: "pro",
+    watch: { feed: { from: "start" } },
+    may: ["posts.reply"],
+    on: {
+      "post.created": (post, act) => {
+        for (let i = 0; i < 12; i++) act.log.warn("the same");
+        handled.resolve();
+      },
+    },
+  });
+  const retinue = await startRetinue({ cwd: root, env, specialists: [loud], log: (line) => lines.push(line) });
+  closing.push(() => retinue.stop());
+  await handled.promise;
+  await retinue.stop();
+  const same = lines.map(({ message }) => message).filter((message) => message.startsWith("the same"));
+  expect(same).toEqual([...Array<string>(10).fill("the same"), expect.stringMatching(/^the same: \d+ more within a minute$/)]);
+});
+
 test("names every mistake of a definition in code before anything is opened", async () => {
   const wrong = { ...echo, tier: "gold" } as unknown;
   const failed = await startRetinue({ cwd: root, env, specialists: [wrong as typeof echo] }).catch((error: unknown) => error);
