@@ -6,10 +6,11 @@ import { systemClock } from "../../src/core/clock.ts";
 import { isObject } from "../../src/core/json.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { SECOND } from "../../src/core/units.ts";
-import { accent } from "../../src/local-network/accents/accent.ts";
+import { accent } from "../campaigns/accents/wire/accent.ts";
 import { createLocalNetwork } from "../../src/local-network/local-network.ts";
 import { retinue } from "../harness/cli.ts";
 import { marksOf } from "../campaigns/accents/marks.ts";
+import { serveAccent } from "../campaigns/accents/serve.ts";
 import { became, folder, resultOf, start, textIn } from "../harness/process.ts";
 
 const CODE = `
@@ -88,15 +89,15 @@ test(
     const root = folder(context);
     mkdirSync(join(root, "agents"));
     writeFileSync(join(root, "agents/talker.ts"), CODE);
-    const network = start(context, ["network", "--set", "b", "--accent", "138", "--data", join(root, "network.sqlite")], { cwd: root });
-    const said = await network.saying(({ type }) => type === "started");
-    const url = isObject(said["baseUrls"]) ? textIn(said["baseUrls"], "b") : "";
-    copyFileSync(textIn(said, "keyFile"), join(root, ".env"));
-    const documented: unknown = JSON.parse(readFileSync(textIn(said, "accentFile"), "utf8"));
+    const served = await serveAccent({ seed: "138", set: "b", port: 0, data: join(root, "network.sqlite"), handle: "talker" });
+    context.onTestFinished(served.close);
+    copyFileSync(served.keyFile, join(root, ".env"));
+    const documented: unknown = JSON.parse(readFileSync(served.documentation, "utf8"));
     expect(documented).toEqual(JSON.parse(JSON.stringify(accent("138").documented.b)));
     // What a person copies out of it.
     writeFileSync(join(root, "profile.yaml"), JSON.stringify(marksOf(accent("138"), "b")));
-    const run = (...args: readonly string[]) => start(context, [...args, "--base-url", url, "--profile", "profile.yaml"], { cwd: root });
+    const run = (...args: readonly string[]) =>
+      start(context, [...args, "--base-url", served.baseUrl, "--profile", "profile.yaml"], { cwd: root });
     expect((await run("doctor", "--write", "profile.yaml").ended).code).toBe(0);
     const running = run("run");
     await running.saying(became("confirmed", "posts.reply"));

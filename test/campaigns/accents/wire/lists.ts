@@ -1,7 +1,7 @@
 /** Lists in an accent: what stands around the items, and how the next page is asked for and told. */
-import type { Json, JsonObject } from "../../core/json.ts";
-import type { ListKind, NetworkRequest } from "../server/exchange.ts";
-import { skipOf } from "../server/request-fields.ts";
+import type { Json, JsonObject } from "../../../../src/core/json.ts";
+import type { ListKind, NetworkRequest } from "../../../../src/local-network/server/exchange.ts";
+import { skipOf } from "../../../../src/local-network/server/request-fields.ts";
 import { cased, type Voice } from "./voice.ts";
 
 export interface Page {

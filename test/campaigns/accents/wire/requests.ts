@@ -1,7 +1,7 @@
 /** What an accent is asked, as the set itself would have been asked: paths, names of inputs, ids, pages. */
-import { ENDPOINT_ROWS, OPERATIONS, type EndpointSet, type OperationName } from "../../contract/operations.ts";
-import { isObject, parseJson, type Json, type JsonObject } from "../../core/json.ts";
-import type { NetworkRequest } from "../server/exchange.ts";
+import { ENDPOINT_ROWS, OPERATIONS, type EndpointSet, type OperationName } from "../../../../src/contract/operations.ts";
+import { isObject, parseJson, type Json, type JsonObject } from "../../../../src/core/json.ts";
+import type { NetworkRequest } from "../../../../src/local-network/server/exchange.ts";
 import { kindHeard } from "./events.ts";
 import type { Ids, Kind } from "./ids.ts";
 import { pagingHeard } from "./lists.ts";

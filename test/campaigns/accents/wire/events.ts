@@ -1,6 +1,6 @@
 /** What an accent's webhooks are told. */
-import type { Json, JsonObject } from "../../core/json.ts";
-import type { Told } from "../wire/wire.ts";
+import type { Json, JsonObject } from "../../../../src/core/json.ts";
+import type { Told } from "../../../../src/local-network/wire/wire.ts";
 import { recordIn } from "./records.ts";
 import type { Telling } from "./telling.ts";
 import type { Voice } from "./voice.ts";

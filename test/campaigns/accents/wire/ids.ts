@@ -1,5 +1,5 @@
 /** Ids in other forms: each canonical id has exactly one, and goes back to it. */
-import type { Json } from "../../core/json.ts";
+import type { Json } from "../../../../src/core/json.ts";
 
 export const ID_STYLES = ["prefixed", "number", "digits", "snowflake", "uuid", "letters"] as const;
 export type IdStyle = (typeof ID_STYLES)[number];

@@ -1,5 +1,5 @@
 /** Moments in other forms. */
-import type { Json } from "../../core/json.ts";
+import type { Json } from "../../../../src/core/json.ts";
 
 export const TIME_STYLES = ["iso", "offset", "seconds", "milliseconds", "spaced", "http", "digits"] as const;
 export type TimeStyle = (typeof TIME_STYLES)[number];

@@ -1,7 +1,7 @@
 /** One accent as a value: everything about the wording of a network that a seed decides. */
-import { seededRandom, type Random } from "../../core/random.ts";
-import type { WebhookScheme } from "../assumptions.ts";
-import type { JobState } from "../world/rows.ts";
+import { seededRandom, type Random } from "../../../../src/core/random.ts";
+import type { WebhookScheme } from "../../../../src/local-network/assumptions.ts";
+import type { JobState } from "../../../../src/local-network/world/rows.ts";
 import { ID_STYLES, type IdStyle } from "./ids.ts";
 import { TIME_STYLES, type TimeStyle } from "./times.ts";
 import { AUTHORS, INPUTS, NAMES, NOUNS, PERSON_HANDLES, PERSON_IDS, POSTERS, STATES, WORKERS, type Recorded } from "./words.ts";

@@ -1,8 +1,8 @@
 /** Records in an accent's words. */
-import type { Json, JsonObject } from "../../core/json.ts";
-import type { View } from "../server/exchange.ts";
-import { ownVote, trustOf, voteSum } from "../wire/wire.ts";
-import type { Account, Application, Community, Job, Post, Webhook } from "../world/rows.ts";
+import type { Json, JsonObject } from "../../../../src/core/json.ts";
+import type { View } from "../../../../src/local-network/server/exchange.ts";
+import { ownVote, trustOf, voteSum } from "../../../../src/local-network/wire/wire.ts";
+import type { Account, Application, Community, Job, Post, Webhook } from "../../../../src/local-network/world/rows.ts";
 import type { Telling } from "./telling.ts";
 import { yes, type Voice } from "./voice.ts";
 

@@ -1,7 +1,7 @@
 /** How an accent says no, and what it says of limits. */
-import type { JsonObject } from "../../core/json.ts";
-import { DAY } from "../../core/units.ts";
-import type { Limits } from "../wire/wire.ts";
+import type { JsonObject } from "../../../../src/core/json.ts";
+import { DAY } from "../../../../src/core/units.ts";
+import type { Limits } from "../../../../src/local-network/wire/wire.ts";
 import { cased, type Voice } from "./voice.ts";
 
 export function refusalIn(voice: Voice, status: number, code: string, message: string): JsonObject {

@@ -1,7 +1,7 @@
 /** Lays facts out as an accent does: each under its own name, beside or below each other. */
-import type { Json, JsonObject } from "../../core/json.ts";
-import { handleOf } from "../wire/wire.ts";
-import type { World } from "../world/world.ts";
+import type { Json, JsonObject } from "../../../../src/core/json.ts";
+import { handleOf } from "../../../../src/local-network/wire/wire.ts";
+import type { World } from "../../../../src/local-network/world/world.ts";
 import type { Ids } from "./ids.ts";
 import { timeIn } from "./times.ts";
 import { cased, type PersonStyle, type Voice } from "./voice.ts";

@@ -1,10 +1,10 @@
 /** A network nobody tuned for: the same world in words, shapes and paths that a seed draws. */
-import type { EndpointSet } from "../../contract/operations.ts";
-import { isObject, parseJson, type Json, type JsonObject } from "../../core/json.ts";
-import type { NetworkReply } from "../server/exchange.ts";
-import type { Assumptions } from "../assumptions.ts";
-import type { About, WireFormat, MakeWireFormat } from "../wire/wire.ts";
-import type { World } from "../world/world.ts";
+import type { EndpointSet } from "../../../../src/contract/operations.ts";
+import { isObject, parseJson, type Json, type JsonObject } from "../../../../src/core/json.ts";
+import type { NetworkReply } from "../../../../src/local-network/server/exchange.ts";
+import type { About, WireFormat } from "../../../../src/local-network/wire/wire.ts";
+import type { LocalNetworkOptions } from "../../../../src/local-network/options.ts";
+import type { World } from "../../../../src/local-network/world/world.ts";
 import { eventIn } from "./events.ts";
 import { exact, idsIn } from "./ids.ts";
 import { linkHeader, listIn } from "./lists.ts";
@@ -16,8 +16,8 @@ import { drawVoice, yes, type Voice } from "./voice.ts";
 
 export interface Accent {
   readonly voice: Voice;
-  readonly dialects: { readonly [set in EndpointSet]: MakeWireFormat };
-  readonly assume: Partial<Assumptions>;
+  /** What a local network that speaks so is opened with. */
+  readonly network: Pick<LocalNetworkOptions, "dialects" | "assume">;
   /** What its documentation would say of each operation: what no read can show. */
   readonly documented: { readonly [set in EndpointSet]: Speech };
 }
@@ -27,8 +27,10 @@ export function accent(seed: number | string): Accent {
   const voice = drawVoice(seed);
   return {
     voice,
-    dialects: { a: (world) => dialectIn(voice, "a", world), b: (world) => dialectIn(voice, "b", world) },
-    assume: { webhookScheme: voice.webhookScheme },
+    network: {
+      dialects: { a: (world) => dialectIn(voice, "a", world), b: (world) => dialectIn(voice, "b", world) },
+      assume: { webhookScheme: voice.webhookScheme },
+    },
     documented: { a: speechOf(voice, "a"), b: speechOf(voice, "b") },
   };
 }
