@@ -3,6 +3,7 @@ import { EVENT_KINDS } from "../contract/event-kinds.ts";
 import { isOperationName, OPERATION_NAMES, OPERATIONS, type EndpointSet } from "../contract/operations.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import { tierLimits } from "../contract/tiers.ts";
+import type { SpendCaps } from "../specialist/definition.ts";
 import { withOverride, type Specialist } from "../specialist/specialist.ts";
 import type { Config } from "./config.ts";
 import { givenDefinitions, loadDefinitions, type LoadedDefinition } from "./definitions.ts";
@@ -26,11 +27,11 @@ export interface RosterOptions {
   readonly given?: readonly unknown[] | undefined;
   /** Throws `Misconfigured` on an expression that cannot be used. */
   readonly checkCron: (expression: string, zone: string) => void;
-  /** What is wrong with caps: contradictions, currencies there are not. */
-  readonly checkSpend: (spend: unknown) => readonly SpendProblem[];
+  /** Mistakes in caps: contradictions, currencies there are not. */
+  readonly checkCaps: (spend: SpendCaps) => readonly CapProblem[];
 }
 
-export interface SpendProblem {
+export interface CapProblem {
   /** Such as `spend.perDay`. */
   readonly path: string;
   readonly message: string;
@@ -38,7 +39,7 @@ export interface SpendProblem {
 }
 
 /** Loads the definitions of a project, applies overrides, and checks all of it. Keys are not looked at: see `checkRosterKeys`. */
-export async function loadRoster({ config, profile, given, checkCron, checkSpend }: RosterOptions): Promise<Roster> {
+export async function loadRoster({ config, profile, given, checkCron, checkCaps }: RosterOptions): Promise<Roster> {
   const loaded = given === undefined ? await loadDefinitions(config.agents) : givenDefinitions(given);
   const known = loaded.definitions.map(({ specialist }) => String(specialist.handle));
   const strangers = Object.keys(config.specialists).filter((handle) => !known.includes(handle));
@@ -57,15 +58,15 @@ export async function loadRoster({ config, profile, given, checkCron, checkSpend
         ...mistakesOf(() => cron !== undefined && checkCron(cron, zone ?? config.guardian.zone), definition.file, `schedules.${name}`),
       );
   }
-  problems.push(...sharedVariables(definitions), ...checkCaps(loaded.definitions, config, checkSpend));
+  problems.push(...sharedVariables(definitions), ...capProblems(loaded.definitions, config, checkCaps));
   const broken = new Set(problems.filter(isMistake).map(({ file }) => file));
   const failed = [...loaded.failed, ...definitions.map(({ file }) => file).filter((file) => broken.has(file))];
   return { definitions, problems: [...problems, ...checkPrices(config, profile)], failed, set: profile.set };
 }
 
 /** Each as it was written: what the Guardian overrides may leave a cap of the definition out of reach. */
-function checkCaps(definitions: readonly LoadedDefinition[], config: Config, check: RosterOptions["checkSpend"]): Problem[] {
-  const told = (spend: unknown, file: string | undefined, part = ""): Problem[] =>
+function capProblems(definitions: readonly LoadedDefinition[], config: Config, check: RosterOptions["checkCaps"]): Problem[] {
+  const told = (spend: SpendCaps, file: string | undefined, part = ""): Problem[] =>
     check(spend).map(({ path, message, expected }) =>
       mistake("spend_invalid", `${part}${path}: ${message}`, {
         ...(file === undefined ? {} : { file }),

@@ -13,7 +13,7 @@ import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
 import { Secret, type Scrubber } from "../core/secret.ts";
-import { checkLimits } from "../limits/configured-limits.ts";
+import { checkCaps } from "../limits/caps.ts";
 import { livePacer } from "../limits/pacing.ts";
 import { checkCron } from "../schedule/cron.ts";
 import { MEMORY } from "../store/sqlite/database.ts";
@@ -111,7 +111,7 @@ export function readRoster(config: Config, profile: Profile, clock: Clock, given
     profile,
     given,
     checkCron: (expression, zone) => checkCron(expression, zone, clock.now()),
-    checkSpend: (spend) => checkLimits({ spend }),
+    checkCaps,
   });
 }
 

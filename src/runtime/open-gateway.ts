@@ -5,7 +5,7 @@ import type { Profile } from "../contract/profile/profile.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
 import { DAY } from "../core/units.ts";
-import { capsOf } from "../limits/configured-limits.ts";
+import { capsOf } from "../limits/caps.ts";
 import type { Pacer } from "../limits/pacing.ts";
 import { GUARDIAN, scopeOf } from "../limits/spending.ts";
 import type { LedgerTime } from "../limits/ledger-clock.ts";

@@ -10,7 +10,7 @@ import { asHandle, type Handle } from "../core/ids.ts";
 import type { LogFields, Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
 import { SECOND } from "../core/units.ts";
-import { floorsOf } from "../limits/configured-limits.ts";
+import { floorsOf } from "../limits/lanes.ts";
 import type { Pacer } from "../limits/pacing.ts";
 import { ledgerTime, steadyClock } from "../limits/ledger-clock.ts";
 import { WORK_KINDS, type WorkKind } from "../store/sources.ts";

@@ -89,7 +89,7 @@ export const BUGS: readonly PlantedBug[] = [
     '    if (change.state === "in_doubt") spending.settle(id, 0, now);\n    if (change.state === "refused" || change.state === "cancelled") {',
   ),
   bug("no money set aside", ADMISSION, "if (verdict.hold !== undefined && intent !== undefined)", "if (verdict.hold === null)"),
-  bug("a cap holds only from midnight to midnight", "src/limits/configured-limits.ts", "rollingDay = spend.perDay", "rollingDay"),
+  bug("a cap holds only from midnight to midnight", "src/limits/caps.ts", 'perDay: ["day", "rolling-day"]', 'perDay: ["day"]'),
   bug("claimed objects found again", DOUBTING, "refs.filter((ref) => !claimed.has(ref))", "refs"),
   bug(
     "cursor stored before its events",
