@@ -172,7 +172,6 @@ export const ERROR_CODES = [
   "shape_slowed",
   // Why an action was refused
   "not_allowed",
-  "not_owner",
   "own_post",
   "refused_after_unknown",
   "depends_on_refused",

@@ -61,8 +61,6 @@ export interface AdmissionView {
   readonly request: AdmissionRequest;
   readonly halt?: Stop | undefined;
   readonly pause?: Stop | undefined;
-  /** False when another process took the specialist over. Default true. */
-  readonly owned?: boolean;
   /** Another attempt on the same conflict key that is sent or in doubt. */
   readonly conflict?: { readonly intent: IntentId; readonly since: number; readonly until?: number } | undefined;
   /** The writes the definition may do. Undefined only for the Guardian's own calls. */
@@ -70,8 +68,6 @@ export interface AdmissionView {
   /** True where the Guardian's approval is needed; then `approval` is what is known of it. */
   readonly review: boolean;
   readonly approval?: Approval | undefined;
-  /** Whether the key may be used at all: missing, or rejected by the network since a moment. */
-  readonly keyUnusable?: { readonly since: number; readonly reason: string } | undefined;
   readonly quota: QuotaState;
   /** One for each of the request's own limits. */
   readonly ownUses?: readonly OwnLimitUse[];
