@@ -40,8 +40,6 @@ export interface Column<Row> {
 export interface Output {
   readonly json: boolean;
   readonly paint: Paint;
-  /** Columns of the terminal, or undefined where there is none. */
-  readonly width: number | undefined;
   /** The terminal, where the output is one that a cursor can be moved on. */
   readonly terminal: TextStream | undefined;
   /** A line for people. Nothing with `--json`. */
@@ -76,7 +74,6 @@ export function createOutput({ json, colour, dumb = false, stdout, stderr, cwd }
   return {
     json,
     paint,
-    width: stdout.isTTY === true ? stdout.columns : undefined,
     terminal: stdout.isTTY === true && !json && !dumb ? stdout : undefined,
     line,
     progress: (event, text) => void (json ? stderr.write(`${JSON.stringify(event)}\n`) : stdout.write(`${text}\n`)),

@@ -61,7 +61,7 @@ export interface Config {
     readonly allowMoved: boolean;
   };
   readonly store: StoreAddress;
-  readonly guardian: { readonly zone: string; readonly spend: Caps; readonly readKey: () => string | undefined };
+  readonly guardian: { readonly zone: string; readonly spend: Caps };
   readonly prices: { readonly [operation: string]: "free" | "unknown" | Money };
   readonly retention: { readonly eventsMs: number; readonly intentsMs: number; readonly requestsMs: number };
   readonly receiver: {
@@ -154,7 +154,6 @@ export async function readConfig({
     guardian: {
       zone: values.guardian?.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
       spend: spendCaps(withoutUndefined(values.guardian?.spend ?? {})),
-      readKey: () => environment.get("RETINUE_GUARDIAN_KEY"),
     },
     prices: values.prices ?? {},
     retention: retention(values.retention),

@@ -21,8 +21,6 @@ export interface LoadedDefinitions {
   readonly definitions: readonly LoadedDefinition[];
   /** Every mistake of every file; a file with one gives no definition. */
   readonly problems: readonly Problem[];
-  /** The files that gave no definition because of a mistake. */
-  readonly failed: readonly string[];
 }
 
 const EXTENSIONS: readonly string[] = [...MODULE_EXTENSIONS, ...DATA_EXTENSIONS];
@@ -35,14 +33,12 @@ export async function loadDefinitions(folder: string, clock: Clock = systemClock
   const found = await findDefinitionFiles(folder);
   const problems: Problem[] = [...found.problems];
   const definitions: LoadedDefinition[] = [];
-  const failed: string[] = [];
   for (const file of found.files) {
     const loaded = await loadDefinition(file, clock);
     problems.push(...loaded.problems);
-    if (loaded.definition === undefined) failed.push(file);
-    else definitions.push(loaded.definition);
+    if (loaded.definition !== undefined) definitions.push(loaded.definition);
   }
-  return withoutTwins({ definitions, problems, failed });
+  return withoutTwins({ definitions, problems });
 }
 
 /** Checks definitions that a program hands over in place of files, by the same rules. Never throws for a mistake in one. */
@@ -51,20 +47,17 @@ export function givenDefinitions(given: readonly unknown[]): LoadedDefinitions {
   return withoutTwins({
     definitions: checked.flatMap(({ definition }) => (definition === undefined ? [] : [definition])),
     problems: checked.flatMap(({ problems }) => problems),
-    failed: checked.flatMap(({ file, definition }) => (definition === undefined ? [file] : [])),
   });
 }
 
 /** Keeps the first definition of each handle, and reports the others. */
 function withoutTwins(loaded: LoadedDefinitions): LoadedDefinitions {
   const problems = [...loaded.problems];
-  const failed = [...loaded.failed];
   const first = new Map<string, string>();
   const kept = loaded.definitions.filter(({ file, specialist }) => {
     const other = first.get(specialist.handle);
     first.set(specialist.handle, other ?? file);
     if (other === undefined) return true;
-    failed.push(file);
     problems.push(
       mistake("handle_twice", `the handle "${specialist.handle}" is already used in ${other}`, {
         file,
@@ -73,20 +66,7 @@ function withoutTwins(loaded: LoadedDefinitions): LoadedDefinitions {
     );
     return false;
   });
-  return { definitions: kept, problems, failed };
-}
-
-/**
- * What to run after loading again: what loaded now, and the version that ran before of every file that is broken now.
- * A file that is gone is gone. A broken file gives way where another file has taken its handle.
- */
-export function keepLastGood(
-  before: readonly LoadedDefinition[],
-  now: Pick<LoadedDefinitions, "definitions" | "failed">,
-): readonly LoadedDefinition[] {
-  const good = now.definitions.filter(({ file }) => !now.failed.includes(file));
-  const taken = new Set(good.map(({ specialist }) => specialist.handle));
-  return [...good, ...before.filter(({ file, specialist }) => now.failed.includes(file) && !taken.has(specialist.handle))];
+  return { definitions: kept, problems };
 }
 
 /** The files of a folder that are definitions, in order of their names. */

@@ -8,7 +8,7 @@ import { withOverride, type Specialist } from "../specialist/specialist.ts";
 import type { Config } from "./config.ts";
 import { givenDefinitions, loadDefinitions, type LoadedDefinition } from "./definitions.ts";
 import { checkKeys, keyVariable, type KeyPlace } from "./key-sources.ts";
-import { isMistake, mistake, nearest, problemOf, warning, type Problem } from "./problem.ts";
+import { mistake, nearest, problemOf, warning, type Problem } from "./problem.ts";
 
 export interface Roster {
   /** The endpoint set of the network they will live on. */
@@ -16,8 +16,6 @@ export interface Roster {
   readonly definitions: readonly LoadedDefinition[];
   /** Every mistake and warning: of the files, and of what they say about this network. */
   readonly problems: readonly Problem[];
-  /** The files with a mistake: `keepLastGood` puts the version that ran before in their place. */
-  readonly failed: readonly string[];
 }
 
 export interface RosterOptions {
@@ -59,9 +57,7 @@ export async function loadRoster({ config, profile, given, checkCron, checkCaps 
       );
   }
   problems.push(...sharedVariables(definitions), ...capProblems(loaded.definitions, config, checkCaps));
-  const broken = new Set(problems.filter(isMistake).map(({ file }) => file));
-  const failed = [...loaded.failed, ...definitions.map(({ file }) => file).filter((file) => broken.has(file))];
-  return { definitions, problems: [...problems, ...checkPrices(config, profile)], failed, set: profile.set };
+  return { definitions, problems: [...problems, ...checkPrices(config, profile)], set: profile.set };
 }
 
 /** Each as it was written: what the Guardian overrides may leave a cap of the definition out of reach. */

@@ -149,6 +149,5 @@ export interface Hold {
   readonly money: Money;
   readonly state: "open" | "posted" | "released" | "expired";
   readonly posted: Micros;
-  readonly heldAt: number;
   readonly expiresAt: number;
 }

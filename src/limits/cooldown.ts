@@ -25,8 +25,6 @@ export interface Limited {
 export interface Cooldown {
   readonly until: number;
   readonly reason: "retry_after" | "window_full" | "backoff";
-  /** True when the server refused although our own log had room: it counts differently, or someone else uses the key. */
-  readonly disagreement: boolean;
   /** False when this 429 belongs to a burst that is parked for at least as long already. */
   readonly changed: boolean;
 }
@@ -37,9 +35,8 @@ export function startCooldown(state: QuotaState, now: number, limited: Limited, 
   const stated = statedWait(limited.retryAfterMs);
   const sameBurst = state.parkedUntil > 0 && limited.admittedAt <= state.parkedAt;
   const ownLog = freeAt(state, at);
-  const disagreement = ownLog === undefined;
   if (sameBurst && (stated === undefined || at + stated <= state.parkedUntil))
-    return { until: state.parkedUntil, reason: reasonOf(state.parkReason), disagreement, changed: false };
+    return { until: state.parkedUntil, reason: reasonOf(state.parkReason), changed: false };
   if (!sameBurst) state.consecutive429s = Math.min(state.consecutive429s + 1, 30);
   const { wait, reason } = waitFor(state, at, stated, ownLog);
   const jitter = Math.min(wait * JITTER_SHARE, MAX_JITTER_MS) * random.next();
@@ -47,7 +44,7 @@ export function startCooldown(state: QuotaState, now: number, limited: Limited, 
   if (until > state.parkedUntil) state.parkedUntil = until;
   if (!sameBurst) state.parkedAt = at;
   state.parkReason = reason;
-  return { until: state.parkedUntil, reason, disagreement, changed: true };
+  return { until: state.parkedUntil, reason, changed: true };
 }
 
 /** A complete answer other than 429 to an attempt admitted after the park: the server is content again. */

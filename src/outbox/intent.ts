@@ -64,7 +64,6 @@ export interface Attempt {
   readonly seq: number;
   readonly specialist: Handle;
   readonly keyId: KeyId;
-  readonly intentSeq: number | undefined;
   readonly operation: string;
   readonly lane: Lane;
   /** Requests of quota. */

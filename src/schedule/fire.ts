@@ -2,8 +2,7 @@
 import type { NewEvent } from "../contract/event.ts";
 import { eventId } from "../contract/event-id.ts";
 import type { JsonObject } from "../core/json.ts";
-import { seededRandom } from "../core/random.ts";
-import { dueRuns } from "./missed-runs.ts";
+import { dueRuns, slotShare } from "./missed-runs.ts";
 import { type SourceRow } from "../store/sources.ts";
 import type { Schedule } from "../specialist/specialist.ts";
 import type { Member } from "../gateway/member.ts";
@@ -68,7 +67,7 @@ async function startOne(parts: ScheduleDependencies, member: Member, schedule: S
     timing: { ...schedule, zone: schedule.zone ?? parts.zone },
     cursor: from,
     now,
-    share: (slot) => seededRandom(`${handle}/${source}/${slot}`).next(),
+    share: slotShare(`${handle}/${source}`),
   });
   const events = due.runs.map((slot): NewEvent => ({
     specialist: handle,

@@ -11,7 +11,7 @@ import { createObligations } from "./obligations.ts";
 import type { QuotaTable } from "./quota.ts";
 import type { SpendingTable } from "./spending.ts";
 import { createPayable, type ApplyChange } from "./outbox.ts";
-import { maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
+import { maybeText, numberOf, textOf, type Row } from "./rows.ts";
 import type { ApprovalStore, ControlStore, OpenAttempt } from "../controls.ts";
 
 export interface KeyTables {
@@ -28,7 +28,7 @@ export function createKeyTables(db: DatabaseSync, commits: Commits, { quota, spe
   const owed = createObligations(db);
   const registered = db.prepare("SELECT 1 FROM quota_key WHERE key_id = ?");
   const open = db.prepare(`
-    SELECT a.seq, a.specialist, key_id, intent_seq, a.operation, a.target, a.lane, weight, started_at, deadline_at, i.id AS intent
+    SELECT a.seq, a.specialist, key_id, a.operation, a.target, a.lane, weight, started_at, deadline_at, i.id AS intent
     FROM attempt AS a LEFT JOIN intent AS i ON i.seq = a.intent_seq WHERE a.ended_at IS NULL ORDER BY a.seq`);
   const payable = createPayable(db);
 
@@ -125,7 +125,6 @@ function readAttempt(row: Row): OpenAttempt {
     seq: numberOf(row, "seq"),
     specialist: asHandle(textOf(row, "specialist")),
     keyId: asKeyId(textOf(row, "key_id")),
-    intentSeq: maybeNumber(row, "intent_seq"),
     operation: textOf(row, "operation"),
     lane: textOf(row, "lane") as Lane,
     cost: numberOf(row, "weight"),

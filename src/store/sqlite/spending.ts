@@ -94,7 +94,6 @@ export class SpendingTable {
       money: { currency: String(row["currency"]), micros: Number(row["amount"]) },
       state: stateOf(row["state"]),
       posted: Number(row["posted"]),
-      heldAt: Number(row["held_at"]),
       expiresAt: Number(row["expires_at"]),
     };
   }
@@ -331,7 +330,7 @@ function statements(db: DatabaseSync) {
     hold: db.prepare(
       "INSERT INTO hold (id, specialist, currency, amount, starts, state, held_at, expires_at) VALUES (?, ?, ?, ?, ?, 'open', ?, ?)",
     ),
-    find: db.prepare("SELECT specialist, currency, amount, state, posted, held_at, expires_at FROM hold WHERE id = ?"),
+    find: db.prepare("SELECT specialist, currency, amount, state, posted, expires_at FROM hold WHERE id = ?"),
     open: db.prepare("SELECT currency, amount, starts FROM hold WHERE id = ? AND state = 'open'"),
     settled: db.prepare("UPDATE hold SET state = ?, posted = ?, settled_at = ? WHERE id = ? AND state = 'open'"),
     due: db.prepare("SELECT id FROM hold WHERE state = 'open' AND expires_at <= ? ORDER BY expires_at LIMIT 0 + ?"),
