@@ -13,6 +13,17 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** A value as JSON keeps it: a copy without what is `undefined`. */
+export function asJson(value: object): JsonObject {
+  return JSON.parse(JSON.stringify(value)) as JsonObject;
+}
+
+/** The number under a name of stored JSON; undefined where something else stands there, or nothing. */
+export function numberIn(stored: JsonObject | undefined, name: string): number | undefined {
+  const value = stored?.[name];
+  return typeof value === "number" ? value : undefined;
+}
+
 /** The nesting depth of a JSON text, read without parsing it (V8 parses depths that then overflow elsewhere). */
 export function depthOf(text: string): number {
   let depth = 0;

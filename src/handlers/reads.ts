@@ -1,7 +1,7 @@
 /** A handler's reads: charged like any request, stored with the run, and suspending it when there is no room. */
 import { Refused, Retryable } from "../core/errors.ts";
+import { asJson } from "../core/json.ts";
 import type { ReadCall, ReadResult } from "../specialist/run-request.ts";
-import { asJson } from "../outbox/receipts.ts";
 import type { Member } from "../gateway/member.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Breakers } from "../gateway/breakers.ts";

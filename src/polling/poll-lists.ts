@@ -3,7 +3,7 @@ import { cursorOf } from "../client/next-page.ts";
 import type { Outcome } from "../contract/call.ts";
 import { MAX_PAGE_ITEMS, MAY_BE_CUT_OFF } from "../contract/reading/read-answer.ts";
 import type { Job, NetworkRecord, Post } from "../contract/records.ts";
-import { canonicalJson, type JsonObject } from "../core/json.ts";
+import { canonicalJson, numberIn, type JsonObject } from "../core/json.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
 import { readCursor, storeCursor, type Freshness, type ListCursor } from "./list-cursor.ts";
 import { readGaps, storeGaps } from "./gaps.ts";
@@ -268,9 +268,4 @@ function isPost(record: NetworkRecord): record is Post {
 
 function isJob(record: NetworkRecord): record is Job {
   return record.kind === "job";
-}
-
-function numberIn(cursor: JsonObject | undefined, name: string): number | undefined {
-  const value = cursor?.[name];
-  return typeof value === "number" ? value : undefined;
 }

@@ -1,7 +1,7 @@
 /** From a definition's schedules to the inbox: each due time becomes one event, none twice and none lost over a restart. */
 import type { NewEvent } from "../contract/event.ts";
 import { eventId } from "../contract/event-id.ts";
-import type { JsonObject } from "../core/json.ts";
+import { numberIn } from "../core/json.ts";
 import { dueRuns, slotShare } from "./missed-runs.ts";
 import { type SourceRow } from "../store/sources.ts";
 import type { Schedule } from "../specialist/specialist.ts";
@@ -87,9 +87,4 @@ async function startOne(parts: ScheduleDependencies, member: Member, schedule: S
 
 function sourceName({ name }: Schedule): string {
   return `${SCHEDULE_PREFIX}${name}`;
-}
-
-function numberIn(cursor: JsonObject | undefined, name: string): number | undefined {
-  const value = cursor?.[name];
-  return typeof value === "number" ? value : undefined;
 }

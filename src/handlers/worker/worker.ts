@@ -3,6 +3,7 @@ import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from "
 import { loadModule } from "../../config/module-file.ts";
 import { systemClock, type Clock } from "../../core/clock.ts";
 import { Fatal, messageOf, Refused, Retryable } from "../../core/errors.ts";
+import { asJson } from "../../core/json.ts";
 import type { LogFields, Logger, LogLevel } from "../../core/log.ts";
 import { MINUTE } from "../../core/units.ts";
 import type { SpecialistDefinition } from "../../specialist/definition.ts";
@@ -146,7 +147,7 @@ function loggerOf(run: number): Logger {
       if (lines++ > MAX_LOG_LINES) return;
       if (lines > MAX_LOG_LINES) return tell({ say: "log", run, level: "warn", message: "more log lines were left out", fields: {} });
       // Fields become JSON here, as what cannot be JSON cannot cross either.
-      tell({ say: "log", run, level, message, fields: JSON.parse(JSON.stringify({ ...fields, ...more })) as LogFields });
+      tell({ say: "log", run, level, message, fields: asJson({ ...fields, ...more }) });
     };
     return {
       debug: write("debug"),
