@@ -1,6 +1,7 @@
 /** What a refusal says beyond the one request: that an account, an operation or a key will be refused again. */
 import type { AnyCode } from "../core/error-codes.ts";
 import type { Call, Outcome } from "../contract/call.ts";
+import type { Backoff } from "../core/backoff.ts";
 import { HOUR, MINUTE } from "../core/units.ts";
 
 /** Why requests of one operation, or all of one specialist, do not leave. */
@@ -23,8 +24,7 @@ export interface OpenBreaker extends RefusalClass {
 }
 
 /** What the network refused is tried again after this, then after twice as long each time. */
-export const FIRST_PROBE_MS = 15 * MINUTE;
-export const LONGEST_PROBE_MS = 6 * HOUR;
+export const PROBES: Backoff = { firstMs: 15 * MINUTE, longestMs: 6 * HOUR };
 
 /** A stop that ends by itself, as it is kept. */
 export interface StoredBreaker extends OpenBreaker {

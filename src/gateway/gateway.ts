@@ -6,11 +6,12 @@ import { CONNECTIONS, type WireAnswer } from "../client/transport.ts";
 import type { Call, Outcome } from "../contract/call.ts";
 import type { Effect, Lane } from "../contract/operations.ts";
 import type { Profile } from "../contract/profile/profile.ts";
+import { backoffMs, type Backoff } from "../core/backoff.ts";
 import { sleep, type Clock } from "../core/clock.ts";
 import { Refused } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Secret } from "../core/secret.ts";
-import { HOUR, MINUTE } from "../core/units.ts";
+import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 import { decide } from "../limits/decide.ts";
 import type { Pacer } from "../limits/pacing.ts";
 import type { AdmissionRequest, AttemptEnd, Verdict } from "../limits/admission.ts";
@@ -115,7 +116,7 @@ type GatewayParts = GatewayOptions & { readonly credentials: Credentials<Gateway
 
 /** Tries of one read, the first included. */
 const READ_TRIES = 3;
-const READ_BACKOFF_MS = 500;
+const READ_BACKOFF: Backoff = { firstMs: SECOND, longestMs: 2 * SECOND };
 /** Where only a person or another's outcome ends a wait, it is asked again after this. */
 const OPEN_WAIT_MS = MINUTE;
 /** What only a person lets go on is woken by that person's word; this is for what that word misses. */
@@ -146,7 +147,7 @@ export function createGateway(given: GatewayOptions): Gateway {
         if (answer.kind !== "answered" || tries >= READ_TRIES || signal.aborted) return answer;
         if (answer.outcome.class === "unauthorized" && member.keyTrouble === undefined) continue; // there is a new key
         if (answer.outcome.class !== "unknown" && answer.outcome.class !== "never-left") return answer;
-        await sleep(clock, READ_BACKOFF_MS * 2 ** tries, signal);
+        await sleep(clock, backoffMs(READ_BACKOFF, tries), signal);
       }
     },
     async send(member, intent) {

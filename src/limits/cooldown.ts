@@ -1,4 +1,5 @@
 /** What a 429 does to a key: one park per burst, bounded, stored, and lifted only by time. */
+import { backoffMs, type Backoff } from "../core/backoff.ts";
 import type { Random } from "../core/random.ts";
 import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 import { whenLeft, WINDOWS } from "./window-cells.ts";
@@ -8,9 +9,8 @@ import { observe, type QuotaState } from "./quota.ts";
 export const MIN_COOLDOWN_MS = SECOND;
 /** No park is longer: a day and its margin. What still says 429 then is parked again. */
 export const MAX_COOLDOWN_MS = 26 * HOUR;
-/** The first wait where the server states none and our own log says there was room. Doubles with each burst. */
-export const FIRST_BACKOFF_MS = MINUTE;
-export const MAX_BACKOFF_MS = HOUR;
+/** The waits where the server states none and our own log says there was room: longer with each burst. */
+const BACKOFF: Backoff = { firstMs: MINUTE, longestMs: HOUR };
 /** Added at the end, so that keys parked together do not come back together. */
 const JITTER_SHARE = 0.1;
 const MAX_JITTER_MS = 30 * SECOND;
@@ -66,7 +66,7 @@ function waitFor(
 ): { wait: number; reason: Cooldown["reason"] } {
   if (stated !== undefined) return { wait: stated, reason: "retry_after" };
   if (ownLog !== undefined) return { wait: ownLog - at, reason: "window_full" };
-  return { wait: Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (state.consecutive429s - 1)), reason: "backoff" };
+  return { wait: backoffMs(BACKOFF, state.consecutive429s), reason: "backoff" };
 }
 
 function reasonOf(stored: string): Cooldown["reason"] {
@@ -79,7 +79,7 @@ function freeAt(state: QuotaState, at: number): number | undefined {
   for (const name of WINDOWS) {
     const { limit } = state.shares[name];
     if (state[name].total + state.inFlightTotal < limit) continue;
-    const free = whenLeft(state[name], (_used, total) => total + state.inFlightTotal < limit) ?? at + FIRST_BACKOFF_MS;
+    const free = whenLeft(state[name], (_used, total) => total + state.inFlightTotal < limit) ?? at + BACKOFF.firstMs;
     latest = Math.max(latest ?? 0, free);
   }
   return latest;
