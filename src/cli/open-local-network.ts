@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { EndpointSet } from "../contract/operations.ts";
 import type { Clock } from "../core/clock.ts";
+import { defined } from "../core/defined.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Logger } from "../core/log.ts";
 import { seededRandom, systemRandom } from "../core/random.ts";
@@ -47,8 +48,7 @@ export async function openLocalNetwork(settings: LocalNetworkSettings): Promise<
   let listening: Listening | undefined;
   try {
     listening = await network.listen({
-      ...(port === undefined ? {} : { port }),
-      ...(set === undefined ? {} : { set }),
+      ...defined({ port, set }),
       onError: (error) => log.error("the local network failed to answer", { message: messageOf(error) }),
     });
     const keyFile = keyFileOf(data);

@@ -3,6 +3,7 @@ import { isAbsolute, join } from "node:path";
 import { parseBaseAddress } from "../contract/base-address.ts";
 import { SETS, type EndpointSet } from "../contract/operations.ts";
 import type { DriftPolicy } from "../contract/reading/pins.ts";
+import { defined } from "../core/defined.ts";
 import { Secret } from "../core/secret.ts";
 import { DAY, durationMs, SECOND, type Duration, type Money } from "../core/units.ts";
 import { spendCaps, type Caps, type SpecialistOverride } from "../specialist/specialist.ts";
@@ -125,11 +126,7 @@ export async function readConfig({
   envFile,
   cwd,
 }: ConfigOptions): Promise<{ readonly config: Config; readonly problems: readonly Problem[] }> {
-  const environment = openEnvironment({
-    cwd,
-    ...(env === undefined ? {} : { variables: env }),
-    ...(envFile === undefined ? {} : { file: envFile }),
-  });
+  const environment = openEnvironment(defined({ cwd, variables: env, file: envFile }));
   const found = await readConfigFile(cwd, flags.config === undefined ? undefined : inFolder(cwd, flags.config));
   const problems: Problem[] = [...environment.problems, ...found.problems, ...mistypedVariables(environment)];
   const { values } = found;
@@ -153,7 +150,7 @@ export async function readConfig({
     store: readStore(pick(flags.store, "--store", "RETINUE_STORE", values.store), cwd, problems),
     guardian: {
       zone: values.guardian?.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
-      spend: spendCaps(withoutUndefined(values.guardian?.spend ?? {})),
+      spend: spendCaps(defined(values.guardian?.spend ?? {})),
     },
     prices: values.prices ?? {},
     retention: retention(values.retention),
@@ -183,7 +180,7 @@ function pickFrom(environment: Environment, { file }: FoundConfig): Pick {
     if (flag !== undefined) return { text: flag, where: flagName };
     const text = environment.get(variable);
     if (text !== undefined) return { text, where: environment.describe(variable) };
-    return value === undefined ? undefined : { text: value, where: "the config file", ...(file === undefined ? {} : { file }) };
+    return value === undefined ? undefined : defined({ text: value, where: "the config file", file });
   };
 }
 
@@ -312,25 +309,9 @@ function overrides(values: ConfigValues["specialists"] = {}): Config["specialist
   return Object.fromEntries(
     Object.entries(values).map(([handle, { brakes, spend, ...rest }]) => [
       handle,
-      {
-        ...withoutUndefined(rest),
-        ...(brakes === undefined ? {} : { brakes: withoutUndefined(brakes) }),
-        ...(spend === undefined ? {} : { spend: withoutUndefined(spend) }),
-      },
+      defined({ ...rest, brakes: brakes && defined(brakes), spend: spend && defined(spend) }),
     ]),
   );
-}
-
-type Stated<Value> = { [Key in keyof Value]?: Exclude<Value[Key], undefined> };
-
-/** An explicit `undefined` means "not given". */
-function withoutUndefined<Value extends object>(value: Value): Stated<Value> {
-  const stated: Stated<Value> = {};
-  for (const key in value) {
-    const item = value[key];
-    if (item !== undefined) stated[key] = item as Exclude<Value[typeof key], undefined>;
-  }
-  return stated;
 }
 
 function mistypedVariables(environment: Environment): Problem[] {

@@ -1,4 +1,5 @@
 /** One mistake in a file, a flag or a variable, said so that a person can mend it. */
+import { defined } from "../core/defined.ts";
 import type { AnyCode } from "../core/error-codes.ts";
 import { Misconfigured, RetinueError } from "../core/errors.ts";
 
@@ -37,10 +38,7 @@ export function problemOf(error: unknown, details: ProblemDetails = {}): Problem
   const { file, line, expected, hint } = error.details;
   return mistake(error.code, error.message, {
     ...details,
-    ...(file === undefined ? {} : { file }),
-    ...(line === undefined ? {} : { line }),
-    ...(expected === undefined ? {} : { expected }),
-    ...(hint === undefined ? {} : { hint }),
+    ...defined({ file, line, expected, hint }),
   });
 }
 

@@ -3,6 +3,7 @@ import { EVENT_KINDS } from "../contract/event-kinds.ts";
 import { isOperationName, OPERATION_NAMES, OPERATIONS, type EndpointSet } from "../contract/operations.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import { tierLimits } from "../contract/tiers.ts";
+import { defined } from "../core/defined.ts";
 import type { SpendCaps } from "../specialist/definition.ts";
 import { withOverride, type Specialist } from "../specialist/specialist.ts";
 import type { Config } from "./config.ts";
@@ -63,12 +64,7 @@ export async function loadRoster({ config, profile, given, checkCron, checkCaps 
 /** Each as it was written: what the Guardian overrides may leave a cap of the definition out of reach. */
 function capProblems(definitions: readonly LoadedDefinition[], config: Config, check: RosterOptions["checkCaps"]): Problem[] {
   const told = (spend: SpendCaps, file: string | undefined, part = ""): Problem[] =>
-    check(spend).map(({ path, message, expected }) =>
-      mistake("spend_invalid", `${part}${path}: ${message}`, {
-        ...(file === undefined ? {} : { file }),
-        ...(expected === undefined ? {} : { expected }),
-      }),
-    );
+    check(spend).map(({ path, message, expected }) => mistake("spend_invalid", `${part}${path}: ${message}`, defined({ file, expected })));
   return [
     ...definitions.flatMap(({ file, specialist }) => told(specialist.spend, file)),
     ...told(config.guardian.spend, config.file, "guardian."),
@@ -100,7 +96,7 @@ function checkPrices({ prices, file }: Config, profile: Profile): Problem[] {
     .map((name) => {
       const near = nearest(name, known);
       return mistake("operation_unknown", `prices: there is no operation "${name}"`, {
-        ...(file === undefined ? {} : { file }),
+        ...defined({ file }),
         expected: "the name of an operation, such as posts.create",
         hint: near === undefined ? "remove it" : `did you mean "${near}"?`,
       });
@@ -110,7 +106,7 @@ function checkPrices({ prices, file }: Config, profile: Profile): Problem[] {
 function strangerProblem(handle: string, known: readonly string[], file: string | undefined): Problem {
   const near = nearest(handle, known);
   return mistake("specialist_unknown", `specialists: there is no specialist "${handle}"`, {
-    ...(file === undefined ? {} : { file }),
+    ...defined({ file }),
     expected: known.length === 0 ? "no overrides, as there are no definitions" : `one of ${known.join(", ")}`,
     hint: near === undefined ? "remove it, or add its definition" : `did you mean "${near}"?`,
   });
@@ -120,7 +116,7 @@ function strangerProblem(handle: string, known: readonly string[], file: string 
 export function checkRosterKeys(roster: Roster, config: Config): readonly Problem[] {
   const places = roster.definitions.map(({ specialist: { handle } }): KeyPlace => {
     const keyFile = config.specialists[handle]?.keyFile;
-    return { handle, ...(keyFile === undefined ? {} : { keyFile }) };
+    return defined({ handle, keyFile });
   });
   const { network, environment, cwd } = config;
   return checkKeys(places, { set: roster.set, ownProfile: !/^set-[ab]$/.test(network.profile), environment, cwd });

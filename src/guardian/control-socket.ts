@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { sleep, type Clock } from "../core/clock.ts";
+import { defined } from "../core/defined.ts";
 import { Fatal, Misconfigured, messageOf, Refused, Retryable, RetinueError, type ErrorDetails } from "../core/errors.ts";
 import { isObject, parseJson, type JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
@@ -309,9 +310,5 @@ function errorFrom(said: JsonObject): RetinueError {
   const text = (name: string): string | undefined => (typeof said[name] === "string" ? said[name] : undefined);
   const Class = CLASSES[text("class") ?? ""] ?? Refused;
   const [hint, file, expected] = [text("hint"), text("file"), text("expected")];
-  return new Class(foreignCode(text("code") ?? "unknown"), text("message") ?? "the runtime said no", {
-    ...(hint === undefined ? {} : { hint }),
-    ...(file === undefined ? {} : { file }),
-    ...(expected === undefined ? {} : { expected }),
-  });
+  return new Class(foreignCode(text("code") ?? "unknown"), text("message") ?? "the runtime said no", defined({ hint, file, expected }));
 }

@@ -2,6 +2,7 @@
 import { isOperationName, type Lane } from "../contract/operations.ts";
 import type { Observation } from "../contract/reading/pins.ts";
 import type { Clock } from "../core/clock.ts";
+import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
 import { knownSentAt, lastWentOnAt } from "../outbox/sent-at.ts";
@@ -73,7 +74,7 @@ export async function explain(asking: Asking, id: string): Promise<Explanation> 
 async function explainIntent(asking: Asking, intent: Intent): Promise<Explanation> {
   const reasons = await reasonsOf(asking, intent);
   const hint = (await remedyOf(asking.store, reasons, intent.specialist, intent.id)) ?? hintFor(intent);
-  return {
+  return defined({
     id: intent.id,
     about: "intent",
     handle: intent.specialist,
@@ -81,9 +82,9 @@ async function explainIntent(asking: Asking, intent: Intent): Promise<Explanatio
     state: intent.state,
     since: lastWentOnAt(intent),
     reasons,
-    ...(intent.target === undefined ? {} : { target: intent.target }),
-    ...(hint === undefined ? {} : { hint }),
-  };
+    target: intent.target,
+    hint,
+  });
 }
 
 async function reasonsOf(asking: Asking, intent: Intent): Promise<Reason[]> {
@@ -159,7 +160,7 @@ async function heldBy({ store }: Asking, { gateway }: Dependencies, member: Memb
   if (verdict.kind === "admit") return lined === undefined ? [] : [{ ...lined, lane: intent.lane }];
   const { rule, message, lane, window, since } = verdict;
   const until = verdict.until ?? (rule === "approval_wanted" ? await answerableUntil(store, intent.id) : undefined);
-  return [{ rule, message, lane, since, ...(window === undefined ? {} : { window }), ...(until === undefined ? {} : { until }) }];
+  return [defined({ rule, message, lane, since, window, until })];
 }
 
 /** A question that nobody answers in time is answered by no. */
@@ -262,12 +263,7 @@ async function standingFor(asking: Asking, handle: string, operation?: string): 
 }
 
 function reasonsOfStops(stops: readonly OpenBreaker[]): Reason[] {
-  return stops.map(({ code, message, since, probeAt }) => ({
-    rule: code,
-    message,
-    since,
-    ...(probeAt === undefined ? {} : { until: probeAt }),
-  }));
+  return stops.map(({ code, message, since, probeAt }) => defined({ rule: code, message, since, until: probeAt }));
 }
 
 async function standingOf({ store, clock, parts }: Asking): Promise<Breakers> {
@@ -312,7 +308,7 @@ function waitsOf(waits: readonly WaitShown[]): readonly Reason[] {
 }
 
 function reasonOfPark({ code, message, since, probeAt }: ParkedShown): Reason {
-  return { rule: code, message, since, ...(probeAt === undefined ? {} : { until: probeAt }) };
+  return defined({ rule: code, message, since, until: probeAt });
 }
 
 function unreadOf(sources: readonly SourceShown[]): readonly Reason[] {
@@ -371,7 +367,7 @@ async function explainSpecialist(asking: Asking, handle: string): Promise<Explan
     ...absent,
   ];
   const hint = await remedyOf(store, reasons, handle, handle);
-  return {
+  return defined({
     id: handle,
     about: "specialist",
     handle,
@@ -379,8 +375,8 @@ async function explainSpecialist(asking: Asking, handle: string): Promise<Explan
     state: reasons.length === 0 ? "working" : "waiting",
     since: clock.now(),
     reasons,
-    ...(hint === undefined ? {} : { hint }),
-  };
+    hint,
+  });
 }
 
 function sentSince(intent: Intent): { readonly since?: number } {

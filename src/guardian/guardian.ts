@@ -1,5 +1,6 @@
 /** The Guardian's hand: what a person may ask and order, over a running runtime or over its store alone. */
 import type { Clock } from "../core/clock.ts";
+import { defined } from "../core/defined.ts";
 import { Misconfigured, Refused } from "../core/errors.ts";
 import { asHandle, asIntentId } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -105,11 +106,11 @@ export function createGuardian(options: GuardianOptions): Guardian {
       live === undefined ? (await members?.())?.find(({ specialist }) => specialist.handle === handle) : live.runtime.member(handle),
   };
   return {
-    status: () => showStatus({ store, clock, ...(live === undefined ? {} : { live }) }),
+    status: () => showStatus(defined({ store, clock, live })),
     log: (query) => readLog(store, query),
     deliveries: (query) => readDeliveries(store, query),
     delivery: ({ seq }) => readDelivery(store, seq),
-    why: ({ id }) => explain({ store, clock, memberOf: hand.memberOf, ...(hand.parts === undefined ? {} : { parts: hand.parts }) }, id),
+    why: ({ id }) => explain(defined({ store, clock, memberOf: hand.memberOf, parts: hand.parts }), id),
     async call({ handle, ...call }) {
       await known(hand, handle);
       const member = live?.runtime.member(handle);
@@ -172,12 +173,7 @@ function decisions(hand: GuardianContext): Pick<Guardian, "approve" | "reject" |
 function settled(verdict: Verdict, created: string | undefined, now: number): IntentChange {
   switch (verdict) {
     case "happened":
-      return {
-        state: "confirmed",
-        code: "settled",
-        message: "the Guardian says it happened",
-        ...(created === undefined ? {} : { createdRef: created }),
-      };
+      return defined({ state: "confirmed", code: "settled", message: "the Guardian says it happened", createdRef: created });
     case "did-not":
       return { state: "ready", nextAt: now, everUnknown: false };
     case "give-up":
@@ -246,9 +242,7 @@ function readLog(store: Store, { handle, kind, since, before, limit }: LogQuery)
   return pageOf(limit, async (bounded) => {
     const intents = await store.intents({
       ...(handle === undefined ? {} : { specialist: asHandle(handle) }),
-      ...(kind === undefined ? {} : { operation: kind }),
-      ...(since === undefined ? {} : { since }),
-      ...(before === undefined ? {} : { before }),
+      ...defined({ operation: kind, since, before }),
       limit: bounded,
     });
     return intents.map(entryOf);
@@ -257,17 +251,17 @@ function readLog(store: Store, { handle, kind, since, before, limit }: LogQuery)
 
 function entryOf(intent: Intent): LogEntry {
   const { target, code, message, createdRef, settledAt } = intent;
-  return {
+  return defined({
     seq: intent.seq,
     id: intent.id,
     at: knownSentAt(intent) ?? intent.createdAt,
     handle: intent.specialist,
     operation: intent.operation,
     state: intent.state,
-    ...(target === undefined ? {} : { target }),
-    ...(code === undefined ? {} : { code }),
-    ...(message === undefined ? {} : { message }),
-    ...(createdRef === undefined ? {} : { created: createdRef }),
-    ...(settledAt === undefined ? {} : { settledAt }),
-  };
+    target,
+    code,
+    message,
+    created: createdRef,
+    settledAt,
+  });
 }

@@ -3,6 +3,7 @@ import type { Lane } from "../contract/operations.ts";
 import type { Tier } from "../contract/tiers.ts";
 import type { DriftEntry } from "../gateway/drift.ts";
 import type { Clock } from "../core/clock.ts";
+import { defined } from "../core/defined.ts";
 import { asHandle } from "../core/ids.ts";
 import type { Micros } from "../core/units.ts";
 import { readGaps, type Gap } from "../polling/gaps.ts";
@@ -163,7 +164,7 @@ export async function showStatus({
       message: intent === undefined ? "" : JSON.stringify(intent.input).slice(0, MAX_SHOWN_INPUT),
       since: approval.askedAt,
       expiresAt: approval.expiresAt,
-      ...(intent?.target === undefined ? {} : { target: intent.target }),
+      ...defined({ target: intent?.target }),
     })),
     parked: [
       ...events.map(({ id, specialist, kind, note, parkedAt }) => ({ id, handle: specialist, what: kind, message: note, since: parkedAt })),
@@ -177,7 +178,7 @@ export async function showStatus({
     specialists: await Promise.all(
       [...handles].sort().map(async (handle) => {
         const trust = standing.trust.of(handle);
-        return { ...(await showSpecialist(store, clock, handle, running.get(handle))), ...(trust === undefined ? {} : { trust }) };
+        return { ...(await showSpecialist(store, clock, handle, running.get(handle))), ...defined({ trust }) };
       }),
     ),
     webhooks: await live?.runtime.webhooks?.shown(),
@@ -203,14 +204,14 @@ async function undeliveredJobs(store: Store): Promise<readonly Intent[]> {
 const MAX_SHOWN_INPUT = 300;
 
 function waiting(intent: Intent): WaitingForPerson {
-  return {
+  return defined({
     id: intent.id,
     handle: intent.specialist,
     what: intent.operation,
     message: intent.message ?? intent.code ?? "",
     since: lastWentOnAt(intent),
-    ...(intent.target === undefined ? {} : { target: intent.target }),
-  };
+    target: intent.target,
+  });
 }
 
 const OPEN: readonly string[] = ["proposed", "ready", "sending", "in_doubt", "pending", "parked"];
@@ -253,7 +254,7 @@ export async function showSpecialist(store: Store, clock: Clock, handle: string,
 function parkedBy(trouble: KeyTrouble | undefined): ParkedShown | undefined {
   if (trouble === undefined) return undefined;
   const { code, message, since, probe } = trouble;
-  return { code, message, since, ...(probe === undefined ? {} : { probeAt: probe.at }) };
+  return defined({ code, message, since, probeAt: probe?.at });
 }
 
 /** What was spent, and what may be, also where nothing was spent yet. */
@@ -263,7 +264,7 @@ function moneyOf(spent: readonly MoneyShown[], member: Member | undefined): read
   return [...currencies].map((currency) => {
     const row = spent.find((one) => one.currency === currency) ?? { currency, postedMicros: 0, heldMicros: 0, dayMicros: 0 };
     const cap = caps.get(currency);
-    return { ...row, ...(cap === undefined ? {} : { dayCapMicros: cap }) };
+    return { ...row, ...defined({ dayCapMicros: cap }) };
   });
 }
 

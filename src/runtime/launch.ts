@@ -8,6 +8,7 @@ import { loadProfile } from "../config/profile-file.ts";
 import { checkRosterKeys, loadRoster, type Roster } from "../config/roster.ts";
 import { resolveProfile, type Profile } from "../contract/profile/profile.ts";
 import type { Clock } from "../core/clock.ts";
+import { defined } from "../core/defined.ts";
 import { Misconfigured, type Fatal } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
@@ -164,7 +165,7 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
       passive: options.passive ?? false,
       writes: options.writes ?? "send",
       ...(config.receiver.port === undefined || options.passive === true || isDry ? {} : { receiver: scrubbed(config.receiver, scrubber) }),
-      ...(options.announcer === undefined ? {} : { announcer: options.announcer }),
+      ...defined({ announcer: options.announcer }),
     });
     return {
       ...planned,
@@ -250,7 +251,7 @@ export function asConfigured(profile: Profile, { prices, network: { drift, auth 
     });
   const settings = {
     ...(stated.length === 0 ? {} : { operations: Object.fromEntries(stated.map(([name, price]) => [name, { price }])) }),
-    ...(drift === undefined ? {} : { drift }),
+    ...defined({ drift }),
     ...(auth === undefined ? {} : { auth: { exchange: auth === "token" } }),
   };
   const whole =
@@ -269,7 +270,7 @@ export function asConfigured(profile: Profile, { prices, network: { drift, auth 
 function keysOf(config: Config, salt: Secret, scrubber: Scrubber): KeyProvider {
   const reference = (handle: string) => {
     const keyFile = config.specialists[handle]?.keyFile;
-    return keyReference({ handle, ...(keyFile === undefined ? {} : { keyFile }) }, config.environment, config.cwd);
+    return keyReference(defined({ handle, keyFile }), config.environment, config.cwd);
   };
   return createKeys({ read: (handle) => reference(handle).read(), nameOf: (handle) => reference(handle).source, salt, scrubber });
 }
