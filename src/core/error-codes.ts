@@ -15,6 +15,7 @@ export const ERROR_CODES = [
   "no_key_usable",
   "nothing_found",
   "nothing_asked",
+  "approval_over",
   "nothing_parked",
   "several_parked",
   "not_in_doubt",

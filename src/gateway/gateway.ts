@@ -12,6 +12,7 @@ import { Refused } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Secret } from "../core/secret.ts";
 import { HOUR, MINUTE, SECOND } from "../core/units.ts";
+import { payloadHash } from "../limits/approvals.ts";
 import { decide } from "../limits/decide.ts";
 import type { Pacer } from "../limits/pacing.ts";
 import type { AdmissionRequest, AttemptEnd, Verdict } from "../limits/admission.ts";
@@ -24,7 +25,7 @@ import { KEY_CHECK_MS, type KeyWatch } from "./keys.ts";
 import type { Member } from "./member.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
 import { currencyOf, priceOf } from "./prices.ts";
-import { lackedBy, operationOf, ownLimitsOf, payloadHash } from "./permissions.ts";
+import { lackedBy, operationOf, ownLimitsOf } from "./permissions.ts";
 import type { Breakers } from "./breakers.ts";
 import type { Admission, Admit, Paid } from "../store/admission.ts";
 
@@ -279,7 +280,7 @@ function admitFor(options: GatewayOptions, passage: GatewayRequest, key: HeldKey
       ? {}
       : {
           intent: intent.id,
-          payloadHash: payloadHash(intent.operation, intent.targetIntent ?? intent.target, intent.input),
+          payloadHash: payloadHash(intent),
           readyAt: intent.createdAt,
         }),
   };

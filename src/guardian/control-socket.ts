@@ -20,7 +20,7 @@ import { ANNOUNCEMENT_NAMES, subscribe, type AnnouncementName, type Announcement
 import type { Guardian } from "./guardian.ts";
 
 /** Changes when requests or answers do: command and runtime may be of different versions. */
-const PROTOCOL = 1;
+const PROTOCOL = 2;
 /** Linux takes 107 bytes, macOS 103. */
 const MAX_SOCKET_PATH = 100;
 const MAX_LINE_BYTES = 4 * 1_024 * 1_024;

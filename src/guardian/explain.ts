@@ -5,8 +5,9 @@ import type { Clock } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
+import type { JsonObject } from "../core/json.ts";
 import { knownSentAt, lastWentOnAt } from "../outbox/sent-at.ts";
-import type { Intent } from "../outbox/intent.ts";
+import { asOf, type Intent } from "../outbox/intent.ts";
 import { mayHaveHappened } from "../outbox/reconcile.ts";
 import { EVERYONE } from "../limits/admission.ts";
 import { freezeReason, GUARDIAN, scopeOf } from "../limits/spending.ts";
@@ -14,6 +15,7 @@ import { remedyFor, unfreezeCommand } from "../limits/wait-rules.ts";
 import type { Store } from "../store/store.ts";
 import type { Member } from "../gateway/member.ts";
 import type { Dependencies } from "../runtime/dependencies.ts";
+import { showApproval, showEvent, type ApprovalShown, type EventShown } from "./proposals.ts";
 import { showSpecialist, type ParkedShown, type SourceShown, type WaitShown } from "./status.ts";
 import type { OpenBreaker } from "../gateway/classify-refusal.ts";
 import { storedBreakers, type Breakers } from "../gateway/breakers.ts";
@@ -44,6 +46,12 @@ export interface Explanation {
   readonly since: number;
   /** Most important first; empty where nothing stands in the way. */
   readonly reasons: readonly Reason[];
+  /** What an action sends, whole. */
+  readonly input?: JsonObject;
+  /** The event that an action was decided on, as long as it is kept. */
+  readonly event?: EventShown;
+  /** The Guardian's word on an action, where it needs one. */
+  readonly approval?: ApprovalShown;
   readonly hint?: string;
 }
 
@@ -71,9 +79,14 @@ export async function explain(asking: Asking, id: string): Promise<Explanation> 
   });
 }
 
-async function explainIntent(asking: Asking, intent: Intent): Promise<Explanation> {
-  const reasons = await reasonsOf(asking, intent);
-  const hint = (await remedyOf(asking.store, reasons, intent.specialist, intent.id)) ?? hintFor(intent);
+async function explainIntent(asking: Asking, row: Intent): Promise<Explanation> {
+  const { store, clock, parts } = asking;
+  const intent = asOf(row, clock.now());
+  const [event, asked] = await Promise.all([store.eventOf(intent), store.approvalOf(intent.id)]);
+  const member = parts === undefined ? undefined : await asking.memberOf(intent.specialist);
+  const approval = asked === undefined ? undefined : showApproval(intent, asked, clock.now(), member);
+  const reasons = await reasonsOf(asking, intent, member, approval);
+  const hint = (await remedyOf(store, reasons, intent.specialist, intent.id)) ?? hintFor(intent);
   return defined({
     id: intent.id,
     about: "intent",
@@ -82,13 +95,21 @@ async function explainIntent(asking: Asking, intent: Intent): Promise<Explanatio
     state: intent.state,
     since: lastWentOnAt(intent),
     reasons,
+    input: intent.input,
+    event: event === undefined ? undefined : showEvent(event),
+    approval,
     target: intent.target,
     hint,
   });
 }
 
-async function reasonsOf(asking: Asking, intent: Intent): Promise<Reason[]> {
-  const { store, parts, memberOf, clock } = asking;
+async function reasonsOf(
+  asking: Asking,
+  intent: Intent,
+  member: Member | undefined,
+  approval: ApprovalShown | undefined,
+): Promise<Reason[]> {
+  const { store, parts, clock } = asking;
   const own: Reason[] =
     intent.code === undefined && intent.message === undefined
       ? []
@@ -104,16 +125,17 @@ async function reasonsOf(asking: Asking, intent: Intent): Promise<Reason[]> {
     case "ready":
     case "proposed": {
       const first = await goesFirst(store, intent);
-      const member = await memberOf(intent.specialist);
+      const word = intent.state === "proposed" ? [wordFor(intent, approval)] : [];
       if (parts === undefined || member === undefined)
         return [
           ...first,
           ...(await stopsFor(store, intent.specialist)),
           ...(await standingFor(asking, intent.specialist, intent.operation)),
+          ...word,
           ...own,
           notRunning(parts),
         ];
-      const held = await heldBy(asking, parts, member, intent);
+      const held = [...(await heldBy(parts, member, intent)).filter(({ rule }) => rule !== APPROVAL), ...word];
       if (first.length > 0 || held.length > 0) return [...first, ...held];
       return own.length > 0 ? own : [{ rule: "next", message: "nothing stands in its way: it goes out next", lane: intent.lane }];
     }
@@ -153,19 +175,26 @@ function notRunning(parts: Dependencies | undefined): Reason {
 }
 
 /** What the door says of it now. */
-async function heldBy({ store }: Asking, { gateway }: Dependencies, member: Member, intent: Intent): Promise<Reason[]> {
+async function heldBy({ gateway }: Dependencies, member: Member, intent: Intent): Promise<Reason[]> {
   const verdict = await gateway.explain(member, intent);
   if (verdict.kind === "refuse") return [{ rule: verdict.code, message: verdict.message, lane: verdict.lane, since: verdict.since }];
   const lined = member.waits?.get(intent.lane);
   if (verdict.kind === "admit") return lined === undefined ? [] : [{ ...lined, lane: intent.lane }];
-  const { rule, message, lane, window, since } = verdict;
-  const until = verdict.until ?? (rule === "approval_wanted" ? await answerableUntil(store, intent.id) : undefined);
+  const { rule, message, lane, window, since, until } = verdict;
   return [defined({ rule, message, lane, since, window, until })];
 }
 
+const APPROVAL = "approval_wanted";
+
 /** A question that nobody answers in time is answered by no. */
-async function answerableUntil(store: Store, id: string): Promise<number | undefined> {
-  return (await store.openApprovals(MAX_LOOKED_AT)).find(({ approval }) => approval.intent === id)?.approval.expiresAt;
+function wordFor({ lane, createdAt }: Intent, approval: ApprovalShown | undefined): Reason {
+  return {
+    rule: APPROVAL,
+    message: "waits for the Guardian's approval",
+    lane,
+    since: approval?.askedAt ?? createdAt,
+    ...(approval === undefined ? {} : { until: approval.expiresAt }),
+  };
 }
 
 const MAX_LOOKED_AT = 1_000;

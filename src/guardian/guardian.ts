@@ -2,18 +2,19 @@
 import type { Clock } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
 import { Misconfigured, Refused } from "../core/errors.ts";
-import { asHandle, asIntentId } from "../core/ids.ts";
+import { asHandle } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
 import { knownSentAt } from "../outbox/sent-at.ts";
-import type { Intent, IntentChange, IntentState } from "../outbox/intent.ts";
+import { asOf, type Intent, type IntentChange, type IntentState } from "../outbox/intent.ts";
 import { mayHaveHappened } from "../outbox/reconcile.ts";
 import type { Store } from "../store/store.ts";
-import { announceIntent } from "../outbox/announce.ts";
+import { announceIntent, wordsOf } from "../outbox/announce.ts";
 import { callOperation, type CallResult } from "./call-operation.ts";
 import { follow } from "../outbox/follow-up.ts";
 import { wakeAll, type GuardianContext, type OrderResult } from "./wake-waiting.ts";
 import type { Member } from "../gateway/member.ts";
 import { MAX_LISTED, pageOf, type Page } from "./page.ts";
+import { words, type Words } from "./proposals.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { showStatus, type Snapshot } from "./status.ts";
 import { readDeliveries, readDelivery, type DeliveryQuery, type DeliveryShown } from "./shown-deliveries.ts";
@@ -46,12 +47,14 @@ export interface LogEntry {
   readonly message?: string;
   readonly created?: string;
   readonly settledAt?: number;
+  /** The beginning of its own words, where it has some. */
+  readonly words?: string;
 }
 
 export type Verdict = "happened" | "did-not" | "give-up";
 
 /** Every order answers once it is on disk. */
-export interface Guardian extends Controls {
+export interface Guardian extends Controls, Words {
   status(query: Empty): Promise<Snapshot>;
   log(query: LogQuery): Promise<Page<LogEntry>>;
   /** Webhook deliveries that nobody handled or understood, newest first. `kind` is the network's word. */
@@ -60,8 +63,6 @@ export interface Guardian extends Controls {
   delivery(query: { readonly seq: number }): Promise<DeliveryShown>;
   /** Throws `Refused` (`nothing_found`). */
   why(query: { readonly id: string }): Promise<Explanation>;
-  approve(query: { readonly id: string; readonly reason?: string }): Promise<OrderResult>;
-  reject(query: { readonly id: string; readonly reason?: string }): Promise<OrderResult>;
   /** A parked event or intent again; or, by its name, an operation or a specialist that the network made us stop. Throws `Refused` (`nothing_parked`, `may_have_happened`). */
   retry(query: { readonly id: string; readonly handle?: string }): Promise<OrderResult>;
   /** What a person says of an action nobody could settle. Throws `Refused` (`not_in_doubt`). */
@@ -107,7 +108,7 @@ export function createGuardian(options: GuardianOptions): Guardian {
   };
   return {
     status: () => showStatus(defined({ store, clock, live })),
-    log: (query) => readLog(store, query),
+    log: (query) => readLog(store, query, clock.now()),
     deliveries: (query) => readDeliveries(store, query),
     delivery: ({ seq }) => readDelivery(store, seq),
     why: ({ id }) => explain(defined({ store, clock, memberOf: hand.memberOf, parts: hand.parts }), id),
@@ -123,22 +124,14 @@ export function createGuardian(options: GuardianOptions): Guardian {
       return { message: `a copy is in ${file}` };
     },
     ...createControls(hand),
+    ...words(hand),
     ...decisions(hand),
   };
 }
 
-function decisions(hand: GuardianContext): Pick<Guardian, "approve" | "reject" | "retry" | "settle"> {
+function decisions(hand: GuardianContext): Pick<Guardian, "retry" | "settle"> {
   const { store, clock, parts } = hand;
-  const decide = async (id: string, verdict: "approved" | "rejected", reason: string | undefined): Promise<OrderResult> => {
-    const intent = await store.findIntent(id);
-    if (!(await store.decideApproval(asIntentId(id), verdict, reason, clock.now())))
-      throw new Refused("nothing_asked", `nothing called "${id}" waits for approval`, { hint: "retinue status lists what does" });
-    wakeAll(hand, ["approval_wanted"]);
-    return { message: `${verdict}: ${intent === undefined ? id : `${intent.operation} of ${intent.specialist}`}` };
-  };
   return {
-    approve: ({ id, reason }) => decide(id, "approved", reason),
-    reject: ({ id, reason }) => decide(id, "rejected", reason),
     async retry({ id, handle }) {
       const lifted = (await retryKey(hand, id)) ?? (await lift(hand, id, handle));
       if (lifted !== undefined) return lifted;
@@ -238,14 +231,14 @@ async function retryEvent(hand: GuardianContext, id: string, handle: string | un
   return { message: `${event.kind} of ${event.specialist} is handled again` };
 }
 
-function readLog(store: Store, { handle, kind, since, before, limit }: LogQuery): Promise<Page<LogEntry>> {
+function readLog(store: Store, { handle, kind, since, before, limit }: LogQuery, now: number): Promise<Page<LogEntry>> {
   return pageOf(limit, async (bounded) => {
     const intents = await store.intents({
       ...(handle === undefined ? {} : { specialist: asHandle(handle) }),
       ...defined({ operation: kind, since, before }),
       limit: bounded,
     });
-    return intents.map(entryOf);
+    return intents.map((intent) => entryOf(asOf(intent, now)));
   });
 }
 
@@ -263,5 +256,6 @@ function entryOf(intent: Intent): LogEntry {
     message,
     created: createdRef,
     settledAt,
+    words: wordsOf(intent.input),
   });
 }

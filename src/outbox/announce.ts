@@ -38,7 +38,8 @@ export function announceIntent(announcer: Announcer, member: Member, intent: Ann
   });
 }
 
-function wordsOf({ title, content }: JsonObject): string | undefined {
+/** The beginning of an action's own words: its title, else what it says. */
+export function wordsOf({ title, content }: JsonObject): string | undefined {
   const words = typeof title === "string" ? title : content;
   if (typeof words !== "string" || words === "") return undefined;
   return words.length > MAX_WORDS ? `${words.slice(0, MAX_WORDS - 1)}…` : words;

@@ -85,6 +85,20 @@ export interface IntentChange {
   readonly everUnknown?: boolean;
 }
 
+/** How an intent ends whose time is over. */
+export function expiry({ state }: Pick<Intent, "state">): IntentChange & Required<Pick<IntentChange, "code" | "message">> {
+  return state === "proposed"
+    ? { state: "cancelled", code: "approval_expired", message: "nobody answered in time" }
+    : { state: "cancelled", code: "expired", message: "it no longer made sense" };
+}
+
+/** An intent as it stands by now: its time may be over while nothing runs to say so. */
+export function asOf(intent: Intent, now: number): Intent {
+  const { state, everUnknown, expiresAt = Infinity } = intent;
+  if ((state !== "proposed" && state !== "ready") || everUnknown || expiresAt > now) return intent;
+  return { ...intent, ...expiry(intent), settledAt: expiresAt };
+}
+
 export interface Conclusion {
   readonly change: IntentChange;
   readonly events: readonly NewEvent[];

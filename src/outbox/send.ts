@@ -3,7 +3,7 @@ import { foreignCode, type AnyCode } from "../core/error-codes.ts";
 import type { Lane } from "../contract/operations.ts";
 import { messageOf } from "../core/errors.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
-import { DRY_RUN, type Intent } from "./intent.ts";
+import { DRY_RUN, expiry, type Intent } from "./intent.ts";
 import { announceIntent } from "./announce.ts";
 import { follow } from "./follow-up.ts";
 import { isStoreLost } from "../store/store-lost.ts";
@@ -133,5 +133,5 @@ async function expire(parts: OutboxDependencies, member: Member): Promise<void> 
   const { store, clock, announcer } = parts;
   const now = clock.now();
   for (const intent of await store.expireIntents(member.specialist.handle, now, BATCH))
-    announceIntent(announcer, member, intent, { state: "cancelled", code: "expired", message: "it no longer made sense" }, now);
+    announceIntent(announcer, member, intent, expiry(intent), now);
 }

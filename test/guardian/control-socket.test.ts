@@ -34,7 +34,7 @@ test("a follower that goes away unread is no failure, and the next command is an
   });
 
   const follower = connect(controlPath(path));
-  follower.write(`${JSON.stringify({ protocol: 1, do: "follow" })}\n`);
+  follower.write(`${JSON.stringify({ protocol: 2, do: "follow" })}\n`);
   await once(follower, "readable");
   announcer.emit("wait", { at: 1, handle: "scout", lane: "reply", until: 2, rule: "quota_window", message: "x".repeat(100_000) });
   // What it has not read makes the other end see a reset instead of an end.

@@ -157,15 +157,17 @@ describe("approvals", () => {
   test("answers survive a restart; a changed payload has to be asked again; a no is not asked again", () => {
     const { guardian } = openTables();
     const ask = (payloadHash: string) => guardian.ask(approval({ payloadHash }), SCOUT);
+    const yes = (payloadHash: string) =>
+      ({ verdict: "approved", shown: { intent: INTENT, payloadHash, amount: undefined, answerBy: T0 + DAY } }) as const;
     ask("abc");
-    expect(guardian.answer(INTENT, { approve: true }, T0)).toBe(true);
-    expect(guardian.answer(INTENT, { approve: false }, T0)).toBe(false);
+    expect(guardian.answer(INTENT, yes("abc"), T0)).toBe(true);
+    expect(guardian.answer(INTENT, { verdict: "rejected" }, T0)).toBe(false);
     ask("abc");
     expect(guardian.approval(INTENT)).toMatchObject({ state: "approved", payloadHash: "abc" });
     ask("changed");
     expect(guardian.approval(INTENT)).toMatchObject({ state: "asked", payloadHash: "changed" });
-    expect(guardian.answer(INTENT, { approve: true }, T0 + 2 * DAY)).toBe(false);
-    guardian.answer(INTENT, { approve: false, reason: "no" }, T0);
+    expect(guardian.answer(INTENT, yes("changed"), T0 + 2 * DAY)).toBe(false);
+    guardian.answer(INTENT, { verdict: "rejected", reason: "no" }, T0);
     ask("again");
     expect(guardian.approval(INTENT)).toMatchObject({ state: "rejected", reason: "no" });
   });

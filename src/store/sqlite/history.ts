@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { asHandle } from "../../core/ids.ts";
 import { INTENT_ROW, readIntent } from "./outbox.ts";
-import { bytesOf, maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
+import { bytesOf, jsonOf, maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
 import type { EventRow, HistoryStore, KeptDelivery, Retention } from "../history.ts";
 
 /** Rows deleted of each table in one go, so that no commit is long. */
@@ -16,9 +16,12 @@ export function createHistory(db: DatabaseSync): HistoryStore {
     ORDER BY seq DESC LIMIT 0 + ?5`);
   const counts = db.prepare("SELECT operation, state, count(*) AS n FROM intent WHERE specialist = ? GROUP BY operation, state");
   const handles = db.prepare("SELECT handle FROM specialist ORDER BY handle");
-  const events = db.prepare(
-    "SELECT specialist, id, kind, state, note, attempts, not_before, created_at, done_at FROM event WHERE specialist IN (SELECT handle FROM specialist UNION SELECT specialist FROM event WHERE state = 'parked') AND id = ? ORDER BY seq DESC LIMIT 0 + ?",
-  );
+  const eventColumns = "specialist, id, kind, state, note, attempts, not_before, created_at, done_at, payload";
+  const events = db.prepare(`
+    SELECT ${eventColumns} FROM event
+    WHERE specialist IN (SELECT handle FROM specialist UNION SELECT specialist FROM event WHERE state = 'parked') AND id = ?
+    ORDER BY seq DESC LIMIT 0 + ?`);
+  const oneEvent = db.prepare(`SELECT ${eventColumns} FROM event WHERE seq = ?`);
   const jobs = db.prepare("SELECT state, count(*) AS n FROM watch WHERE specialist = ? AND kind = 'job' GROUP BY state");
   const keptColumns = "seq, specialist, id, kind, state, scheme, note, received_at, length(body) AS bytes";
   const isKept = "done_at IS NOT NULL AND body IS NOT NULL";
@@ -44,6 +47,10 @@ export function createHistory(db: DatabaseSync): HistoryStore {
         .map((row) => ({ operation: textOf(row, "operation"), state: textOf(row, "state"), count: numberOf(row, "n") })),
     handles: async () => handles.all().map((row) => asHandle(textOf(row, "handle"))),
     findEvents: async (id, limit) => events.all(id, limit).map(readEvent),
+    async eventOf({ eventSeq }) {
+      const row = oneEvent.get(eventSeq);
+      return row === undefined ? undefined : readEvent(row);
+    },
     keptDeliveries: async ({ specialist, kind, before, limit }) =>
       kept.all(specialist ?? null, kind ?? null, before ?? Number.MAX_SAFE_INTEGER, limit).map(readKept),
     async keptDelivery(seq) {
@@ -65,6 +72,7 @@ function readEvent(row: Row): EventRow {
     notBefore: numberOf(row, "not_before"),
     createdAt: numberOf(row, "created_at"),
     doneAt: maybeNumber(row, "done_at"),
+    payload: jsonOf(row, "payload"),
   };
 }
 

@@ -2,17 +2,19 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Lane } from "../../contract/operations.ts";
 import { asHandle, asIntentId, asKeyId, type Handle, type IntentId, type KeyId } from "../../core/ids.ts";
+import { answerBy, payloadHash, type Approval, type Shown } from "../../limits/approvals.ts";
 import { liveBudget } from "../../limits/poll-budget.ts";
 import { quotaUse } from "../../limits/quota.ts";
 import { scopeOf } from "../../limits/spending.ts";
+import type { Intent } from "../../outbox/intent.ts";
 import type { Commits } from "./commits.ts";
-import type { ControlTable } from "./controls.ts";
+import { approvalOf, type ControlTable } from "./controls.ts";
 import { createObligations } from "./obligations.ts";
 import type { QuotaTable } from "./quota.ts";
 import type { SpendingTable } from "./spending.ts";
-import { createPayable, type ApplyChange } from "./outbox.ts";
+import { createPayable, INTENT_ROW, readIntent, type ApplyChange } from "./outbox.ts";
 import { maybeText, numberOf, textOf, type Row } from "./rows.ts";
-import type { ApprovalStore, ControlStore, OpenAttempt } from "../controls.ts";
+import type { ApprovalStore, ControlStore, OpenAttempt, Word } from "../controls.ts";
 
 export interface KeyTables {
   readonly quota: QuotaTable;
@@ -93,27 +95,43 @@ export function createApprovals(
   commits: Commits,
   { guardian, applyChange }: Pick<KeyTables, "guardian"> & { readonly applyChange: ApplyChange },
 ): ApprovalStore {
-  const proposed = db.prepare("SELECT seq FROM intent WHERE id = ? AND state = 'proposed'");
-  const handles = db.prepare("SELECT DISTINCT specialist FROM approval WHERE state = 'asked'");
-  const decide = (intent: IntentId, approve: boolean, reason: string | undefined, now: number): boolean => {
-    if (!guardian.answer(intent, { approve, ...(reason === undefined ? {} : { reason }) }, now)) return false;
-    const row = proposed.get(intent);
-    if (row === undefined) return false;
-    const change = approve
-      ? ({ state: "ready", nextAt: now } as const)
-      : ({ state: "cancelled", code: "approval_rejected", message: reason ?? "the Guardian said no" } as const);
-    return applyChange({ seq: numberOf(row, "seq"), from: ["proposed"], change, now });
+  const proposed = db.prepare(`SELECT ${INTENT_ROW} FROM intent WHERE id = ? AND state = 'proposed'`);
+  // The states as the index says them, or it is not used: approvals that nobody answered stay for a year.
+  const waiting = `
+    FROM intent AS i INDEXED BY intent_waiting JOIN approval AS a ON a.intent = i.id
+    WHERE i.state IN ('proposed', 'pending', 'parked') AND i.state = 'proposed' AND a.state = 'asked' AND min(a.expires_at, coalesce(i.expires_at, a.expires_at)) > ?1`;
+  const open = db.prepare(`
+    SELECT a.*, (SELECT ${INTENT_ROW} FROM intent WHERE seq = i.seq) AS intent_row ${waiting} ORDER BY a.asked_at, i.seq LIMIT 0 + ?2`);
+  const count = db.prepare(`
+    SELECT count(*) AS n, min(min(a.expires_at, coalesce(i.expires_at, a.expires_at))) AS until ${waiting} AND i.specialist = ?2`);
+  /** A yes is for these rows as they are, or for nothing. */
+  const isAbout = (intent: Intent, approval: Approval, shown: Shown): boolean =>
+    shown.intent === intent.id && shown.payloadHash === payloadHash(intent) && shown.answerBy === answerBy(approval, intent);
+
+  const decide = (id: IntentId, word: Word, now: number): boolean => {
+    const row = proposed.get(id);
+    const approval = guardian.approval(id);
+    if (row === undefined || approval === undefined) return false;
+    const intent = readIntent(row);
+    if (now >= answerBy(approval, intent)) return false;
+    if (word.verdict === "approved" && !isAbout(intent, approval, word.shown)) return false;
+    if (!guardian.answer(id, word, now)) return false;
+    const change =
+      word.verdict === "approved"
+        ? ({ state: "ready", nextAt: now } as const)
+        : ({ state: "cancelled", code: "approval_rejected", message: word.reason ?? "the Guardian said no" } as const);
+    return applyChange({ seq: intent.seq, from: ["proposed"], change, now });
   };
 
   return {
-    async openApprovals(limit) {
-      return handles
-        .all()
-        .map((row) => asHandle(textOf(row, "specialist")))
-        .flatMap((specialist) => guardian.asked(specialist, limit).map((approval) => ({ approval, specialist })))
-        .slice(0, limit);
+    openApprovals: async (limit, now) =>
+      open.all(now, limit).map((row) => ({ approval: approvalOf(row), intent: readIntent({ intent: row["intent_row"] ?? null }) })),
+    async awaiting(handle, now) {
+      const row = count.get(now, handle);
+      return row === undefined || row["n"] === 0 ? undefined : { count: numberOf(row, "n"), until: numberOf(row, "until") };
     },
-    decideApproval: (intent, verdict, reason, now) => commits.hard(() => decide(intent, verdict === "approved", reason, now)),
+    approvalOf: async (intent) => guardian.approval(intent),
+    decideApproval: (intent, word, now) => commits.hard(() => decide(intent, word, now)),
   };
 }
 

@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { LANES, type Effect, type Lane } from "../../contract/operations.ts";
 import { Fatal } from "../../core/errors.ts";
 import { asHandle, asIntentId } from "../../core/ids.ts";
-import { UNDATED, type Intent, type IntentState } from "../../outbox/intent.ts";
+import { expiry, UNDATED, type Intent, type IntentState } from "../../outbox/intent.ts";
 import type { Capture } from "../../limits/spending.ts";
 import type { Commits } from "./commits.ts";
 import type { InsertEvent } from "./inbox.ts";
@@ -170,8 +170,8 @@ export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: Ap
     async expireIntents(specialist, now, limit) {
       if (anyExpired.get(specialist, now) === undefined) return [];
       const due = expired.all(specialist, now, limit).map(readIntent);
-      const change = { state: "cancelled", code: "expired", message: "it no longer made sense" } as const;
-      const cancel = (intent: Intent): boolean => applyChange({ seq: intent.seq, from: ["proposed", "ready"], change, now });
+      const cancel = (intent: Intent): boolean =>
+        applyChange({ seq: intent.seq, from: ["proposed", "ready"], change: expiry(intent), now });
       return commits.soft(() => due.filter(cancel));
     },
     async claimedRefs({ specialist, operation }, refs) {
