@@ -25,7 +25,8 @@ const DONE: { readonly [operation: string]: string } = {
   "webhooks.delete": "took back the webhook",
 };
 
-const WANTED: { readonly [operation: string]: string } = {
+/** As in "wants to reply to post_7". */
+export const WANTED: { readonly [operation: string]: string } = {
   "posts.create": "post",
   "posts.reply": "reply to",
   "posts.vote": "vote on",
@@ -47,17 +48,12 @@ const JOB: { readonly [state: string]: Described } = {
 
 /** Characters of one action that are shown; with `--json` it is all there. */
 const MAX_SHOWN = 10_000;
-/** What may steer a terminal or hide in a line, save what joins emoji. */
-const INVISIBLE = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]--[\u200C\u200D]]/gv;
 
-/** All that an action says, on one line: its content in quotes, then the rest as JSON, with every invisible character by its number. */
+/** All that an action says, on one line: its content in quotes, then the rest as JSON. */
 function whole(input: JsonObject): string {
   const { content, ...rest } = input;
   const parts = typeof content === "string" ? [content, ...(Object.keys(rest).length === 0 ? [] : [rest])] : [input];
-  const text = parts
-    .map((part) => JSON.stringify(part))
-    .join(" ")
-    .replaceAll(INVISIBLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  const text = parts.map((part) => JSON.stringify(part)).join(" ");
   if (text === "{}") return "";
   if (text.length <= MAX_SHOWN) return `: ${text}`;
   const shown = text.slice(0, MAX_SHOWN).replace(/[\uD800-\uDBFF]$/, ""); // half a character
@@ -68,7 +64,7 @@ type Tell = { readonly [name in AnnouncementName]: (what: Announcements[name]) =
 
 /** Who did it comes apart, so that columns can line up. Undefined: not worth a line. */
 export const DESCRIBE: Tell = {
-  intent: ({ operation, state, target, words, input, code, message }) => {
+  intent: ({ id, operation, state, target, words, input, code, message }) => {
     const object = target === undefined ? "" : ` ${target}`;
     const said = words === undefined ? "" : `: "${words.replaceAll(/\s+/g, " ").trim()}"`;
     const wanted = `${WANTED[operation] ?? `do ${operation}:`}${object}`;
@@ -77,7 +73,10 @@ export const DESCRIBE: Tell = {
       case "confirmed":
         return { text: `${DONE[operation] ?? `did ${operation}:`}${object}${said}`, tone: "plain" };
       case "proposed":
-        return { text: `wants to ${wanted}${input === undefined ? said : whole(input)}, and waits for your approval`, tone: "bad" };
+        return {
+          text: `wants to ${wanted}${input === undefined ? said : whole(input)}, and waits for your word: retinue approve ${id}`,
+          tone: "bad",
+        };
       case "refused":
         if (code === DRY_RUN) {
           const meanwhile = message === undefined || message === DRY_RUN_MESSAGE ? "" : ` (${message})`;

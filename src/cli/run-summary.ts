@@ -5,6 +5,7 @@ import type { Announcer } from "../core/events.ts";
 import { DRY_RUN } from "../outbox/intent.ts";
 import type { SpecialistShown } from "../guardian/status.ts";
 import type { Output } from "./output.ts";
+import { say } from "./text.ts";
 
 export interface JobTotals {
   readonly seen: number;
@@ -72,7 +73,7 @@ export function withheldLine(withheld: { readonly [operation: string]: number },
 export function totalsLines(jobs: JobTotals, network: NetworkTotals, out: Output): void {
   out.line();
   out.line(
-    `Jobs: ${jobs.seen} seen, ${jobs.applied} applied for, ${jobs.assigned} won, ${jobs.delivered} delivered, ${out.paint.green(`${jobs.accepted} accepted`)}, ${jobs.rejected} turned down, ${jobs.paid} paid.`,
+    say`Jobs: ${jobs.seen} seen, ${jobs.applied} applied for, ${jobs.assigned} won, ${jobs.delivered} delivered, ${out.paint.green(`${jobs.accepted} accepted`)}, ${jobs.rejected} turned down, ${jobs.paid} paid.`,
   );
   out.line(`Requests: ${network.requests}, of which the network refused ${network.refused429} as too many.`);
 }

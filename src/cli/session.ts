@@ -11,6 +11,7 @@ import { showSpecialist, type SpecialistShown } from "../guardian/status.ts";
 import type { Context } from "./command.ts";
 import { openLifetime, type End, type Lifetime } from "./lifetime.ts";
 import { logLine, reportLines } from "./progress.ts";
+import type { Text } from "./text.ts";
 
 /** What a command needs before it can launch: where log lines go, and how it ends. */
 export interface Stage {
@@ -20,7 +21,7 @@ export interface Stage {
   readonly announcer: Announcer;
   readonly lifetime: Lifetime;
   /** Where people read what happens; replaced while a live view has the screen. */
-  print: (line: string) => void;
+  print: (line: Text) => void;
   /** Why the store cannot be written any more. */
   lost: Fatal | undefined;
   close(): void;

@@ -62,6 +62,11 @@ function dropProto(value: Json | undefined): void {
   Object.values(value).forEach(dropProto);
 }
 
+/** One line for every reader of lines: JSON leaves two separators of lines as they are, which Node's readline splits at. */
+export function jsonLine(value: object): string {
+  return JSON.stringify(value).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
+}
+
 /** The same text for equal values, whatever the order of their keys. */
 export function canonicalJson(value: Json | undefined): string {
   if (value === undefined) return "null";

@@ -13,7 +13,7 @@ import { createInterface } from "node:readline";
 import { sleep, type Clock } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
 import { Fatal, Misconfigured, messageOf, Refused, Retryable, RetinueError, type ErrorDetails } from "../core/errors.ts";
-import { isObject, parseJson, type JsonObject } from "../core/json.ts";
+import { isObject, jsonLine, parseJson, type JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
 import { SECOND } from "../core/units.ts";
 import { ANNOUNCEMENT_NAMES, subscribe, type AnnouncementName, type Announcements, type Announcer, type Listener } from "../core/events.ts";
@@ -118,7 +118,7 @@ const NEWLINE = 10;
 
 async function answer(line: string, socket: Socket, options: ControlOptions): Promise<void> {
   const request = parseJson(line);
-  const say = (body: object): void => void (socket.writable && socket.write(`${JSON.stringify({ protocol: PROTOCOL, ...body })}\n`));
+  const say = (body: object): void => void (socket.writable && socket.write(`${jsonLine({ protocol: PROTOCOL, ...body })}\n`));
   if (!isObject(request) || request["protocol"] !== PROTOCOL || typeof request["do"] !== "string") {
     say({
       error: {
@@ -152,7 +152,7 @@ function follow(socket: Socket, announcer: Announcer): { readonly said: string }
   const stops = ANNOUNCEMENT_NAMES.map((name) => {
     const tell = (what: object): void => {
       if (socket.writableLength > MAX_BACKLOG_BYTES) socket.destroy();
-      else if (socket.writable) socket.write(`${JSON.stringify({ protocol: PROTOCOL, name, what })}\n`);
+      else if (socket.writable) socket.write(`${jsonLine({ protocol: PROTOCOL, name, what })}\n`);
     };
     return subscribe(announcer, name, tell);
   });
@@ -253,7 +253,7 @@ function clientOn(socket: Socket): ControlClient {
     new Promise((resolve, reject) => {
       if (!socket.writable) return reject(new Retryable("control_lost", "the runtime has ended"));
       waiting.push({ resolve, reject });
-      socket.write(`${JSON.stringify({ protocol: PROTOCOL, do: name, with: query })}\n`);
+      socket.write(`${jsonLine({ protocol: PROTOCOL, do: name, with: query })}\n`);
     });
   return {
     guardian: remoteGuardian(ask),

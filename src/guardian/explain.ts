@@ -1,11 +1,10 @@
 /** Why something waits, was refused or is parked: which rule, since when, until when, and what can be done. */
-import { isOperationName, type Lane } from "../contract/operations.ts";
+import { isOperationName } from "../contract/operations.ts";
 import type { Observation } from "../contract/reading/pins.ts";
 import type { Clock } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
-import type { JsonObject } from "../core/json.ts";
 import { knownSentAt, lastWentOnAt } from "../outbox/sent-at.ts";
 import { asOf, type Intent } from "../outbox/intent.ts";
 import { mayHaveHappened } from "../outbox/reconcile.ts";
@@ -15,45 +14,13 @@ import { remedyFor, unfreezeCommand } from "../limits/wait-rules.ts";
 import type { Store } from "../store/store.ts";
 import type { Member } from "../gateway/member.ts";
 import type { Dependencies } from "../runtime/dependencies.ts";
-import { showApproval, showEvent, type ApprovalShown, type EventShown } from "./proposals.ts";
+import type { ApprovalShown, Explanation, Reason } from "./explanation.ts";
+import { APPROVAL_WANTED, showApproval, showEvent, waitForWord } from "./proposals.ts";
 import { showSpecialist, type ParkedShown, type SourceShown, type WaitShown } from "./status.ts";
 import type { OpenBreaker } from "../gateway/classify-refusal.ts";
 import { storedBreakers, type Breakers } from "../gateway/breakers.ts";
 import type { Frozen } from "../store/controls.ts";
 import type { EventRow } from "../store/history.ts";
-
-export interface Reason {
-  readonly rule: string;
-  readonly message: string;
-  /** What the request is for, where the rule is about one. */
-  readonly lane?: Lane;
-  /** Which of several windows is full: `hour`, `day`, a spending window, or `park` after a 429. */
-  readonly window?: string;
-  readonly since?: number;
-  /** Absent where no time ends it, but a person or what becomes of something else. */
-  readonly until?: number;
-}
-
-export interface Explanation {
-  readonly id: string;
-  readonly about: "intent" | "event" | "specialist" | "operation";
-  /** Empty for an operation, which is everyone's. */
-  readonly handle: string;
-  /** The operation of an intent, the kind of an event. */
-  readonly what: string;
-  readonly target?: string;
-  readonly state: string;
-  readonly since: number;
-  /** Most important first; empty where nothing stands in the way. */
-  readonly reasons: readonly Reason[];
-  /** What an action sends, whole. */
-  readonly input?: JsonObject;
-  /** The event that an action was decided on, as long as it is kept. */
-  readonly event?: EventShown;
-  /** The Guardian's word on an action, where it needs one. */
-  readonly approval?: ApprovalShown;
-  readonly hint?: string;
-}
 
 export interface Asking {
   readonly store: Store;
@@ -125,7 +92,7 @@ async function reasonsOf(
     case "ready":
     case "proposed": {
       const first = await goesFirst(store, intent);
-      const word = intent.state === "proposed" ? [wordFor(intent, approval)] : [];
+      const word = intent.state === "proposed" ? [waitForWord(intent, approval)] : [];
       if (parts === undefined || member === undefined)
         return [
           ...first,
@@ -135,7 +102,7 @@ async function reasonsOf(
           ...own,
           notRunning(parts),
         ];
-      const held = [...(await heldBy(parts, member, intent)).filter(({ rule }) => rule !== APPROVAL), ...word];
+      const held = [...(await heldBy(parts, member, intent)).filter(({ rule }) => rule !== APPROVAL_WANTED), ...word];
       if (first.length > 0 || held.length > 0) return [...first, ...held];
       return own.length > 0 ? own : [{ rule: "next", message: "nothing stands in its way: it goes out next", lane: intent.lane }];
     }
@@ -182,19 +149,6 @@ async function heldBy({ gateway }: Dependencies, member: Member, intent: Intent)
   if (verdict.kind === "admit") return lined === undefined ? [] : [{ ...lined, lane: intent.lane }];
   const { rule, message, lane, window, since, until } = verdict;
   return [defined({ rule, message, lane, since, window, until })];
-}
-
-const APPROVAL = "approval_wanted";
-
-/** A question that nobody answers in time is answered by no. */
-function wordFor({ lane, createdAt }: Intent, approval: ApprovalShown | undefined): Reason {
-  return {
-    rule: APPROVAL,
-    message: "waits for the Guardian's approval",
-    lane,
-    since: approval?.askedAt ?? createdAt,
-    ...(approval === undefined ? {} : { until: approval.expiresAt }),
-  };
 }
 
 const MAX_LOOKED_AT = 1_000;

@@ -20,7 +20,8 @@ import { showStatus, type Snapshot } from "./status.ts";
 import { readDeliveries, readDelivery, type DeliveryQuery, type DeliveryShown } from "./shown-deliveries.ts";
 import { known, createControls, type Controls } from "./controls.ts";
 import { storedBreakers } from "../gateway/breakers.ts";
-import { explain, type Explanation } from "./explain.ts";
+import type { Explanation } from "./explanation.ts";
+import { explain } from "./explain.ts";
 import type { KeptDelivery } from "../store/history.ts";
 
 export interface LogQuery {

@@ -17,28 +17,9 @@ import type { Intent } from "../outbox/intent.ts";
 import type { OpenApproval } from "../store/controls.ts";
 import type { EventRow } from "../store/history.ts";
 import type { Store } from "../store/store.ts";
+import type { ApprovalShown, EventShown, Over, Reason } from "./explanation.ts";
 import { wakeAll, type GuardianContext, type OrderResult } from "./wake-waiting.ts";
 import type { Member } from "../gateway/member.ts";
-
-/** The word that an action needs, and what it is bound to. */
-export interface ApprovalShown {
-  /** 64 hex digits, of the payload, the cost and the end of the time to answer. A yes names it. */
-  readonly hash: string;
-  /** The most it may cost; absent where it is free. */
-  readonly cost?: Money;
-  readonly askedAt: number;
-  /** The end of the time to answer: the approval's, or the action's own where that comes first. */
-  readonly expiresAt: number;
-  /** Present where it can no longer be answered: how that came, and when. */
-  readonly over?: Over;
-}
-
-export interface Over {
-  readonly how: "approved" | "rejected" | "expired" | "cancelled";
-  /** As in "it was rejected: too long". */
-  readonly message: string;
-  readonly at: number;
-}
 
 /** An action that can still be answered. */
 export interface Proposal extends ApprovalShown {
@@ -51,19 +32,6 @@ export interface Proposal extends ApprovalShown {
   readonly since: number;
 }
 
-/** The event that an action was decided on, with what others said in it. */
-export interface EventShown {
-  readonly id: string;
-  readonly kind: string;
-  readonly at: number;
-  /** The handle of whoever wrote or offered it, else the id. */
-  readonly author?: string;
-  /** The network's id of the post, job or account. */
-  readonly object?: string;
-  readonly title?: string;
-  readonly text?: string;
-}
-
 /** `member` is given where it runs: it knows today's price. */
 export function showApproval(intent: Intent, approval: Approval, now: number, member: Member | undefined): ApprovalShown {
   const shown = shownOf(intent, approval, member);
@@ -74,6 +42,19 @@ export function showApproval(intent: Intent, approval: Approval, now: number, me
     expiresAt: shown.answerBy,
     ...(shown.amount === undefined ? {} : { cost: shown.amount }),
     ...(over === undefined ? {} : { over }),
+  };
+}
+
+export const APPROVAL_WANTED = "approval_wanted";
+
+/** Why a proposed action waits: a question that nobody answers in time is answered by no. */
+export function waitForWord({ lane, createdAt }: Intent, approval: ApprovalShown | undefined): Reason {
+  return {
+    rule: APPROVAL_WANTED,
+    message: "waits for the Guardian's approval",
+    lane,
+    since: approval?.askedAt ?? createdAt,
+    ...(approval === undefined ? {} : { until: approval.expiresAt }),
   };
 }
 
@@ -148,7 +129,7 @@ export interface Words {
 export function words(hand: GuardianContext): Words {
   const { store, clock } = hand;
   const said = (verdict: string, { operation, specialist }: Intent): OrderResult => {
-    wakeAll(hand, ["approval_wanted"]);
+    wakeAll(hand, [APPROVAL_WANTED]);
     return { message: `${verdict}: ${operation} of ${specialist}` };
   };
   return {

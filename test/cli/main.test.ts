@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { createOutput, createPaint, printable, problemLines, wantsColour } from "../../src/cli/output.ts";
+import { createOutput, problemLines, wantsColour } from "../../src/cli/output.ts";
+import { createPaint } from "../../src/cli/text.ts";
 import { project } from "../harness/project.ts";
 import { inProcess, retinue } from "../harness/cli.ts";
 
@@ -119,13 +120,12 @@ describe("output", () => {
     expect(second).toMatch(/^long.*…  1000$/);
   });
 
-  test("lets no text from elsewhere steer the terminal", () => {
-    expect(printable("a\u001B[2Jb\u0007\u202Ec")).toBe("a�[2Jb��c");
+  test("of a problem says what, where, and what to try, in a line each", () => {
     const lines = problemLines(
-      { level: "error", code: "x:y", message: "m\u001B[31m", file: "/p/a.ts", line: 3, hint: "h" },
+      { level: "error", code: "x:y", message: "m\u001B[31m\nerror: forged", file: "/p/a.ts", line: 3, hint: "h" },
       createPaint(false),
       "/p",
     );
-    expect(lines).toEqual(["error: m�[31m", "  in        a.ts:3", "  try       h"]);
+    expect(lines.map(String)).toEqual(["error: m\\u001b[31m\\nerror: forged", "  in        a.ts:3", "  try       h"]);
   });
 });

@@ -1,6 +1,6 @@
 /** What a line says of an action that a dry run kept back, or that waits for a person: all of it, and nothing that steers a terminal. */
 import { expect, test } from "vitest";
-import { createPaint } from "../../src/cli/output.ts";
+import { createPaint } from "../../src/cli/text.ts";
 import { actionLine } from "../../src/cli/progress.ts";
 import { DESCRIBE } from "../../src/cli/describe-event.ts";
 import type { JsonObject } from "../../src/core/json.ts";
@@ -9,7 +9,7 @@ const intent = { at: 0, handle: "scout", id: "i1", operation: "posts.reply", tar
 
 function line(input: JsonObject, more: { readonly state?: string; readonly code?: string; readonly message?: string } = {}): string {
   const told = DESCRIBE.intent({ ...intent, state: "refused", code: "dry_run", message: "not sent: this is a dry run", input, ...more });
-  return told === undefined ? "" : actionLine(0, "scout", told, createPaint(false)).replace(/^\S+ +scout /, "");
+  return told === undefined ? "" : String(actionLine(0, "scout", told, createPaint(false))).replace(/^\S+ +scout /, "");
 }
 
 test("a dry run shows every character that would have been sent", () => {
@@ -23,9 +23,7 @@ test("a dry run shows every character that would have been sent", () => {
 test("what would steer the terminal, or hide, is shown by its number", () => {
   const steering = "\u001B[2J\u001B]0;x\u0007\u009B2J\nnext\u202Eback\u2066\u200Bzero\u2028end\uD800";
   const shown = line({ content: steering });
-  expect(shown).toBe(
-    String.raw`would reply to post_1: "\u001b[2J\u001b]0;x\u0007\u{9b}2J\nnext\u{202e}back\u{2066}\u{200b}zero\u{2028}end\ud800"`,
-  );
+  expect(shown).toBe(String.raw`would reply to post_1: "\u001b[2J\u001b]0;x\u0007\u009b2J\nnext\u202eback\u2066\u200bzero\u2028end\ud800"`);
 });
 
 test("more than ten thousand characters are cut, and the rest is counted", () => {
@@ -43,6 +41,6 @@ test("what would make a real run wait stands behind the words", () => {
 
 test("what waits for a person is shown whole as well", () => {
   expect(line({ content: "y".repeat(500) }, { state: "proposed" })).toBe(
-    `wants to reply to post_1: "${"y".repeat(500)}", and waits for your approval`,
+    `wants to reply to post_1: "${"y".repeat(500)}", and waits for your word: retinue approve i1`,
   );
 });

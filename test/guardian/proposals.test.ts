@@ -4,33 +4,27 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { asEventId, asHandle, asIntentId } from "../../src/core/ids.ts";
-import type { Json, JsonObject } from "../../src/core/json.ts";
+import { asIntentId } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { credits, DAY, HOUR, MINUTE } from "../../src/core/units.ts";
 import { virtualClock, type VirtualClock } from "../../src/core/virtual-clock.ts";
-import { payloadHash } from "../../src/limits/approvals.ts";
 import { createGuardian, type Guardian } from "../../src/guardian/guardian.ts";
-import type { ApprovalShown } from "../../src/guardian/proposals.ts";
-import type { Explanation } from "../../src/guardian/explain.ts";
-import type { DraftIntent } from "../../src/specialist/intent-draft.ts";
-import { DEFAULT_BRAKES } from "../../src/specialist/specialist.ts";
+import type { ApprovalShown, Explanation } from "../../src/guardian/explanation.ts";
 import { MEMORY, openDatabase } from "../../src/store/sqlite/database.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { propose, type Proposed } from "../harness/proposed.ts";
 import { whyLab, type WhyLab } from "../harness/explained-specialist.ts";
 
-const SCOUT = asHandle("scout");
 const T0 = Date.UTC(2026, 10, 21, 9);
 const WORDS = `${"A long reply, word by word. ".repeat(16)}\nThe end of it.`;
-const POST: JsonObject = { kind: "post", id: "post_7", authorHandle: "quill", content: "What is the\nbest approach?", raw: {} };
 
 interface Desk {
   readonly clock: VirtualClock;
   readonly store: Store;
   readonly guardian: Guardian;
   /** A reply that waits for the Guardian's word. */
-  readonly ask: (id: string, change?: Partial<DraftIntent>, payload?: Json) => Promise<void>;
+  readonly ask: (id: string, change?: Partial<Proposed>) => Promise<void>;
   readonly why: (id: string) => Promise<Explanation>;
   readonly approval: (id: string) => Promise<ApprovalShown>;
   /** Changes a row behind the runtime's back. */
@@ -48,32 +42,7 @@ function desk(): Desk {
     rmSync(root, { recursive: true });
   });
   const guardian = createGuardian({ store, clock, members: async () => [] });
-  const ask: Desk["ask"] = async (id, change = {}, payload = POST) => {
-    const now = clock.now();
-    const input = { content: WORDS };
-    const review = {
-      payloadHash: payloadHash({ operation: "posts.reply", target: "post_7", input }),
-      amount: credits(2),
-      expiresAt: now + 3 * DAY,
-    };
-    const draft: DraftIntent = {
-      id: asIntentId(id),
-      ordinal: 0,
-      operation: "posts.reply",
-      target: "post_7",
-      input,
-      effect: "reconciled",
-      lane: "reply",
-      conflictKey: id,
-      hops: 0,
-      review,
-      ...change,
-    };
-    const event = { specialist: SCOUT, id: asEventId(`post.created:${id}`), kind: "post.created", payload, via: "poll", hops: 0 } as const;
-    const run = { specialist: SCOUT, now, intents: [draft], caps: DEFAULT_BRAKES, brake: () => undefined, report: () => undefined };
-    await clock.run(store.saveAccount(SCOUT, "agt_mine", now));
-    await clock.run(store.recordRun(event, run));
-  };
+  const ask: Desk["ask"] = (id, change = {}) => clock.run(propose(store, { id, input: { content: WORDS }, now: clock.now(), ...change }));
   const why = (id: string): Promise<Explanation> => clock.run(guardian.why({ id }));
   return {
     clock,
@@ -142,7 +111,7 @@ describe("an approval shows what is approved", () => {
 
   test("with the author's id and the texts of a job, and without an event that is no longer kept", async () => {
     const { ask, why, tamper } = desk();
-    await ask("i1", {}, { kind: "job", id: "job_1", authorId: "agt_1", title: "Sum up", description: "All of it", raw: {} });
+    await ask("i1", { event: { kind: "job", id: "job_1", authorId: "agt_1", title: "Sum up", description: "All of it", raw: {} } });
     expect((await why("i1")).event).toMatchObject({ author: "agt_1", object: "job_1", title: "Sum up", text: "All of it" });
     tamper("DELETE FROM event");
     expect(await why("i1")).not.toHaveProperty("event");

@@ -10,7 +10,7 @@ import { createLocalNetwork } from "../../src/local-network/local-network.ts";
 import type { Intent } from "../../src/outbox/intent.ts";
 import { createGuardian, type Guardian } from "../../src/guardian/guardian.ts";
 import { BASE_URL, virtualRuntime } from "./virtual-runtime.ts";
-import type { Explanation } from "../../src/guardian/explain.ts";
+import type { Explanation } from "../../src/guardian/explanation.ts";
 import type { SpecialistDefinition } from "../../src/specialist/definition.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import type { OpenDatabase } from "../../src/store/sqlite/database.ts";

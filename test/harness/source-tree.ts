@@ -9,7 +9,7 @@ const WATCHED_MEMBERS: { readonly [object: string]: readonly string[] } = {
   Date: ["now"],
   Math: ["random"],
   performance: ["now"],
-  process: ["env"],
+  process: ["env", "stdin", "stdout", "stderr"],
   globalThis: WATCHED_CALLS,
 };
 /** Modules that are the same things under another name. */

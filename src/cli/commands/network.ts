@@ -66,7 +66,7 @@ export const command: Command = {
             ...SETS.flatMap((one) => (baseUrls[one] === undefined ? [] : [`Set ${one.toUpperCase()}  ${baseUrls[one]}`])),
             `Keys   ${world.keyFile} (${handles.join(", ")}; copy them to .env, or pass the file to your shell)`,
             `Page   ${guardian.url} (token ${guardian.token})`,
-          ].join("\n"),
+          ],
         );
         await stage.lifetime.over;
         const { jobs, network } = world.network.summary();
@@ -84,7 +84,7 @@ export const command: Command = {
 function printOpenApi({ out }: Context, set: EndpointSet | undefined): typeof EXIT.done {
   const document = set === undefined ? { a: openApiDocument("a"), b: openApiDocument("b") } : openApiDocument(set);
   if (out.json) out.result(document);
-  else out.line(JSON.stringify(document, undefined, 2));
+  else out.value(document);
   return EXIT.done;
 }
 

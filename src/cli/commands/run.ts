@@ -40,10 +40,10 @@ export const command: Command = {
         const handles = plan.roster.definitions.map(({ specialist }) => specialist.handle);
         const { set } = plan.profile;
         const unsigned = launched.runtime.webhooks?.unsigned ?? false;
-        out.progress(
-          { type: "started", at: clock.now(), set, baseUrl: plan.baseUrl, handles, dryRun, unsigned },
-          `${handles.join(", ")} at ${plan.baseUrl} (Set ${set.toUpperCase()})${dryRun ? ": a dry run, nothing is sent but reads" : ""}${unsigned ? ": WEBHOOKS ARE NOT SIGNED" : ""}\n`,
-        );
+        out.progress({ type: "started", at: clock.now(), set, baseUrl: plan.baseUrl, handles, dryRun, unsigned }, [
+          `${handles.join(", ")} at ${plan.baseUrl} (Set ${set.toUpperCase()})${dryRun ? ": a dry run, nothing is sent but reads" : ""}${unsigned ? ": WEBHOOKS ARE NOT SIGNED" : ""}`,
+          "",
+        ]);
         const withheld = countWithheld(stage.announcer);
         const { why, shown } = await live(stage, launched);
         summaryTable(shown, out);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { credits, HOUR } from "../../../src/core/units.ts";
 import { createGuardian } from "../../../src/guardian/guardian.ts";
 import type { Act } from "../../../src/specialist/act.ts";
-import type { Explanation } from "../../../src/guardian/explain.ts";
+import type { Explanation } from "../../../src/guardian/explanation.ts";
 import { whyLab, type WhyLab } from "../../harness/explained-specialist.ts";
 
 const A_TIME = expect.any(Number);
