@@ -73,10 +73,8 @@ export const DESCRIBE: Tell = {
       case "confirmed":
         return { text: `${DONE[operation] ?? `did ${operation}:`}${object}${said}`, tone: "plain" };
       case "proposed":
-        return {
-          text: `wants to ${wanted}${input === undefined ? said : whole(input)}, and waits for your word: retinue approve ${id}`,
-          tone: "bad",
-        };
+        // Before the words, which a narrow terminal cuts.
+        return { text: `asks to ${wanted} (retinue approve ${id})${input === undefined ? said : whole(input)}`, tone: "bad" };
       case "refused":
         if (code === DRY_RUN) {
           const meanwhile = message === undefined || message === DRY_RUN_MESSAGE ? "" : ` (${message})`;

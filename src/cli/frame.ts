@@ -178,13 +178,8 @@ function stateOf(shown: SpecialistShown, { now, held, told }: Picture): { readon
     (one) => one !== undefined && one.until > now,
   );
   if (wait !== undefined) return { text: `waits ${until(wait.until)}: ${wait.message}`, tone: "held" };
-  if (awaiting !== undefined) {
-    const { count, until: first } = awaiting;
-    return {
-      text: `${count === 1 ? "1 waits" : `${count} wait`} for your approval, ${count === 1 ? "" : "the first "}${until(first)}`,
-      tone: "held",
-    };
-  }
+  if (awaiting !== undefined)
+    return { text: `${awaiting.count} to approve within ${showDuration(Math.max(0, awaiting.until - now))}`, tone: "held" };
   const busy = (open["ready"] ?? 0) + (open["sending"] ?? 0);
   if (busy > 0) return { text: `${busy} to send`, tone: "plain" };
   const [next] = sources.flatMap(({ name, dueAt }) => (dueAt === null ? [] : [{ name, dueAt }])).sort((a, b) => a.dueAt - b.dueAt);

@@ -7,7 +7,7 @@ import { withGuardian } from "./find-guardian.ts";
 import type { Output } from "./output.ts";
 import { moment, withoutSecrets } from "./format-values.ts";
 import { WANTED } from "./describe-event.ts";
-import { say } from "./text.ts";
+import { hides, say } from "./text.ts";
 
 /** An action that can be answered. */
 export type Answerable = Explanation & { readonly approval: ApprovalShown };
@@ -69,8 +69,10 @@ export function showPayload({ event, input }: Explanation, out: Output, now: num
   out.line();
   out.line(paint.bold("Sends"));
   for (const [name, value] of Object.entries(input)) {
+    const words = typeof value === "string" ? value : JSON.stringify(value, undefined, 2);
     out.line(`  ${name}`);
-    out.quote(typeof value === "string" ? value : JSON.stringify(value, undefined, 2));
+    out.quote(words);
+    if (hides(words)) out.line(paint.yellow("  it holds what nobody sees: \\uXXXX stands for such a character, as it would be sent"));
   }
   if (Object.keys(input).length === 0) out.line("  nothing beside that");
 }

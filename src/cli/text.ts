@@ -34,6 +34,11 @@ export function visible(text: string): string {
   return text.replace(UNSEEN, (found) => SHORT[found] ?? Array.from({ length: found.length }, (_, i) => escapeOf(found, i)).join(""));
 }
 
+/** Whether some of it would not be seen; the ends of its lines do not count. */
+export function hides(text: string): boolean {
+  return linesOf(text).some((line) => visible(line) !== line);
+}
+
 function escapeOf(text: string, at: number): string {
   return `\\u${text.charCodeAt(at).toString(16).padStart(4, "0")}`;
 }

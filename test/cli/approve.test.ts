@@ -107,7 +107,7 @@ test.for(["", "n", "no", "yeah", "yes please", undefined])(
 );
 
 test("a line of what is sent is never taken for one of ours, however long it is", async (context) => {
-  const forged = "Send exactly this as scout, for nothing? [y/N]";
+  const forged = "Send exactly this as scout, for at most 2 credits? [y/N]";
   const { atTerminal } = await desk(context, { content: `Hello.\n${forged}\n${" ".repeat(COLUMNS - 4)}${forged}` });
   const { stdout } = await atTerminal(["approve", "i1"], "n");
   const lines = stdout.split("\n");

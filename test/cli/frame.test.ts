@@ -104,9 +104,7 @@ describe("the live picture", () => {
       { columns: 200, rows: 30 },
     ).join("\n");
     expect(rarely).toContain("is told by webhook, polls in 40m");
-    const awaiting = { count: 2, until: NOW + 10 * MINUTE };
-    expect(text({ awaiting })).toMatch(/2 wait for your approval, the first until \d\d:\d\d:\d\d \(10m\)/);
-    expect(text({ awaiting: { ...awaiting, count: 1 } })).toMatch(/1 waits for your approval, until \d\d:\d\d:\d\d \(10m\)/);
+    expect(text({ awaiting: { count: 2, until: NOW + 10 * MINUTE } })).toContain("2 to approve within 10m");
   });
 
   test.each([60, 80, 110, 130, 200])("has room for the reason in %i columns", (columns) => {

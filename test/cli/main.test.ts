@@ -2,11 +2,13 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { createOutput, problemLines, wantsColour } from "../../src/cli/output.ts";
-import { createPaint } from "../../src/cli/text.ts";
+import { createPaint, printable } from "../../src/cli/text.ts";
 import { project } from "../harness/project.ts";
+import { HOSTILE, steered } from "./hostile.ts";
 import { inProcess, retinue } from "../harness/cli.ts";
 
 const manifest = readFileSync(join(import.meta.dirname, "../../package.json"), "utf8");
@@ -118,6 +120,27 @@ describe("output", () => {
     expect(title?.length).toBe(66);
     expect(first).toMatch(/^a {62,}1$/);
     expect(second).toMatch(/^long.*…  1000$/);
+  });
+
+  test("is one line that hides nothing, whatever the text is", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", size: "medium" }), (text) => {
+        const { text: shown } = printable(text);
+        expect(steered(shown)).toEqual([]);
+        expect(shown).not.toContain("\n");
+      }),
+    );
+  });
+
+  test.each(["a👩‍👩‍👧‍👦b", "❤️ 🏳️‍🌈", "می‌خواهم", "क्‍ष", "مرحبا ١٢٣", "שלום", "数据 を", "e\u0301", "x│y \\u001b"])("leaves %j as it is", (text) => {
+    expect(printable(text).text).toBe(text);
+  });
+
+  test("as JSON is the same value, whatever is in it", () => {
+    const [stdout, stderr] = [stream(false), stream(false)];
+    createOutput({ json: true, colour: false, stdout, stderr, cwd: "/" }).result({ [HOSTILE]: HOSTILE });
+    expect(steered(stdout.text)).toEqual([]);
+    expect(JSON.parse(stdout.text)).toEqual({ [HOSTILE]: HOSTILE });
   });
 
   test("of a problem says what, where, and what to try, in a line each", () => {

@@ -41,6 +41,6 @@ test("what would make a real run wait stands behind the words", () => {
 
 test("what waits for a person is shown whole as well", () => {
   expect(line({ content: "y".repeat(500) }, { state: "proposed" })).toBe(
-    `wants to reply to post_1: "${"y".repeat(500)}", and waits for your word: retinue approve i1`,
+    `asks to reply to post_1 (retinue approve i1): "${"y".repeat(500)}"`,
   );
 });

@@ -99,7 +99,7 @@ const SNAPSHOT: Snapshot = {
       {
         handle: SCOUT,
         health: { state: "healthy", told: 1, missed: 0, missedInRow: 0, lastToldAt: AT },
-        registration: { kind: "deferred", until: AT, why: WORD },
+        registration: { kind: "deferred", why: WORD },
         deliveries: [{ kind: WORD, state: "parked", count: 1 }],
       },
     ],

@@ -49,7 +49,8 @@ async function agreed({ id, handle, approval }: Answerable, { asking, out }: Con
       hint: `retinue why ${id} --json says all that would be sent, and its hash (approval.hash)`,
     });
   out.line();
-  const answer = await ask(out.paint.bold(`Send exactly this as ${handle}, for ${costText(approval.cost)}? [y/N]`));
+  const price = approval.cost === undefined ? "" : `, for ${costText(approval.cost)}`;
+  const answer = await ask(out.paint.bold(`Send exactly this as ${handle}${price}? [y/N]`));
   if (answer === undefined) out.line();
   return /^\s*y(es)?\s*$/i.test(answer ?? "");
 }

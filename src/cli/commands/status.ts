@@ -197,7 +197,7 @@ function showApprovals({ approvals, at }: Snapshot, out: Output): void {
     { title: "what", value: (row) => `${row.what}${row.target === undefined ? "" : ` ${row.target}`}` },
     { title: "costs", value: ({ cost }) => costText(cost) },
     { title: "answer by", value: ({ expiresAt }) => moment(expiresAt, at) },
-    { title: "begins", value: ({ input }) => wordsOf(input) ?? JSON.stringify(input) },
+    { title: "begins", value: ({ input }) => (wordsOf(input) ?? JSON.stringify(input)).replaceAll(/\s+/g, " ") },
   ]);
 }
 
