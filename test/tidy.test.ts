@@ -88,7 +88,7 @@ const GLOBAL_HOMES: { readonly [name: string]: readonly string[] } = {
   fetch: ["src/runtime/", "src/handlers/worker/worker.ts"],
   "globalThis.fetch": ["src/runtime/", "src/handlers/worker/worker.ts"],
   "process.env": ["src/config/environment.ts", "src/cli/"],
-  // What is printed goes through the one output that makes text of others harmless.
+  // All printing goes through the one output that makes text of others harmless.
   "process.stdin": ["src/cli/main.ts"],
   "process.stdout": ["src/cli/main.ts"],
   "process.stderr": ["src/cli/main.ts"],

@@ -18,7 +18,7 @@ export interface Surroundings {
   readonly env: { readonly [name: string]: string | undefined };
   readonly stdout: TextStream;
   readonly stderr: TextStream;
-  /** Where a person answers, if it is a terminal. Opened only then: what is open is not to be read as a file any more. */
+  /** The input of a person, if it is a terminal. Opened on demand: an open one cannot also be read as a file. */
   readonly stdin?: () => Input;
 }
 

@@ -1,4 +1,4 @@
-/** What a command prints, and the one way to print it: for people on a terminal, or one JSON object for machines. */
+/** The output of a command, and the one way to print: for people on a terminal, or one JSON object for machines. */
 import { isAbsolute, relative } from "node:path";
 import { isMistake, type Problem } from "../config/problem.ts";
 import { createPaint, linesOf, printable, say, visible, type Paint, type Printable, type Text } from "./text.ts";
@@ -36,7 +36,7 @@ export interface Output {
   readonly terminal: TextStream | undefined;
   /** One line for people: whatever it holds, it is not more than one. Nothing with `--json`. */
   line(text?: Text): void;
-  /** What others wrote, whole, each of their lines behind a mark. Nothing with `--json`. */
+  /** A text of others, whole, each of its lines behind a mark. Nothing with `--json`. */
   quote(text: string): void;
   /** A value as JSON over several lines. Nothing with `--json`. */
   value(value: unknown): void;
@@ -47,11 +47,11 @@ export interface Output {
   result(value: object): void;
   /** Warnings and mistakes, for people, on stderr. Nothing with `--json`. */
   problems(problems: readonly Problem[]): void;
-  /** Where an error came from, for whoever mends it: on stderr, always. */
+  /** The stack of an error, for whoever mends it: on stderr, always. */
   trace(stack: string): void;
 }
 
-/** Before each line of what others wrote. */
+/** Before each line of a text of others. */
 const MARK = "  │ ";
 /** A terminal that says it is narrower is taken for one of this many columns. */
 const LEAST_QUOTED = 16;

@@ -12,7 +12,7 @@ import { hides, say } from "./text.ts";
 /** An action that can be answered. */
 export type Answerable = Explanation & { readonly approval: ApprovalShown };
 
-/** What is known of anything by its id, without the webhook secrets of its specialist. */
+/** Explains anything by its id, without the webhook secrets of its specialist. */
 export function readExplanation(context: Context, id: string): Promise<Explanation> {
   return withGuardian(context, async (guardian, _client, { receiver }) => {
     const why = await guardian.why({ id });
@@ -43,7 +43,7 @@ export function costText(cost: Money | undefined): string {
   return cost === undefined ? "nothing" : `at most ${showMoney(cost)}`;
 }
 
-/** The whole page. Its end stands last on the screen, so what is sent comes last. */
+/** The whole page. The payload comes last, next to the question. */
 export function showAnswerable(why: Answerable, out: Output, now: number): void {
   const { id, handle, what, target, approval, reasons } = why;
   const { paint } = out;
@@ -56,7 +56,7 @@ export function showAnswerable(why: Answerable, out: Output, now: number): void 
   showPayload(why, out, now);
 }
 
-/** What led to an action, and all that it sends. */
+/** The event that led to an action, and all that the action sends. */
 export function showPayload({ event, input }: Explanation, out: Output, now: number): void {
   const { paint } = out;
   if (event !== undefined) {

@@ -1,4 +1,4 @@
-/** Text as it may be printed: what others wrote steers no terminal, begins no line of ours and hides nothing. */
+/** Text as it may be printed: words of others steer no terminal, begin no line of ours and hide nothing. */
 
 /** One line, ready to print. Only this file makes them. */
 class Line {
@@ -23,18 +23,18 @@ export type Text = string | Printable;
 
 /**
  * Controls (C0, DEL, C1), marks of direction and all else that is invisible, separators of lines and paragraphs, halves of
- * characters. What joins letters and emoji stays, and so do the number signs of Arabic, which are seen.
+ * characters. Joiners of letters and emoji stay, and so do the number signs of Arabic, which are seen.
  */
 const UNSEEN =
   /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--[\uFE0E\uFE0F\u0600-\u0605\u06DD\u070F\u0890\u0891\u08E2\u{110BD}\u{110CD}\u200C\u200D]]/gv;
 const SHORT: { readonly [character: string]: string | undefined } = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** With what cannot be seen written out as JSON writes it (`\u001b`), so that JSON stays the same value. */
+/** Writes unseen characters out as JSON does (`\u001b`), so that JSON stays the same value. */
 export function visible(text: string): string {
   return text.replace(UNSEEN, (found) => SHORT[found] ?? Array.from({ length: found.length }, (_, i) => escapeOf(found, i)).join(""));
 }
 
-/** Whether some of it would not be seen; the ends of its lines do not count. */
+/** True of a text with characters that nobody sees; the ends of its lines do not count. */
 export function hides(text: string): boolean {
   return linesOf(text).some((line) => visible(line) !== line);
 }

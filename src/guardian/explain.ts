@@ -51,7 +51,7 @@ async function explainIntent(asking: Asking, row: Intent): Promise<Explanation> 
   const intent = asOf(row, clock.now());
   const [event, asked] = await Promise.all([store.eventOf(intent), store.approvalOf(intent.id)]);
   const member = parts === undefined ? undefined : await asking.memberOf(intent.specialist);
-  const approval = asked === undefined ? undefined : showApproval(intent, asked, clock.now(), member);
+  const approval = asked === undefined ? undefined : showApproval(intent, asked, clock.now(), parts && { profile: parts.profile, member });
   const reasons = await reasonsOf(asking, intent, member, approval);
   const hint = (await remedyOf(store, reasons, intent.specialist, intent.id)) ?? hintFor(intent);
   return defined({

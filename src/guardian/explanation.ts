@@ -1,4 +1,4 @@
-/** What is answered to "why": what holds something back, and all that is known of an action. */
+/** An answer to "why": the rules that hold something back, and all that is known of an action. */
 import type { Lane } from "../contract/operations.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Money } from "../core/units.ts";
@@ -27,7 +27,7 @@ export interface Explanation {
   readonly since: number;
   /** Most important first; empty where nothing stands in the way. */
   readonly reasons: readonly Reason[];
-  /** What an action sends, whole. */
+  /** The payload of an action, whole. */
   readonly input?: JsonObject;
   /** The event that an action was decided on, as long as it is kept. */
   readonly event?: EventShown;
@@ -42,7 +42,8 @@ export interface ApprovalShown {
   readonly hash: string;
   /** The most it may cost; absent where it is free. */
   readonly cost?: Money;
-  readonly askedAt: number;
+  /** The time of asking. */
+  readonly since: number;
   /** The end of the time to answer: the approval's, or the action's own where that comes first. */
   readonly expiresAt: number;
   /** Present where it can no longer be answered: how that came, and when. */

@@ -13,6 +13,7 @@ import {
   type Shown,
   type ShownPart,
 } from "../limits/approvals.ts";
+import type { Profile } from "../contract/profile/profile.ts";
 import type { Intent } from "../outbox/intent.ts";
 import type { OpenApproval } from "../store/controls.ts";
 import type { EventRow } from "../store/history.ts";
@@ -27,18 +28,22 @@ export interface Proposal extends ApprovalShown {
   readonly handle: string;
   readonly what: string;
   readonly target?: string;
-  /** What is sent, whole. */
+  /** The payload, whole. */
   readonly input: JsonObject;
-  readonly since: number;
 }
 
-/** `member` is given where it runs: it knows today's price. */
-export function showApproval(intent: Intent, approval: Approval, now: number, member: Member | undefined): ApprovalShown {
-  const shown = shownOf(intent, approval, member);
+/** Knows today's prices, where a specialist runs. */
+export interface Pricing {
+  readonly member: Member | undefined;
+  readonly profile: Pick<Profile, "operations">;
+}
+
+export function showApproval(intent: Intent, approval: Approval, now: number, pricing?: Pricing): ApprovalShown {
+  const shown = shownOf(intent, approval, pricing);
   const over = overOf(intent, approval, now);
   return {
     hash: shownHash(shown),
-    askedAt: approval.askedAt,
+    since: approval.askedAt,
     expiresAt: shown.answerBy,
     ...(shown.amount === undefined ? {} : { cost: shown.amount }),
     ...(over === undefined ? {} : { over }),
@@ -53,37 +58,37 @@ export function waitForWord({ lane, createdAt }: Intent, approval: ApprovalShown
     rule: APPROVAL_WANTED,
     message: "waits for the Guardian's approval",
     lane,
-    since: approval?.askedAt ?? createdAt,
+    since: approval?.since ?? createdAt,
     ...(approval === undefined ? {} : { until: approval.expiresAt }),
   };
 }
 
-export function showProposal({ intent, approval }: OpenApproval, now: number, member: Member | undefined): Proposal {
+export function showProposal({ intent, approval }: OpenApproval, now: number, pricing?: Pricing): Proposal {
   const { id, specialist: handle, operation: what, target, input } = intent;
   return {
     id,
     handle,
     what,
     input,
-    since: approval.askedAt,
     ...(target === undefined ? {} : { target }),
-    ...showApproval(intent, approval, now, member),
+    ...showApproval(intent, approval, now, pricing),
   };
 }
 
-function shownOf(intent: Intent, approval: Approval, member: Member | undefined): Shown {
+function shownOf(intent: Intent, approval: Approval, pricing: Pricing | undefined): Shown {
   return {
     intent: intent.id,
     payloadHash: payloadHash(intent),
-    amount: amountOf(intent, approval, member),
+    amount: amountOf(intent, approval, pricing),
     answerBy: answerBy(approval, intent),
   };
 }
 
-/** What it may cost now: a yes to a price that has risen since it was asked for would only be refused. */
-function amountOf({ operation, target, input }: Intent, { state, amount }: Approval, member: Member | undefined): Money | undefined {
-  const price = state === "asked" ? member?.rules.of(operation).review : undefined;
-  return price === undefined ? amount : price(target, input).amount;
+/** The most it may cost now: a yes to a lower price of earlier would be refused at admission. */
+function amountOf({ operation, target, input }: Intent, { state, amount }: Approval, pricing: Pricing | undefined): Money | undefined {
+  const isPriced = state === "asked" && pricing?.profile.operations.has(operation) === true;
+  const review = isPriced ? pricing.member?.rules.of(operation).review : undefined;
+  return review === undefined ? amount : review(target, input).amount;
 }
 
 function overOf(intent: Intent, approval: Approval, now: number): Over | undefined {
@@ -121,13 +126,13 @@ const isText = (value: Json | undefined): value is string => typeof value === "s
 
 /** Each throws `Refused` (`nothing_found`, `nothing_asked`, `approval_over`). */
 export interface Words {
-  /** A yes to what was shown under this hash. Throws `Refused` (`changed_meanwhile`) where it is not that any more, and says what changed. */
+  /** A yes to what was shown under this hash. Throws `Refused` (`changed_meanwhile`), which says what changed since. */
   approve(query: { readonly id: string; readonly hash: string; readonly reason?: string }): Promise<OrderResult>;
   reject(query: { readonly id: string; readonly reason?: string }): Promise<OrderResult>;
 }
 
 export function words(hand: GuardianContext): Words {
-  const { store, clock } = hand;
+  const { store, clock, parts } = hand;
   const said = (verdict: string, { operation, specialist }: Intent): OrderResult => {
     wakeAll(hand, [APPROVAL_WANTED]);
     return { message: `${verdict}: ${operation} of ${specialist}` };
@@ -140,7 +145,8 @@ export function words(hand: GuardianContext): Words {
         });
       const now = clock.now();
       const { intent, approval } = await answerable(store, id, now);
-      const shown = shownOf(intent, approval, hand.parts === undefined ? undefined : await hand.memberOf(intent.specialist));
+      const pricing = parts === undefined ? undefined : { profile: parts.profile, member: await hand.memberOf(intent.specialist) };
+      const shown = shownOf(intent, approval, pricing);
       const changed = changedSince(hash, shown);
       if (changed.length > 0)
         throw changedMeanwhile(
@@ -161,7 +167,7 @@ export function words(hand: GuardianContext): Words {
   };
 }
 
-/** What waits under this id. Throws `Refused` where nothing does. */
+/** The action of this id, where it can be answered. Throws `Refused` elsewhere. */
 async function answerable(store: Store, id: string, now: number): Promise<OpenApproval> {
   const intent = await store.findIntent(id);
   if (intent === undefined)

@@ -159,7 +159,9 @@ export async function showStatus({
         : { pid: process.pid, since: live.startedAt, baseUrl: live.baseUrl, set: live.runtime.parts.profile.set },
     ...stops,
     frozen,
-    approvals: approvals.map((open) => showProposal(open, now, running.get(open.intent.specialist))),
+    approvals: approvals.map((open) =>
+      showProposal(open, now, live && { profile: live.runtime.parts.profile, member: running.get(open.intent.specialist) }),
+    ),
     parked: [
       ...events.map(({ id, specialist, kind, note, parkedAt }) => ({ id, handle: specialist, what: kind, message: note, since: parkedAt })),
       ...intents.map(waiting),

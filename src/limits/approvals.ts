@@ -20,7 +20,7 @@ export interface Approval {
   readonly reason: string | undefined;
 }
 
-/** What an approval is bound to, as an intent or its draft holds it. */
+/** The part of an action that an approval is bound to, as an intent or its draft holds it. */
 export interface Payload {
   readonly operation: string;
   readonly target?: string | undefined;
@@ -74,7 +74,7 @@ export function approved(approval: Approval | undefined, action: Approvable, now
   return { ok: true };
 }
 
-/** All that a yes is bound to, as a person is shown it. */
+/** All that a yes is bound to, as it is shown to a person. */
 export interface Shown {
   readonly intent: IntentId;
   readonly payloadHash: string;
@@ -84,32 +84,34 @@ export interface Shown {
   readonly answerBy: number;
 }
 
-/** An action may make no sense before its approval runs out. */
+/** The end of the time to answer: an action may expire before its approval does. */
 export function answerBy({ expiresAt }: Approval, intent: { readonly expiresAt: number | undefined }): number {
   return Math.min(expiresAt, intent.expiresAt ?? expiresAt);
 }
 
-/** Hex digits of the hash of what is shown, by what they stand for: so a hash that no longer fits says what changed. */
-const DIGITS = { payload: 40, cost: 12, deadline: 12 } as const;
-export type ShownPart = keyof typeof DIGITS;
-const SHOWN_PARTS = Object.keys(DIGITS) as readonly ShownPart[];
+/** The place of each part in the hash, in hex digits: a hash that does not fit says which part changed. */
+const SHOWN_PARTS = [
+  ["payload", 0, 40],
+  ["cost", 40, 52],
+  ["deadline", 52, 64],
+] as const;
+export type ShownPart = (typeof SHOWN_PARTS)[number][0];
 const SHOWN_HASH = /^[0-9a-f]{64}$/;
 
 /** 64 hex digits, which an order to approve names. */
 export function shownHash({ intent, payloadHash: payload, amount, answerBy: by }: Shown): string {
   const values = { payload: [intent, payload], cost: amount === undefined ? null : [amount.currency, amount.micros], deadline: by };
-  return SHOWN_PARTS.map((part) => sha256(values[part]).slice(0, DIGITS[part])).join("");
+  return SHOWN_PARTS.map(([part, from, to]) => sha256(values[part]).slice(0, to - from)).join("");
 }
 
 export function isShownHash(text: string): boolean {
   return SHOWN_HASH.test(text);
 }
 
-/** What of an action is not as it was when a hash was made of it; empty where all of it is. */
+/** The parts of an action that changed since a hash was made of it. */
 export function changedSince(hash: string, shown: Shown): readonly ShownPart[] {
   const now = shownHash(shown);
-  let at = 0;
-  return SHOWN_PARTS.filter((part) => hash.slice(at, at + DIGITS[part]) !== now.slice(at, (at += DIGITS[part])));
+  return SHOWN_PARTS.filter(([, from, to]) => hash.slice(from, to) !== now.slice(from, to)).map(([part]) => part);
 }
 
 function covers(amount: Money | undefined, worst: Money | undefined): boolean {

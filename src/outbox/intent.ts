@@ -95,7 +95,8 @@ export function expiry({ state }: Pick<Intent, "state">): IntentChange & Require
 /** An intent as it stands by now: its time may be over while nothing runs to say so. */
 export function asOf(intent: Intent, now: number): Intent {
   const { state, everUnknown, expiresAt = Infinity } = intent;
-  if ((state !== "proposed" && state !== "ready") || everUnknown || expiresAt > now) return intent;
+  const ends = state === "proposed" || (state === "ready" && !everUnknown);
+  if (!ends || expiresAt > now) return intent;
   return { ...intent, ...expiry(intent), settledAt: expiresAt };
 }
 

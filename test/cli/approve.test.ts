@@ -116,7 +116,7 @@ test("a line of what is sent is never taken for one of ours, however long it is"
   expect(lines.filter((line) => line.startsWith("  │")).every((line) => line.length <= COLUMNS)).toBe(true);
 });
 
-test("what changed while the person read is not approved, and the person is told what", async (context) => {
+test("an action that changed while the person read is not approved, and the person reads the change", async (context) => {
   const { atTerminal, state, sql } = await desk(context);
   const raise = (): void => sql("UPDATE approval SET amount = 9000000");
   const { code, stderr } = await atTerminal(["approve", "i1"], "y", raise);
@@ -125,7 +125,7 @@ test("what changed while the person read is not approved, and the person is told
   expect(await state()).toMatchObject(WAITS);
 });
 
-test("what ran out while the person read is not approved either", async (context) => {
+test("an action that expired while the person read is not approved either", async (context) => {
   const { atTerminal, state, sql } = await desk(context);
   const { code, stderr } = await atTerminal(["approve", "i1"], "y", () => sql("UPDATE intent SET expires_at = created_at"));
   expect(code).toBe(1);
@@ -167,7 +167,7 @@ test("for machines it is one object: the hash of all that would be sent, and wha
   });
 });
 
-test("what is over says how and when, to approve, reject and why", async (context) => {
+test("an action that is over says how and when, to approve, reject and why", async (context) => {
   const { ask } = await desk(context);
   expect((await ask("reject", "i1", "--reason", "too long")).stdout).toContain(END);
   for (const order of [

@@ -8,7 +8,7 @@ import { COMMANDS } from "../../src/cli/commands.ts";
 import { createOutput, problemLines, wantsColour } from "../../src/cli/output.ts";
 import { createPaint, printable } from "../../src/cli/text.ts";
 import { project } from "../harness/project.ts";
-import { HOSTILE, steered } from "./hostile.ts";
+import { HOSTILE, steered } from "../harness/hostile.ts";
 import { inProcess, retinue } from "../harness/cli.ts";
 
 const manifest = readFileSync(join(import.meta.dirname, "../../package.json"), "utf8");

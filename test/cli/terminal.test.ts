@@ -30,7 +30,7 @@ const SCOUT = asHandle("scout");
 const WORD = "word";
 
 const waits = { id: WORD, handle: WORD, what: WORD, target: WORD, message: WORD, since: AT };
-const approval = { hash: "0".repeat(64), cost: { currency: WORD, micros: credits(2).micros }, askedAt: AT, expiresAt: AT };
+const approval = { hash: "0".repeat(64), cost: { currency: WORD, micros: credits(2).micros }, since: AT, expiresAt: AT };
 const readFailure = { times: 3, since: AT, message: WORD };
 const gap = { after: WORD, before: WORD, since: AT, until: AT };
 
@@ -40,7 +40,7 @@ const SNAPSHOT: Snapshot = {
   halts: [{ scope: WORD, since: AT, reason: WORD }],
   pauses: [{ scope: WORD, since: AT, reason: WORD }],
   frozen: [{ scope: "guardian", currency: WORD, since: AT, reason: WORD }],
-  approvals: [{ id: WORD, handle: WORD, what: WORD, target: WORD, input: { content: WORD }, since: AT, ...approval }],
+  approvals: [{ id: WORD, handle: WORD, what: WORD, target: WORD, input: { content: WORD }, ...approval }],
   parked: [waits],
   doubts: [waits],
   pending: [waits],

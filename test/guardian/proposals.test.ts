@@ -91,10 +91,12 @@ describe("an approval shows what is approved", () => {
       state: "proposed",
       input: { content: WORDS },
       event: { kind: "post.created", author: "quill", object: intent?.target, text: "What is the\nbest approach?", at: expect.any(Number) },
-      approval: { hash: expect.stringMatching(/^[0-9a-f]{64}$/), expiresAt: intent?.expiresAt, askedAt: intent?.createdAt },
+      approval: { hash: expect.stringMatching(/^[0-9a-f]{64}$/), expiresAt: intent?.expiresAt, since: intent?.createdAt },
     });
     expect(why.event?.id).toContain(intent?.target ?? "-");
     const [shown] = await waiting(lab);
+    const [entry] = (await lab.clock.run(lab.guardian.log({ limit: 1 }))).entries;
+    expect(entry).toMatchObject({ id: intent?.id, state: "proposed", words: expect.stringMatching(/^A long reply.*…$/) });
     expect(shown).toMatchObject({ id: intent?.id, what: "posts.reply", input: { content: WORDS }, hash: why.approval?.hash });
   });
 
@@ -220,7 +222,7 @@ describe("the deadline that is shown is the one that ends it", () => {
   });
 });
 
-describe("what is over", () => {
+describe("an action that is over", () => {
   const over = async (end: (at: Desk) => Promise<void>) => {
     const at = desk();
     await at.ask("i1", { expiresAt: T0 + 10 * MINUTE });
@@ -279,7 +281,22 @@ describe("what is over", () => {
     expect(message).toContain("it was cancelled: what it was about did not come to be, 2026-11-21T09:00:00.000Z");
   });
 
-  test("what never was asked, and what there never was, are told apart from it", async () => {
+  test("ends also in a store that was put back from a copy, where it may have been approved and sent since", async () => {
+    const database = openDatabase(MEMORY);
+    const lab = await whyLab((act) => void act.post("words"), { may: ["posts.create"], review: ["posts.create"] }, { database });
+    database.db.exec("UPDATE intent SET ever_unknown = 1");
+    await lab.clock.advance(3 * DAY);
+    expect((await lab.decided())[0]).toMatchObject({ state: "cancelled", code: "approval_expired" });
+  });
+
+  test("is listed with its price of then where the network's profile has lost the operation", async () => {
+    const database = openDatabase(MEMORY);
+    const lab = await whyLab((act) => void act.post("words"), { may: ["posts.create"], review: ["posts.create"] }, { database });
+    database.db.exec("UPDATE intent SET operation = 'posts.gone'; UPDATE approval SET currency = 'credits', amount = 3000000");
+    expect(await waiting(lab)).toMatchObject([{ what: "posts.gone", cost: credits(3) }]);
+  });
+
+  test("is told apart from one that needs no approval, and from none", async () => {
     const lab = await whyLab((act) => void act.post("words"), { may: ["posts.create"] });
     const [intent] = await lab.decided();
     await expect(lab.clock.run(lab.guardian.reject({ id: "nowhere" }))).rejects.toMatchObject({ code: "nothing_found" });

@@ -3,7 +3,7 @@
 /** As a line of ours would begin. */
 export const FORGED = "FORGED";
 
-/** What clears, moves, colours, reorders, hides, and begins new lines. */
+/** A text that clears, moves, colours, reorders, hides, and begins new lines. */
 export const HOSTILE =
   "a\u001B[2J\u001B]0;title\u0007\u009B31m\u0085\b\u007F\u061C\u200B\u200E\u200F\u202A\u202B\u202C\u202D\u202E\u2060\u2066\u2067\u2068\u2069" +
   `\uFEFF\uFFF9\u{E0041}\uD800 \r${FORGED} by a return\u2028${FORGED} by U+2028\u2029${FORGED} by U+2029\n${FORGED} by a newline\r\n${FORGED} by both`;

@@ -16,7 +16,7 @@ export interface Proposed {
   readonly input: JsonObject;
   readonly now: number;
   readonly expiresAt?: number;
-  /** What the event says; default the post that it answers. */
+  /** The payload of the event; default the post that it answers. */
   readonly event?: Json;
 }
 

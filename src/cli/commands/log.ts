@@ -62,7 +62,7 @@ function isOfKind(kind: string, operation: string | undefined): boolean {
 function showEntry(entry: LogEntry, { out }: Context): void {
   const told = DESCRIBE.intent(entry) ?? { text: `will ${entry.operation} ${entry.target ?? ""}`, tone: "quiet" as const };
   const line = actionLine(entry.at, entry.handle, told, out.paint);
-  // What waits for a word names its id already.
+  // The line of an action that waits for a word names its id.
   out.line(entry.state === "proposed" ? line : say`${line} ${out.paint.dim(entry.id)}`);
 }
 

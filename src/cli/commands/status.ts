@@ -188,8 +188,9 @@ function section(out: Output, title: string, rest = ""): void {
 }
 
 /** A line for each: `retinue approve` shows them whole. */
-function showApprovals({ approvals, at }: Snapshot, out: Output): void {
+function showApprovals({ approvals, specialists, at }: Snapshot, out: Output): void {
   if (approvals.length === 0) return;
+  const more = specialists.reduce((sum, { awaiting }) => sum + (awaiting?.count ?? 0), 0) - approvals.length;
   section(out, "Waits for your word (retinue approve <id> shows all of it and asks; retinue reject <id>)");
   out.table(approvals, [
     { title: "id", value: (row) => row.id },
@@ -199,6 +200,7 @@ function showApprovals({ approvals, at }: Snapshot, out: Output): void {
     { title: "answer by", value: ({ expiresAt }) => moment(expiresAt, at) },
     { title: "begins", value: ({ input }) => (wordsOf(input) ?? JSON.stringify(input)).replaceAll(/\s+/g, " ") },
   ]);
+  if (more > 0) out.line(out.paint.dim(`and ${more} more, asked for later`));
 }
 
 function list(title: string, items: readonly WaitingForPerson[], at: number, out: Output): void {

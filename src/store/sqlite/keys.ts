@@ -99,7 +99,8 @@ export function createApprovals(
   // The states as the index says them, or it is not used: approvals that nobody answered stay for a year.
   const waiting = `
     FROM intent AS i INDEXED BY intent_waiting JOIN approval AS a ON a.intent = i.id
-    WHERE i.state IN ('proposed', 'pending', 'parked') AND i.state = 'proposed' AND a.state = 'asked' AND min(a.expires_at, coalesce(i.expires_at, a.expires_at)) > ?1`;
+    WHERE i.state IN ('proposed', 'pending', 'parked') AND i.state = 'proposed' AND a.state = 'asked'
+      AND min(a.expires_at, coalesce(i.expires_at, a.expires_at)) > ?1`;
   const open = db.prepare(`
     SELECT a.*, (SELECT ${INTENT_ROW} FROM intent WHERE seq = i.seq) AS intent_row ${waiting} ORDER BY a.asked_at, i.seq LIMIT 0 + ?2`);
   const count = db.prepare(`

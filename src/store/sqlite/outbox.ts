@@ -10,7 +10,7 @@ import type { InsertEvent } from "./inbox.ts";
 import type { SpendingTable } from "./spending.ts";
 import { RESTORED_CODE } from "./restore-detection.ts";
 import { jsonOf, maybeNumber, maybeText, numberOf, objectOf, textOf, type Row } from "./rows.ts";
-import { INTENT_FREE, type WatchWriter } from "./sources.ts";
+import { INTENT_EXPIRES, INTENT_FREE, type WatchWriter } from "./sources.ts";
 import type { Paid } from "../admission.ts";
 import type { IntentMove, OutboxStore, Requests } from "../outbox.ts";
 
@@ -141,7 +141,7 @@ export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: Ap
     `SELECT ${INTENT_ROW} FROM intent WHERE specialist = ? AND state = 'in_doubt' AND next_at <= ? ORDER BY next_at LIMIT 0 + ?`,
   );
   const one = db.prepare(`SELECT ${INTENT_ROW} FROM intent WHERE id = ?`);
-  const over = "specialist = ? AND expires_at <= ? AND expires_at IS NOT NULL AND state IN ('proposed', 'ready') AND ever_unknown = 0";
+  const over = `specialist = ? AND expires_at <= ? AND ${INTENT_EXPIRES}`;
   const anyExpired = db.prepare(`SELECT 1 FROM intent WHERE ${over} LIMIT 1`);
   const expired = db.prepare(`SELECT ${INTENT_ROW} FROM intent WHERE ${over} LIMIT 0 + ?`);
   const unanswered = db.prepare(

@@ -92,7 +92,7 @@ describe("what was refused says the rule, and in words what is wrong", () => {
     expect(await whyLast(lab)).toMatchObject({ state: "cancelled", reasons: [{ rule: "expired", message: "it no longer made sense" }] });
   });
 
-  test("what nobody approved in time", async () => {
+  test("an action that nobody approved in time", async () => {
     const definition = { may: ["posts.create"], review: ["posts.create"] };
     const lab = await whyLab((act) => void act.post("words", { expiresIn: "1h" }), definition);
     await lab.clock.advance(2 * HOUR);
