@@ -109,7 +109,7 @@ export const BUGS: readonly PlantedBug[] = [
     "      await store.retryEvent(event.seq, { notBefore: result.until",
     "      if (result === null) await store.retryEvent(event.seq, { notBefore: result.until",
   ),
-  bug("expired while in doubt", OUTBOX, " AND ever_unknown = 0", ""),
+  bug("expired while in doubt", "src/store/sqlite/sources.ts", " AND (ever_unknown = 0 OR state = 'proposed')", ""),
   bug("dependants of a refused action wait for ever", OUTBOX, "for (const dependant of dependants.all(id))", "for (const dependant of [])"),
   bug("a reference is never filled in", OUTBOX, "if (created !== undefined) fill.run(created, id);", ""),
   bug("doubts are never looked at", DOUBTING, "return intents.length === BATCH;", "return false;", {
