@@ -3,10 +3,11 @@ import type { AnyCode } from "../core/error-codes.ts";
 import type { Call, Outcome } from "../contract/call.ts";
 import type { Backoff } from "../core/backoff.ts";
 import { HOUR, MINUTE } from "../core/units.ts";
+import type { BreakerRule } from "../limits/wait-rules.ts";
 
 /** Why requests of one operation, or all of one specialist, do not leave. */
 export interface RefusalClass {
-  readonly rule: "drift" | "capability";
+  readonly rule: BreakerRule;
   /** `account_stopped`, `challenge`, `payment_required`, `operation_missing`, `forbidden`, `unreadable`. */
   readonly code: AnyCode;
   readonly message: string;

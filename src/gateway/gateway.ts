@@ -18,6 +18,7 @@ import type { Pacer } from "../limits/pacing.ts";
 import type { AdmissionRequest, AttemptEnd, Verdict } from "../limits/admission.ts";
 import type { Cap } from "../limits/spending.ts";
 import type { LedgerTime } from "../limits/ledger-clock.ts";
+import type { WaitRule } from "../limits/wait-rules.ts";
 import { DRY_RUN, DRY_RUN_MESSAGE, type Attempt, type Conclusion, type Intent, type IntentChange } from "../outbox/intent.ts";
 import type { Store } from "../store/store.ts";
 import { createCredentials, type Credentials } from "./credentials.ts";
@@ -66,7 +67,7 @@ export type GatewayAnswer =
       readonly until: number;
       /** True where no time ends the wait, but a person or what becomes of something else. */
       readonly open?: boolean;
-      readonly rule: string;
+      readonly rule: WaitRule;
       readonly message: string;
       readonly lane: Lane;
     }

@@ -5,6 +5,7 @@ import type { NetworkRecord, Post } from "../contract/records.ts";
 import type { TierLimits } from "../contract/tiers.ts";
 import type { KeyId } from "../core/ids.ts";
 import { floorsOf, type LaneFloors } from "../limits/lanes.ts";
+import type { WaitRule } from "../limits/wait-rules.ts";
 import { WORK_KINDS, type WorkKind } from "../store/sources.ts";
 import type { OperationRules } from "../specialist/operation-rules.ts";
 import type { Specialist } from "../specialist/specialist.ts";
@@ -15,7 +16,7 @@ import type { Proof } from "../store/outbox.ts";
 export interface LaneWait {
   readonly until: number;
   readonly since: number;
-  readonly rule: string;
+  readonly rule: WaitRule;
   readonly message: string;
 }
 

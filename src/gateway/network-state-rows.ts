@@ -5,6 +5,7 @@ import type { Profile } from "../contract/profile/profile.ts";
 import { DRIFT_KINDS, SEVERITIES } from "../contract/reading/pins.ts";
 import { RECORDS } from "../contract/operations.ts";
 import { asJson, numberIn, sha256, type Json, type JsonObject } from "../core/json.ts";
+import { isBreakerRule } from "../limits/wait-rules.ts";
 import type { StoredBreaker } from "./classify-refusal.ts";
 import type { NetworkStateRow } from "../store/network-state.ts";
 
@@ -129,8 +130,8 @@ function maybe(value: Json | undefined): string | undefined {
 }
 
 function asStop(data: JsonObject): StoredBreaker[] {
-  const rule = data["rule"];
-  if (rule !== "drift" && rule !== "capability") return [];
+  const rule = text(data, "rule");
+  if (!isBreakerRule(rule)) return [];
   return [
     {
       rule,

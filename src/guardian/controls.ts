@@ -45,7 +45,7 @@ export function createControls(hand: GuardianContext): Controls {
     },
     async resume({ handle }) {
       const was = await store.lift("pause", await known(hand, handle));
-      wakeAll(hand, ["paused"]);
+      wakeAll(hand, "resume");
       return { message: was ? `${name(handle)} goes on` : `${name(handle)} was not paused${await others(store, "pauses")}` };
     },
     async halt({ handle, reason }) {
@@ -59,14 +59,14 @@ export function createControls(hand: GuardianContext): Controls {
     },
     async lift({ handle }) {
       const was = await store.lift("halt", await known(hand, handle));
-      wakeAll(hand, ["halted"]);
+      wakeAll(hand, "lift");
       return { message: was ? `${name(handle)} may write again` : `${name(handle)} was not halted${await others(store, "halts")}` };
     },
     async unfreeze({ handle, by, reason }) {
       if (handle !== undefined) await known(hand, handle);
       const whose = handle === undefined ? "the account that all share" : handle;
       const currencies = await store.unfreeze(handle === undefined ? GUARDIAN : scopeOf(asHandle(handle)), { by, reason }, clock.now());
-      wakeAll(hand);
+      wakeAll(hand, "unfreeze");
       if (currencies.length > 0) return { message: `${whose} may spend ${currencies.join(" and ")} again` };
       const frozen = (await store.frozen()).map(({ scope, currency }) => `${ownerOf(scope)} (${currency})`);
       return { message: `${whose} was not frozen${frozen.length === 0 ? "" : `; frozen: ${frozen.join(", ")}`}` };

@@ -3,23 +3,23 @@ import { isOperationName } from "../contract/operations.ts";
 import type { Observation } from "../contract/reading/pins.ts";
 import type { Clock } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
+import { foreignCode } from "../core/error-codes.ts";
 import { Refused } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
 import { knownSentAt, lastWentOnAt } from "../outbox/sent-at.ts";
 import { asOf, type Intent } from "../outbox/intent.ts";
-import { mayHaveHappened } from "../outbox/reconcile.ts";
 import { EVERYONE } from "../limits/admission.ts";
-import { freezeReason, GUARDIAN, scopeOf } from "../limits/spending.ts";
-import { remedyFor, unfreezeCommand } from "../limits/wait-rules.ts";
+import { freezeReason } from "../limits/spending.ts";
+import { endsByTime, isStop, type ReasonRule } from "../limits/wait-rules.ts";
 import type { Store } from "../store/store.ts";
 import type { Member } from "../gateway/member.ts";
 import type { Dependencies } from "../runtime/dependencies.ts";
 import type { ApprovalShown, Explanation, Reason } from "./explanation.ts";
 import { APPROVAL_WANTED, showApproval, showEvent, waitForWord } from "./proposals.ts";
+import { frozenFor, hintFor, remedyOf, type Subject } from "./remedy.ts";
 import { showSpecialist, type ParkedShown, type SourceShown, type WaitShown } from "./status.ts";
 import type { OpenBreaker } from "../gateway/classify-refusal.ts";
 import { storedBreakers, type Breakers } from "../gateway/breakers.ts";
-import type { Frozen } from "../store/controls.ts";
 import type { EventRow } from "../store/history.ts";
 
 export interface Asking {
@@ -53,7 +53,8 @@ async function explainIntent(asking: Asking, row: Intent): Promise<Explanation> 
   const member = parts === undefined ? undefined : await asking.memberOf(intent.specialist);
   const approval = asked === undefined ? undefined : showApproval(intent, asked, clock.now(), parts && { profile: parts.profile, member });
   const reasons = await reasonsOf(asking, intent, member, approval);
-  const hint = (await remedyOf(store, reasons, intent.specialist, intent.id)) ?? hintFor(intent);
+  const hint =
+    (await firstRemedy(asking, reasons, { id: intent.id, handle: intent.specialist, operation: intent.operation })) ?? hintFor(intent);
   return defined({
     id: intent.id,
     about: "intent",
@@ -82,7 +83,7 @@ async function reasonsOf(
       ? []
       : [
           {
-            rule: intent.code ?? intent.state,
+            rule: foreignCode(intent.code ?? intent.state),
             message: intent.message ?? "",
             lane: intent.lane,
             ...(intent.nextAt > clock.now() ? { until: intent.nextAt } : {}),
@@ -109,7 +110,7 @@ async function reasonsOf(
     case "in_doubt":
       return [
         {
-          rule: intent.code ?? "outcome_unknown",
+          rule: intent.code === undefined ? "outcome_unknown" : foreignCode(intent.code),
           message: `${intent.message ?? "no complete answer came back"}; it is looked for on the network, and what else is about the same waits`,
           lane: intent.lane,
           ...sentSince(intent),
@@ -168,47 +169,17 @@ async function goesFirst(store: Store, intent: Intent): Promise<Reason[]> {
   return [{ rule: "order", message, lane, since }];
 }
 
-/** What a person can do about the first rule, where there is something. */
-async function remedyOf(store: Store, [first]: readonly Reason[], handle: string, id: string): Promise<string | undefined> {
-  if (first === undefined) return undefined;
-  if (first.rule === "spend_frozen") {
-    const [mine] = await frozenFor(store, handle);
-    return mine === undefined ? undefined : unfreezeCommand(mine.scope);
-  }
-  const { halts, pauses } = await store.stops();
-  const isEveryones = (first.rule === "halted" ? halts : pauses).some(({ scope }) => scope === EVERYONE);
-  return remedyFor(first.rule, { handle: isEveryones ? undefined : handle, id });
-}
-
-async function frozenFor(store: Store, handle: string): Promise<readonly Frozen[]> {
-  return (await store.frozen()).filter(({ scope }) => scope === GUARDIAN || scope === scopeOf(asHandle(handle)));
-}
-
 async function stopsFor(store: Store, handle: string): Promise<Reason[]> {
   const { halts, pauses } = await store.stops();
   const mine = (scope: string): boolean => scope === EVERYONE || scope === handle;
   return [
-    ...halts.filter(({ scope }) => mine(scope)).map(({ reason, since }) => ({ rule: "halted", message: `halted: ${reason}`, since })),
-    ...pauses.filter(({ scope }) => mine(scope)).map(({ reason, since }) => ({ rule: "paused", message: `paused: ${reason}`, since })),
+    ...halts
+      .filter(({ scope }) => mine(scope))
+      .map(({ reason, since }) => ({ rule: "halted" as const, message: `halted: ${reason}`, since })),
+    ...pauses
+      .filter(({ scope }) => mine(scope))
+      .map(({ reason, since }) => ({ rule: "paused" as const, message: `paused: ${reason}`, since })),
   ];
-}
-
-function hintFor(intent: Intent): string | undefined {
-  const { state, id } = intent;
-  switch (state) {
-    case "proposed":
-      return remedyFor("approval_wanted", { handle: undefined, id });
-    case "parked":
-      return mayHaveHappened(intent)
-        ? `look on the network, then: retinue settle ${id} --happened, --did-not or --give-up`
-        : `retinue retry ${id}, or retinue settle ${id} --give-up`;
-    case "in_doubt":
-      return `the network is read back by itself; if you know better: retinue settle ${id} --happened or --did-not`;
-    case "pending":
-      return `the network waits for its own Guardian: decide there, and where no webhook tells of it: retinue settle ${id} --happened or --give-up`;
-    default:
-      return undefined;
-  }
 }
 
 function explainEvent(event: EventRow): Explanation {
@@ -237,12 +208,19 @@ function explainEvent(event: EventRow): Explanation {
 
 /** What the network made us stop that concerns one specialist (or everyone), as far as one operation where it is named. */
 async function standingFor(asking: Asking, handle: string, operation?: string): Promise<Reason[]> {
-  const stops = (await standingOf(asking)).stops();
-  return reasonsOfStops(
-    stops
-      .filter((stop) => stop.handle === undefined || stop.handle === handle)
-      .filter((stop) => operation === undefined || stop.operation === undefined || stop.operation === operation),
-  );
+  return reasonsOfStops(await breakersFor(asking, handle, operation));
+}
+
+async function firstRemedy(asking: Asking, [first]: readonly Reason[], about: Omit<Subject, "breakers">): Promise<string | undefined> {
+  if (first === undefined) return undefined;
+  return remedyOf(asking.store, first.rule, { ...about, breakers: await breakersFor(asking, about.handle, about.operation) });
+}
+
+async function breakersFor(asking: Asking, handle: string, operation?: string): Promise<readonly OpenBreaker[]> {
+  return (await standingOf(asking))
+    .stops()
+    .filter((stop) => stop.handle === undefined || stop.handle === handle)
+    .filter((stop) => operation === undefined || stop.operation === undefined || stop.operation === operation);
 }
 
 function reasonsOfStops(stops: readonly OpenBreaker[]): Reason[] {
@@ -261,7 +239,7 @@ async function explainOperation(asking: Asking, name: string): Promise<Explanati
   const isKnown = isOperationName(name) || asking.parts?.profile.operations.has(name) === true;
   if (!isKnown && drift.length === 0 && stops.length === 0) return undefined;
   const changes = drift.map(({ severity, kind, path, type, firstSeenMs, count }) => ({
-    rule: `drift_${severity}`,
+    rule: `drift_${severity}` as const,
     message: `${changed(kind, path, type)}, seen ${times(count)}`,
     since: firstSeenMs,
   }));
@@ -280,14 +258,11 @@ async function explainOperation(asking: Asking, name: string): Promise<Explanati
   };
 }
 
-/** Told already, since its stop is; and what only asks again after a while has no time at which it ends. */
-const STOPPED: readonly string[] = ["halted", "paused"];
-const WITHOUT_END: readonly string[] = ["key_unusable", "token_unavailable"];
-
+/** The waits of lanes, without those of a stop, which is a reason by itself. */
 function waitsOf(waits: readonly WaitShown[]): readonly Reason[] {
   return waits
-    .filter(({ rule }) => !STOPPED.includes(rule))
-    .map(({ lane, rule, message, since, until }) => ({ rule, message, lane, since, ...(WITHOUT_END.includes(rule) ? {} : { until }) }));
+    .filter(({ rule }) => !isStop(rule))
+    .map(({ lane, rule, message, since, until }) => ({ rule, message, lane, since, ...(endsByTime(rule) ? { until } : {}) }));
 }
 
 function reasonOfPark({ code, message, since, probeAt }: ParkedShown): Reason {
@@ -298,7 +273,7 @@ function unreadOf(sources: readonly SourceShown[]): readonly Reason[] {
   return sources.flatMap(({ name, readFailure }) =>
     readFailure === undefined
       ? []
-      : [{ rule: "list_unread", message: `${name} cannot be read: ${readFailure.message}`, since: readFailure.since }],
+      : [{ rule: "list_unread" as const, message: `${name} cannot be read: ${readFailure.message}`, since: readFailure.since }],
   );
 }
 
@@ -331,10 +306,10 @@ async function explainSpecialist(asking: Asking, handle: string): Promise<Explan
   const told =
     shown.cooldown === undefined
       ? []
-      : [{ rule: "key_parked", message: `the network asked to wait: ${shown.cooldown.reason}`, until: shown.cooldown.until }];
+      : [{ rule: "key_parked" as const, message: `the network asked to wait: ${shown.cooldown.reason}`, until: shown.cooldown.until }];
   const stops = await standingFor(asking, handle);
   const frozen = (await frozenFor(store, handle)).map(({ scope, currency, reason, since }) => ({
-    rule: "spend_frozen",
+    rule: "spend_frozen" as const,
     message: freezeReason(scope, currency, reason),
     since,
   }));
@@ -349,7 +324,7 @@ async function explainSpecialist(asking: Asking, handle: string): Promise<Explan
     ...unreadOf(shown.sources),
     ...absent,
   ];
-  const hint = await remedyOf(store, reasons, handle, handle);
+  const hint = await firstRemedy(asking, reasons, { id: handle, handle });
   return defined({
     id: handle,
     about: "specialist",

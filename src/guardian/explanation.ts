@@ -1,10 +1,11 @@
 /** An answer to "why": the rules that hold something back, and all that is known of an action. */
 import type { Lane } from "../contract/operations.ts";
 import type { JsonObject } from "../core/json.ts";
+import type { ReasonRule } from "../limits/wait-rules.ts";
 import type { Money } from "../core/units.ts";
 
 export interface Reason {
-  readonly rule: string;
+  readonly rule: ReasonRule;
   readonly message: string;
   /** What the request is for, where the rule is about one. */
   readonly lane?: Lane;

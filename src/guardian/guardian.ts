@@ -7,6 +7,7 @@ import type { JsonObject } from "../core/json.ts";
 import { knownSentAt } from "../outbox/sent-at.ts";
 import { asOf, type Intent, type IntentChange, type IntentState } from "../outbox/intent.ts";
 import { mayHaveHappened } from "../outbox/reconcile.ts";
+import { isBreakerRule } from "../limits/wait-rules.ts";
 import type { Store } from "../store/store.ts";
 import { announceIntent, wordsOf } from "../outbox/announce.ts";
 import { callOperation, type CallResult } from "./call-operation.ts";
@@ -92,8 +93,6 @@ export interface GuardianOptions {
   readonly members?: () => Promise<readonly Member[]>;
 }
 
-/** Rules by which the door makes what the network stopped wait. */
-const STANDING_RULES: readonly string[] = ["drift", "capability"];
 /** States that a person may decide. */
 const DECIDABLE: readonly IntentState[] = ["in_doubt", "parked", "pending"];
 
@@ -195,7 +194,7 @@ async function retryKey(hand: GuardianContext, handle: string): Promise<OrderRes
   if (member?.keyTrouble?.code !== "key_refused") return undefined;
   member.keyTrouble = undefined;
   await hand.store.resume(member.specialist.handle, hand.clock.now());
-  wakeAll(hand, ["key_unusable"]);
+  wakeAll(hand, "retry-key");
   return { message: `the key of ${handle} is tried again` };
 }
 
@@ -209,9 +208,9 @@ async function lift(hand: GuardianContext, name: string, handle: string | undefi
   await store.saveNetworkState(change, now);
   const waiting = await store.intents({ states: ["ready"], limit: MAX_LISTED });
   for (const { seq, code, operation, specialist } of waiting)
-    if (STANDING_RULES.includes(code ?? "") && (operation === name || specialist === name))
+    if (isBreakerRule(code ?? "") && (operation === name || specialist === name))
       await store.moveIntent({ seq, from: ["ready"], change: { state: "ready", nextAt: now }, now });
-  wakeAll(hand, STANDING_RULES);
+  wakeAll(hand, "retry");
   return { message: `${name} is tried again${handle === undefined ? "" : ` for ${handle}`}; what the network then says counts anew` };
 }
 

@@ -14,6 +14,7 @@ import {
   type Shown,
   type ShownPart,
 } from "../limits/approvals.ts";
+import type { WaitRule } from "../limits/wait-rules.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { Intent } from "../outbox/intent.ts";
 import type { OpenApproval } from "../store/controls.ts";
@@ -50,7 +51,7 @@ export function showApproval(intent: Intent, approval: Approval, now: number, pr
   });
 }
 
-export const APPROVAL_WANTED = "approval_wanted";
+export const APPROVAL_WANTED = "approval_wanted" satisfies WaitRule;
 
 /** Why a proposed action waits: a question that nobody answers in time is answered by no. */
 export function waitForWord({ lane, createdAt }: Intent, approval: ApprovalShown | undefined): Reason {
@@ -123,7 +124,7 @@ export interface Words {
 export function words(hand: GuardianContext): Words {
   const { store, clock, parts } = hand;
   const said = (verdict: string, { operation, specialist }: Intent): OrderResult => {
-    wakeAll(hand, [APPROVAL_WANTED]);
+    wakeAll(hand, "approve");
     return { message: `${verdict}: ${operation} of ${specialist}` };
   };
   return {

@@ -3,6 +3,7 @@ import type { Lane } from "../contract/operations.ts";
 import type { Tier } from "../contract/tiers.ts";
 import type { DriftEntry } from "../gateway/drift.ts";
 import type { Clock } from "../core/clock.ts";
+import { foreignCode, type AnyCode } from "../core/error-codes.ts";
 import { defined } from "../core/defined.ts";
 import { asHandle } from "../core/ids.ts";
 import type { Micros } from "../core/units.ts";
@@ -11,6 +12,7 @@ import { reportedReadFailure, type ReadFailure } from "../polling/read-failures.
 import { lastWentOnAt } from "../outbox/sent-at.ts";
 import type { Intent } from "../outbox/intent.ts";
 import type { Stop } from "../limits/admission.ts";
+import type { WaitRule } from "../limits/wait-rules.ts";
 import type { Awaiting } from "../store/controls.ts";
 import type { Store } from "../store/store.ts";
 import type { KeyTrouble, Member } from "../gateway/member.ts";
@@ -40,7 +42,7 @@ export interface MoneyShown {
 
 export interface WaitShown {
   readonly lane: Lane;
-  readonly rule: string;
+  readonly rule: WaitRule;
   readonly message: string;
   readonly since: number;
   readonly until: number;
@@ -57,7 +59,7 @@ export interface SourceShown {
 }
 
 export interface ParkedShown {
-  readonly code: string;
+  readonly code: AnyCode;
   readonly message: string;
   readonly since: number;
   /** When the runtime tries by itself whether that still holds. */
@@ -247,7 +249,9 @@ export async function showSpecialist(store: Store, clock: Clock, handle: string,
     waits: [...(member?.waits ?? [])].map(([lane, wait]) => ({ lane, ...wait })),
     // What runs knows better than the row.
     parked:
-      member === undefined ? row.parked && { code: row.parked.code, message: row.parked.message, since: row.parked.at } : parkedBy(trouble),
+      member === undefined
+        ? row.parked && { code: foreignCode(row.parked.code), message: row.parked.message, since: row.parked.at }
+        : parkedBy(trouble),
     sources: sources.map(({ name, dueAt, cursor }) => ({ name, dueAt, gaps: readGaps(cursor), readFailure: reportedReadFailure(cursor) })),
   };
 }

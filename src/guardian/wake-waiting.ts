@@ -1,5 +1,6 @@
 /** The Guardian's hand at work: what every order needs, and how what waited for a word goes on. */
 import type { Clock } from "../core/clock.ts";
+import { endedByOrder, type EndingOrder } from "../limits/wait-rules.ts";
 import type { Store } from "../store/store.ts";
 import { endWaits, type Member } from "../gateway/member.ts";
 import type { Dependencies } from "../runtime/dependencies.ts";
@@ -18,14 +19,14 @@ export interface OrderResult {
 }
 
 /** What waited for the Guardian goes on at once. */
-export function wakeAll({ running, parts }: GuardianContext, rules: readonly string[] = []): void {
-  for (const member of running()) wake(parts, member, rules);
+export function wakeAll({ running, parts }: GuardianContext, order?: EndingOrder): void {
+  for (const member of running()) wake(parts, member, order);
 }
 
-/** What holds a lane in memory for one of these rules is forgotten, and everything looked at again. */
-function wake(parts: Dependencies | undefined, member: Member, rules: readonly string[]): void {
+/** The order ends the waits of lanes that it is about, and everything is looked at again. */
+function wake(parts: Dependencies | undefined, member: Member, order: EndingOrder | undefined): void {
   if (parts === undefined) return;
   member.ordersSeen++;
-  endWaits(member, ({ rule }) => rules.includes(rule));
+  if (order !== undefined) endWaits(member, ({ rule }) => endedByOrder(rule, order));
   for (const part of ["events", "intents", "doubts", "sources", "watches"] as const) parts.wake(member, part);
 }

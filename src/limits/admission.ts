@@ -6,6 +6,7 @@ import type { Handle, IntentId, KeyId } from "../core/ids.ts";
 import type { Micros, Money } from "../core/units.ts";
 import type { Approval } from "./approvals.ts";
 import type { Account, Cap, Price, Scope, SpendWindow } from "./spending.ts";
+import type { WaitRule } from "./wait-rules.ts";
 import type { WindowName } from "./window-cells.ts";
 import type { QuotaState } from "./quota.ts";
 
@@ -79,25 +80,6 @@ export interface AdmissionView {
   /** What the intent already holds from an earlier attempt: held once per intent, kept across its attempts. */
   readonly held?: Money | undefined;
 }
-
-/** Rules that make a request wait. */
-export type WaitRule =
-  | "halted"
-  | "paused"
-  | "conflict"
-  | "approval_wanted"
-  | "key_unusable"
-  | "key_parked"
-  | "quota_window"
-  | "quota_lane"
-  | "obligations_full"
-  | "network_limit"
-  | "spend_cap"
-  | "spend_frozen"
-  /** The network's answers changed their shape, or cannot be read. */
-  | "drift"
-  /** The network lacks the operation, or does not let this specialist do it now. */
-  | "capability";
 
 export type Verdict =
   | {

@@ -3,9 +3,10 @@ import type { AnyCode } from "../core/error-codes.ts";
 import type { Lane } from "../contract/operations.ts";
 import { showDuration } from "../core/units.ts";
 import { approved } from "./approvals.ts";
-import type { AdmissionView, Verdict, WaitRule } from "./admission.ts";
-import { takeable } from "./quota.ts";
+import type { AdmissionView, Verdict } from "./admission.ts";
+import { takeable, type Takeable } from "./quota.ts";
 import { holdable, ownerOf } from "./spending.ts";
+import type { WaitRule } from "./wait-rules.ts";
 
 type Wait = Extract<Verdict, { readonly kind: "wait" }>;
 
@@ -100,7 +101,9 @@ function wait(
   return { kind: "wait", rule, message, lane: view.request.lane, window: when.window, since: when.since, until: when.until };
 }
 
-function quotaMessage(rule: string, window: string, lane: Lane, view: AdmissionView): string {
+type NotTakeable = Extract<Takeable, { readonly ok: false }>;
+
+function quotaMessage(rule: NotTakeable["rule"], window: NotTakeable["window"], lane: Lane, view: AdmissionView): string {
   if (rule === "key_parked") return `the network asked us to wait (${view.quota.parkReason})`;
   if (rule === "obligations_full") return `${view.obligations} jobs are owed already; the calls to deliver one more cannot be set aside`;
   const { limit } = view.quota.shares[window === "hour" ? "hour" : "day"];

@@ -1,40 +1,151 @@
-/** What a person can do about a rule that makes something wait: the last line of `retinue why`. */
+/** Every rule that makes an action wait, stated once: how much it holds back, what ends it, and what a person can do. */
+import type { AnyCode, ErrorCode } from "../core/error-codes.ts";
+import type { Severity } from "../contract/reading/pins.ts";
 import { GUARDIAN, ownerOf, type Scope } from "./spending.ts";
 
+/** An action (or specialist) that waits, as far as a remedy names it. */
 export interface Held {
   /** Undefined where a stop is everyone's. */
   readonly handle: string | undefined;
   readonly id: string;
+  /** The operation or specialist by whose name `retinue retry` ends it. */
+  readonly name: string;
+}
+
+/** The Guardian's orders that end a wait at once. */
+export type EndingOrder = "lift" | "resume" | "approve" | "retry" | "retry-key" | "unfreeze";
+
+type Remedy = (held: Held) => string;
+
+type WaitFacts = {
+  /** `lane`: nothing else of the lane could leave either. `intent`: the lane goes on with other actions. */
+  readonly blocks: "intent" | "lane";
+  /** The order that ends it, beside what `endedBy` says. */
+  readonly order?: EndingOrder;
+  /** Absent where there is nothing to do but wait. */
+  readonly remedy?: Remedy;
+} & (
+  | {
+      /** `time`: at the wait's `until`. `event`: by what becomes of something else; its `until` is when it is asked again. */
+      readonly endedBy: "time" | "event";
+    }
+  | {
+      /** By a person alone, who has to be given the remedy; its `until` is when it is asked again. */
+      readonly endedBy: "person";
+      readonly remedy: Remedy;
+    }
+);
+
+const whose = ({ handle }: Held): string => (handle === undefined ? "" : ` ${handle}`);
+
+export const WAIT_RULES = {
+  halted: { blocks: "lane", endedBy: "person", order: "lift", remedy: (held) => `retinue halt${whose(held)} --lift` },
+  paused: { blocks: "lane", endedBy: "person", order: "resume", remedy: (held) => `retinue resume${whose(held)}` },
+  approval_wanted: {
+    blocks: "intent",
+    endedBy: "person",
+    order: "approve",
+    remedy: ({ id }) => `retinue approve ${id}, or retinue reject ${id}`,
+  },
+  /** Another action on the same target is sent or in doubt. */
+  conflict: { blocks: "intent", endedBy: "event" },
+  /** What it is about is created by an action that has not happened yet. */
+  depends_on: { blocks: "intent", endedBy: "event" },
+  /** An earlier action of the same handling goes first. */
+  order: { blocks: "intent", endedBy: "event" },
+  key_unusable: {
+    blocks: "lane",
+    endedBy: "person",
+    order: "retry-key",
+    remedy: () => "put a working key into the environment or its file: it is read anew by itself",
+  },
+  /** The network gave no token for the key. */
+  token_unavailable: { blocks: "lane", endedBy: "event" },
+  /** The network answered 429. */
+  key_parked: { blocks: "lane", endedBy: "time" },
+  quota_window: { blocks: "lane", endedBy: "time" },
+  quota_lane: { blocks: "lane", endedBy: "time" },
+  obligations_full: { blocks: "intent", endedBy: "event", remedy: () => "wait until a job is delivered or given up" },
+  /** A limit that the network has beside the tiers. */
+  network_limit: { blocks: "intent", endedBy: "time", remedy: () => "wait, or mend the limit in the profile" },
+  spend_cap: { blocks: "intent", endedBy: "time", remedy: () => "wait, or raise the cap under spend" },
+  spend_frozen: {
+    blocks: "intent",
+    endedBy: "person",
+    order: "unfreeze",
+    remedy: (held) => `retinue unfreeze${whose(held)} --reason '<what you found>'`,
+  },
+  /** The network's answers changed their shape, or cannot be read. */
+  drift: {
+    blocks: "intent",
+    endedBy: "person",
+    order: "retry",
+    remedy: ({ name }) => `retinue doctor --diff says what changed; once it is mended: retinue retry ${name}`,
+  },
+  /** The network lacks the operation, or does not let this specialist do it now. A probe tries whether it does again. */
+  capability: {
+    blocks: "intent",
+    endedBy: "time",
+    order: "retry",
+    remedy: ({ name }) => `once the network lets it through again: retinue retry ${name}`,
+  },
+  /** No process works on the store. */
+  not_running: { blocks: "lane", endedBy: "person", remedy: () => "retinue run" },
+  /** The running process has no definition of the specialist. */
+  not_defined: {
+    blocks: "lane",
+    endedBy: "person",
+    remedy: () => "put its definition back under that handle until its work is done, or do it by hand on the network",
+  },
+} as const satisfies { readonly [Rule in ErrorCode]?: WaitFacts };
+
+export type WaitRule = keyof typeof WAIT_RULES;
+
+const FACTS: { readonly [Rule in WaitRule]: WaitFacts } = WAIT_RULES;
+
+type RuleWith<Facts> = { [Rule in WaitRule]: (typeof WAIT_RULES)[Rule] extends Facts ? Rule : never }[WaitRule];
+/** Rules by which the gateway holds back what the network refuses or no longer answers readably. */
+export type BreakerRule = RuleWith<{ readonly order: "retry" }>;
+/** Rules that end once there is money. */
+export type SpendRule = Extract<WaitRule, `spend_${string}`>;
+
+/** Whatever `retinue why` gives as the reason: a rule that makes it wait, how far it is, or how it ended. */
+export type ReasonRule = WaitRule | "next" | "sending" | `drift_${Severity}` | AnyCode;
+
+export function isWaitRule(text: string): text is WaitRule {
+  return Object.hasOwn(WAIT_RULES, text);
+}
+
+export function isBreakerRule(text: string): text is BreakerRule {
+  return isWaitRule(text) && endedByOrder(text, "retry");
+}
+
+/** Whether an order of the Guardian ends a wait. */
+export function endedByOrder(rule: WaitRule, order: EndingOrder): boolean {
+  return FACTS[rule].order === order;
+}
+
+/** Whether a person stopped it: a stop is listed by itself, beside what waits for it. A status may come from another version. */
+export function isStop(rule: string): boolean {
+  return isWaitRule(rule) && (endedByOrder(rule, "lift") || endedByOrder(rule, "resume"));
+}
+
+/** Whether other actions of the lane may leave meanwhile. */
+export function blocksLane(rule: WaitRule): boolean {
+  return FACTS[rule].blocks === "lane";
+}
+
+/** Whether the wait's `until` is its end. Else it is when the rule is asked again. */
+export function endsByTime(rule: WaitRule): boolean {
+  return FACTS[rule].endedBy === "time";
 }
 
 /** What ends a wait that no time ends, or ends it sooner; undefined where there is nothing to do but wait. */
-export function remedyFor(rule: string, { handle, id }: Held): string | undefined {
-  const whose = handle === undefined ? "" : ` ${handle}`;
-  switch (rule) {
-    case "halted":
-      return `retinue halt${whose} --lift`;
-    case "paused":
-      return `retinue resume${whose}`;
-    case "approval_wanted":
-      return `retinue approve ${id}, or retinue reject ${id}`;
-    case "key_unusable":
-      return "put a working key into the environment or its file: it is read anew by itself";
-    case "spend_cap":
-      return "wait, or raise the cap under spend";
-    case "obligations_full":
-      return "wait until a job is delivered or given up";
-    case "drift":
-      return "retinue doctor --diff says what changed";
-    case "not_running":
-      return "retinue run";
-    case "not_defined":
-      return "put its definition back under that handle until its work is done, or do it by hand on the network";
-    default:
-      return undefined;
-  }
+export function remedyFor(rule: WaitRule, held: Held): string | undefined {
+  return FACTS[rule].remedy?.(held);
 }
 
 /** The Guardian's word that an account may spend again. */
 export function unfreezeCommand(scope: Scope): string {
-  return `retinue unfreeze ${scope === GUARDIAN ? "" : `${ownerOf(scope)} `}--reason '<what you found>'`;
+  return WAIT_RULES.spend_frozen.remedy({ handle: scope === GUARDIAN ? undefined : ownerOf(scope), id: "", name: "" });
 }

@@ -6,6 +6,7 @@ import { MINUTE, SECOND } from "../core/units.ts";
 import { DRY_RUN, expiry, type Intent } from "./intent.ts";
 import { announceIntent } from "./announce.ts";
 import { follow } from "./follow-up.ts";
+import { blocksLane, type WaitRule } from "../limits/wait-rules.ts";
 import { isStoreLost } from "../store/store-lost.ts";
 import { endWaits, freeLanes, removeInFlight, addInFlight, type LaneWait, type Member } from "../gateway/member.ts";
 import type { OutboxDependencies } from "./outbox-dependencies.ts";
@@ -72,17 +73,6 @@ function listens({ specialist }: Member): boolean {
   return RECEIPT_KINDS.some((kind) => handlerOf(specialist, kind) !== undefined);
 }
 
-/** A wait that concerns one intent alone must not hold its lane. */
-const ALONE: readonly string[] = [
-  "conflict",
-  "approval_wanted",
-  "spend_cap",
-  "spend_frozen",
-  "obligations_full",
-  "network_limit",
-  "drift",
-  "capability",
-];
 /** What waits for another intent's outcome asks again this soon, and ever more rarely: most are known in seconds, some in days. */
 const CONFLICT_LOOK_MS = 5 * SECOND;
 const LONGEST_OPEN_LOOK_MS = 10 * MINUTE;
@@ -91,10 +81,10 @@ async function hold(
   parts: OutboxDependencies,
   member: Member,
   intent: Intent,
-  wait: { readonly until: number; readonly open?: boolean; readonly rule: string; readonly message: string },
+  wait: { readonly until: number; readonly open?: boolean; readonly rule: WaitRule; readonly message: string },
 ): Promise<void> {
   const now = parts.clock.now();
-  if (!ALONE.includes(wait.rule)) {
+  if (blocksLane(wait.rule)) {
     const waits = (member.waits ??= new Map<Lane, LaneWait>());
     const known = waits.get(intent.lane);
     waits.set(intent.lane, { until: wait.until, since: known?.since ?? now, rule: wait.rule, message: wait.message });

@@ -65,8 +65,8 @@ describe("the live picture", () => {
   });
 
   test.each(SIZES)("is not steered by what others wrote, in $columns columns and $rows rows", (size) => {
-    const parked = { code: "x", message: "x", since: NOW };
-    const waits = [{ lane: "act", rule: "x", message: "x", since: NOW, until: NOW + MINUTE }] as const;
+    const parked = { code: "x:x", message: "x", since: NOW } as const;
+    const waits = [{ lane: "act", rule: "quota_lane", message: "x", since: NOW, until: NOW + MINUTE }] as const;
     const toldToWait = { until: NOW + MINUTE, reason: "x" };
     const specialists = [shown, { ...shown, parked }, { ...shown, waits }, { ...shown, toldToWait }];
     const shows: Picture = {
@@ -108,7 +108,7 @@ describe("the live picture", () => {
   });
 
   test.each([60, 80, 110, 130, 200])("has room for the reason in %i columns", (columns) => {
-    const parked = { code: "key_refused", message: "the network refuses the key", since: NOW };
+    const parked = { code: "key_refused", message: "the network refuses the key", since: NOW } as const;
     const lines = drawnFrame({ ...picture, specialists: [{ ...shown, parked }] }, { columns, rows: 30 });
     expect(lines.find((line) => line.startsWith("data-worker"))).toMatch(/the network refuses the/);
   });

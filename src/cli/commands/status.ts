@@ -2,7 +2,7 @@
 import { MICROS_PER_UNIT, showDuration } from "../../core/units.ts";
 import { EVERYONE } from "../../limits/admission.ts";
 import { freezeReason } from "../../limits/spending.ts";
-import { unfreezeCommand } from "../../limits/wait-rules.ts";
+import { isStop, unfreezeCommand } from "../../limits/wait-rules.ts";
 import { wordsOf } from "../../outbox/announce.ts";
 import type { Snapshot, SpecialistShown, WaitingForPerson } from "../../guardian/status.ts";
 import type { SpecialistWebhooks, WebhooksShown } from "../../webhooks/webhooks.ts";
@@ -73,7 +73,7 @@ function show(snapshot: Snapshot, out: Output): void {
       out.line(paint.yellow(`${handle}: the network asked to wait until ${moment(cooldown.until, at)} (${cooldown.reason})`));
     }
     // Halts and pauses are told above, and their lanes only ask again at a time.
-    for (const { lane, message, until } of waits.filter(({ rule }) => rule !== "halted" && rule !== "paused")) {
+    for (const { lane, message, until } of waits.filter(({ rule }) => !isStop(rule))) {
       out.line();
       out.line(paint.yellow(`${handle} waits to ${LANE[lane]} until ${moment(until, at)}: ${message}`));
     }

@@ -5,6 +5,7 @@ import { Fatal } from "../../core/errors.ts";
 import { asHandle, asIntentId } from "../../core/ids.ts";
 import { expiry, UNDATED, type Intent, type IntentState } from "../../outbox/intent.ts";
 import type { Capture } from "../../limits/spending.ts";
+import type { SpendRule } from "../../limits/wait-rules.ts";
 import type { Commits } from "./commits.ts";
 import type { InsertEvent } from "./inbox.ts";
 import type { SpendingTable } from "./spending.ts";
@@ -53,12 +54,12 @@ const SETTLED: readonly IntentState[] = ["confirmed", "refused", "cancelled", "p
 /** Changes an intent's row and what hangs on it, inside a transaction the caller owns. Answers whether it was in one of `from`. */
 export type ApplyChange = (move: IntentMove & { readonly paid?: Paid }) => boolean;
 
-/** Has what waits for money under `code` look again, inside a transaction the caller owns. */
-export type Payable = (code: "spend_cap" | "spend_frozen", now: number) => void;
+/** Has what waits for money under `rule` ask again, inside a transaction the caller owns. */
+export type Payable = (rule: SpendRule, now: number) => void;
 
 export function createPayable(db: DatabaseSync): Payable {
   const look = db.prepare("UPDATE intent SET next_at = min(next_at, ?) WHERE state = 'ready' AND code = ?");
-  return (code, now) => void look.run(now, code);
+  return (rule, now) => void look.run(now, rule);
 }
 
 export interface ChangeTables {

@@ -207,8 +207,12 @@ describe("what needs a person says what to do", () => {
       },
     );
     const stopped = { rule: "capability", message: "the network has stopped the account of scout", since: A_TIME };
-    expect((await whyLast(lab)).reasons).toMatchObject([{ ...stopped, lane: "act" }]);
-    expect(await lab.why("scout")).toMatchObject({ state: "waiting", reasons: [{ ...stopped, rule: "account_stopped" }] });
+    const hint = "once the network lets it through again: retinue retry scout";
+    expect(await whyLast(lab)).toMatchObject({ reasons: [{ ...stopped, lane: "act" }], hint });
+    expect(await lab.why("scout")).toMatchObject({ state: "waiting", reasons: [{ ...stopped, rule: "account_stopped" }], hint });
+    expect(await lab.clock.run(lab.guardian.retry({ id: "scout" }))).toMatchObject({
+      message: expect.stringMatching(/^scout is tried again/),
+    });
   });
 
   test("answers that came to be of another shape", async () => {

@@ -77,9 +77,10 @@ describe("what waits", () => {
   test("for a limit of the network's own names it", async () => {
     const limits = [{ name: "posts", operations: ["posts.create"], max: 1, per: "30m" }];
     const lab = await whyLab(many(2), { may: ["posts.create"] }, { profile: { limits } });
-    expect(await reasonsOf(lab)).toEqual([
-      { rule: "network_limit", message: "the network allows 1 of posts in 30m", lane: "act", since: A_TIME, until: A_TIME },
-    ]);
+    expect(await lab.why(await reply(lab, -1))).toMatchObject({
+      reasons: [{ rule: "network_limit", message: "the network allows 1 of posts in 30m", lane: "act", since: A_TIME, until: A_TIME }],
+      hint: "wait, or mend the limit in the profile",
+    });
   });
 
   test.each([
