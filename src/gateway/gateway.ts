@@ -15,12 +15,21 @@ import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 import { payloadHash } from "../limits/approvals.ts";
 import { decide } from "../limits/decide.ts";
 import type { Pacer } from "../limits/pacing.ts";
-import type { AdmissionRequest, AttemptEnd, Verdict } from "../limits/admission.ts";
+import type { AdmissionRequest, Verdict } from "../limits/admission.ts";
 import type { Cap } from "../limits/spending.ts";
 import type { LedgerTime } from "../limits/ledger-clock.ts";
 import type { WaitRule } from "../limits/wait-rules.ts";
-import { DRY_RUN, DRY_RUN_MESSAGE, type Attempt, type Conclusion, type Intent, type IntentChange } from "../outbox/intent.ts";
+import {
+  DRY_RUN,
+  DRY_RUN_MESSAGE,
+  type Attempt,
+  type Conclusion,
+  type Intent,
+  type IntentChange,
+  type TargetOf,
+} from "../outbox/intent.ts";
 import type { Store } from "../store/store.ts";
+import { endOf } from "./attempt-end.ts";
 import { createCredentials, type Credentials } from "./credentials.ts";
 import { KEY_CHECK_MS, type KeyWatch } from "./keys.ts";
 import type { Member } from "./member.ts";
@@ -49,7 +58,7 @@ export interface GatewayOptions {
   /** `refuse` for a dry run: no write leaves, and nothing is charged or held for one. */
   readonly writes: "send" | "refuse";
   /** What follows from an intent's outcome, stored in the transaction that records it. */
-  readonly conclude: (member: Member, intent: Intent, outcome: Outcome) => Conclusion;
+  readonly conclude: (member: Member, intent: Intent, outcome: Outcome) => Conclusion<TargetOf<"answer">>;
   /** Announces the state of an intent after an attempt. */
   readonly announce: (member: Member, intent: Intent, change: IntentChange) => void;
 }
@@ -376,23 +385,4 @@ function refusedCall(client: Client, call: Call): GatewayAnswer | undefined {
     if (error instanceof Refused) return { kind: "refused", code: error.code, message: error.message };
     throw error;
   }
-}
-
-function endOf(attempt: Attempt, outcome: Outcome): AttemptEnd {
-  return {
-    key: attempt.keyId,
-    attempt: attempt.seq,
-    lane: attempt.lane,
-    cost: attempt.cost,
-    admittedAt: attempt.startedAt,
-    deadlineAt: attempt.deadlineAt,
-    ending: endingOf(outcome),
-    ...(outcome.class === "limited" && outcome.retryAfterMs !== undefined ? { retryAfterMs: outcome.retryAfterMs } : {}),
-    ...("limits" in outcome && outcome.limits !== undefined ? { hints: outcome.limits } : {}),
-  };
-}
-
-function endingOf(outcome: Outcome): AttemptEnd["ending"] {
-  if (outcome.class === "never-left" || outcome.class === "limited") return outcome.class;
-  return outcome.class === "unknown" ? "lost" : "answered";
 }

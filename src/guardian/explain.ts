@@ -7,10 +7,10 @@ import { foreignCode } from "../core/error-codes.ts";
 import { Refused } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
 import { knownSentAt, lastWentOnAt } from "../outbox/sent-at.ts";
-import { asOf, type Intent } from "../outbox/intent.ts";
+import { asOf, GOES_FIRST, type Intent } from "../outbox/intent.ts";
 import { EVERYONE } from "../limits/admission.ts";
 import { freezeReason } from "../limits/spending.ts";
-import { endsByTime, isStop, type ReasonRule } from "../limits/wait-rules.ts";
+import { endsByTime, isStop } from "../limits/wait-rules.ts";
 import type { Store } from "../store/store.ts";
 import type { Member } from "../gateway/member.ts";
 import type { Dependencies } from "../runtime/dependencies.ts";
@@ -162,7 +162,7 @@ async function goesFirst(store: Store, intent: Intent): Promise<Reason[]> {
     const state = about === undefined ? "" : `, which is ${about.state}`;
     return [{ rule: "depends_on", message: `it is about what ${targetIntent} creates${state}`, lane, since }];
   }
-  const open = await store.intents({ specialist, states: ["ready", "sending"], limit: MAX_LOOKED_AT });
+  const open = await store.intents({ specialist, states: GOES_FIRST, limit: MAX_LOOKED_AT });
   const before = open.findLast((other) => other.eventSeq === eventSeq && other.seq < seq);
   if (before === undefined) return [];
   const message = `${before.id} (${before.operation}) was decided before it in the same handling and goes first; it is ${before.state}`;

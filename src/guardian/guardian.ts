@@ -5,7 +5,7 @@ import { Misconfigured, Refused } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
 import { knownSentAt } from "../outbox/sent-at.ts";
-import { asOf, type Intent, type IntentChange, type IntentState } from "../outbox/intent.ts";
+import { asOf, isDecidable, type Intent, type IntentChange, type IntentState, type TargetOf } from "../outbox/intent.ts";
 import { mayHaveHappened } from "../outbox/reconcile.ts";
 import { isBreakerRule } from "../limits/wait-rules.ts";
 import type { Store } from "../store/store.ts";
@@ -93,9 +93,6 @@ export interface GuardianOptions {
   readonly members?: () => Promise<readonly Member[]>;
 }
 
-/** States that a person may decide. */
-const DECIDABLE: readonly IntentState[] = ["in_doubt", "parked", "pending"];
-
 export function createGuardian(options: GuardianOptions): Guardian {
   const { store, clock, live, members } = options;
   const hand: GuardianContext = {
@@ -142,7 +139,7 @@ function decisions(hand: GuardianContext): Pick<Guardian, "retry" | "settle"> {
         throw new Refused("may_have_happened", `${id} may have happened already, and must not happen twice`, {
           hint: `look on the network, then: retinue settle ${id} --happened, or --did-not`,
         });
-      await moved(hand, intent, { state: "ready", nextAt: clock.now() });
+      await moved(hand, intent, "retry", { state: "ready", nextAt: clock.now() });
       wakeAll(hand);
       return { message: `${intent.operation} of ${intent.specialist} is tried again` };
     },
@@ -152,10 +149,10 @@ function decisions(hand: GuardianContext): Pick<Guardian, "retry" | "settle"> {
         throw new Refused("nothing_found", `there is nothing called "${id}"`, {
           hint: "retinue log and retinue status show what there is",
         });
-      if (!DECIDABLE.includes(intent.state)) throw new Refused("not_in_doubt", `${id} is ${intent.state}: there is nothing to decide`);
+      if (!isDecidable(intent.state)) throw new Refused("not_in_doubt", `${id} is ${intent.state}: there is nothing to decide`);
       const change = settled(verdict, created, clock.now());
       const member = await hand.memberOf(intent.specialist);
-      await moved(hand, intent, change, member);
+      await moved(hand, intent, "settle", change, member);
       if (member !== undefined && parts !== undefined) announceIntent(parts.announcer, member, intent, change, clock.now());
       wakeAll(hand);
       return { message: `${intent.operation} of ${intent.specialist} is ${change.state === "ready" ? "tried again" : change.state}` };
@@ -163,7 +160,7 @@ function decisions(hand: GuardianContext): Pick<Guardian, "retry" | "settle"> {
   };
 }
 
-function settled(verdict: Verdict, created: string | undefined, now: number): IntentChange {
+function settled(verdict: Verdict, created: string | undefined, now: number): IntentChange<TargetOf<"settle">> {
   switch (verdict) {
     case "happened":
       return defined({ state: "confirmed", code: "settled", message: "the Guardian says it happened", createdRef: created });
@@ -175,12 +172,18 @@ function settled(verdict: Verdict, created: string | undefined, now: number): In
 }
 
 /** Moves an intent a person decided on, with all that follows for its author. */
-async function moved({ store, clock }: GuardianContext, intent: Intent, change: IntentChange, member?: Member): Promise<void> {
+async function moved<By extends "retry" | "settle">(
+  { store, clock }: GuardianContext,
+  intent: Intent,
+  by: By,
+  change: IntentChange<TargetOf<By>>,
+  member?: Member,
+): Promise<void> {
   const now = clock.now();
   const follows = member === undefined ? undefined : follow(member, intent, change, now);
   const done = await store.moveIntent({
     seq: intent.seq,
-    from: [intent.state],
+    by,
     change,
     now,
     ...(follows === undefined ? {} : { events: follows.events, watches: follows.watches }),
@@ -209,7 +212,7 @@ async function lift(hand: GuardianContext, name: string, handle: string | undefi
   const waiting = await store.intents({ states: ["ready"], limit: MAX_LISTED });
   for (const { seq, code, operation, specialist } of waiting)
     if (isBreakerRule(code ?? "") && (operation === name || specialist === name))
-      await store.moveIntent({ seq, from: ["ready"], change: { state: "ready", nextAt: now }, now });
+      await store.moveIntent({ seq, by: "outbox", change: { state: "ready", nextAt: now }, now });
   wakeAll(hand, "retry");
   return { message: `${name} is tried again${handle === undefined ? "" : ` for ${handle}`}; what the network then says counts anew` };
 }

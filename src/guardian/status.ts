@@ -10,7 +10,7 @@ import type { Micros } from "../core/units.ts";
 import { readGaps, type Gap } from "../polling/gaps.ts";
 import { reportedReadFailure, type ReadFailure } from "../polling/read-failures.ts";
 import { lastWentOnAt } from "../outbox/sent-at.ts";
-import type { Intent } from "../outbox/intent.ts";
+import { OPEN, type Intent, type IntentState } from "../outbox/intent.ts";
 import type { Stop } from "../limits/admission.ts";
 import type { WaitRule } from "../limits/wait-rules.ts";
 import type { Awaiting } from "../store/controls.ts";
@@ -76,7 +76,7 @@ export interface SpecialistShown {
   /** Confirmed actions by operation. */
   readonly actions: { readonly [operation: string]: number };
   /** Intents by state, those not settled yet. */
-  readonly open: { readonly [state: string]: number };
+  readonly open: { readonly [State in IntentState]?: number };
   /** Actions that wait for the Guardian's word, and until when the first of them can be answered. */
   readonly awaiting?: Awaiting;
   readonly quota: { readonly hour: UseOfLimit; readonly day: UseOfLimit } | undefined;
@@ -210,9 +210,6 @@ function waiting(intent: Intent): WaitingForPerson {
   });
 }
 
-const OPEN: readonly string[] = ["proposed", "ready", "sending", "in_doubt", "pending", "parked"];
-const PROPOSED = "proposed";
-const SETTLED_STATE = "confirmed";
 /** Looking must not move the ledger's time: a wall clock set forward would free what still counts. */
 const AS_LAST_SEEN = 0;
 
@@ -235,11 +232,11 @@ export async function showSpecialist(store: Store, clock: Clock, handle: string,
     tier: member?.specialist.tier,
     accountId: member?.accountId ?? row.accountId,
     retired: member?.retired ?? false,
-    actions: sum(counts.filter(({ state }) => state === SETTLED_STATE).map(({ operation, count }) => [operation, count])),
+    actions: sum(counts.filter(({ state }) => state === "confirmed").map(({ operation, count }) => [operation, count])),
     open: {
-      ...sum(counts.filter(({ state }) => OPEN.includes(state) && state !== PROPOSED).map(({ state, count }) => [state, count])),
+      ...sum(counts.filter(({ state }) => OPEN.includes(state) && state !== "proposed").map(({ state, count }) => [state, count])),
       // A row of which the time is over may say so still.
-      ...(awaiting === undefined ? {} : { [PROPOSED]: awaiting.count }),
+      ...(awaiting === undefined ? {} : { proposed: awaiting.count }),
     },
     ...(awaiting === undefined ? {} : { awaiting }),
     quota: use === undefined ? undefined : { hour: pick(use.hour), day: pick(use.day) },

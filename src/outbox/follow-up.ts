@@ -5,7 +5,7 @@ import type { Profile } from "../contract/profile/profile.ts";
 import type { Receipt } from "../contract/event-kinds.ts";
 import { SECOND } from "../core/units.ts";
 import { conclude, type DoubtTiming } from "./transitions.ts";
-import type { Conclusion, Intent, IntentChange } from "./intent.ts";
+import { STATES, type Conclusion, type Intent, type IntentChange, type IntentState, type TargetOf } from "./intent.ts";
 import { receiptEvent } from "./receipts.ts";
 import type { Member } from "../gateway/member.ts";
 /** The first look after a lost answer; most lost answers can be found at once. */
@@ -15,21 +15,24 @@ export function doubtTiming(profile: Profile): DoubtTiming {
   return { quietMs: profile.quietMs, firstCheckMs: Math.min(FIRST_CHECK_MS, profile.quietMs) };
 }
 
-export function concludeOutcome(member: Member, intent: Intent, outcome: Outcome, profile: Profile, now: number): Conclusion {
+export function concludeOutcome(
+  member: Member,
+  intent: Intent,
+  outcome: Outcome,
+  profile: Profile,
+  now: number,
+): Conclusion<TargetOf<"answer">> {
   return follow(member, intent, conclude(intent, outcome, doubtTiming(profile), now), now);
 }
 
-const RECEIPTS: { readonly [state: string]: string | undefined } = {
-  confirmed: "intent.confirmed",
-  refused: "intent.refused",
-  cancelled: "intent.refused",
-  pending: "intent.pending",
-  parked: "intent.parked",
-};
-
 /** The same whether an answer, a read-back or a person decided. */
-export function follow(member: Member, intent: Intent, change: IntentChange, now: number): Conclusion {
-  const kind = RECEIPTS[change.state];
+export function follow<State extends IntentState>(
+  member: Member,
+  intent: Intent,
+  change: IntentChange<State>,
+  now: number,
+): Conclusion<State> {
+  const kind = STATES[change.state].receipt;
   const event = kind === undefined ? undefined : receiptEvent(member.specialist, kind, receiptOf(intent, change), intent.hops);
   return {
     change,

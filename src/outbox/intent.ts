@@ -1,22 +1,143 @@
-/** What the outbox needs of a store: intents not yet settled, and the attempts made for them. */
+/** An action from decision to end: its states, the moves between them, and who makes which. */
 import type { AnyCode } from "../core/error-codes.ts";
+import type { EventKind } from "../contract/event-kinds.ts";
 import type { Effect, Lane } from "../contract/operations.ts";
 import type { NewEvent, WatchWrite } from "../contract/event.ts";
 import type { Handle, IntentId, KeyId } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 
-export const INTENT_STATES = [
-  "proposed",
-  "ready",
-  "sending",
-  "in_doubt",
-  "confirmed",
-  "refused",
-  "pending",
-  "cancelled",
-  "parked",
-] as const;
-export type IntentState = (typeof INTENT_STATES)[number];
+interface StateFacts {
+  /**
+   * `unsent`: no request of it may take effect any more or yet. `under-way`: one may. `undecided`: a person has to say.
+   * `done` and `dropped`: it is over, and never moves again.
+   */
+  readonly phase: "unsent" | "under-way" | "undecided" | "done" | "dropped";
+  /** Its `nextAt` says when the runtime goes on with it. */
+  readonly timed: boolean;
+  /** Later actions of the same handling wait for it. */
+  readonly goesFirst: boolean;
+  /** Its `settledAt` says since when. */
+  readonly settled: boolean;
+  /** Whether its effect can be seen on the network: `maybe` where an earlier request may have taken effect. */
+  readonly visible: "yes" | "maybe" | "no";
+  /** The event by which its author hears of it. */
+  readonly receipt: Extract<EventKind, `intent.${string}`> | undefined;
+}
+
+const NOTHING_YET = { timed: false, goesFirst: false, settled: false, visible: "no", receipt: undefined } as const;
+
+export const STATES = {
+  /** Waits for the Guardian's approval. */
+  proposed: { ...NOTHING_YET, phase: "unsent" },
+  /** Goes out as soon as the limits let it. */
+  ready: { ...NOTHING_YET, phase: "unsent", timed: true, goesFirst: true },
+  /** A request was admitted, and its answer is awaited. */
+  sending: { ...NOTHING_YET, phase: "under-way", goesFirst: true },
+  /** A request may have taken effect: the network is read back. */
+  in_doubt: { ...NOTHING_YET, phase: "under-way", timed: true },
+  confirmed: { ...NOTHING_YET, phase: "done", settled: true, visible: "yes", receipt: "intent.confirmed" },
+  refused: { ...NOTHING_YET, phase: "dropped", settled: true, receipt: "intent.refused" },
+  /** The network waits for its own Guardian. */
+  pending: { ...NOTHING_YET, phase: "undecided", visible: "yes", receipt: "intent.pending" },
+  cancelled: { ...NOTHING_YET, phase: "dropped", settled: true, visible: "maybe", receipt: "intent.refused" },
+  /** Nothing shows what became of it: a person has to say. */
+  parked: { ...NOTHING_YET, phase: "undecided", settled: true, visible: "maybe", receipt: "intent.parked" },
+} as const satisfies { readonly [state: string]: StateFacts };
+
+export type IntentState = keyof typeof STATES;
+
+export const INTENT_STATES: readonly IntentState[] = Object.keys(STATES).filter(isIntentState);
+
+export function isIntentState(text: string): text is IntentState {
+  return Object.hasOwn(STATES, text);
+}
+
+const statesWhere = (holds: (facts: StateFacts) => boolean): readonly IntentState[] =>
+  INTENT_STATES.filter((state) => holds(STATES[state]));
+
+export const UNSENT = statesWhere(({ phase }) => phase === "unsent");
+/** Another action on the same target must not be sent meanwhile. */
+export const UNDER_WAY = statesWhere(({ phase }) => phase === "under-way");
+export const FINAL = statesWhere(({ phase }) => phase === "done" || phase === "dropped");
+/** Nothing came of it: its money is free again, and what depends on it is cancelled. */
+export const DROPPED = statesWhere(({ phase }) => phase === "dropped");
+/** Only a person can go on with these. */
+export const FOR_A_PERSON = INTENT_STATES.filter((state) => state === "proposed" || STATES[state].phase === "undecided");
+/** Not over yet. */
+export const OPEN = INTENT_STATES.filter((state) => !FINAL.includes(state));
+/** The runtime goes on with these by itself, where their specialist runs. */
+export const TIMED = statesWhere(({ timed }) => timed);
+export const GOES_FIRST = statesWhere(({ goesFirst }) => goesFirst);
+export const SETTLED = statesWhere(({ settled }) => settled);
+export const VISIBLE = statesWhere(({ visible }) => visible === "yes");
+export const MAYBE_VISIBLE = statesWhere(({ visible }) => visible === "maybe");
+
+/** Each state and those it may become. Staying what it is, at another time or with another reason, is a move too. */
+export const TRANSITIONS = {
+  proposed: ["ready", "in_doubt", "cancelled"],
+  ready: ["ready", "sending", "in_doubt", "refused", "parked", "cancelled"],
+  sending: ["ready", "in_doubt", "confirmed", "refused", "pending", "parked"],
+  in_doubt: ["in_doubt", "ready", "confirmed", "refused", "parked", "cancelled"],
+  pending: ["ready", "confirmed", "refused", "cancelled"],
+  parked: ["ready", "confirmed", "cancelled"],
+  confirmed: [],
+  refused: [],
+  cancelled: [],
+} as const satisfies { readonly [From in IntentState]: readonly IntentState[] };
+
+interface Moves {
+  /** In any other state the move does not happen. */
+  readonly from: readonly IntentState[];
+  readonly to: readonly IntentState[];
+}
+
+/** Who moves intents: the states in which each finds them, and those in which it leaves them. */
+export const MOVERS = {
+  /** The limits let a request leave. */
+  admission: { from: ["ready"], to: ["sending"] },
+  /** The outbox puts off, brings forward or refuses what has not left. */
+  outbox: { from: ["ready"], to: ["ready", "refused", "parked"] },
+  /** The answer to a request, or none. */
+  answer: { from: ["sending"], to: ["ready", "in_doubt", "confirmed", "refused", "pending", "parked"] },
+  /** What reading the network back shows. */
+  "read-back": { from: ["in_doubt"], to: ["in_doubt", "ready", "confirmed", "refused", "parked"] },
+  /** The network's own Guardian has decided. */
+  "remote-approval": { from: ["pending"], to: ["confirmed", "refused"] },
+  /** The Guardian's answer to what it was asked. */
+  approval: { from: ["proposed"], to: ["ready", "cancelled"] },
+  /** A person tries again what has not happened. */
+  retry: { from: ["parked"], to: ["ready"] },
+  /** A person says what became of it. */
+  settle: { from: ["in_doubt", "pending", "parked"], to: ["ready", "confirmed", "cancelled"] },
+  expiry: { from: ["proposed", "ready"], to: ["cancelled"] },
+  /** The action that it is about was dropped. */
+  dependency: { from: ["proposed", "ready"], to: ["cancelled"] },
+  /** The process ended before the answer came. */
+  recovery: { from: ["sending"], to: ["ready", "in_doubt"] },
+  /** The store was put back from a copy: it may have been sent since. */
+  restoration: { from: ["proposed", "ready"], to: ["in_doubt"] },
+} as const satisfies { readonly [mover: string]: Moves };
+
+export type Mover = keyof typeof MOVERS;
+
+/** The states into which a mover moves an intent. */
+export type TargetOf<By extends Mover> = (typeof MOVERS)[By]["to"][number];
+
+/** The states from which a move is made: those of the mover that may become `to`. */
+export function originsOf<By extends Mover>(by: By, to: TargetOf<By>): readonly IntentState[] {
+  const { from }: Moves = MOVERS[by];
+  return from.filter((state) => canBecome(state, to));
+}
+
+export function canBecome(from: IntentState, to: IntentState): boolean {
+  const targets: readonly IntentState[] = TRANSITIONS[from];
+  return targets.includes(to);
+}
+
+/** Whether a person may say what became of it. */
+export function isDecidable(state: IntentState): boolean {
+  return originsOf("settle", "confirmed").includes(state);
+}
 
 /** Stands for when it was sent where a clock that was ahead dated it: it may have been at any time, so before everything. */
 export const UNDATED = 0;
@@ -73,8 +194,8 @@ export interface Attempt {
 }
 
 /** Where an intent goes next. */
-export interface IntentChange {
-  readonly state: IntentState;
+export interface IntentChange<State extends IntentState = IntentState> {
+  readonly state: State;
   readonly nextAt?: number;
   readonly code?: AnyCode;
   readonly message?: string;
@@ -86,7 +207,7 @@ export interface IntentChange {
 }
 
 /** How an intent ends whose time is over. */
-export function expiry({ state }: Pick<Intent, "state">): IntentChange & Required<Pick<IntentChange, "code" | "message">> {
+export function expiry({ state }: Pick<Intent, "state">): IntentChange<"cancelled"> & Required<Pick<IntentChange, "code" | "message">> {
   return state === "proposed"
     ? { state: "cancelled", code: "approval_expired", message: "nobody answered in time" }
     : { state: "cancelled", code: "expired", message: "it no longer made sense" };
@@ -100,8 +221,9 @@ export function asOf(intent: Intent, now: number): Intent {
   return { ...intent, ...expiry(intent), settledAt: expiresAt };
 }
 
-export interface Conclusion {
-  readonly change: IntentChange;
+/** What follows from what became of an intent. */
+export interface Conclusion<State extends IntentState = IntentState> {
+  readonly change: IntentChange<State>;
   readonly events: readonly NewEvent[];
   readonly watches: readonly WatchWrite[];
 }

@@ -5,9 +5,11 @@ import { eventId } from "../contract/event-id.ts";
 import { asJson } from "../core/json.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import type { DraftIntent, IntentRefusal } from "../specialist/intent-draft.ts";
+import { INTENT_STATES, STATES } from "./intent.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 
-export const RECEIPT_KINDS = ["intent.confirmed", "intent.refused", "intent.pending", "intent.parked"] as const;
+/** The events that tell an author what became of an intent. */
+export const RECEIPT_KINDS = [...new Set(INTENT_STATES.flatMap((state) => STATES[state].receipt ?? []))];
 
 /** The event that tells an author what became of an intent; undefined where nobody listens. */
 export function receiptEvent(specialist: Specialist, kind: string, receipt: Receipt, hops: number): NewEvent | undefined {

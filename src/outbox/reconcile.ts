@@ -3,7 +3,7 @@ import type { AnyCode } from "../core/error-codes.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import { REFUSED_AFTER_UNKNOWN } from "./transitions.ts";
 import { dateOf } from "./sent-at.ts";
-import { UNDATED, type Intent, type IntentChange } from "./intent.ts";
+import { UNDATED, type Intent, type IntentChange, type TargetOf } from "./intent.ts";
 import type { Proof } from "../store/outbox.ts";
 
 /** "Absent" must be seen this often, after the quiet period, before an action is sent again. */
@@ -48,7 +48,7 @@ export interface ReconcileRules {
   readonly attempts: number;
 }
 
-export function reconcile(intent: Intent, look: Check, rules: ReconcileRules): IntentChange {
+export function reconcile(intent: Intent, look: Check, rules: ReconcileRules): IntentChange<TargetOf<"read-back">> {
   const change = judge(intent, look, rules);
   return change.state === "in_doubt" ? { ...change, ...refusalOf(intent) } : change;
 }
@@ -64,7 +64,11 @@ export function refusalOf({ code, message }: Intent): Pick<IntentChange, "code" 
   return code === REFUSED_AFTER_UNKNOWN && message !== undefined ? { code, message } : undefined;
 }
 
-function judge(intent: Intent, look: Check, { quietMs, now, knownForMs, proof, attempts }: ReconcileRules): IntentChange {
+function judge(
+  intent: Intent,
+  look: Check,
+  { quietMs, now, knownForMs, proof, attempts }: ReconcileRules,
+): IntentChange<TargetOf<"read-back">> {
   const dated = dateOf(intent);
   // Where the clock that dated it was wrong, only how long it has been known counts.
   const sentAt = dated === UNDATED ? now - knownForMs : dated;
@@ -117,18 +121,18 @@ function judge(intent: Intent, look: Check, { quietMs, now, knownForMs, proof, a
   }
 }
 
-function unreadable(sentAt: number, now: number): IntentChange {
+function unreadable(sentAt: number, now: number): IntentChange<"in_doubt" | "parked"> {
   const message = "the network could not be read back, or not far enough";
   if (now - sentAt > READ_FAILED_DAYS * DAY) return park("read_back_failed", `${message}, for ${READ_FAILED_DAYS} days`);
   return lookLater(sentAt, now, "read_back_failed", message);
 }
 
-function lookLater(sentAt: number, now: number, code: AnyCode, message: string): IntentChange {
+function lookLater(sentAt: number, now: number, code: AnyCode, message: string): IntentChange<"in_doubt"> {
   const pause = Math.min(LONGEST_READ_FAILED_MS, Math.max(READ_FAILED_MS, (now - sentAt) / 4));
   return { state: "in_doubt", nextAt: now + pause, code, message };
 }
 
-function notYet(sentAt: number, quietAt: number, now: number, message: string): IntentChange {
+function notYet(sentAt: number, quietAt: number, now: number, message: string): IntentChange<"in_doubt"> {
   return { state: "in_doubt", nextAt: nextEarlyLook(sentAt, quietAt, now), code: "not_seen_yet", message };
 }
 
@@ -137,6 +141,6 @@ function nextEarlyLook(sentAt: number, quietAt: number, now: number): number {
   return Math.min(early ?? quietAt, quietAt);
 }
 
-function park(code: AnyCode, message: string): IntentChange {
+function park(code: AnyCode, message: string): IntentChange<"parked"> {
   return { state: "parked", code, message };
 }

@@ -76,7 +76,7 @@ async function resolveOne(
   };
   const change = settled(intent, reconcile(intent, look, rules));
   const { events, watches } = follow(member, intent, change, now);
-  if (!(await store.moveIntent({ seq: intent.seq, from: ["in_doubt"], change, now, events, watches }))) return undefined;
+  if (!(await store.moveIntent({ seq: intent.seq, by: "read-back", change, now, events, watches }))) return undefined;
   if (change.state !== "in_doubt") member.doubts?.delete(nameOf(intent));
   announceIntent(announcer, member, intent, change, now);
   if (change.state === "confirmed" && member.keyId !== undefined) {
@@ -98,7 +98,7 @@ async function resolveOne(
 }
 
 /** What this store never sent, and the network does not show, is as good as new. */
-function settled(intent: Intent, change: IntentChange): IntentChange {
+function settled<Change extends IntentChange>(intent: Intent, change: Change): Change {
   return change.state === "ready" && intent.attempt === 0 ? { ...change, everUnknown: false } : change;
 }
 
@@ -110,7 +110,7 @@ async function waitForRoom(parts: OutboxDependencies, intent: Intent, { until }:
     message: "reading back waits for room in the quota",
     ...refusalOf(intent),
   } as const;
-  await parts.store.moveIntent({ seq: intent.seq, from: ["in_doubt"], change, now: parts.clock.now() });
+  await parts.store.moveIntent({ seq: intent.seq, by: "read-back", change, now: parts.clock.now() });
 }
 
 function nameOf({ seq, attempt }: Intent): string {

@@ -1,5 +1,5 @@
 /** From the outbox to the door: what is ready goes out, in order, as far as the limits let it. */
-import { foreignCode, type AnyCode } from "../core/error-codes.ts";
+import type { AnyCode } from "../core/error-codes.ts";
 import type { Lane } from "../contract/operations.ts";
 import { messageOf } from "../core/errors.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
@@ -95,8 +95,8 @@ async function hold(
   const nextAt = wait.open === true ? Math.round(now + openLookMs) : wait.until;
   await parts.store.moveIntent({
     seq: intent.seq,
-    from: ["ready"],
-    change: { state: "ready", nextAt, code: foreignCode(wait.rule), message: wait.message },
+    by: "outbox",
+    change: { state: "ready", nextAt, code: wait.rule, message: wait.message },
     now,
   });
 }
@@ -114,7 +114,7 @@ async function refuse(
   const change = { state: intent.everUnknown ? "parked" : "refused", code, message } as const;
   // A dry run's author gets no receipt of a refusal that a real run would not meet; actions on what it would have created go on.
   const follows = code === DRY_RUN ? { standIn: intent.id } : follow(member, intent, change, now);
-  if (await store.moveIntent({ ...follows, seq: intent.seq, from: ["ready"], change, now }))
+  if (await store.moveIntent({ ...follows, seq: intent.seq, by: "outbox", change, now }))
     announceIntent(announcer, member, intent, change, now);
   parts.wake(member, "events");
 }

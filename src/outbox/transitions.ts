@@ -3,7 +3,7 @@ import type { AnyCode } from "../core/error-codes.ts";
 import type { Outcome } from "../contract/call.ts";
 import { backoffMs, type Backoff } from "../core/backoff.ts";
 import { HOUR, MINUTE, SECOND } from "../core/units.ts";
-import type { Intent, IntentChange } from "./intent.ts";
+import type { Intent, IntentChange, TargetOf } from "./intent.ts";
 
 /** An idempotent action is sent again this often before a person is asked: an outage of most of a day is sat out. */
 export const MAX_IDEMPOTENT_ATTEMPTS = 30;
@@ -26,7 +26,7 @@ export interface DoubtTiming {
 }
 
 /** What follows from an outcome. `everUnknown` of the intent decides whether a refusal settles it. */
-export function conclude(intent: Intent, outcome: Outcome, timing: DoubtTiming, now: number): IntentChange {
+export function conclude(intent: Intent, outcome: Outcome, timing: DoubtTiming, now: number): IntentChange<TargetOf<"answer">> {
   switch (outcome.class) {
     case "confirmed": {
       const created = createdId(outcome, intent.target);
@@ -80,7 +80,7 @@ function pendingMessage({
   return reference === undefined ? message : `${message} (${reference})`;
 }
 
-function doubt(nextAt: number, code: AnyCode, message: string): IntentChange {
+function doubt(nextAt: number, code: AnyCode, message: string): IntentChange<"in_doubt"> {
   return { state: "in_doubt", everUnknown: true, nextAt, code, message };
 }
 

@@ -1,12 +1,11 @@
 /** What a store tells at the start that a person should know: a copy put back, work that nobody does any more. */
 import type { Logger } from "../core/log.ts";
 import type { Handle } from "../core/ids.ts";
+import { TIMED } from "../outbox/intent.ts";
 import type { Store } from "../store/store.ts";
 
 /** Jobs counted for one specialist. */
 const MAX_JOBS = 1_000;
-/** States in which an action goes on only where its specialist runs. */
-const WAITING: readonly string[] = ["ready", "in_doubt"];
 
 export function warnRestored(log: Logger, from: number, doubts: number): void {
   const since = new Date(from).toISOString();
@@ -21,7 +20,7 @@ export async function warnLeftBehind(log: Logger, store: Store, running: Readonl
   for (const handle of await store.handles()) {
     if (running.has(handle)) continue;
     const jobs = (await store.openWatches(handle, "job", MAX_JOBS)).length;
-    const waiting = (await store.counts(handle)).reduce((sum, { state, count }) => sum + (WAITING.includes(state) ? count : 0), 0);
+    const waiting = (await store.counts(handle)).reduce((sum, { state, count }) => sum + (TIMED.includes(state) ? count : 0), 0);
     if (jobs + waiting === 0) continue;
     log.warn(`${handle} has no definition any more, and leaves work behind that nobody does`, {
       jobs,

@@ -22,6 +22,14 @@ type Database = OpenDatabase["db"];
 
 const NOTE = (promise: Promised, what: string): string => `INSERT INTO breach (promise, what) VALUES ('${promise}', ${what});`;
 
+/** The moves that an action may make. Stated here by itself, as all that the judge goes by. */
+const LEGAL_MOVES =
+  "proposed>ready proposed>in_doubt proposed>cancelled " +
+  "ready>sending ready>in_doubt ready>refused ready>parked ready>cancelled " +
+  "sending>ready sending>in_doubt sending>confirmed sending>refused sending>pending sending>parked " +
+  "in_doubt>ready in_doubt>confirmed in_doubt>refused in_doubt>parked in_doubt>cancelled " +
+  "pending>ready pending>confirmed pending>refused pending>cancelled parked>ready parked>confirmed parked>cancelled";
+
 /** They see what is committed, and a rollback takes their notes back with it. */
 const TRIGGERS = `
 CREATE TEMP TABLE breach (seq INTEGER PRIMARY KEY, promise TEXT NOT NULL, what TEXT NOT NULL);
@@ -30,6 +38,11 @@ CREATE TEMP TABLE allowed (specialist TEXT PRIMARY KEY, may TEXT NOT NULL, revie
 CREATE TEMP TRIGGER intent_settled AFTER UPDATE OF state ON main.intent
 WHEN old.state IN ('confirmed', 'refused', 'cancelled') AND new.state <> old.state
 BEGIN ${NOTE("P4", "'intent ' || old.id || ' was ' || old.state || ' and became ' || new.state")} END;
+
+CREATE TEMP TRIGGER intent_strange AFTER UPDATE OF state ON main.intent
+WHEN new.state <> old.state AND old.state NOT IN ('confirmed', 'refused', 'cancelled')
+  AND instr(' ${LEGAL_MOVES} ', ' ' || old.state || '>' || new.state || ' ') = 0
+BEGIN ${NOTE("P4", "'intent ' || old.id || ' went from ' || old.state || ' to ' || new.state")} END;
 
 CREATE TEMP TRIGGER intent_forgotten AFTER DELETE ON main.intent
 WHEN old.state NOT IN ('confirmed', 'refused', 'cancelled')

@@ -1,7 +1,7 @@
 /** The transaction that lets a request leave, and the one that records how it ended. */
 import type { AdmissionRequest, AdmissionView, Verdict, AttemptEnd } from "../limits/admission.ts";
 import type { IntentId } from "../core/ids.ts";
-import type { Attempt, IntentChange } from "../outbox/intent.ts";
+import type { Attempt, IntentChange, TargetOf } from "../outbox/intent.ts";
 import type { Money } from "../core/units.ts";
 import type { Cap } from "../limits/spending.ts";
 import type { OutcomeClass } from "../contract/call.ts";
@@ -49,7 +49,7 @@ export interface Completion {
   readonly intent?: {
     readonly seq: number;
     readonly id: IntentId;
-    readonly change: IntentChange;
+    readonly change: IntentChange<TargetOf<"answer">>;
   };
   /** What the network says the action cost; without it, all that was held counts. */
   readonly paid?: Paid;

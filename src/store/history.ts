@@ -1,7 +1,7 @@
 /** History for people: events, intents, counts and kept deliveries. No decision depends on it. */
 import type { Handle } from "../core/ids.ts";
 import type { Json } from "../core/json.ts";
-import type { Intent } from "../outbox/intent.ts";
+import type { Intent, IntentState } from "../outbox/intent.ts";
 
 /** An event as people see it. */
 export interface EventRow {
@@ -62,10 +62,10 @@ export interface HistoryStore {
     readonly operation?: string;
     readonly since?: number;
     readonly before?: number;
-    readonly states?: readonly string[];
+    readonly states?: readonly IntentState[];
     readonly limit: number;
   }): Promise<readonly Intent[]>;
-  counts(specialist: Handle): Promise<readonly { readonly operation: string; readonly state: string; readonly count: number }[]>;
+  counts(specialist: Handle): Promise<readonly { readonly operation: string; readonly state: IntentState; readonly count: number }[]>;
   /** Newest first. */
   keptDeliveries(filter: {
     readonly specialist?: Handle;

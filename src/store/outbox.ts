@@ -1,15 +1,15 @@
 /** Intents as the store keeps them: which are due, which are in doubt, and how one moves. */
-import type { IntentState, IntentChange, Intent } from "../outbox/intent.ts";
+import type { Intent, IntentChange, Mover, TargetOf } from "../outbox/intent.ts";
 import type { NewEvent, WatchWrite } from "../contract/event.ts";
 import type { Handle, KeyId } from "../core/ids.ts";
 import type { Lane } from "../contract/operations.ts";
 
 /** One change of an intent that no attempt of ours is behind: expiry, cancellation, a read-back's verdict, a person's word. */
-export interface IntentMove {
+export interface IntentMove<By extends Mover = Mover> {
   readonly seq: number;
-  /** Only from one of these states; otherwise nothing happens. */
-  readonly from: readonly IntentState[];
-  readonly change: IntentChange;
+  /** Who moves it. Where it is in none of the mover's states, nothing happens. */
+  readonly by: By;
+  readonly change: IntentChange<TargetOf<By>>;
   readonly now: number;
   /** Stands for the object it would have created, so that actions about that go on: only in a dry run. */
   readonly standIn?: string;
@@ -50,7 +50,8 @@ export interface OutboxStore {
   /** Intents in doubt whose next check has come. */
   doubtfulIntents(specialist: Handle, now: number, limit: number): Promise<readonly Intent[]>;
   findIntent(id: string): Promise<Intent | undefined>;
-  moveIntent(move: IntentMove): Promise<boolean>;
+  /** Answers whether the move was made. */
+  moveIntent<By extends Mover>(move: IntentMove<By>): Promise<boolean>;
   /** Cancels what has expired, as {@link expiry} says. Answers the cancelled ones as they were. */
   expireIntents(specialist: Handle, now: number, limit: number): Promise<readonly Intent[]>;
   /** Which of these network ids are already claimed by an intent of the specialist's and of this operation: ids of other things may be the same. */

@@ -1,6 +1,6 @@
 /** The network's Guardian has decided on an action of ours: the intent that waited for it is settled. */
 import { createdIdIn, objectOf, referenceOf, type Meaning } from "./interpret.ts";
-import type { Intent, IntentChange } from "../outbox/intent.ts";
+import type { Intent, IntentChange, TargetOf } from "../outbox/intent.ts";
 import { announceIntent } from "../outbox/announce.ts";
 import { follow } from "../outbox/follow-up.ts";
 import type { Member } from "../gateway/member.ts";
@@ -22,13 +22,13 @@ export async function decidePending(
   const reference = referenceOf(profile, object);
   const intent = intentFor(await pendingOf(parts, member), reference, body);
   if (intent === undefined) return { state: "parked", note: `${word}: no single action of ours is waiting for it` };
-  const change: IntentChange =
+  const change: IntentChange<TargetOf<"remote-approval">> =
     decision === "rejected"
       ? { state: "refused", code: "approval_rejected", message: "the network's Guardian said no" }
       : { state: "confirmed", ...createdRef(createdIdIn(object)) };
   const now = clock.now();
   const { events, watches } = follow(member, intent, change, now);
-  if (await store.moveIntent({ seq: intent.seq, from: ["pending"], change, now, events, watches })) {
+  if (await store.moveIntent({ seq: intent.seq, by: "remote-approval", change, now, events, watches })) {
     announceIntent(announcer, member, intent, change, now);
     parts.wake(member, "events");
     parts.wake(member, "intents");

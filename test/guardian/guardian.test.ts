@@ -78,7 +78,7 @@ async function desk(): Promise<Desk> {
     await inDoubt(id, effect);
     const row = await store.findIntent(id);
     const change = { state: "parked", code, message: "nobody knows" } as const;
-    await store.moveIntent({ seq: row?.seq ?? 0, from: ["in_doubt"], change, now: clock.now() });
+    await store.moveIntent({ seq: row?.seq ?? 0, by: "read-back", change, now: clock.now() });
   };
   const spent = async () => {
     const [row] = await store.spent(SCOUT, clock.now());

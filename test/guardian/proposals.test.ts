@@ -276,7 +276,7 @@ describe("an action that is over", () => {
     const { message } = await over(async ({ clock, store }) => {
       const intent = await store.findIntent("i1");
       const change = { state: "cancelled", code: "depends_on_refused", message: "what it was about did not come to be" } as const;
-      await clock.run(store.moveIntent({ seq: intent?.seq ?? 0, from: ["proposed"], change, now: clock.now() }));
+      await clock.run(store.moveIntent({ seq: intent?.seq ?? 0, by: "dependency", change, now: clock.now() }));
     });
     expect(message).toContain("it was cancelled: what it was about did not come to be, 2026-11-21T09:00:00.000Z");
   });

@@ -59,12 +59,12 @@ const MAKE_DUE: { readonly [part in WorkKind]: (store: Store) => Promise<unknown
   async intents(store) {
     await decide(store, 0, draft("i1"));
     const [intent] = await store.dueIntents(scout, LANES, 0, 1);
-    await store.moveIntent({ seq: intent?.seq ?? 0, from: ["ready"], change: { state: "ready", nextAt: NOW }, now: 0 });
+    await store.moveIntent({ seq: intent?.seq ?? 0, by: "outbox", change: { state: "ready", nextAt: NOW }, now: 0 });
   },
   async doubts(store) {
     await decide(store, 0, draft("i2"));
     const [intent] = await store.dueIntents(scout, LANES, 0, 1);
-    await store.moveIntent({ seq: intent?.seq ?? 0, from: ["ready"], change: { state: "in_doubt", nextAt: NOW }, now: 0 });
+    await store.moveIntent({ seq: intent?.seq ?? 0, by: "restoration", change: { state: "in_doubt", nextAt: NOW }, now: 0 });
   },
   schedules: (store) => store.putEvents(source("schedule:feed", NOW), 0),
   sources: (store) => store.putEvents(source("feed", NOW), 0),
@@ -100,7 +100,7 @@ test("one that may have happened does not run out, so that nothing is due when i
   await decide(store, NOW, draft("i1", { expiresAt: NOW + 10 }));
   const [intent] = await store.dueIntents(scout, LANES, NOW, 1);
   const change = { state: "ready", everUnknown: true, nextAt: NOW + 100 } as const;
-  await store.moveIntent({ seq: intent?.seq ?? 0, from: ["ready"], change, now: NOW });
+  await store.moveIntent({ seq: intent?.seq ?? 0, by: "outbox", change, now: NOW });
   expect(await store.expireIntents(scout, NOW + 10, 1)).toEqual([]);
   expect(await store.dueWork(scout, LANES, NOW + 10)).toEqual([]);
   expect(await store.nextDue(scout, LANES)).toBe(NOW + 100);

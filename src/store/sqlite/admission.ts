@@ -15,6 +15,8 @@ import type { Redating } from "./clock-redating.ts";
 import type { SpendingTable } from "./spending.ts";
 import type { ApplyChange } from "./outbox.ts";
 import { RESTORED_CODE, RESTORED_MESSAGE, type RestoredTable } from "./restore-detection.ts";
+import { sqlState, sqlStates } from "./intent-states.ts";
+import { MOVERS, originsOf, UNDER_WAY } from "../../outbox/intent.ts";
 import { maybeNumber, numberOf, textOf } from "./rows.ts";
 import type { Admission, AdmissionStore, Admit, Decide, Completion } from "../admission.ts";
 
@@ -31,9 +33,10 @@ export interface AdmissionTables {
 
 export function createAdmission(db: DatabaseSync, commits: Commits, tables: AdmissionTables): AdmissionStore {
   const { quota, spending, redating, applyChange } = tables;
-  const ready = db.prepare("SELECT 1 FROM intent WHERE seq = ? AND state = 'ready'");
+  const admissible = sqlStates(originsOf("admission", "sending"));
+  const ready = db.prepare(`SELECT 1 FROM intent WHERE seq = ? AND state IN ${admissible}`);
   const send = db.prepare(
-    "UPDATE intent SET state = 'sending', attempt = attempt + 1, sent_at = ?, checks = 0, code = NULL, message = NULL WHERE seq = ? AND state = 'ready'",
+    `UPDATE intent SET state = ${sqlState("sending")}, attempt = attempt + 1, sent_at = ?, checks = 0, code = NULL, message = NULL WHERE seq = ? AND state IN ${admissible}`,
   );
   const insert = db.prepare(`
     INSERT INTO attempt (specialist, key_id, intent_seq, operation, target, lane, weight, started_at, deadline_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
@@ -83,7 +86,7 @@ export function createAdmission(db: DatabaseSync, commits: Commits, tables: Admi
     else if (settlement.end.ending === "answered") redating.believe(now);
     if (close.run(now, outcome, status ?? null, note?.slice(0, 500) ?? null, attempt.seq).changes !== 1) return; // counted at recovery already
     quota.end(settlement.end, now);
-    if (intent !== undefined) applyChange({ ...settlement, seq: intent.seq, from: ["sending"], change: intent.change });
+    if (intent !== undefined) applyChange({ ...settlement, seq: intent.seq, by: "answer", change: intent.change });
   };
 
   return {
@@ -97,7 +100,7 @@ export function createAdmission(db: DatabaseSync, commits: Commits, tables: Admi
 /** Loads what an admission depends on, and nothing that does not apply to it. */
 function createView(db: DatabaseSync, { quota, spending, guardian }: AdmissionTables): (wanted: Admit) => AdmissionView {
   const conflict = db.prepare(
-    "SELECT id, coalesce(sent_at, created_at) AS since FROM intent WHERE conflict_key = ? AND state IN ('sending', 'in_doubt') AND seq <> ? LIMIT 1",
+    `SELECT id, coalesce(sent_at, created_at) AS since FROM intent WHERE conflict_key = ? AND state IN ${sqlStates(UNDER_WAY)} AND seq <> ? LIMIT 1`,
   );
   const owed = createObligations(db);
   const uses = createOwnUses(db);
@@ -161,18 +164,18 @@ function heldFor(spending: SpendingTable, intent: IntentId | undefined) {
 export function createRecovery(db: DatabaseSync, quota: QuotaTable, redating: Redating, restoredTable: RestoredTable) {
   const events = db.prepare("UPDATE event SET state = 'ready' WHERE state = 'running'");
   const doubts = db.prepare(`
-    UPDATE intent SET state = CASE WHEN effect = 'idempotent' THEN 'ready' ELSE 'in_doubt' END, ever_unknown = 1, next_at = ?,
+    UPDATE intent SET state = CASE WHEN effect = 'idempotent' THEN ${sqlState("ready")} ELSE ${sqlState("in_doubt")} END, ever_unknown = 1, next_at = ?,
       code = 'outcome_unknown', message = 'the process ended before the answer came'
-    WHERE state = 'sending'`);
+    WHERE state IN ${sqlStates(MOVERS.recovery.from)}`);
   const attempts = db.prepare(
     "UPDATE attempt SET ended_at = ?, outcome = 'unknown', note = 'the process ended before the answer came' WHERE ended_at IS NULL",
   );
   const pullIn = createPullIn(db);
   // What waits for another one's object, or for the Guardian, comes to be in doubt when that has come.
   const unsent = db.prepare(`
-    UPDATE intent SET state = CASE WHEN state = 'ready' AND (target_intent IS NULL OR target IS NOT NULL) THEN 'in_doubt' ELSE state END,
+    UPDATE intent SET state = CASE WHEN state = ${sqlState("ready")} AND (target_intent IS NULL OR target IS NOT NULL) THEN ${sqlState("in_doubt")} ELSE state END,
       ever_unknown = 1, sent_at = coalesce(sent_at, ?), next_at = ?, code = '${RESTORED_CODE}', message = '${RESTORED_MESSAGE}'
-    WHERE state IN ('ready', 'proposed') AND effect <> 'idempotent'`);
+    WHERE state IN ${sqlStates(MOVERS.restoration.from)} AND effect <> 'idempotent'`);
   return (now: number, firstCheckMs: number): Recovered => {
     const backMs = quota.seenAt() - now;
     if (backMs > JUMP_MS) pullIn(backMs, now);

@@ -4,7 +4,8 @@
  * theirs are moments and not waits. The caller owns the transaction.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { UNDATED } from "../../outbox/intent.ts";
+import { TIMED, UNDATED, UNDER_WAY } from "../../outbox/intent.ts";
+import { sqlStates } from "./intent-states.ts";
 import { IS_SCHEDULE } from "./sources.ts";
 
 export type PullInDueDates = (backMs: number, now: number) => void;
@@ -14,13 +15,13 @@ export function createPullIn(db: DatabaseSync): PullInDueDates {
     ["source", "due_at", `NOT ${IS_SCHEDULE}`],
     ["watch", "due_at", "TRUE"],
     ["event", "not_before", "state = 'ready'"],
-    ["intent", "next_at", "state IN ('ready', 'in_doubt')"],
+    ["intent", "next_at", `state IN ${sqlStates(TIMED)}`],
     ["delivery", "due_at", "state = 'ready'"],
   ] as const;
   const updates = waits.map(([table, at, which]) =>
     db.prepare(`UPDATE ${table} SET ${at} = max(:now, ${at} - :backMs) WHERE ${at} > :now AND ${which}`),
   );
-  const undate = db.prepare(`UPDATE intent SET sent_at = ${UNDATED} WHERE sent_at > ? AND state IN ('sending', 'in_doubt')`);
+  const undate = db.prepare(`UPDATE intent SET sent_at = ${UNDATED} WHERE sent_at > ? AND state IN ${sqlStates(UNDER_WAY)}`);
   return (backMs, now) => {
     undate.run(now); // it has been sent already, nobody knows when
     for (const update of updates) update.run({ backMs, now });

@@ -1,6 +1,8 @@
 /** What people ask of the store: intents as they went, counts, and the pruning of what is long over. */
 import type { DatabaseSync } from "node:sqlite";
 import { asHandle } from "../../core/ids.ts";
+import { FINAL } from "../../outbox/intent.ts";
+import { sqlStates, stateOf } from "./intent-states.ts";
 import { INTENT_ROW, readIntent } from "./outbox.ts";
 import { bytesOf, jsonOf, maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
 import type { EventRow, HistoryStore, KeptDelivery, Retention } from "../history.ts";
@@ -42,9 +44,7 @@ export function createHistory(db: DatabaseSync): HistoryStore {
         )
         .map(readIntent),
     counts: async (specialist) =>
-      counts
-        .all(specialist)
-        .map((row) => ({ operation: textOf(row, "operation"), state: textOf(row, "state"), count: numberOf(row, "n") })),
+      counts.all(specialist).map((row) => ({ operation: textOf(row, "operation"), state: stateOf(row), count: numberOf(row, "n") })),
     handles: async () => handles.all().map((row) => asHandle(textOf(row, "handle"))),
     findEvents: async (id, limit) => events.all(id, limit).map(readEvent),
     async eventOf({ eventSeq }) {
@@ -82,7 +82,7 @@ export function createPrune(db: DatabaseSync): (now: number, retention: Retentio
     db.prepare(`DELETE FROM ${table} WHERE seq IN (SELECT seq FROM ${table} WHERE ${where} LIMIT ${PRUNE_BATCH})`);
   const attempts = remove("attempt", "ended_at IS NOT NULL AND ended_at < ?");
   const events = remove("event", "state = 'done' AND done_at < ?");
-  const intents = remove("intent", "settled_at IS NOT NULL AND settled_at < ? AND state IN ('confirmed', 'refused', 'cancelled')");
+  const intents = remove("intent", `settled_at IS NOT NULL AND settled_at < ? AND state IN ${sqlStates(FINAL)}`);
   return (now, { eventsMs, intentsMs, requestsMs }) =>
     Number(attempts.run(now - requestsMs).changes) +
     Number(events.run(now - eventsMs).changes) +

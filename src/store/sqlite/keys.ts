@@ -6,12 +6,13 @@ import { answerBy, payloadHash, type Approval, type Shown } from "../../limits/a
 import { liveBudget } from "../../limits/poll-budget.ts";
 import { quotaUse } from "../../limits/quota.ts";
 import { scopeOf } from "../../limits/spending.ts";
-import type { Intent } from "../../outbox/intent.ts";
+import { FOR_A_PERSON, type Intent } from "../../outbox/intent.ts";
 import type { Commits } from "./commits.ts";
 import { approvalOf, type ControlTable } from "./controls.ts";
 import { createObligations } from "./obligations.ts";
 import type { QuotaTable } from "./quota.ts";
 import type { SpendingTable } from "./spending.ts";
+import { sqlState, sqlStates } from "./intent-states.ts";
 import { createPayable, INTENT_ROW, readIntent, type ApplyChange } from "./outbox.ts";
 import { maybeText, numberOf, textOf, type Row } from "./rows.ts";
 import type { ApprovalStore, ControlStore, OpenAttempt, Word } from "../controls.ts";
@@ -95,11 +96,11 @@ export function createApprovals(
   commits: Commits,
   { guardian, applyChange }: Pick<KeyTables, "guardian"> & { readonly applyChange: ApplyChange },
 ): ApprovalStore {
-  const proposed = db.prepare(`SELECT ${INTENT_ROW} FROM intent WHERE id = ? AND state = 'proposed'`);
+  const proposed = db.prepare(`SELECT ${INTENT_ROW} FROM intent WHERE id = ? AND state = ${sqlState("proposed")}`);
   // The states as the index says them, or it is not used: approvals that nobody answered stay for a year.
   const waiting = `
     FROM intent AS i INDEXED BY intent_waiting JOIN approval AS a ON a.intent = i.id
-    WHERE i.state IN ('proposed', 'pending', 'parked') AND i.state = 'proposed' AND a.state = 'asked'
+    WHERE i.state IN ${sqlStates(FOR_A_PERSON)} AND i.state = ${sqlState("proposed")} AND a.state = 'asked'
       AND min(a.expires_at, coalesce(i.expires_at, a.expires_at)) > ?1`;
   const open = db.prepare(`
     SELECT a.*, (SELECT ${INTENT_ROW} FROM intent WHERE seq = i.seq) AS intent_row ${waiting} ORDER BY a.asked_at, i.seq LIMIT 0 + ?2`);
@@ -121,7 +122,7 @@ export function createApprovals(
       word.verdict === "approved"
         ? ({ state: "ready", nextAt: now } as const)
         : ({ state: "cancelled", code: "approval_rejected", message: word.reason ?? "the Guardian said no" } as const);
-    return applyChange({ seq: intent.seq, from: ["proposed"], change, now });
+    return applyChange({ seq: intent.seq, by: "approval", change, now });
   };
 
   return {

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { KeyId } from "../../core/ids.ts";
 import { DAY } from "../../core/units.ts";
+import { sqlState } from "./intent-states.ts";
 import { numberOf } from "./rows.ts";
 
 /** A job not looked at for so long is nobody's any more: its specialist is defined no longer. */
@@ -17,7 +18,7 @@ export function createObligations(db: DatabaseSync): Obligations {
       WHERE s.key_id = ?1 AND w.kind = 'job' AND w.due_at IS NOT NULL AND w.due_at > ?2
     ) + (
       SELECT count(*) FROM specialist AS s INDEXED BY specialist_key CROSS JOIN intent AS i INDEXED BY intent_doubt ON i.specialist = s.handle
-      WHERE s.key_id = ?1 AND i.state = 'in_doubt' AND i.operation = 'jobs.apply'
+      WHERE s.key_id = ?1 AND i.state = ${sqlState("in_doubt")} AND i.operation = 'jobs.apply'
     ) + (
       SELECT count(*) FROM attempt INDEXED BY attempt_open WHERE key_id = ?1 AND ended_at IS NULL AND operation = 'jobs.apply'
     ) AS n`);

@@ -3,12 +3,13 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { LANES, type Effect, type Lane } from "../../contract/operations.ts";
 import { Fatal } from "../../core/errors.ts";
 import { asHandle, asIntentId } from "../../core/ids.ts";
-import { expiry, UNDATED, type Intent, type IntentState } from "../../outbox/intent.ts";
+import { DROPPED, expiry, MAYBE_VISIBLE, originsOf, SETTLED, UNDATED, UNSENT, VISIBLE, type Intent } from "../../outbox/intent.ts";
 import type { Capture } from "../../limits/spending.ts";
 import type { SpendRule } from "../../limits/wait-rules.ts";
 import type { Commits } from "./commits.ts";
 import type { InsertEvent } from "./inbox.ts";
 import type { SpendingTable } from "./spending.ts";
+import { sqlState, sqlStates, stateOf } from "./intent-states.ts";
 import { RESTORED_CODE } from "./restore-detection.ts";
 import { jsonOf, maybeNumber, maybeText, numberOf, objectOf, textOf, type Row } from "./rows.ts";
 import { INTENT_EXPIRES, INTENT_FREE, type WatchWriter } from "./sources.ts";
@@ -49,16 +50,14 @@ const COLUMNS = [
 /** One text instead of 28 columns: node:sqlite names every column of every row anew, which took 28 µs against 9 µs. */
 export const INTENT_ROW = `json_array(${COLUMNS.join(", ")}) AS intent`;
 
-const SETTLED: readonly IntentState[] = ["confirmed", "refused", "cancelled", "parked"];
-
-/** Changes an intent's row and what hangs on it, inside a transaction the caller owns. Answers whether it was in one of `from`. */
+/** Changes an intent's row and what hangs on it, inside a transaction the caller owns. Answers whether the move was made. */
 export type ApplyChange = (move: IntentMove & { readonly paid?: Paid }) => boolean;
 
 /** Has what waits for money under `rule` ask again, inside a transaction the caller owns. */
 export type Payable = (rule: SpendRule, now: number) => void;
 
 export function createPayable(db: DatabaseSync): Payable {
-  const look = db.prepare("UPDATE intent SET next_at = min(next_at, ?) WHERE state = 'ready' AND code = ?");
+  const look = db.prepare(`UPDATE intent SET next_at = min(next_at, ?) WHERE state = ${sqlState("ready")} AND code = ?`);
   return (rule, now) => void look.run(now, rule);
 }
 
@@ -70,32 +69,34 @@ export interface ChangeTables {
 
 export function createApplyChange(db: DatabaseSync, { spending, insertEvent, writer }: ChangeTables): ApplyChange {
   // After a copy was put back, what waited for a person's word or another's object may have been sent when that comes.
-  const updateFrom = (states: number): StatementSync =>
+  const updateFrom = (states: string): StatementSync =>
     db.prepare(`
-    UPDATE intent SET state = CASE WHEN ?1 = 'ready' AND state = 'proposed' AND code = '${RESTORED_CODE}' THEN 'in_doubt' ELSE ?1 END,
+    UPDATE intent SET state = CASE WHEN ?1 = ${sqlState("ready")} AND state = ${sqlState("proposed")} AND code = '${RESTORED_CODE}' THEN ${sqlState("in_doubt")} ELSE ?1 END,
       next_at = coalesce(?, next_at), code = ?, message = ?, created_ref = coalesce(?, created_ref),
       checks = checks + ?, ever_unknown = coalesce(?, ever_unknown), settled_at = ?
-    WHERE seq = ? AND state IN (${Array.from({ length: states }, () => "?").join(", ")})`);
-  const updates = new Map<number, StatementSync>();
-  const update = (states: number): StatementSync => {
-    const made = updates.get(states) ?? updateFrom(states);
-    updates.set(states, made);
+    WHERE seq = ? AND state IN ${states}`);
+  const updates = new Map<string, StatementSync>();
+  const update = ({ by, change }: Pick<IntentMove, "by" | "change">): StatementSync => {
+    const name = `${by} ${change.state}`;
+    const made = updates.get(name) ?? updateFrom(sqlStates(originsOf(by, change.state)));
+    updates.set(name, made);
     return made;
   };
   // Asked for apart: RETURNING takes longer than both statements.
   const moved = db.prepare("SELECT id, specialist, ever_unknown FROM intent WHERE seq = ?");
   const fill = db.prepare(`
-    UPDATE intent SET target = ?, state = CASE WHEN state = 'ready' AND code = '${RESTORED_CODE}' THEN 'in_doubt' ELSE state END
-    WHERE target_intent = ? AND state IN ('proposed', 'ready')`);
+    UPDATE intent SET target = ?,
+      state = CASE WHEN state = ${sqlState("ready")} AND code = '${RESTORED_CODE}' THEN ${sqlState("in_doubt")} ELSE state END
+    WHERE target_intent = ? AND state IN ${sqlStates(UNSENT)}`);
   const payable = createPayable(db);
-  const dependants = db.prepare("SELECT seq FROM intent WHERE target_intent = ? AND target IS NULL AND state IN ('proposed', 'ready')");
+  const dependants = db.prepare(`SELECT seq FROM intent WHERE target_intent = ? AND target IS NULL AND state IN ${sqlStates(UNSENT)}`);
   /** What waits for room under a cap looks again. */
   const freed = (settled: Capture | undefined, now: number): void => {
     if (settled !== undefined && settled.posted < settled.released) payable("spend_cap", now);
   };
 
-  const apply: ApplyChange = ({ seq, from, change, now, standIn, events = [], watches = [], paid }) => {
-    const { changes } = update(from.length).run(
+  const apply: ApplyChange = ({ seq, by, change, now, standIn, events = [], watches = [], paid }) => {
+    const { changes } = update({ by, change }).run(
       change.state,
       change.nextAt ?? null,
       change.code ?? null,
@@ -105,7 +106,6 @@ export function createApplyChange(db: DatabaseSync, { spending, insertEvent, wri
       change.everUnknown === undefined ? null : Number(change.everUnknown),
       SETTLED.includes(change.state) ? now : null,
       seq,
-      ...from,
     );
     const row = changes === 1 ? moved.get(seq) : undefined;
     if (row === undefined) return false;
@@ -113,12 +113,11 @@ export function createApplyChange(db: DatabaseSync, { spending, insertEvent, wri
     if (change.state === "confirmed") freed(spending.pay(id, asHandle(textOf(row, "specialist")), paid, now), now);
     const created = change.createdRef ?? standIn;
     if (created !== undefined) fill.run(created, id);
-    if (change.state === "refused" || change.state === "cancelled") {
+    if (DROPPED.includes(change.state)) {
       // What may have happened counts as spent: giving up looking for it is no proof that it did not.
       freed(spending.settle(id, row["ever_unknown"] === 1 ? undefined : 0, now), now);
       const hanging = { state: "cancelled", code: "depends_on_refused", message: "what it was about did not come to be" } as const;
-      for (const dependant of dependants.all(id))
-        apply({ seq: numberOf(dependant, "seq"), from: ["proposed", "ready"], change: hanging, now });
+      for (const dependant of dependants.all(id)) apply({ seq: numberOf(dependant, "seq"), by: "dependency", change: hanging, now });
     }
     for (const event of events) insertEvent(event, now);
     for (const watch of watches) writer.watch(watch, now);
@@ -131,15 +130,15 @@ export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: Ap
   const ready = (lanes: string): StatementSync =>
     db.prepare(`
     SELECT ${INTENT_ROW} FROM intent AS i INDEXED BY intent_ready
-    WHERE specialist = ?1 AND state = 'ready' AND next_at <= ?2 ${lanes} AND ${INTENT_FREE}
+    WHERE specialist = ?1 AND state = ${sqlState("ready")} AND next_at <= ?2 ${lanes} AND ${INTENT_FREE}
     ORDER BY seq LIMIT 0 + ?3`);
   const anyReady = db.prepare(
-    "SELECT 1 FROM intent INDEXED BY intent_ready WHERE specialist = ? AND state = 'ready' AND next_at <= ? LIMIT 1",
+    `SELECT 1 FROM intent INDEXED BY intent_ready WHERE specialist = ? AND state = ${sqlState("ready")} AND next_at <= ? LIMIT 1`,
   );
   const due = ready("");
   const dueIn = ready("AND lane IN (SELECT value FROM json_each(?4))");
   const doubtful = db.prepare(
-    `SELECT ${INTENT_ROW} FROM intent WHERE specialist = ? AND state = 'in_doubt' AND next_at <= ? ORDER BY next_at LIMIT 0 + ?`,
+    `SELECT ${INTENT_ROW} FROM intent WHERE specialist = ? AND state = ${sqlState("in_doubt")} AND next_at <= ? ORDER BY next_at LIMIT 0 + ?`,
   );
   const one = db.prepare(`SELECT ${INTENT_ROW} FROM intent WHERE id = ?`);
   const over = `specialist = ? AND expires_at <= ? AND ${INTENT_EXPIRES}`;
@@ -148,7 +147,7 @@ export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: Ap
   const unanswered = db.prepare(
     "SELECT count(*) AS n FROM attempt WHERE intent_seq = ? AND coalesce(outcome, '') NOT IN ('never-left', 'limited', 'unauthorized')",
   );
-  const undate = db.prepare(`UPDATE intent SET sent_at = ${UNDATED} WHERE seq = ? AND state = 'in_doubt'`);
+  const undate = db.prepare(`UPDATE intent SET sent_at = ${UNDATED} WHERE seq = ? AND state = ${sqlState("in_doubt")}`);
   const claimed = db.prepare(`
     SELECT created_ref FROM intent WHERE specialist = ? AND operation = ? AND created_ref IN (SELECT value FROM json_each(?))`);
   const proof = db.prepare("SELECT found, missed, proven, lateness_ms FROM proof WHERE key_id = ? AND operation = ?");
@@ -171,8 +170,7 @@ export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: Ap
     async expireIntents(specialist, now, limit) {
       if (anyExpired.get(specialist, now) === undefined) return [];
       const due = expired.all(specialist, now, limit).map(readIntent);
-      const cancel = (intent: Intent): boolean =>
-        applyChange({ seq: intent.seq, from: ["proposed", "ready"], change: expiry(intent), now });
+      const cancel = (intent: Intent): boolean => applyChange({ seq: intent.seq, by: "expiry", change: expiry(intent), now });
       return commits.soft(() => due.filter(cancel));
     },
     async claimedRefs({ specialist, operation }, refs) {
@@ -202,7 +200,7 @@ function createIntentsAlike(db: DatabaseSync): OutboxStore["similarIntents"] {
   const alike = (where: string): StatementSync =>
     db.prepare(`
     SELECT seq, ${INTENT_ROW} FROM intent ${where} specialist = ?1 AND conflict_key = ?2 AND seq <> ?3
-      AND (state IN ('confirmed', 'pending') OR (state IN ('parked', 'cancelled') AND ever_unknown = 1))
+      AND (state IN ${sqlStates(VISIBLE)} OR (state IN ${sqlStates(MAYBE_VISIBLE)} AND ever_unknown = 1))
     ORDER BY seq DESC LIMIT 0 + ?4`);
   const sameWords = alike("INDEXED BY intent_text WHERE text_hash = ?5 AND");
   const sameAct = alike("INDEXED BY intent_wordless WHERE text_hash IS NULL AND");
@@ -247,7 +245,7 @@ function intentOf(row: Row): Intent {
     hops: numberOf(row, "hops"),
     label: maybeText(row, "label"),
     data: row["data"] === null ? undefined : jsonOf(row, "data"),
-    state: textOf(row, "state") as IntentState,
+    state: stateOf(row),
     attempt: numberOf(row, "attempt"),
     everUnknown: numberOf(row, "ever_unknown") === 1,
     nextAt: numberOf(row, "next_at"),

@@ -5,9 +5,10 @@ import { Refused } from "../../core/errors.ts";
 import type { Handle } from "../../core/ids.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { HOUR } from "../../core/units.ts";
-import { DRY_RUN } from "../../outbox/intent.ts";
+import { DROPPED, DRY_RUN } from "../../outbox/intent.ts";
 import type { FinishedRun, RunStore } from "../runs.ts";
 import type { Commits } from "./commits.ts";
+import { sqlState, sqlStates } from "./intent-states.ts";
 import type { InsertEvent } from "./inbox.ts";
 import type { ControlTable } from "./controls.ts";
 import { RESTORED_CODE, RESTORED_MESSAGE, type RestoreDetection, type RestoredTable } from "./restore-detection.ts";
@@ -33,7 +34,7 @@ export function createRuns(db: DatabaseSync, commits: Commits, { insertEvent, gu
   const forget = db.prepare("DELETE FROM step WHERE event_seq = ?");
   const words = createRecentWords(db);
   const insert = createInsertIntent(db);
-  const earlier = db.prepare("SELECT created_ref FROM intent WHERE id = ? AND state = 'confirmed'");
+  const earlier = db.prepare(`SELECT created_ref FROM intent WHERE id = ? AND state = ${sqlState("confirmed")}`);
   // An answer to a vote names the post that was voted on, which is somebody else's. And where
   // posts, jobs and applications are each counted from 1, an id alone does not say what it is of.
   const own = db.prepare(
@@ -155,7 +156,7 @@ function createRecentWords(db: DatabaseSync) {
     db.prepare(`
       SELECT count(*) AS n FROM (
         SELECT 1 FROM intent WHERE specialist = ? AND ${where} AND text_hash IS NOT NULL
-          AND (state NOT IN ('refused', 'cancelled') OR code = '${DRY_RUN}') LIMIT 0 + ?)`);
+          AND (state NOT IN ${sqlStates(DROPPED)} OR code = '${DRY_RUN}') LIMIT 0 + ?)`);
   const inThread = count("thread = ?");
   const toAuthor = count("author = ? AND created_at > ?");
   const inHour = count("created_at > ?");

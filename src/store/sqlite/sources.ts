@@ -5,6 +5,9 @@ import { asHandle, type Handle } from "../../core/ids.ts";
 import type { CursorWrite } from "../inbox.ts";
 import { WORK_KINDS, type WorkKind, type SourceStore, type WatchRow } from "../sources.ts";
 import type { Commits } from "./commits.ts";
+import { GOES_FIRST, UNSENT } from "../../outbox/intent.ts";
+import type { WaitRule } from "../../limits/wait-rules.ts";
+import { sqlState, sqlStates } from "./intent-states.ts";
 import { maybeNumber, maybeText, objectOf, textOf, type Row } from "./rows.ts";
 import { SCHEDULE_PREFIX } from "../../contract/event-kinds.ts";
 
@@ -23,10 +26,10 @@ export function createWatchWriter(db: DatabaseSync): WatchWriter {
     ON CONFLICT (specialist, kind, object) DO UPDATE
     SET state = excluded.state, data = excluded.data, due_at = excluded.due_at, updated_at = excluded.updated_at`);
   // A settled job makes room for the next one.
-  const room = db.prepare("UPDATE intent SET next_at = min(next_at, ?) WHERE state = 'ready' AND code = 'obligations_full'");
+  const room = db.prepare(`UPDATE intent SET next_at = min(next_at, ?) WHERE state = ${sqlState("ready")} AND code = ?`);
   const follow = (write: WatchWrite, now: number): void => {
     watch.run(write.specialist, write.kind, write.object, write.state, JSON.stringify(write.data), write.dueAt, now);
-    if (write.kind === "job" && write.dueAt === null) room.run(now);
+    if (write.kind === "job" && write.dueAt === null) room.run(now, "obligations_full" satisfies WaitRule);
   };
   return {
     cursor: (write, now) => void cursor.run(write.specialist, write.source, JSON.stringify(write.cursor), write.dueAt, now),
@@ -41,22 +44,22 @@ export const IS_SCHEDULE = `(substr(name, 1, ${SCHEDULE_PREFIX.length}) = '${SCH
  * An intent ends at its time as long as it was never sent. One that waits for the Guardian ends in any case: in a store that was put
  * back from a copy it may have been sent since, but nobody can answer it.
  */
-export const INTENT_EXPIRES = "expires_at IS NOT NULL AND state IN ('proposed', 'ready') AND (ever_unknown = 0 OR state = 'proposed')";
+export const INTENT_EXPIRES = `expires_at IS NOT NULL AND state IN ${sqlStates(UNSENT)} AND (ever_unknown = 0 OR state = ${sqlState("proposed")})`;
 
 /** An intent waits for the earlier ones of its run, and for the one whose object it is about. */
 export const INTENT_FREE = `(target_intent IS NULL OR target IS NOT NULL)
   AND (ordinal = 0 OR NOT EXISTS (
     SELECT 1 FROM intent AS before INDEXED BY intent_open
-    WHERE before.event_seq = i.event_seq AND before.ordinal < i.ordinal AND before.state IN ('ready', 'sending')))`;
+    WHERE before.event_seq = i.event_seq AND before.ordinal < i.ordinal AND before.state IN ${sqlStates(GOES_FIRST)}))`;
 
 /** When the first of each part of specialist ?1 is due, intents in the lanes ?2. */
 const FIRST_OF_PARTS = `
   SELECT 'events' AS part, min(not_before) AS at FROM event WHERE specialist = ?1 AND state = 'ready'
   UNION ALL SELECT 'intents', min(next_at) FROM intent AS i INDEXED BY intent_ready
-    WHERE specialist = ?1 AND state = 'ready' AND lane IN (SELECT value FROM json_each(?2)) AND ${INTENT_FREE}
+    WHERE specialist = ?1 AND state = ${sqlState("ready")} AND lane IN (SELECT value FROM json_each(?2)) AND ${INTENT_FREE}
   UNION ALL SELECT 'intents', min(expires_at) FROM intent
     WHERE specialist = ?1 AND ${INTENT_EXPIRES}
-  UNION ALL SELECT 'doubts', min(next_at) FROM intent WHERE specialist = ?1 AND state = 'in_doubt'
+  UNION ALL SELECT 'doubts', min(next_at) FROM intent WHERE specialist = ?1 AND state = ${sqlState("in_doubt")}
   UNION ALL SELECT 'deliveries', min(due_at) FROM delivery WHERE specialist = ?1 AND state = 'ready'
   UNION ALL SELECT 'schedules', min(due_at) FROM source WHERE specialist = ?1 AND due_at IS NOT NULL AND ${IS_SCHEDULE}
   UNION ALL SELECT 'sources', min(due_at) FROM source WHERE specialist = ?1 AND due_at IS NOT NULL AND NOT ${IS_SCHEDULE}
@@ -78,8 +81,8 @@ export function createSources(db: DatabaseSync, commits: Commits): SourceStore {
   const work = `
     SELECT specialist, min(not_before) AS at FROM event WHERE state = 'ready' GROUP BY specialist
     UNION ALL SELECT specialist, min(next_at) FROM intent
-      WHERE state = 'ready' AND (target_intent IS NULL OR target IS NOT NULL) GROUP BY specialist
-    UNION ALL SELECT specialist, min(next_at) FROM intent WHERE state = 'in_doubt' GROUP BY specialist
+      WHERE state = ${sqlState("ready")} AND (target_intent IS NULL OR target IS NOT NULL) GROUP BY specialist
+    UNION ALL SELECT specialist, min(next_at) FROM intent WHERE state = ${sqlState("in_doubt")} GROUP BY specialist
     UNION ALL SELECT specialist, min(expires_at) FROM intent
       WHERE ${INTENT_EXPIRES} GROUP BY specialist
     UNION ALL SELECT specialist, min(due_at) FROM delivery WHERE state = 'ready' GROUP BY specialist

@@ -9,6 +9,7 @@ import { systemRandom } from "../../../src/core/random.ts";
 import { Secret } from "../../../src/core/secret.ts";
 import { readCursor } from "../../../src/polling/list-cursor.ts";
 import { readGaps, type Gap } from "../../../src/polling/gaps.ts";
+import type { IntentState } from "../../../src/outbox/intent.ts";
 import { livePacer } from "../../../src/limits/pacing.ts";
 import { createRuntime } from "../../../src/runtime/runtime.ts";
 import { createSpecialist } from "../../../src/specialist/specialist.ts";
@@ -40,7 +41,7 @@ export interface DriverReport {
   }[];
 }
 
-const OPEN = ["proposed", "ready", "sending", "in_doubt", "pending"];
+const OPEN: readonly IntentState[] = ["proposed", "ready", "sending", "in_doubt", "pending"];
 const TELL_EVERY_MS = 200;
 /** Younger intents are on their way. */
 const YOUNG_MS = 2_000;

@@ -1,7 +1,7 @@
 /** What was lost in a campaign: the store's rows beside the network's own record, and what the runtime told that it passed over. */
 import type { ParkedEvent } from "../../../src/store/inbox.ts";
 import type { Effect } from "../../../src/local-network/ground-truth.ts";
-import type { Intent } from "../../../src/outbox/intent.ts";
+import type { Intent, IntentState } from "../../../src/outbox/intent.ts";
 import { liesIn, type ReportedGap } from "../../../src/simulation/oracle-gaps.ts";
 
 /** Things that others did, each of which has to be answered by one operation. */
@@ -29,7 +29,7 @@ export interface Verdict {
   readonly passedOver: number;
 }
 
-const OPEN: readonly string[] = ["proposed", "ready", "sending", "in_doubt", "pending"];
+const OPEN: readonly IntentState[] = ["proposed", "ready", "sending", "in_doubt", "pending"];
 
 export function judge({ intents, parkedEvents, effects, owed, settledAt }: Found): Verdict {
   const undone = owed.flatMap((one) => undealt(one, intents, effects));

@@ -75,7 +75,7 @@ export const BUGS: readonly PlantedBug[] = [
     'if (intent.effect !== "idempotent") return doubt(',
     'if (intent.effect === "none") return doubt(',
   ),
-  bug("a crash while sending is forgotten", ADMISSION, "CASE WHEN effect = 'idempotent' THEN 'ready' ELSE 'in_doubt' END", "'ready'"),
+  bug("a crash while sending is forgotten", ADMISSION, "CASE WHEN effect = 'idempotent' THEN", "CASE WHEN TRUE THEN"),
   bug("a crash while sending leaves no mark", ADMISSION, "ever_unknown = 1, next_at = ?", "ever_unknown = ever_unknown, next_at = ?"),
   bug("money freed by a refusal after unknown", OUTBOX, 'row["ever_unknown"] === 1 ? undefined : 0', "0", {
     file: CONCLUDE,
@@ -85,8 +85,8 @@ export const BUGS: readonly PlantedBug[] = [
   bug(
     "money freed in doubt",
     OUTBOX,
-    '    if (change.state === "refused" || change.state === "cancelled") {',
-    '    if (change.state === "in_doubt") spending.settle(id, 0, now);\n    if (change.state === "refused" || change.state === "cancelled") {',
+    "    if (DROPPED.includes(change.state)) {",
+    '    if (change.state === "in_doubt") spending.settle(id, 0, now);\n    if (DROPPED.includes(change.state)) {',
   ),
   bug("no money set aside", ADMISSION, "if (verdict.hold !== undefined && intent !== undefined)", "if (verdict.hold === null)"),
   bug("a cap holds only from midnight to midnight", "src/limits/caps.ts", 'perDay: ["day", "rolling-day"]', 'perDay: ["day"]'),

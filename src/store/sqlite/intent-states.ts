@@ -1,0 +1,20 @@
+/** An intent's states as SQL text, written from the one table that has them. */
+import { Fatal } from "../../core/errors.ts";
+import { isIntentState, type IntentState } from "../../outbox/intent.ts";
+import { textOf, type Row } from "./rows.ts";
+
+/** Takes literals too: an unknown state does not compile. */
+export function sqlState(state: IntentState): string {
+  return `'${state}'`;
+}
+
+/** In the order of the table: a partial index is used only where its condition stands in a statement letter by letter. */
+export function sqlStates(states: readonly IntentState[]): string {
+  return `(${states.map(sqlState).join(", ")})`;
+}
+
+export function stateOf(row: Row): IntentState {
+  const state = textOf(row, "state");
+  if (!isIntentState(state)) throw new Fatal("store_damaged", `expected the state of an action in column state, got "${state}"`);
+  return state;
+}

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { canBecome, FINAL, INTENT_STATES, type IntentState } from "../../src/outbox/intent.ts";
+import { installInvariants } from "../../src/simulation/invariants.ts";
+import { MEMORY, openDatabase } from "../../src/store/sqlite/database.ts";
+
+function judgedBy(act: (db: ReturnType<typeof openDatabase>["db"]) => void): readonly string[] {
+  const { db, close } = openDatabase(MEMORY);
+  const invariants = installInvariants(db, []);
+  act(db);
+  const notes = invariants.read().map(({ what }) => what);
+  close();
+  return notes;
+}
+
+function insert(db: ReturnType<typeof openDatabase>["db"], state: IntentState): void {
+  db.prepare(
+    `INSERT INTO intent (id, specialist, event_seq, ordinal, operation, input, effect, lane, conflict_key, state, created_at, ever_unknown, checks)
+     VALUES ('i1', 'scout', 1, 0, 'posts.create', '{}', 'at-most-once', 'act', 'c', ?, 0, 1, 9)`,
+  ).run(state);
+}
+
+test("the judge allows the moves that the runtime's own table allows, and no other", () => {
+  const pairs = INTENT_STATES.flatMap((from) => INTENT_STATES.filter((to) => to !== from).map((to) => ({ from, to })));
+  const forbidden = pairs.filter(
+    ({ from, to }) =>
+      judgedBy((db) => {
+        insert(db, from);
+        db.prepare("UPDATE intent SET state = ? WHERE id = 'i1'").run(to);
+      }).length > 0,
+  );
+  expect(forbidden).toEqual(pairs.filter(({ from, to }) => !canBecome(from, to)));
+});
+
+test("the judge lets only what is over be forgotten", () => {
+  const kept = INTENT_STATES.filter(
+    (state) =>
+      judgedBy((db) => {
+        insert(db, state);
+        db.exec("DELETE FROM intent");
+      }).length > 0,
+  );
+  expect(kept).toEqual(INTENT_STATES.filter((state) => !FINAL.includes(state)));
+});
