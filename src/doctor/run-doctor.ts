@@ -4,9 +4,10 @@ import type { Exchange } from "../client/client.ts";
 import type { Finding } from "./finding.ts";
 import type { EndpointSet } from "../contract/operations.ts";
 import type { Profile } from "../contract/profile/profile.ts";
-import { Refused, Retryable } from "../core/errors.ts";
+import { Retryable } from "../core/errors.ts";
 import type { Member } from "../gateway/member.ts";
 import type { Gateway } from "../gateway/gateway.ts";
+import { notAnswered, readError } from "../gateway/read-result.ts";
 
 export interface Examination {
   /** What is thought to be known of the network; the doctor says where it differs. */
@@ -36,20 +37,16 @@ export function examineNetwork(
       (profile) =>
       async (call): Promise<Exchange> => {
         const answer = await parts.gateway.examine(member, call, profile, parts.ending);
-        switch (answer.kind) {
-          case "answered":
-            if (answer.wire === undefined) throw new TypeError("expected an examination to show the answer as it came");
-            return { outcome: answer.outcome, wire: answer.wire };
-          case "waits":
-            throw new Retryable("quota_waits", `the examination stops here: ${answer.message}`, {
-              retryAt: answer.until,
-              hint: `run it again after ${new Date(answer.until).toISOString()}; what was found so far is above`,
-            });
-          case "refused":
-            throw new Refused(answer.code, answer.message);
-          case "gone":
-            throw new Retryable("read_lost", "the read was lost");
+        if (answer.kind === "answered") {
+          if (answer.wire === undefined) throw new TypeError("expected an examination to show the answer as it came");
+          return { outcome: answer.outcome, wire: answer.wire };
         }
+        const unread = notAnswered(answer);
+        if (unread.kind !== "wait") throw readError(unread, call.operation);
+        throw new Retryable("quota_waits", `the examination stops here: ${unread.message}`, {
+          retryAt: unread.until,
+          hint: `run it again after ${new Date(unread.until).toISOString()}; what was found so far is above`,
+        });
       },
   });
 }

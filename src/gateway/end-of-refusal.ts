@@ -1,5 +1,4 @@
 /** The time when a refused read may be let through again, so that no read is paid for the same refusal twice. */
-import type { Outcome } from "../contract/call.ts";
 import type { Clock } from "../core/clock.ts";
 import { HOUR } from "../core/units.ts";
 import type { Breakers } from "./breakers.ts";
@@ -18,8 +17,10 @@ export function endOfRefusal(
   { breakers, clock }: { readonly breakers: Breakers; readonly clock: Clock },
   { specialist }: Member,
   operation: string,
-  { status }: Extract<Outcome, { readonly class: "refused" }>,
+  /** Absent where a rule of ours refused it. */
+  { status }: { readonly status?: number },
 ): EndOfRefusal {
+  if (status === undefined) return { kind: "never" };
   if (status < 400) return { kind: "unknown" };
   const stop = breakers.stop(specialist.handle, operation, false);
   return stop === undefined ? { kind: "never" } : { kind: "stop", until: stop.probeAt ?? clock.now() + HOUR, message: stop.message };

@@ -8,6 +8,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Store } from "../store/store.ts";
 import type { Breakers } from "./breakers.ts";
 import type { Gateway } from "./gateway.ts";
+import { readResult } from "./read-result.ts";
 import { lackedBy } from "./permissions.ts";
 
 /** Where it could not be learnt, it is asked for again after this. */
@@ -41,9 +42,10 @@ export async function learnAccount(parts: AccountDependencies, member: Member): 
   };
   putOff(now + ASK_AGAIN_MS);
   const answer = await parts.gateway.read(member, accountCall(member), { lane: "watch", signal: parts.ending });
-  if (answer.kind === "waits") putOff(answer.until);
-  if (answer.kind !== "answered" || answer.outcome.class !== "confirmed") return;
-  const { record, items = [] } = answer.outcome;
+  const result = readResult(answer);
+  if (result.kind === "wait") putOff(result.until);
+  if (result.kind !== "value") return;
+  const { record, items = [] } = result.value;
   for (const found of record === undefined ? items : [record]) await learnFrom(parts, member, found);
 }
 

@@ -5,7 +5,7 @@ import type { JsonObject } from "../core/json.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { ClaimedEvent } from "../store/inbox.ts";
 import { brake } from "../specialist/brakes.ts";
-import type { ReadCall, ReadResult, RunRequest } from "../specialist/run-request.ts";
+import type { ReadCall, HandlerRead, RunRequest } from "../specialist/run-request.ts";
 import { runHandler, RunInterrupted, type EventHandler, type RunResult } from "../specialist/run.ts";
 import { announceIntent } from "../outbox/announce.ts";
 import { isStoreLost } from "../store/store-lost.ts";
@@ -57,7 +57,7 @@ const LONGEST_RETRY_MS = DAY;
 export async function handleEvents(
   parts: HandlerDependencies,
   member: Member,
-  read: (member: Member, call: ReadCall, signal: AbortSignal) => Promise<ReadResult>,
+  read: (member: Member, call: ReadCall, signal: AbortSignal) => Promise<HandlerRead>,
 ): Promise<boolean> {
   const { store, clock, handlers, stopping } = parts;
   const events = await store.claimEvents(member.specialist.handle, clock.now(), CLAIM);
@@ -165,7 +165,7 @@ async function runOne(
   member: Member,
   event: ClaimedEvent,
   handler: EventHandler,
-  read: (call: ReadCall, signal: AbortSignal) => Promise<ReadResult>,
+  read: (call: ReadCall, signal: AbortSignal) => Promise<HandlerRead>,
 ): Promise<RunResult> {
   const { specialist } = member;
   const stored = await parts.store.loadState(specialist.handle);

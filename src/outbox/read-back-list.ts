@@ -7,6 +7,7 @@ import { MAY_BE_CUT_OFF } from "../contract/reading/read-answer.ts";
 import type { NetworkRecord } from "../contract/records.ts";
 import { HOUR } from "../core/units.ts";
 import type { ListReading, Member } from "../gateway/member.ts";
+import { readResult } from "../gateway/read-result.ts";
 import type { OutboxDependencies } from "./outbox-dependencies.ts";
 
 /** Pages of a list read before it counts as incomplete: a hundredth of an hour's requests, within these. */
@@ -96,9 +97,10 @@ async function nextPage(
   const { cursor } = reading;
   const input = { limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) };
   const answer = await parts.gateway.read(member, { operation, input }, { lane: "obligation", signal: parts.ending });
-  if (answer.kind === "waits") return { kind: "no-room", until: answer.until };
-  if (answer.kind !== "answered" || answer.outcome.class !== "confirmed") return "unreadable";
-  const { record, items = [], next, skipped = 0, skewMs } = answer.outcome;
+  const result = readResult(answer);
+  if (result.kind === "wait") return { kind: "no-room", until: result.until };
+  if (result.kind !== "value") return "unreadable";
+  const { record, items = [], next, skipped = 0, skewMs } = result.value;
   reading.skewMs = skewMs;
   reading.networkAt = skewMs === undefined ? undefined : parts.wall.now() + skewMs;
   if (record !== undefined) reading.records.push(record);

@@ -10,6 +10,7 @@ import { follow } from "./follow-up.ts";
 import { dropListReadings, readBackTo, type NoRoom, type Read } from "./read-back-list.ts";
 import { MINUTE } from "../core/units.ts";
 import type { OpenDoubt, Member, WantedCheck } from "../gateway/member.ts";
+import { readResult } from "../gateway/read-result.ts";
 import type { OutboxDependencies } from "./outbox-dependencies.ts";
 import type { Proof } from "../store/outbox.ts";
 
@@ -26,8 +27,6 @@ const CONTROLS = 3;
 interface Gone {
   readonly kind: "gone";
 }
-
-const GONE: readonly number[] = [404, 410];
 
 /** A doubt and the look at it that is due. */
 type Due = Pick<OpenDoubt, "knownAt"> & { readonly look: WantedCheck };
@@ -231,10 +230,11 @@ async function readAll(
   }
   const begunAt = parts.clock.monotonic();
   const answer = await parts.gateway.read(member, call, { lane: "obligation", signal: parts.ending });
-  if (answer.kind === "waits") return { kind: "no-room", until: answer.until };
-  if (answer.kind === "answered" && answer.outcome.class === "refused" && GONE.includes(answer.outcome.status)) return { kind: "gone" };
-  if (answer.kind !== "answered" || answer.outcome.class !== "confirmed") return undefined;
-  const { record, skewMs } = answer.outcome;
+  const result = readResult(answer);
+  if (result.kind === "wait") return { kind: "no-room", until: result.until };
+  if (result.kind === "gone") return { kind: "gone" };
+  if (result.kind !== "value") return undefined;
+  const { record, skewMs } = result.value;
   if (record === undefined) return undefined;
   const networkAt = skewMs === undefined ? undefined : parts.wall.now() + skewMs;
   return { kind: "read", records: [record], complete: showsAll(record), networkAt, begunAt };

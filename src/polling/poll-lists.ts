@@ -1,6 +1,5 @@
 /** From the network's lists to the inbox: feed, communities and jobs, each with a cursor and a cadence. */
 import { cursorOf } from "../client/next-page.ts";
-import type { Outcome } from "../contract/call.ts";
 import { MAX_PAGE_ITEMS, MAY_BE_CUT_OFF } from "../contract/reading/read-answer.ts";
 import type { Job, NetworkRecord, Post } from "../contract/records.ts";
 import { backoffMs, type Backoff } from "../core/backoff.ts";
@@ -15,7 +14,7 @@ import { spreadPause } from "../limits/poll-budget.ts";
 import type { SourceRow } from "../store/sources.ts";
 import { DEFAULT_MAX_AGE_MS, type FeedWatching, type JobsWatching, type Specialist } from "../specialist/specialist.ts";
 import { nextPollAt, readPace, type PollResult } from "./interval.ts";
-import type { GatewayAnswer } from "../gateway/gateway.ts";
+import { readResult, whyUnread, type Confirmed, type Unread } from "../gateway/read-result.ts";
 import type { Member } from "../gateway/member.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
 import { isSchedule, makeDormant } from "./dormant.ts";
@@ -73,19 +72,12 @@ async function poll(
   const cursor = readCursor(row?.cursor, parts.networkNow());
   const askedAt = clock.now();
   const answer = await gateway.read(member, { operation: source.operation, input: source.input }, { signal: parts.ending });
-  if (answer.kind !== "answered" || answer.outcome.class !== "confirmed" || answer.outcome.items === undefined) {
-    const now = clock.now();
-    const unread = storedReadFailure(row?.cursor);
-    const failed = unread?.times ?? 0;
-    const isWaiting = answer.kind === "waits";
-    const dueAt = isWaiting ? answer.until : now + backoffMs(FAILED_POLL, failed + 1);
-    const why = whyUnread(answer);
-    const stored = { ...storeCursor(cursor), ...row?.cursor, ...(isWaiting ? {} : storeReadFailure(unread, why, now)) };
-    if (!isWaiting && failed + 1 === REPORTED_AFTER) parts.log.warn(`${source.name} of ${handle} cannot be read: ${why}`);
-    await store.putEvents({ events: [], cursors: [{ specialist: handle, source: source.name, cursor: stored, dueAt }] }, now);
-    return;
-  }
-  const { reading, torn } = await readPages(parts, member, source, cursor, answer.outcome);
+  const result = readResult(answer);
+  if (result.kind !== "value") return noteUnread(parts, member, source, { row, cursor }, result);
+  const { items } = result.value;
+  if (items === undefined)
+    return noteUnread(parts, member, source, { row, cursor }, { kind: "failed", code: "read_failed", message: "the answer is no list" });
+  const { reading, torn } = await readPages(parts, member, source, cursor, result.value);
   const now = clock.now();
   const failed = numberIn(row?.cursor, "torn") ?? 0;
   if (torn && failed < MAX_FAILED_PAGES) {
@@ -97,7 +89,7 @@ async function poll(
     return;
   }
   const next = await nextPollAt(parts, member, { source: readPace(row?.cursor), kind: source.kind }, reading.fresh, others);
-  await tellOthers(parts, member, source, answer.outcome.items, askedAt);
+  await tellOthers(parts, member, source, items, askedAt);
   const gaps = [...readGaps(row?.cursor), ...(reading.gap === undefined ? [] : [reading.gap])];
   const stored = { ...storeCursor(reading.cursor), ...next.source, ...storeGaps(gaps, now) };
   const pauseMs = row === undefined ? spreadPause(next.delayMs, parts.random) : next.delayMs;
@@ -115,12 +107,24 @@ async function poll(
   if (fresh.length > 0) parts.wake(member, "events");
 }
 
-function whyUnread(answer: GatewayAnswer): string {
-  if (answer.kind === "waits" || answer.kind === "refused") return answer.message;
-  if (answer.kind === "gone") return "the read was lost";
-  const { outcome } = answer;
-  if (outcome.class === "unknown" || outcome.class === "never-left") return outcome.reason;
-  return outcome.class === "refused" ? `${outcome.code}: ${outcome.message}` : `the network answered ${outcome.status}`;
+/** The list is read again once there is room for it, or ever more rarely where it cannot be read. */
+async function noteUnread(
+  parts: PollingDependencies,
+  member: Member,
+  source: Source,
+  { row, cursor }: { readonly row: SourceRow | undefined; readonly cursor: ListCursor },
+  unread: Unread,
+): Promise<void> {
+  const now = parts.clock.now();
+  const { handle } = member.specialist;
+  const isWaiting = unread.kind === "wait";
+  const known = storedReadFailure(row?.cursor);
+  const failed = known?.times ?? 0;
+  const dueAt = isWaiting ? unread.until : now + backoffMs(FAILED_POLL, failed + 1);
+  const why = whyUnread(unread);
+  const stored = { ...storeCursor(cursor), ...row?.cursor, ...(isWaiting ? {} : storeReadFailure(known, why, now)) };
+  if (!isWaiting && failed + 1 === REPORTED_AFTER) parts.log.warn(`${source.name} of ${handle} cannot be read: ${why}`);
+  await parts.store.putEvents({ events: [], cursors: [{ specialist: handle, source: source.name, cursor: stored, dueAt }] }, now);
 }
 
 function listOf({ operation, input }: Pick<Source, "operation" | "input">): string {
@@ -161,7 +165,7 @@ async function readPages(
   member: Member,
   source: Source,
   cursor: ListCursor,
-  first: Extract<Outcome, { readonly class: "confirmed" }>,
+  first: Confirmed,
 ): Promise<{ readonly reading: Reading; readonly torn: boolean }> {
   const items = [...(first.items ?? [])];
   let reading = source.read(items, cursor);
@@ -175,18 +179,19 @@ async function readPages(
       { operation: source.operation, input: { ...source.input, cursor: next } },
       { signal: parts.ending },
     );
-    if (answer.kind === "waits") break; // the quota has no place for more: what is further back is given up
-    if (answer.kind !== "answered" || answer.outcome.class !== "confirmed") return { reading, torn: true };
-    items.push(...(answer.outcome.items ?? []));
-    next = answer.outcome.next === undefined ? undefined : cursorOf(answer.outcome.next);
+    const result = readResult(answer);
+    if (result.kind === "wait") break; // the quota has no place for more: what is further back is given up
+    if (result.kind !== "value") return { reading, torn: true };
+    items.push(...(result.value.items ?? []));
+    next = result.value.next === undefined ? undefined : cursorOf(result.value.next);
     reading = source.read(items, cursor);
-    if (next === undefined && !isCut(answer.outcome)) return { reading: { ...reading, gap: undefined }, torn: false }; // the whole list was read: nothing can be missing
+    if (next === undefined && !isCut(result.value)) return { reading: { ...reading, gap: undefined }, torn: false }; // the whole list was read: nothing can be missing
   }
   return { reading, torn: false };
 }
 
 /** A page longer than any that is read whole. */
-function isCut({ items = [], skipped = 0 }: Extract<Outcome, { readonly class: "confirmed" }>): boolean {
+function isCut({ items = [], skipped = 0 }: Confirmed): boolean {
   return items.length + skipped > MAX_PAGE_ITEMS;
 }
 

@@ -1,5 +1,6 @@
 /** From followed objects to the inbox: jobs applied for and threads taken part in, until they are settled. */
 import type { WatchWrite } from "../contract/event.ts";
+import type { NetworkRecord } from "../contract/records.ts";
 import { DAY, HOUR, MINUTE } from "../core/units.ts";
 import { followJob, readJobProgress } from "./job-events.ts";
 import { followThread, readThreadProgress, type Times } from "./thread-events.ts";
@@ -7,6 +8,7 @@ import type { WatchChange } from "./watch-change.ts";
 import { LOOKED_AT, type WatchRow } from "../store/sources.ts";
 import { watchPauseMs } from "./interval.ts";
 import type { Member } from "../gateway/member.ts";
+import { readResult } from "../gateway/read-result.ts";
 import { feedReader, OFFERS_LIST } from "./poll-lists.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
 import { handlerOf } from "../specialist/handlers.ts";
@@ -43,6 +45,7 @@ async function follow(parts: PollingDependencies, member: Member, row: WatchRow)
   const operation = row.kind === "job" ? "jobs.get" : "posts.get";
   const answer = await gateway.read(member, { operation, target: row.object, input: {} }, { signal: parts.ending });
   const now = clock.now();
+  const result = readResult(answer);
   const write = (change: Partial<WatchWrite>): WatchWrite => ({
     specialist: handle,
     kind: row.kind,
@@ -52,17 +55,15 @@ async function follow(parts: PollingDependencies, member: Member, row: WatchRow)
     dueAt: now,
     ...change,
   });
-  if (answer.kind === "waits") {
-    await store.postponeWatches(handle, now, answer.until);
+  if (result.kind === "wait") {
+    await store.postponeWatches(handle, now, result.until);
     return false;
   }
-  const gone =
-    answer.kind === "answered" && answer.outcome.class === "refused" && (answer.outcome.status === 404 || answer.outcome.status === 410);
-  if (gone) {
+  if (result.kind === "gone") {
     await store.putEvents({ events: [], watches: [write({ state: "gone", dueAt: null })] }, now);
     return true;
   }
-  const record = answer.kind === "answered" && answer.outcome.class === "confirmed" ? answer.outcome.record : undefined;
+  const record = result.kind === "value" ? result.value.record : undefined;
   const looks = looksOf(row);
   const change = record === undefined ? undefined : changeOf(member, row, record, { now, networkNow: parts.networkNow() });
   if (change === undefined) {
@@ -142,13 +143,10 @@ function changeOf(member: Member, row: WatchRow, record: { readonly kind: string
   return undefined;
 }
 
-type Followed = NonNullable<Extract<Awaited<ReturnType<PollingDependencies["gateway"]["read"]>>, { readonly kind: "answered" }>["outcome"]>;
-type Records = NonNullable<Extract<Followed, { readonly class: "confirmed" }>["record"]>;
-
-function isKind<Kind extends Records["kind"]>(
+function isKind<Kind extends NetworkRecord["kind"]>(
   record: { readonly kind: string },
   kind: Kind,
-): record is Extract<Records, { readonly kind: Kind }> {
+): record is Extract<NetworkRecord, { readonly kind: Kind }> {
   return record.kind === kind;
 }
 

@@ -16,7 +16,7 @@ export interface ReadCall {
 }
 
 /** A charged read: its value, or when there will be room for it. */
-export type ReadResult = { readonly value: Json } | { readonly suspendedUntil: number; readonly reason: string };
+export type HandlerRead = { readonly value: Json } | { readonly suspendedUntil: number; readonly reason: string };
 
 /** What one handling needs; all of it comes from outside, so that a run can be replayed. */
 export interface RunRequest {
@@ -26,7 +26,7 @@ export interface RunRequest {
   readonly state: JsonObject;
   readonly rules: OperationRules;
   readonly deadlineMs: number;
-  readonly read: (call: ReadCall, signal: AbortSignal) => Promise<ReadResult>;
+  readonly read: (call: ReadCall, signal: AbortSignal) => Promise<HandlerRead>;
   readonly saveStep: (name: string, value: Json) => Promise<void>;
   readonly newIntentId: () => IntentId;
   readonly fetch: typeof globalThis.fetch;

@@ -1,12 +1,12 @@
 /** From stored deliveries to the inbox: each becomes events, or a look at what changed, or waits for a person to look at it. */
 import type { NewEvent } from "../contract/event.ts";
-import type { Outcome } from "../contract/call.ts";
 import { messageOf } from "../core/errors.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
 import { meaningOf, namesItself, postEvents, type NeededRead, type Meaning, type Meant } from "./interpret.ts";
 import type { WorkKind } from "../store/sources.ts";
 import { decidePending } from "./remote-approval.ts";
 import { isBusy, type Member } from "../gateway/member.ts";
+import { isKeysFault, readResult, whyUnread } from "../gateway/read-result.ts";
 import type { WebhookDependencies } from "./webhook-dependencies.ts";
 import { feedReader, jobsReader } from "../polling/poll-lists.ts";
 import { endOfRefusal } from "../gateway/end-of-refusal.ts";
@@ -25,6 +25,9 @@ const MAX_POSTS_READ = 32;
 const MAX_MISSED_NUDGES = 200;
 /** A delivery whose content cannot be fetched is tried again after these, then parked. */
 const RETRY_DELAYS_MS: readonly number[] = [5 * SECOND, MINUTE, 10 * MINUTE];
+
+/** After a 429 or 401, which are no fault of the delivery. */
+const KEYS_FAULT_MS = MINUTE;
 
 type Fetch = Extract<Meaning, { readonly kind: "fetch" }>;
 /** What is left of an end once its delivery is known. */
@@ -275,26 +278,26 @@ async function readPost(parts: WebhookDependencies, member: Member, target: stri
 
 async function askPost(parts: WebhookDependencies, member: Member, target: string): Promise<FetchedPost> {
   const answer = await parts.gateway.read(member, { operation: "posts.get", target, input: {} }, { lane: "watch", signal: parts.ending });
-  switch (answer.kind) {
-    case "waits":
-      return { kind: "later", at: answer.until, why: answer.message };
-    case "refused":
-      return { kind: "refused", why: answer.message };
+  const result = readResult(answer);
+  switch (result.kind) {
+    case "value":
+      if (result.value.record?.kind === "post") return { kind: "post", post: result.value.record };
+      return { kind: "later", at: undefined, why: "the answer is no post" };
     case "gone":
-      return { kind: "later", at: undefined, why: "the read was lost" };
-    case "answered":
-      return postIn(parts, member, answer.outcome);
+      return { kind: "gone" };
+    case "wait":
+      return { kind: "later", at: result.until, why: result.message };
+    case "refused": {
+      const why = `the post could not be read: ${whyUnread(result)}`;
+      const end = endOfRefusal(parts, member, "posts.get", result);
+      if (end.kind === "never") return { kind: "refused", why };
+      return { kind: "later", at: end.kind === "stop" ? end.until : undefined, why };
+    }
+    case "failed": {
+      const at = isKeysFault(result) ? parts.clock.now() + KEYS_FAULT_MS : undefined;
+      return { kind: "later", at, why: `the post could not be read: ${whyUnread(result)}` };
+    }
   }
-}
-
-function postIn(parts: WebhookDependencies, member: Member, outcome: Outcome): FetchedPost {
-  if (outcome.class === "confirmed" && outcome.record?.kind === "post") return { kind: "post", post: outcome.record };
-  const why = `the post could not be read: ${"message" in outcome && outcome.message !== undefined ? outcome.message : outcome.class}`;
-  if (outcome.class !== "refused") return { kind: "later", at: undefined, why };
-  if (outcome.status === 404 || outcome.status === 410) return { kind: "gone" };
-  const end = endOfRefusal(parts, member, "posts.get", outcome);
-  if (end.kind === "never") return { kind: "refused", why };
-  return { kind: "later", at: end.kind === "stop" ? end.until : undefined, why };
 }
 
 /** Waiting for quota is no failure; anything else is tried a few times, then kept for a person. */

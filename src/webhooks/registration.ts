@@ -1,13 +1,12 @@
 /** Our webhook on the network: exactly one for each specialist, made again when it is gone, and no stale ones. */
 import { createHmac } from "node:crypto";
 import { cursorOf } from "../client/next-page.ts";
-import type { Outcome } from "../contract/call.ts";
 import type { Webhook } from "../contract/records.ts";
 import { defined } from "../core/defined.ts";
 import type { Secret } from "../core/secret.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
-import type { GatewayAnswer } from "../gateway/gateway.ts";
 import type { Member } from "../gateway/member.ts";
+import { readResult, type Unread } from "../gateway/read-result.ts";
 import type { WebhookDependencies } from "./webhook-dependencies.ts";
 import type { Registration } from "../store/deliveries.ts";
 
@@ -158,9 +157,10 @@ async function listWebhooks(parts: WebhookDependencies, member: Member): Promise
   for (let page = 0; page < MAX_PAGES; page++) {
     const input = cursor === undefined ? {} : { cursor };
     const answer = await parts.gateway.read(member, { operation: "webhooks.list", input }, { lane: "watch", signal: parts.ending });
-    if (answer.kind !== "answered" || answer.outcome.class !== "confirmed") return notNow(parts, answer, "webhooks cannot be listed");
-    for (const item of answer.outcome.items ?? []) if (item.kind === "webhook") found.push(item);
-    cursor = answer.outcome.next === undefined ? undefined : cursorOf(answer.outcome.next);
+    const result = readResult(answer);
+    if (result.kind !== "value") return notNow(parts, result, "webhooks cannot be listed");
+    for (const item of result.value.items ?? []) if (item.kind === "webhook") found.push(item);
+    cursor = result.value.next === undefined ? undefined : cursorOf(result.value.next);
     if (cursor === undefined) break;
   }
   return found;
@@ -182,12 +182,8 @@ async function removeAll(
 /** Undefined once it is gone, by us or before us. */
 async function remove(parts: WebhookDependencies, member: Member, target: string): Promise<Deferred | undefined> {
   const answer = await parts.gateway.perform(member, { operation: "webhooks.delete", target, input: {} }, parts.ending);
-  if (answer.kind === "answered") {
-    const { outcome } = answer;
-    if (outcome.class === "confirmed") return undefined;
-    if (outcome.class === "refused" && (outcome.status === 404 || outcome.status === 410)) return undefined;
-  }
-  return notNow(parts, answer, "a stale webhook cannot be removed");
+  const result = readResult(answer);
+  return result.kind === "value" || result.kind === "gone" ? undefined : notNow(parts, result, "a stale webhook cannot be removed");
 }
 
 interface Made {
@@ -205,39 +201,35 @@ async function create(
   const { url, secret } = wanted;
   const input = defined({ url, secret: secret?.reveal() });
   const answer = await parts.gateway.perform(member, { operation: "webhooks.create", input }, parts.ending);
-  const outcome = answer.kind === "answered" ? answer.outcome : undefined;
-  if (outcome?.class !== "confirmed" || outcome.record?.kind !== "webhook") {
-    const conflict = outcome?.class === "refused" && outcome.status === CONFLICT;
-    return { ...notNow(parts, answer, "the webhook cannot be registered"), conflict };
+  const result = readResult(answer);
+  if (result.kind !== "value") {
+    const conflict = result.kind === "refused" && result.status === CONFLICT;
+    return { ...notNow(parts, result, "the webhook cannot be registered"), conflict };
   }
-  const given = outcome.secrets?.webhookSecret;
+  const { record, secrets } = result.value;
+  if (record?.kind !== "webhook") return { ...later(parts, RETRY_MS, "the answer to its registration is no webhook"), conflict: false };
+  const given = secrets?.webhookSecret;
   const own = given !== undefined && given.reveal() !== secret?.reveal() ? given : undefined;
-  return { kind: "made", record: recordOf(outcome.record.id, wanted, own !== undefined), secret: own };
+  return { kind: "made", record: recordOf(record.id, wanted, own !== undefined), secret: own };
 }
 
 function registered({ record, secret }: Made): Extract<RegistrationState, { readonly kind: "registered" }> {
   return defined({ kind: "registered", webhookId: record.webhookId, secret });
 }
 
-function notNow({ clock }: WebhookDependencies, answer: GatewayAnswer, what: string): Deferred {
-  const now = clock.now();
-  switch (answer.kind) {
-    case "waits":
-      return { kind: "deferred", until: answer.until, why: `${what}: ${answer.message}` };
-    case "refused":
-      return { kind: "deferred", until: now + REFUSED_RETRY_MS, why: `${what}: ${answer.message}` };
+function notNow(parts: WebhookDependencies, unread: Unread, what: string): Deferred {
+  const why = `${what}: ${unread.message}`;
+  switch (unread.kind) {
+    case "wait":
+      return { kind: "deferred", until: unread.until, why };
     case "gone":
-      return { kind: "deferred", until: now + RETRY_MS, why: what };
-    case "answered":
-      return { kind: "deferred", until: now + retryMs(answer.outcome), why: `${what}: ${saidIn(answer.outcome)}` };
+    case "refused":
+      return later(parts, REFUSED_RETRY_MS, why);
+    case "failed":
+      return later(parts, unread.code === "read_pending" ? REFUSED_RETRY_MS : RETRY_MS, why);
   }
 }
 
-function retryMs(outcome: Outcome): number {
-  return outcome.class === "refused" || outcome.class === "pending" ? REFUSED_RETRY_MS : RETRY_MS;
-}
-
-function saidIn(outcome: Outcome): string {
-  if (outcome.class === "refused") return outcome.message;
-  return "reason" in outcome ? outcome.reason : `the network answered ${outcome.class}`;
+function later({ clock }: WebhookDependencies, pauseMs: number, why: string): Deferred {
+  return { kind: "deferred", until: clock.now() + pauseMs, why };
 }

@@ -4,7 +4,7 @@ import { Fatal, messageOf, Misconfigured, Refused, Retryable, RetinueError } fro
 import type { IntentId } from "../../core/ids.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { LogFields, LogLevel } from "../../core/log.ts";
-import type { ReadCall, ReadResult, RunRequest } from "../../specialist/run-request.ts";
+import type { ReadCall, HandlerRead, RunRequest } from "../../specialist/run-request.ts";
 import type { OperationRule } from "../../specialist/operation-rules.ts";
 import { RunInterrupted, type RunResult } from "../../specialist/run.ts";
 
@@ -23,7 +23,7 @@ export interface RunOrder {
 export type ToWorker =
   | ({ readonly say: "run" } & RunOrder)
   | { readonly say: "abort"; readonly run: number }
-  | { readonly say: "answer"; readonly ask: number; readonly answer: Answer<ReadResult | undefined> };
+  | { readonly say: "answer"; readonly ask: number; readonly answer: Answer<HandlerRead | undefined> };
 
 /** What a handler waits for with `await`. */
 export type Ask =

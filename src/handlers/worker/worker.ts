@@ -7,7 +7,7 @@ import { asJson } from "../../core/json.ts";
 import type { LogFields, Logger, LogLevel } from "../../core/log.ts";
 import { MINUTE } from "../../core/units.ts";
 import type { SpecialistDefinition } from "../../specialist/definition.ts";
-import type { ReadResult, RunRequest } from "../../specialist/run-request.ts";
+import type { HandlerRead, RunRequest } from "../../specialist/run-request.ts";
 import type { OperationRules } from "../../specialist/operation-rules.ts";
 import { runHandler, RunInterrupted, type EventHandler } from "../../specialist/run.ts";
 import { createSpecialist, type Specialist } from "../../specialist/specialist.ts";
@@ -40,7 +40,7 @@ const system = systemClock();
 const { questions, answered } = workerData as WorkerStart; // from `thread.ts`, of the same version
 const flag = new Int32Array(answered);
 const loaded = new Map<string, { readonly version: number; readonly specialist: Specialist }>();
-const asked = new Map<number, PromiseWithResolvers<ReadResult | undefined>>();
+const asked = new Map<number, PromiseWithResolvers<HandlerRead | undefined>>();
 let asks = 0;
 let current: { readonly run: number; readonly abort: AbortController } | undefined;
 
@@ -114,9 +114,9 @@ function rulesByQuestion(): OperationRules {
   };
 }
 
-function ask(run: number, about: Ask): Promise<ReadResult | undefined> {
+function ask(run: number, about: Ask): Promise<HandlerRead | undefined> {
   const number = ++asks;
-  const answer = Promise.withResolvers<ReadResult | undefined>();
+  const answer = Promise.withResolvers<HandlerRead | undefined>();
   asked.set(number, answer);
   tell({ say: "ask", run, ask: number, about });
   return answer.promise;

@@ -97,3 +97,25 @@ test("what was told of and cannot be read at once is not missed because a poll f
   expect(handled).toHaveLength(4);
   expect(await health()).toMatchObject({ state: "healthy", missed: 0 });
 });
+
+test("what is told of while the network answers 429 waits until it can be read, and for nobody to look at it", async () => {
+  const handled: string[] = [];
+  const { clock, network, store, other } = await virtualWebhooks({
+    definition: { watch: { mentions: true }, on: { "mention.created": (post) => void handled.push(post.content ?? "") } },
+    receiver: { readSecrets: () => [new Secret(SECRET)] },
+    assume: { deliveryDetail: "id" },
+  });
+  await clock.advance(5 * MINUTE);
+  const limited = network.faults.add({ mishap: { do: "limited", dialect: "seconds", seconds: 1 }, match: { operation: "posts.get" } });
+  const lists = network.faults.add({ mishap: { do: "status", status: 503, when: "before" }, match: { operation: "posts.list" } });
+  await other("quill")("POST", "/v1/posts", { body: { content: "hi @scout" } });
+  await clock.advance(30 * MINUTE);
+  expect(limited.hits).toBeGreaterThan(10);
+  expect(limited.hits).toBeLessThan(40);
+  expect(handled).toEqual([]);
+  limited.remove();
+  await clock.advance(2 * MINUTE);
+  expect(handled).toEqual(["hi @scout"]);
+  expect(await clock.run(store.keptDeliveries({ limit: 10 }))).toEqual([]);
+  lists.remove();
+});

@@ -1,0 +1,77 @@
+/** What came of a read, for those who act on it: the one place that unpacks an answer of the gateway. */
+import type { Outcome } from "../contract/call.ts";
+import type { AnyCode } from "../core/error-codes.ts";
+import { Refused, Retryable, type RetinueError } from "../core/errors.ts";
+import type { GatewayAnswer } from "./gateway.ts";
+
+export type Confirmed = Extract<Outcome, { readonly class: "confirmed" }>;
+
+export type ReadResult =
+  | { readonly kind: "value"; readonly value: Confirmed }
+  /** The object that was asked for is not there (404 or 410). */
+  | { readonly kind: "gone"; readonly status: number; readonly code: AnyCode; readonly message: string }
+  /** No request was made, since there is no room for it now: it can be made then. */
+  | { readonly kind: "wait"; readonly until: number; readonly message: string }
+  /** By the network, or without a `status` by a rule of ours: the same read will be refused again. */
+  | { readonly kind: "refused"; readonly status?: number; readonly code: AnyCode; readonly message: string }
+  /** No complete answer came, or none for now: the read may be tried again. */
+  | { readonly kind: "failed"; readonly code: FailedCode; readonly message: string };
+
+type FailedCode = "limited" | "unauthorized" | "read_pending" | "read_lost" | "read_failed";
+
+export type Unread = Exclude<ReadResult, { readonly kind: "value" }>;
+
+const GONE: readonly number[] = [404, 410];
+
+/** Also of the runtime's own writes, which are repaired by looking again (`Gateway.perform`). */
+export function readResult(answer: GatewayAnswer): ReadResult {
+  return answer.kind === "answered" ? resultOf(answer.outcome) : notAnswered(answer);
+}
+
+/** Why no request was made, or nobody heard its answer. */
+export function notAnswered(answer: Exclude<GatewayAnswer, { readonly kind: "answered" }>): Unread {
+  switch (answer.kind) {
+    case "waits":
+      return { kind: "wait", until: answer.until, message: answer.message };
+    case "refused":
+      return { kind: "refused", code: answer.code, message: answer.message };
+    case "gone":
+      return { kind: "failed", code: "read_lost", message: "the read was lost" };
+  }
+}
+
+function resultOf(outcome: Outcome): ReadResult {
+  switch (outcome.class) {
+    case "confirmed":
+      return { kind: "value", value: outcome };
+    case "refused": {
+      const { status, code, message } = outcome;
+      return GONE.includes(status) ? { kind: "gone", status, code, message } : { kind: "refused", status, code, message };
+    }
+    case "limited":
+    case "unauthorized":
+      return { kind: "failed", code: outcome.class, message: `the network answered ${outcome.status}` };
+    case "pending":
+      return { kind: "failed", code: "read_pending", message: "it waits for the network's Guardian" };
+    case "never-left":
+    case "unknown":
+      return { kind: "failed", code: "read_failed", message: outcome.reason };
+  }
+}
+
+/** Whether the network took no request of this key then (429, 401): that says nothing of the one that was made. */
+export function isKeysFault(unread: Unread): boolean {
+  return unread.kind === "failed" && (unread.code === "limited" || unread.code === "unauthorized");
+}
+
+/** Why there is no value, in a sentence for logs and notes. */
+export function whyUnread(unread: Unread): string {
+  return "status" in unread ? `${unread.code}: ${unread.message}` : unread.message;
+}
+
+/** The same as an error, for those who cannot wait: `Refused` where asking again will not help. */
+export function readError(unread: Exclude<Unread, { readonly kind: "wait" }>, operation: string): RetinueError {
+  const isOurs = unread.kind === "refused" && unread.status === undefined;
+  const message = isOurs ? unread.message : `${operation}: ${unread.message}`;
+  return unread.kind === "failed" ? new Retryable(unread.code, message) : new Refused(unread.code, message);
+}
