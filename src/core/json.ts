@@ -24,6 +24,17 @@ export function numberIn(stored: JsonObject | undefined, name: string): number |
   return typeof value === "number" ? value : undefined;
 }
 
+export function textIn(object: JsonObject | undefined, name: string): string | undefined {
+  const value = object?.[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** The texts in the list of this name, without what is none. */
+export function textsIn(object: JsonObject | undefined, name: string): readonly string[] | undefined {
+  const value = object?.[name];
+  return Array.isArray(value) ? value.filter((one) => typeof one === "string") : undefined;
+}
+
 /** The nesting depth of a JSON text, read without parsing it (V8 parses depths that then overflow elsewhere). */
 export function depthOf(text: string): number {
   let depth = 0;

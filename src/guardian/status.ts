@@ -7,8 +7,7 @@ import { foreignCode, type AnyCode } from "../core/error-codes.ts";
 import { defined } from "../core/defined.ts";
 import { asHandle } from "../core/ids.ts";
 import type { Micros } from "../core/units.ts";
-import { readGaps, type Gap } from "../polling/gaps.ts";
-import { reportedReadFailure, type ReadFailure } from "../polling/read-failures.ts";
+import { readListState, reportedReadFailure, type Gap, type ReadFailure } from "../polling/list-state.ts";
 import { lastWentOnAt } from "../outbox/sent-at.ts";
 import { OPEN, type Intent, type IntentState } from "../outbox/intent.ts";
 import type { Stop } from "../limits/admission.ts";
@@ -249,7 +248,10 @@ export async function showSpecialist(store: Store, clock: Clock, handle: string,
       member === undefined
         ? row.parked && { code: foreignCode(row.parked.code), message: row.parked.message, since: row.parked.at }
         : parkedBy(trouble),
-    sources: sources.map(({ name, dueAt, cursor }) => ({ name, dueAt, gaps: readGaps(cursor), readFailure: reportedReadFailure(cursor) })),
+    sources: sources.map(({ name, dueAt, cursor }) => {
+      const list = readListState(cursor, clock.now());
+      return { name, dueAt, gaps: list.gaps, readFailure: reportedReadFailure(list) };
+    }),
   };
 }
 

@@ -8,6 +8,7 @@ import { conclude, type DoubtTiming } from "./transitions.ts";
 import { STATES, type Conclusion, type Intent, type IntentChange, type IntentState, type TargetOf } from "./intent.ts";
 import { receiptEvent } from "./receipts.ts";
 import type { Member } from "../gateway/member.ts";
+import { newWatch } from "../store/sources.ts";
 /** The first look after a lost answer; most lost answers can be found at once. */
 const FIRST_CHECK_MS = 2 * SECOND;
 
@@ -64,7 +65,7 @@ function watchesOf(member: Member, intent: Intent, change: IntentChange, now: nu
   const thread = (object: string | undefined): readonly WatchWrite[] =>
     object === undefined || !(watch.threads || watch.mentions)
       ? []
-      : [{ specialist: handle, kind: "thread", object, state: "open", data: { newsAt: now }, dueAt: now + 5 * SECOND }];
+      : [{ specialist: handle, kind: "thread", object, ...newWatch("thread", now), dueAt: now + 5 * SECOND }];
   switch (intent.operation) {
     case "posts.create":
       return thread(change.createdRef);
@@ -73,16 +74,7 @@ function watchesOf(member: Member, intent: Intent, change: IntentChange, now: nu
     case "jobs.apply":
       return intent.target === undefined
         ? []
-        : [
-            {
-              specialist: handle,
-              kind: "job",
-              object: intent.target,
-              state: "applied",
-              data: { status: "applied", followedAt: now },
-              dueAt: now + SECOND,
-            },
-          ];
+        : [{ specialist: handle, kind: "job", object: intent.target, ...newWatch("job", now), dueAt: now + SECOND }];
     default:
       return [];
   }

@@ -1,6 +1,5 @@
-/** Lists and schedules that no definition asks for any more: never due, and kept, so that one that comes back goes on where it was. */
+/** Lists and schedules that no definition asks for now: never due, and kept, so that one that comes back goes on where it was. */
 import type { JsonObject } from "../core/json.ts";
-import { clearReadFailure } from "./read-failures.ts";
 import { type SourceRow } from "../store/sources.ts";
 import type { Member } from "../gateway/member.ts";
 import type { Clock } from "../core/clock.ts";
@@ -12,6 +11,7 @@ export async function makeDormant(
   parts: { readonly store: Store; readonly clock: Clock },
   member: Member,
   rows: readonly SourceRow[],
+  asDormant: (cursor: JsonObject) => JsonObject,
 ): Promise<void> {
   const cursors = rows
     .filter(({ dueAt }) => dueAt !== null)
@@ -21,14 +21,4 @@ export async function makeDormant(
 
 export function isSchedule({ name }: SourceRow): boolean {
   return name.startsWith(SCHEDULE_PREFIX);
-}
-
-/** A schedule may also be due never because it is over. */
-export function isDormant(cursor: JsonObject | undefined): boolean {
-  return cursor?.["resting"] === true;
-}
-
-/** Nobody waits for a list that rests, so that it cannot be read is no news. */
-function asDormant(cursor: JsonObject): JsonObject {
-  return { ...clearReadFailure(cursor), resting: true };
 }

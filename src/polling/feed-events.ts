@@ -4,8 +4,8 @@ import { eventId } from "../contract/event-id.ts";
 import type { Post } from "../contract/records.ts";
 import type { Handle } from "../core/ids.ts";
 import { asJson, type JsonObject } from "../core/json.ts";
-import type { Gap } from "./gaps.ts";
-import { moveOn, type Freshness, type ListCursor } from "./list-cursor.ts";
+import { moveOn, type Freshness } from "./list-cursor.ts";
+import type { Gap, ListCursor } from "./list-state.ts";
 
 export interface FeedReader extends Freshness {
   readonly handle: Handle;

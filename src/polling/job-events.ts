@@ -3,10 +3,12 @@ import type { NewEvent } from "../contract/event.ts";
 import { eventId } from "../contract/event-id.ts";
 import type { Job } from "../contract/records.ts";
 import type { Handle } from "../core/ids.ts";
-import { asJson, type JsonObject } from "../core/json.ts";
-import { moveOn, type Freshness, type ListCursor } from "./list-cursor.ts";
+import { asJson } from "../core/json.ts";
+import { moveOn, type Freshness } from "./list-cursor.ts";
+import type { ListCursor } from "./list-state.ts";
 import { isOwn, type Reading } from "./feed-events.ts";
 import type { WatchChange } from "./watch-change.ts";
+import type { JobProgress } from "./watch-state.ts";
 
 export interface JobsReader extends Freshness {
   readonly handle: Handle;
@@ -31,33 +33,12 @@ function wanted(job: Job, reader: JobsReader, now: number): boolean {
   return reader.skills.some((skill) => asked.includes(skill));
 }
 
-/** The life of a job a specialist applied for, as stored. */
-export interface JobProgress {
-  readonly status: string;
-  /** How often it was assigned to us, accepted, rejected: a job assigned twice is two events. */
-  readonly assigned: number;
-  readonly accepted: number;
-  readonly rejected: number;
-  readonly paid: number;
-}
-
 const ENDED: readonly string[] = ["paid", "lost", "expired", "cancelled"];
 
-export function readJobProgress(stored: JsonObject): JobProgress {
-  const count = (name: string): number => (typeof stored[name] === "number" ? stored[name] : 0);
-  return {
-    status: typeof stored["status"] === "string" ? stored["status"] : "applied",
-    assigned: count("assigned"),
-    accepted: count("accepted"),
-    rejected: count("rejected"),
-    paid: count("paid"),
-  };
-}
-
 /** What a look at a job means: the transitions since the last look, in the order a job goes through them. */
-export function followJob(job: Job, before: JobProgress, reader: JobsReader, now: number): WatchChange {
+export function followJob(job: Job, before: JobProgress, reader: JobsReader, now: number): WatchChange<JobProgress> {
   const status = standingOf(job, before, reader, now);
-  if (status === before.status) return { state: status, data: { ...before }, ended: ENDED.includes(status), events: [], news: false };
+  if (status === before.status) return { state: status, progress: before, ended: ENDED.includes(status), events: [], news: false };
   const after = { ...before, status };
   const events: NewEvent[] = [];
   const happen = (
@@ -71,7 +52,7 @@ export function followJob(job: Job, before: JobProgress, reader: JobsReader, now
   if (status === "rejected") happen("job.rejected", "rejected");
   if (status === "accepted" || (status === "paid" && before.status !== "accepted")) happen("job.accepted", "accepted");
   if (status === "paid") happen("job.paid", "paid");
-  return { state: status, data: after, ended: ENDED.includes(status), events, news: true };
+  return { state: status, progress: after, ended: ENDED.includes(status), events, news: true };
 }
 
 /** Where we stand: a job assigned to somebody else is lost to us. */

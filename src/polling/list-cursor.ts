@@ -1,18 +1,8 @@
-/** What a list has shown so far, and what of a new page is fresh. */
-import type { JsonObject } from "../core/json.ts";
-import type { Gap } from "./gaps.ts";
+/** What of a new page of a list is fresh, and what lies between it and the pages before. */
+import type { Gap, ListCursor } from "./list-state.ts";
 
 /** Ids remembered per list: several pages, so that reordering does not look like news. */
 const MAX_SEEN = 400;
-
-export interface ListCursor {
-  /** Ids of the latest pages, newest look first. Undefined before the first look. */
-  readonly seen: readonly string[] | undefined;
-  /** When this list was first looked at. */
-  readonly startedAt: number;
-  /** When it was looked at last. */
-  readonly lookedAt?: number;
-}
 
 export interface Freshness {
   /** Items from before this are skipped; Infinity means "whatever was there at the first look". */
@@ -24,21 +14,6 @@ export interface Freshness {
 interface Item {
   readonly id: string;
   readonly createdAtMs?: number | undefined;
-}
-
-export function readCursor(stored: JsonObject | undefined, now: number): ListCursor {
-  const seen = stored?.["seen"];
-  const startedAt = stored?.["startedAt"];
-  const lookedAt = stored?.["lookedAt"];
-  return {
-    seen: Array.isArray(seen) ? seen.filter((id) => typeof id === "string") : undefined,
-    startedAt: typeof startedAt === "number" ? startedAt : now,
-    ...(typeof lookedAt === "number" ? { lookedAt } : {}),
-  };
-}
-
-export function storeCursor({ seen, startedAt, lookedAt }: ListCursor): JsonObject {
-  return { ...(seen === undefined ? {} : { seen }), startedAt, ...(lookedAt === undefined ? {} : { lookedAt }) };
 }
 
 /** Splits a page into fresh items (oldest first, as they happened) and skipped ones, and moves the cursor. */

@@ -1,19 +1,27 @@
 /** From the network's lists to the inbox: feed, communities and jobs, each with a cursor and a cadence. */
+import type { NewEvent } from "../contract/event.ts";
 import { cursorOf } from "../client/next-page.ts";
 import { MAX_PAGE_ITEMS, MAY_BE_CUT_OFF } from "../contract/reading/read-answer.ts";
 import type { Job, NetworkRecord, Post } from "../contract/records.ts";
 import { backoffMs, type Backoff } from "../core/backoff.ts";
-import { canonicalJson, numberIn, type JsonObject } from "../core/json.ts";
+import { canonicalJson, type JsonObject } from "../core/json.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
-import { readCursor, storeCursor, type Freshness, type ListCursor } from "./list-cursor.ts";
-import { readGaps, storeGaps } from "./gaps.ts";
-import { storedReadFailure, storeReadFailure, REPORTED_AFTER } from "./read-failures.ts";
+import type { Freshness } from "./list-cursor.ts";
+import {
+  failedAgain,
+  makeListDormant,
+  readListState,
+  REPORTED_AFTER,
+  storeListState,
+  withGap,
+  type ListCursor,
+  type ListState,
+} from "./list-state.ts";
 import { readFeed, type FeedReader, type Reading } from "./feed-events.ts";
 import { readJobs, type JobsReader } from "./job-events.ts";
-import { spreadPause } from "../limits/poll-budget.ts";
-import type { SourceRow } from "../store/sources.ts";
+import { NEW_SOURCE, spreadPause } from "../limits/poll-budget.ts";
 import { DEFAULT_MAX_AGE_MS, type FeedWatching, type JobsWatching, type Specialist } from "../specialist/specialist.ts";
-import { nextPollAt, readPace, type PollResult } from "./interval.ts";
+import { nextPollAt, type PollResult } from "./interval.ts";
 import { readResult, whyUnread, type Confirmed, type Unread } from "../gateway/read-result.ts";
 import type { Member } from "../gateway/member.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
@@ -43,19 +51,16 @@ export async function pollSources(parts: PollingDependencies, member: Member): P
   const stored = await store.sources(member.specialist.handle);
   const sources = member.retired ? [] : sourcesOf(parts, member);
   const lists = stored.filter((row) => !isSchedule(row));
-  await makeDormant(
-    parts,
-    member,
-    lists.filter((row) => !sources.some(({ name }) => name === row.name)),
-  );
-  const rows = new Map(lists.map((row) => [row.name, row]));
+  const known = new Map(lists.map(({ name, cursor, dueAt }) => [name, { state: readListState(cursor, parts.networkNow()), dueAt }]));
+  const dropped = lists.filter((row) => !sources.some(({ name }) => name === row.name));
+  await makeDormant(parts, member, dropped, (cursor) => storeListState(makeListDormant(readListState(cursor, parts.networkNow()))));
   const others = (one: Source): PollResult[] =>
-    sources.filter(({ name }) => name !== one.name).map(({ name, kind }) => ({ source: readPace(rows.get(name)?.cursor), kind }));
+    sources.filter(({ name }) => name !== one.name).map(({ name, kind }) => ({ source: known.get(name)?.state.pace ?? NEW_SOURCE, kind }));
   for (const source of sources) {
     if (parts.stopping.aborted) return false;
-    const row = rows.get(source.name);
-    // Without a time where it has rested, or never was.
-    if ((row?.dueAt ?? 0) <= clock.now()) await poll(parts, member, source, row, others(source));
+    const { state, dueAt } = known.get(source.name) ?? { state: undefined, dueAt: null };
+    // Without a time where it was dormant, or never was.
+    if ((dueAt ?? 0) <= clock.now()) await poll(parts, member, source, state, others(source));
   }
   return false;
 }
@@ -64,67 +69,68 @@ async function poll(
   parts: PollingDependencies,
   member: Member,
   source: Source,
-  row: SourceRow | undefined,
+  known: ListState | undefined,
   others: readonly PollResult[],
 ): Promise<void> {
-  const { store, clock, announcer, gateway } = parts;
+  const { clock, announcer, gateway } = parts;
   const { handle } = member.specialist;
-  const cursor = readCursor(row?.cursor, parts.networkNow());
+  const before = known ?? readListState(undefined, parts.networkNow());
   const askedAt = clock.now();
   const answer = await gateway.read(member, { operation: source.operation, input: source.input }, { signal: parts.ending });
   const result = readResult(answer);
-  if (result.kind !== "value") return noteUnread(parts, member, source, { row, cursor }, result);
+  if (result.kind !== "value") return noteUnread(parts, member, source, before, result);
   const { items } = result.value;
   if (items === undefined)
-    return noteUnread(parts, member, source, { row, cursor }, { kind: "failed", code: "read_failed", message: "the answer is no list" });
-  const { reading, torn } = await readPages(parts, member, source, cursor, result.value);
+    return noteUnread(parts, member, source, before, { kind: "failed", code: "read_failed", message: "the answer is no list" });
+  const { reading, torn } = await readPages(parts, member, source, before.cursor, result.value);
   const now = clock.now();
-  const failed = numberIn(row?.cursor, "torn") ?? 0;
-  if (torn && failed < MAX_FAILED_PAGES) {
+  const read = { ...before, failure: undefined, dormant: false };
+  if (torn && before.failedPages < MAX_FAILED_PAGES) {
     // What was read is kept, but the cursor stays where it is: past it lies what could not be read.
-    const stored = { ...storeCursor(cursor), ...row?.cursor, torn: failed + 1 };
-    const cursors = [{ specialist: handle, source: source.name, cursor: stored, dueAt: now + FAILED_POLL.firstMs }];
-    const { fresh } = await store.putEvents({ events: reading.events, cursors }, now);
+    const state = { ...read, failedPages: before.failedPages + 1 };
+    const fresh = await keep(parts, member, source, { events: reading.events, state, dueAt: now + FAILED_POLL.firstMs });
     if (fresh.length > 0) parts.wake(member, "events");
     return;
   }
-  const next = await nextPollAt(parts, member, { source: readPace(row?.cursor), kind: source.kind }, reading.fresh, others);
+  const next = await nextPollAt(parts, member, { source: before.pace, kind: source.kind }, reading.fresh, others);
   await tellOthers(parts, member, source, items, askedAt);
-  const gaps = [...readGaps(row?.cursor), ...(reading.gap === undefined ? [] : [reading.gap])];
-  const stored = { ...storeCursor(reading.cursor), ...next.source, ...storeGaps(gaps, now) };
-  const pauseMs = row === undefined ? spreadPause(next.delayMs, parts.random) : next.delayMs;
+  const gaps = withGap(before.gaps, reading.gap, now);
+  const state = { ...read, cursor: reading.cursor, pace: next.source, gaps, failedPages: 0 };
+  const pauseMs = known === undefined ? spreadPause(next.delayMs, parts.random) : next.delayMs;
   const between = member.keyId === undefined ? undefined : parts.shared.nextLook(listOf(source), member.keyId, next.delayMs, now);
-  const { fresh } = await store.putEvents(
-    {
-      events: reading.events,
-      cursors: [{ specialist: handle, source: source.name, cursor: stored, dueAt: Math.round(between ?? now + pauseMs) }],
-    },
-    now,
-  );
+  const fresh = await keep(parts, member, source, { events: reading.events, state, dueAt: Math.round(between ?? now + pauseMs) });
   announcer.emit("poll", { at: now, handle, source: source.name, fresh: fresh.length, skipped: reading.skipped });
   if (reading.gap !== undefined) announcer.emit("gap", { at: now, handle, source: source.name, ...reading.gap });
   parts.coverage.found(handle, fresh);
   if (fresh.length > 0) parts.wake(member, "events");
 }
 
-/** The list is read again once there is room for it, or ever more rarely where it cannot be read. */
-async function noteUnread(
+/** What a look came to. */
+interface Look {
+  readonly events: readonly NewEvent[];
+  readonly state: ListState;
+  readonly dueAt: number;
+}
+
+/** Stores it in one transaction. Answers the events that nobody knew. */
+async function keep(
   parts: PollingDependencies,
   member: Member,
   source: Source,
-  { row, cursor }: { readonly row: SourceRow | undefined; readonly cursor: ListCursor },
-  unread: Unread,
-): Promise<void> {
+  { events, state, dueAt }: Look,
+): Promise<readonly NewEvent[]> {
+  const cursor = { specialist: member.specialist.handle, source: source.name, cursor: storeListState(state), dueAt };
+  return (await parts.store.putEvents({ events, cursors: [cursor] }, parts.clock.now())).fresh;
+}
+
+/** The list is read again once there is room for it, or ever more rarely where it cannot be read. */
+async function noteUnread(parts: PollingDependencies, member: Member, source: Source, before: ListState, unread: Unread): Promise<void> {
   const now = parts.clock.now();
-  const { handle } = member.specialist;
-  const isWaiting = unread.kind === "wait";
-  const known = storedReadFailure(row?.cursor);
-  const failed = known?.times ?? 0;
-  const dueAt = isWaiting ? unread.until : now + backoffMs(FAILED_POLL, failed + 1);
-  const why = whyUnread(unread);
-  const stored = { ...storeCursor(cursor), ...row?.cursor, ...(isWaiting ? {} : storeReadFailure(known, why, now)) };
-  if (!isWaiting && failed + 1 === REPORTED_AFTER) parts.log.warn(`${source.name} of ${handle} cannot be read: ${why}`);
-  await parts.store.putEvents({ events: [], cursors: [{ specialist: handle, source: source.name, cursor: stored, dueAt }] }, now);
+  if (unread.kind === "wait") return void (await keep(parts, member, source, { events: [], state: before, dueAt: unread.until }));
+  const failure = failedAgain(before.failure, whyUnread(unread), now);
+  const dueAt = now + backoffMs(FAILED_POLL, failure.times);
+  if (failure.times === REPORTED_AFTER) parts.log.warn(`${source.name} of ${member.specialist.handle} cannot be read: ${failure.message}`);
+  await keep(parts, member, source, { events: [], state: { ...before, failure, dormant: false }, dueAt });
 }
 
 function listOf({ operation, input }: Pick<Source, "operation" | "input">): string {

@@ -1,11 +1,12 @@
 /** From followed objects to the inbox: jobs applied for and threads taken part in, until they are settled. */
-import type { WatchWrite } from "../contract/event.ts";
+import type { NewEvent } from "../contract/event.ts";
 import type { NetworkRecord } from "../contract/records.ts";
 import { DAY, HOUR, MINUTE } from "../core/units.ts";
-import { followJob, readJobProgress } from "./job-events.ts";
-import { followThread, readThreadProgress, type Times } from "./thread-events.ts";
+import { followJob } from "./job-events.ts";
+import { followThread, type Times } from "./thread-events.ts";
 import type { WatchChange } from "./watch-change.ts";
-import { LOOKED_AT, type WatchRow } from "../store/sources.ts";
+import { readWatchState, storeWatchState, type JobState, type WatchState } from "./watch-state.ts";
+import type { WatchRow } from "../store/sources.ts";
 import { watchPauseMs } from "./interval.ts";
 import type { Member } from "../gateway/member.ts";
 import { readResult } from "../gateway/read-result.ts";
@@ -20,7 +21,7 @@ const REJECTED_MS = HOUR;
 /** While deliveries tell what changed, followed objects are looked at this much more rarely. */
 const WEBHOOKS_RELAX = 4;
 /** The look at a job applied for that a list shows open is put off so often in a row: a list may lag behind. */
-const MOST_PUT_OFF = 3;
+const MOST_DEFERRED = 3;
 /** So long what a list shows open is not relied on, once it showed so what is ours. */
 const DOUBT_MS = DAY;
 /** Nothing is followed longer than this without news. */
@@ -41,44 +42,36 @@ export async function followWatches(parts: PollingDependencies, member: Member):
 async function follow(parts: PollingDependencies, member: Member, row: WatchRow): Promise<boolean> {
   const { gateway, store, clock, announcer } = parts;
   const { handle } = member.specialist;
-  if (await putOffWhileOpen(parts, member, row)) return true;
+  const before = readWatchState(row, clock.now());
+  if (before.kind === "job" && (await deferWhileOpen(parts, member, row, before))) return true;
   const operation = row.kind === "job" ? "jobs.get" : "posts.get";
   const answer = await gateway.read(member, { operation, target: row.object, input: {} }, { signal: parts.ending });
   const now = clock.now();
   const result = readResult(answer);
-  const write = (change: Partial<WatchWrite>): WatchWrite => ({
-    specialist: handle,
-    kind: row.kind,
-    object: row.object,
-    state: row.state,
-    data: row.data,
-    dueAt: now,
-    ...change,
-  });
   if (result.kind === "wait") {
     await store.postponeWatches(handle, now, result.until);
     return false;
   }
   if (result.kind === "gone") {
-    await store.putEvents({ events: [], watches: [write({ state: "gone", dueAt: null })] }, now);
+    await keep(parts, member, row, { standing: "gone", state: before, dueAt: null });
     return true;
   }
   const record = result.kind === "value" ? result.value.record : undefined;
-  const looks = looksOf(row);
-  const change = record === undefined ? undefined : changeOf(member, row, record, { now, networkNow: parts.networkNow() });
+  const change = record === undefined ? undefined : changeOf(member, before, record, { now, networkNow: parts.networkNow() });
   if (change === undefined) {
-    const dueAt = now + (await pauseMs(parts, member, row.kind, looks));
-    await store.putEvents({ events: [], watches: [write({ data: { ...row.data, looks: looks + 1 }, dueAt })] }, now);
+    const dueAt = now + (await pauseMs(parts, member, row.kind, before.looks));
+    await keep(parts, member, row, { standing: row.state, state: { ...before, looks: before.looks + 1 }, dueAt });
     return true;
   }
-  if (isOurs(row.state) && isOurs(change.state)) checkOffers(parts, member, row);
-  const newsAt = change.news || typeof row.data["followedAt"] !== "number" ? now : row.data["followedAt"];
-  const after = change.news ? 0 : looks + 1;
-  const over = change.ended || now - newsAt > LONGEST_MS || (change.state === "rejected" && now - newsAt > REJECTED_MS);
-  const dueAt = over ? null : now + (await pauseMs(parts, member, row.kind, after));
-  const seen = row.kind === "job" ? { [LOOKED_AT]: now, putOff: 0 } : {};
-  const data = { ...change.data, looks: after, followedAt: newsAt, ...seen };
-  const { fresh } = await store.putEvents({ events: change.events, watches: [write({ state: change.state, data, dueAt })] }, now);
+  if (before.kind === "job" && isOurs(row.state) && isOurs(change.state)) checkOffers(parts, member, row, before);
+  const followedAt = change.news ? now : (before.followedAt ?? now);
+  const looks = change.news ? 0 : before.looks + 1;
+  const over = change.ended || now - followedAt > LONGEST_MS || (change.state === "rejected" && now - followedAt > REJECTED_MS);
+  const dueAt = over ? null : now + (await pauseMs(parts, member, row.kind, looks));
+  const { progressed } = change;
+  const after = { looks, followedAt };
+  const state = progressed.kind === "job" ? { ...progressed, ...after, lookedAt: now, deferred: 0 } : { ...progressed, ...after };
+  const fresh = await keep(parts, member, row, { standing: change.state, state, dueAt }, change.events);
   if (row.kind === "job" && change.news)
     announcer.emit("job", { at: now, handle, job: row.object, state: change.state, ...titleOf(record) });
   parts.coverage.found(handle, fresh);
@@ -86,27 +79,41 @@ async function follow(parts: PollingDependencies, member: Member, row: WatchRow)
   return true;
 }
 
+/** Where a followed object stands after a look. */
+interface Followed {
+  readonly standing: string;
+  readonly state: WatchState;
+  readonly dueAt: number | null;
+}
+
+/** Stores it in one transaction. Answers the events that nobody knew. */
+async function keep(
+  parts: PollingDependencies,
+  member: Member,
+  { kind, object }: WatchRow,
+  { standing, state, dueAt }: Followed,
+  events: readonly NewEvent[] = [],
+): Promise<readonly NewEvent[]> {
+  const watch = { specialist: member.specialist.handle, kind, object, state: standing, data: storeWatchState(state), dueAt };
+  return (await parts.store.putEvents({ events, watches: [watch] }, parts.clock.now())).fresh;
+}
+
 /**
  * Puts off the look at a job applied for that the list of offers has shown open since the last look: it is read anyway, by all for
  * each other. Not the first look, nor one at what a delivery told of, nor while deliveries make looks rare. Answers whether it did.
  */
-async function putOffWhileOpen(parts: PollingDependencies, member: Member, row: WatchRow): Promise<boolean> {
-  const { store, clock, coverage } = parts;
-  const { handle } = member.specialist;
-  const { [LOOKED_AT]: lookedAt, putOff = 0 } = row.data;
-  if (row.kind !== "job" || row.state !== "applied" || coverage.covers(handle, "job.assigned")) return false;
-  if (typeof lookedAt !== "number" || typeof putOff !== "number" || putOff >= MOST_PUT_OFF) return false;
+async function deferWhileOpen(parts: PollingDependencies, member: Member, row: WatchRow, before: JobState): Promise<boolean> {
+  const { clock, coverage } = parts;
+  const { lookedAt, deferred } = before;
+  if (row.state !== "applied" || coverage.covers(member.specialist.handle, "job.assigned")) return false;
+  if (lookedAt === undefined || deferred >= MOST_DEFERRED) return false;
   const now = clock.now();
   const openAt = offeredAt(parts, member, row);
   if (openAt === undefined || openAt <= lookedAt || openAt > now) return false;
-  const looks = looksOf(row) + 1;
+  const looks = before.looks + 1;
   const dueAt = openAt + (await pauseMs(parts, member, row.kind, looks));
   if (dueAt <= now) return false;
-  const data = { ...row.data, looks, [LOOKED_AT]: openAt, putOff: putOff + 1 };
-  await store.putEvents(
-    { events: [], watches: [{ specialist: handle, kind: row.kind, object: row.object, state: row.state, data, dueAt }] },
-    now,
-  );
+  await keep(parts, member, row, { standing: row.state, state: { ...before, looks, lookedAt: openAt, deferred: deferred + 1 }, dueAt });
   return true;
 }
 
@@ -116,11 +123,10 @@ function offeredAt({ shared, networkNow }: PollingDependencies, { keyId }: Membe
 }
 
 /** A list that shows open what was ours before and still is cannot be relied on. */
-function checkOffers(parts: PollingDependencies, member: Member, row: WatchRow): void {
-  const { [LOOKED_AT]: lookedAt } = row.data;
-  const openAt = row.kind === "job" ? offeredAt(parts, member, row) : undefined;
+function checkOffers(parts: PollingDependencies, member: Member, row: WatchRow, { lookedAt }: JobState): void {
+  const openAt = offeredAt(parts, member, row);
   // Some lists are answered from a cache for a while.
-  if (openAt === undefined || typeof lookedAt !== "number" || openAt <= lookedAt + MINUTE) return;
+  if (openAt === undefined || lookedAt === undefined || openAt <= lookedAt + MINUTE) return;
   parts.shared.doubt(OFFERS_LIST, parts.clock.now() + DOUBT_MS);
   parts.log.info("the list of jobs shows open what is taken: jobs applied for are asked for one by one for a day", { job: row.object });
 }
@@ -130,24 +136,25 @@ function isOurs(standing: string): boolean {
   return standing === "assigned" || standing === "submitted" || standing === "accepted";
 }
 
-function looksOf({ data }: WatchRow): number {
-  return typeof data["looks"] === "number" ? data["looks"] : 0;
-}
-
-function changeOf(member: Member, row: WatchRow, record: { readonly kind: string }, times: Times): WatchChange | undefined {
+/** What a look brought, and how far that takes what is known; undefined where the record is of another kind. */
+function changeOf(
+  member: Member,
+  before: WatchState,
+  record: NetworkRecord,
+  times: Times,
+): (WatchChange<unknown> & { readonly progressed: WatchState }) | undefined {
   const { specialist } = member;
   const feed = feedReader(member, specialist.watch.feed);
   const reader = { ...feed, skills: [], handles: (kind: string) => handlerOf(specialist, kind) !== undefined };
-  if (row.kind === "job" && isKind(record, "job")) return followJob(record, readJobProgress(row.data), reader, times.networkNow);
-  if (row.kind === "thread" && isKind(record, "post")) return followThread(record, readThreadProgress(row.data, times.now), reader, times);
+  if (before.kind === "job" && record.kind === "job") {
+    const change = followJob(record, before.progress, reader, times.networkNow);
+    return { ...change, progressed: { ...before, progress: change.progress } };
+  }
+  if (before.kind === "thread" && record.kind === "post") {
+    const change = followThread(record, before.progress, reader, times);
+    return { ...change, progressed: { ...before, progress: change.progress } };
+  }
   return undefined;
-}
-
-function isKind<Kind extends NetworkRecord["kind"]>(
-  record: { readonly kind: string },
-  kind: Kind,
-): record is Extract<NetworkRecord, { readonly kind: Kind }> {
-  return record.kind === kind;
 }
 
 /** Short at first, since most jobs are decided soon, then half as often each time; never faster than the quota can sustain. */
@@ -160,6 +167,6 @@ async function pauseMs(parts: PollingDependencies, member: Member, kind: WatchRo
   return Math.round(Math.min(Math.max(longest, base), base * 1.5 ** Math.min(looks, 30)));
 }
 
-function titleOf(record: { readonly kind: string } | undefined): { readonly title?: string } {
-  return record !== undefined && isKind(record, "job") && record.title !== undefined ? { title: record.title } : {};
+function titleOf(record: NetworkRecord | undefined): { readonly title?: string } {
+  return record?.kind === "job" && record.title !== undefined ? { title: record.title } : {};
 }

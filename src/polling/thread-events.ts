@@ -2,29 +2,15 @@
 import type { NewEvent } from "../contract/event.ts";
 import { eventId } from "../contract/event-id.ts";
 import type { Post } from "../contract/records.ts";
-import { asJson, numberIn, type JsonObject } from "../core/json.ts";
+import { asJson, type JsonObject } from "../core/json.ts";
 import { isOwn, mentions, type FeedReader } from "./feed-events.ts";
 import type { WatchChange } from "./watch-change.ts";
+import type { ThreadProgress } from "./watch-state.ts";
 
 /** Ids remembered per thread; a longer thread is noisy enough to be followed by its newest replies only. */
 const MAX_SEEN = 300;
 /** A thread without news for this long is no longer followed. */
 export const THREAD_QUIET_MS = 48 * 60 * 60 * 1_000;
-
-export interface ThreadProgress {
-  readonly seen: readonly string[];
-  readonly votes: number;
-  readonly newsAt: number;
-}
-
-export function readThreadProgress(stored: JsonObject, now: number): ThreadProgress {
-  const seen = stored["seen"];
-  return {
-    seen: Array.isArray(seen) ? seen.filter((id) => typeof id === "string") : [],
-    votes: numberIn(stored, "votes") ?? 0,
-    newsAt: numberIn(stored, "newsAt") ?? now,
-  };
-}
 
 /** When a thread is looked at, in ms since the epoch. */
 export interface Times {
@@ -34,7 +20,12 @@ export interface Times {
   readonly networkNow: number;
 }
 
-export function followThread(post: Post, before: ThreadProgress, reader: FeedReader, { now, networkNow }: Times): WatchChange {
+export function followThread(
+  post: Post,
+  before: ThreadProgress,
+  reader: FeedReader,
+  { now, networkNow }: Times,
+): WatchChange<ThreadProgress> {
   const known = new Set(before.seen);
   const replies = (post.replies ?? []).filter((reply) => !known.has(reply.id));
   const events = [...replies.flatMap((reply) => replyEvent(reply, post, reader, networkNow)), ...likeEvents(post, before, reader)];
@@ -44,7 +35,7 @@ export function followThread(post: Post, before: ThreadProgress, reader: FeedRea
     votes: post.votes ?? before.votes,
     newsAt: news ? now : before.newsAt,
   };
-  return { state: "open", data: { ...standing, seen: [...standing.seen] }, ended: now - standing.newsAt > THREAD_QUIET_MS, events, news };
+  return { state: "open", progress: standing, ended: now - standing.newsAt > THREAD_QUIET_MS, events, news };
 }
 
 function replyEvent(reply: Post, root: Post, reader: FeedReader, now: number): readonly NewEvent[] {

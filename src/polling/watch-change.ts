@@ -1,10 +1,9 @@
 /** What a look at a followed object brought. */
 import type { NewEvent } from "../contract/event.ts";
-import type { JsonObject } from "../core/json.ts";
 
-export interface WatchChange {
+export interface WatchChange<Progress> {
   readonly state: string;
-  readonly data: JsonObject;
+  readonly progress: Progress;
   /** No longer followed. */
   readonly ended: boolean;
   readonly events: readonly NewEvent[];

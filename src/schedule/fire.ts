@@ -1,16 +1,15 @@
 /** From a definition's schedules to the inbox: each due time becomes one event, none twice and none lost over a restart. */
 import type { NewEvent } from "../contract/event.ts";
 import { eventId } from "../contract/event-id.ts";
-import { numberIn } from "../core/json.ts";
+import { readScheduleState, storeScheduleState, type ScheduleState } from "./schedule-state.ts";
 import { dueRuns, slotShare } from "./missed-runs.ts";
-import { type SourceRow } from "../store/sources.ts";
 import type { Schedule } from "../specialist/specialist.ts";
 import type { Member } from "../gateway/member.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Clock } from "../core/clock.ts";
 import type { WorkKind } from "../store/sources.ts";
 import type { Store } from "../store/store.ts";
-import { isDormant, isSchedule, makeDormant } from "../polling/dormant.ts";
+import { isSchedule, makeDormant } from "../polling/dormant.ts";
 import { SCHEDULE_PREFIX } from "../contract/event-kinds.ts";
 
 /** The parts of the runtime that schedules use. */
@@ -29,40 +28,37 @@ export async function startSchedules(parts: ScheduleDependencies, member: Member
   const { specialist, retired } = member;
   const schedules = retired ? [] : specialist.schedules;
   const stored = (await parts.store.sources(specialist.handle)).filter(isSchedule);
-  await makeDormant(
-    parts,
-    member,
-    stored.filter((row) => !schedules.some((one) => sourceName(one) === row.name)),
-  );
-  const rows = new Map(stored.map((row) => [row.name, row]));
+  const dropped = stored.filter((row) => !schedules.some((one) => sourceName(one) === row.name));
+  await makeDormant(parts, member, dropped, (cursor) => storeScheduleState({ ...readScheduleState(cursor), dormant: true }));
+  const known = new Map(stored.map(({ name, cursor, dueAt }) => [name, { state: readScheduleState(cursor), dueAt }]));
   for (const schedule of schedules) {
-    const row = rows.get(sourceName(schedule));
-    if (row === undefined || isDue(row, parts.clock.now()) || isAnother(parts, schedule, row)) await startOne(parts, member, schedule, row);
+    const one = known.get(sourceName(schedule));
+    if (one === undefined || isDue(one, parts.clock.now()) || isAnother(parts, schedule, one.state))
+      await startOne(parts, member, schedule, one?.state);
   }
   return false;
 }
 
-function isDue({ dueAt, cursor }: SourceRow, now: number): boolean {
-  return dueAt === null ? isDormant(cursor) : dueAt <= now;
+function isDue({ state, dueAt }: { readonly state: ScheduleState; readonly dueAt: number | null }, now: number): boolean {
+  return dueAt === null ? state.dormant : dueAt <= now;
 }
 
 /** Of the same name, and due at other times than when the row was written. */
-function isAnother(parts: ScheduleDependencies, schedule: Schedule, { cursor }: SourceRow): boolean {
-  return typeof cursor["timing"] === "string" && cursor["timing"] !== timingOf(parts, schedule);
+function isAnother(parts: ScheduleDependencies, schedule: Schedule, { timing }: ScheduleState): boolean {
+  return timing !== undefined && timing !== timingOf(parts, schedule);
 }
 
 function timingOf({ zone }: ScheduleDependencies, schedule: Schedule): string {
   return JSON.stringify([schedule.cron, schedule.everyMs, schedule.zone ?? zone, schedule.jitterMs, schedule.quiet]);
 }
 
-async function startOne(parts: ScheduleDependencies, member: Member, schedule: Schedule, row: SourceRow | undefined): Promise<void> {
+async function startOne(parts: ScheduleDependencies, member: Member, schedule: Schedule, known: ScheduleState | undefined): Promise<void> {
   const { store, clock, announcer } = parts;
   const { handle } = member.specialist;
   const source = sourceName(schedule);
   const now = clock.now();
-  const stored = row?.cursor;
   // What other times would have been due was never asked for.
-  const from = row === undefined || isAnother(parts, schedule, row) ? now : (numberIn(stored, "cursor") ?? now);
+  const from = known === undefined || isAnother(parts, schedule, known) ? now : (known.doneUntil ?? now);
   const due = dueRuns({
     timing: { ...schedule, zone: schedule.zone ?? parts.zone },
     cursor: from,
@@ -77,9 +73,13 @@ async function startOne(parts: ScheduleDependencies, member: Member, schedule: S
     via: "runtime",
     hops: 0,
   }));
-  const skipped = (numberIn(stored, "skipped") ?? 0) + due.skipped;
-  const lastStarted = events.length > 0 ? now : numberIn(stored, "lastStarted");
-  const cursor = { cursor: due.cursor, timing: timingOf(parts, schedule), skipped, ...(lastStarted === undefined ? {} : { lastStarted }) };
+  const cursor = storeScheduleState({
+    doneUntil: due.cursor,
+    timing: timingOf(parts, schedule),
+    skipped: (known?.skipped ?? 0) + due.skipped,
+    lastStarted: events.length > 0 ? now : known?.lastStarted,
+    dormant: false,
+  });
   await store.putEvents({ events, cursors: [{ specialist: handle, source, cursor, dueAt: due.next ?? null }] }, now);
   if (due.skipped > 0) announcer.emit("poll", { at: now, handle, source, fresh: events.length, skipped: due.skipped });
   if (events.length > 0) parts.wake(member, "events");

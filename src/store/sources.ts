@@ -17,6 +17,11 @@ export interface SourceRow {
 /** Where the data of a followed job say when it was last seen; a nudge takes it out. */
 export const LOOKED_AT = "lookedAt";
 
+/** How a followed object begins: what of its row is not known from elsewhere. */
+export function newWatch(kind: WatchRow["kind"], now: number): Pick<WatchRow, "state" | "data"> {
+  return kind === "job" ? { state: "applied", data: { status: "applied", followedAt: now } } : { state: "open", data: { newsAt: now } };
+}
+
 /** An object followed until it is settled. */
 export interface WatchRow {
   readonly kind: "job" | "thread";

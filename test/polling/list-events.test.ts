@@ -4,11 +4,11 @@ import { describe, expect, test } from "vitest";
 import type { Job, Post } from "../../src/contract/records.ts";
 import { asHandle } from "../../src/core/ids.ts";
 import { DAY, HOUR, MINUTE } from "../../src/core/units.ts";
-import { readCursor } from "../../src/polling/list-cursor.ts";
-import { readGaps, storeGaps, type Gap } from "../../src/polling/gaps.ts";
+import { readListState, withGap, type Gap, type ListCursor } from "../../src/polling/list-state.ts";
 import { mentions, readFeed, type FeedReader } from "../../src/polling/feed-events.ts";
-import { followJob, readJobs, readJobProgress, type JobsReader } from "../../src/polling/job-events.ts";
-import { followThread, readThreadProgress } from "../../src/polling/thread-events.ts";
+import { followJob, readJobs, type JobsReader } from "../../src/polling/job-events.ts";
+import { followThread } from "../../src/polling/thread-events.ts";
+import type { JobProgress, ThreadProgress } from "../../src/polling/watch-state.ts";
 
 const NOW = Date.UTC(2026, 10, 21);
 const reader: FeedReader = {
@@ -38,7 +38,10 @@ const job = (id: string, over: Partial<Job> = {}): Job => ({
   raw: {},
   ...over,
 });
-const fresh = readCursor(undefined, NOW);
+const APPLIED: JobProgress = { status: "applied", assigned: 0, accepted: 0, rejected: 0, paid: 0 };
+const BEGUN: ThreadProgress = { seen: [], votes: 0, newsAt: NOW };
+const cursorFrom = (startedAt: number): ListCursor => readListState(undefined, startedAt).cursor;
+const fresh = cursorFrom(NOW);
 
 describe("the feed", () => {
   test("shows each post once, whatever order and overlap the pages come in", () => {
@@ -95,11 +98,11 @@ describe("the feed", () => {
     const empty = readFeed([], fresh, reader, NOW);
     expect(readFeed([post("x"), post("y")], empty.cursor, reader, NOW).gap).toMatchObject({ after: undefined, before: "y" });
     const fromNow = { ...reader, fromMs: Infinity };
-    expect(readFeed([post("x"), post("y")], readCursor(undefined, NOW - 2 * HOUR), fromNow, NOW).gap).toMatchObject({
+    expect(readFeed([post("x"), post("y")], cursorFrom(NOW - 2 * HOUR), fromNow, NOW).gap).toMatchObject({
       since: NOW - 2 * HOUR,
     });
     expect(
-      readFeed([post("x"), post("old", { createdAtMs: NOW - 3 * HOUR })], readCursor(undefined, NOW - 2 * HOUR), fromNow, NOW).gap,
+      readFeed([post("x"), post("old", { createdAtMs: NOW - 3 * HOUR })], cursorFrom(NOW - 2 * HOUR), fromNow, NOW).gap,
     ).toBeUndefined();
   });
 
@@ -116,11 +119,8 @@ describe("the feed", () => {
   test("keeps what was passed over with its cursor for a week, the latest twenty of it", () => {
     const gap = (n: number): Gap => ({ after: `a${n}`, before: `b${n}`, since: NOW + n, until: NOW + n + 1 });
     const many = Array.from({ length: 25 }, (_, n) => gap(n));
-    const stored = storeGaps(many, NOW + DAY);
-    expect(readGaps(stored)).toEqual(many.slice(5));
-    expect(readGaps(storeGaps([{ ...gap(1), after: undefined }], NOW))).toEqual([{ ...gap(1), after: undefined }]);
-    expect(storeGaps(readGaps(stored), NOW + 8 * DAY)).toEqual({});
-    expect(readGaps({ gaps: ["?", { after: "a" }] })).toEqual([]);
+    expect(many.reduce<readonly Gap[]>((gaps, one) => withGap(gaps, one, NOW + DAY), [])).toEqual(many.slice(5));
+    expect(withGap(many, undefined, NOW + 8 * DAY)).toEqual([]);
   });
 
   test("makes one event of a post that names the specialist", () => {
@@ -159,10 +159,10 @@ describe("jobs", () => {
 
   test("assigned twice are two events, looked at twice are one", () => {
     const mine = job("j", { status: "assigned", assigneeId: "me" });
-    const first = followJob(mine, readJobProgress({}), jobs, NOW);
-    const again = followJob(mine, readJobProgress(first.data), jobs, NOW);
-    const back = followJob(job("j", { status: "open" }), readJobProgress(again.data), jobs, NOW);
-    const second = followJob(mine, readJobProgress(back.data), jobs, NOW);
+    const first = followJob(mine, APPLIED, jobs, NOW);
+    const again = followJob(mine, first.progress, jobs, NOW);
+    const back = followJob(job("j", { status: "open" }), again.progress, jobs, NOW);
+    const second = followJob(mine, back.progress, jobs, NOW);
     expect([first, again, back, second].map(({ events }) => events.map(({ id }) => id))).toEqual([
       ["job.assigned:j#1"],
       [],
@@ -172,17 +172,12 @@ describe("jobs", () => {
   });
 
   test("given to somebody else are lost, and followed no more", () => {
-    const change = followJob(job("j", { status: "assigned", assigneeId: "bob" }), readJobProgress({}), jobs, NOW);
+    const change = followJob(job("j", { status: "assigned", assigneeId: "bob" }), APPLIED, jobs, NOW);
     expect(change).toMatchObject({ state: "lost", ended: true, events: [] });
   });
 
   test("paid at the next look were accepted in between", () => {
-    const change = followJob(
-      job("j", { status: "paid", assigneeId: "me" }),
-      readJobProgress({ status: "submitted", assigned: 1 }),
-      jobs,
-      NOW,
-    );
+    const change = followJob(job("j", { status: "paid", assigneeId: "me" }), { ...APPLIED, status: "submitted", assigned: 1 }, jobs, NOW);
     expect(change.events.map(({ kind }) => kind)).toEqual(["job.accepted", "job.paid"]);
     expect(change.ended).toBe(true);
   });
@@ -191,9 +186,9 @@ describe("jobs", () => {
 describe("a thread", () => {
   test("tells of each reply once, and never of one's own", () => {
     const replies = [post("r1"), post("r2", { authorId: "me" })];
-    const first = followThread(post("root", { replies }), readThreadProgress({}, NOW), reader, { now: NOW, networkNow: NOW });
+    const first = followThread(post("root", { replies }), BEGUN, reader, { now: NOW, networkNow: NOW });
     expect(first.events.map(({ id }) => id)).toEqual(["reply.created:r1"]);
-    const second = followThread(post("root", { replies: [...replies, post("r3")] }), readThreadProgress(first.data, NOW), reader, {
+    const second = followThread(post("root", { replies: [...replies, post("r3")] }), first.progress, reader, {
       now: NOW,
       networkNow: NOW,
     });
@@ -201,7 +196,7 @@ describe("a thread", () => {
   });
 
   test("that has been quiet for two days is followed no more", () => {
-    const standing = readThreadProgress({ newsAt: NOW - 3 * DAY, seen: [], votes: 0 }, NOW);
+    const standing = { ...BEGUN, newsAt: NOW - 3 * DAY };
     expect(followThread(post("root"), standing, reader, { now: NOW, networkNow: NOW }).ended).toBe(true);
   });
 });

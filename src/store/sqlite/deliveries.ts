@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { NewEvent } from "../../contract/event.ts";
 import { DAY } from "../../core/units.ts";
-import { LOOKED_AT } from "../sources.ts";
+import { LOOKED_AT, newWatch } from "../sources.ts";
 import { asHandle, type Handle } from "../../core/ids.ts";
 import { parseJson } from "../../core/json.ts";
 import type { Commits } from "./commits.ts";
@@ -191,9 +191,10 @@ function createNudge(db: DatabaseSync) {
     if (nudge.kind === "source") source.run(nudge.at, specialist, nudge.name);
     else if (nudge.kind === "newest") newest.run(nudge.at, specialist, nudge.of);
     else if (nudge.follow !== true) watch.run(nudge.at, specialist, nudge.kind, nudge.object);
-    else if (nudge.kind === "thread")
-      follow.run(specialist, "thread", nudge.object, "open", JSON.stringify({ newsAt: now }), nudge.at, now);
-    else follow.run(specialist, "job", nudge.object, "applied", JSON.stringify({ status: "applied", followedAt: now }), nudge.at, now);
+    else {
+      const { state, data } = newWatch(nudge.kind, now);
+      follow.run(specialist, nudge.kind, nudge.object, state, JSON.stringify(data), nudge.at, now);
+    }
   };
 }
 

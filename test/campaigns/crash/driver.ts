@@ -7,8 +7,7 @@ import { systemClock } from "../../../src/core/clock.ts";
 import { createLogger } from "../../../src/core/log.ts";
 import { systemRandom } from "../../../src/core/random.ts";
 import { Secret } from "../../../src/core/secret.ts";
-import { readCursor } from "../../../src/polling/list-cursor.ts";
-import { readGaps, type Gap } from "../../../src/polling/gaps.ts";
+import { readListState, type Gap } from "../../../src/polling/list-state.ts";
 import type { IntentState } from "../../../src/outbox/intent.ts";
 import { livePacer } from "../../../src/limits/pacing.ts";
 import { createRuntime } from "../../../src/runtime/runtime.ts";
@@ -100,12 +99,10 @@ async function report(): Promise<DriverReport> {
   const intents = await Promise.all(specialists.map(({ handle }) => store.intents({ specialist: handle, states: OPEN, limit: MANY })));
   const lists = await Promise.all(
     specialists.map(async ({ handle }) =>
-      (await store.sources(handle)).map(({ name, cursor }) => ({
-        handle,
-        name,
-        lookedAt: readCursor(cursor, 0).lookedAt,
-        gaps: readGaps(cursor),
-      })),
+      (await store.sources(handle)).map(({ name, cursor }) => {
+        const { gaps, cursor: list } = readListState(cursor, 0);
+        return { handle, name, lookedAt: list.lookedAt, gaps };
+      }),
     ),
   );
   return { open: intents.flat().filter(({ createdAt }) => createdAt < clock.now() - YOUNG_MS).length, lists: lists.flat() };

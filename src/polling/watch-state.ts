@@ -1,0 +1,74 @@
+/** What a specialist knows of an object that it follows, as the object's row keeps it: read once and written once. */
+import { numberIn, textIn, textsIn, type JsonObject } from "../core/json.ts";
+import { LOOKED_AT, type WatchRow } from "../store/sources.ts";
+
+/** The life of a job that a specialist applied for. */
+export interface JobProgress {
+  readonly status: string;
+  /** How often it was assigned to us, accepted, rejected: a job assigned twice is two events. */
+  readonly assigned: number;
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly paid: number;
+}
+
+/** What of a thread has been told. */
+export interface ThreadProgress {
+  /** Ids of replies. */
+  readonly seen: readonly string[];
+  readonly votes: number;
+  readonly newsAt: number;
+}
+
+interface Looks {
+  /** Looks in a row without news: the pause grows with them. */
+  readonly looks: number;
+  /** When the last news came, or following began; undefined where no look has been made. */
+  readonly followedAt: number | undefined;
+}
+
+export interface JobState extends Looks {
+  readonly kind: "job";
+  readonly progress: JobProgress;
+  /** When it was last seen itself, or open on a list. */
+  readonly lookedAt: number | undefined;
+  /** Looks in a row that were put off since a list showed it open. */
+  readonly deferred: number;
+}
+
+export interface ThreadState extends Looks {
+  readonly kind: "thread";
+  readonly progress: ThreadProgress;
+}
+
+export type WatchState = JobState | ThreadState;
+
+/** `now` is when a thread of which nothing is stored last had news. */
+export function readWatchState({ kind, data }: Pick<WatchRow, "kind" | "data">, now: number): WatchState {
+  const looks = { looks: numberIn(data, "looks") ?? 0, followedAt: numberIn(data, "followedAt") };
+  if (kind === "thread") return { ...looks, kind, progress: readThreadProgress(data, now) };
+  return { ...looks, kind, progress: readJobProgress(data), lookedAt: numberIn(data, LOOKED_AT), deferred: numberIn(data, "putOff") ?? 0 };
+}
+
+/** Under the names that the first version gave them. */
+export function storeWatchState(state: WatchState): JsonObject {
+  const { looks, followedAt } = state;
+  const common = { looks, ...(followedAt === undefined ? {} : { followedAt }) };
+  if (state.kind === "thread") return { ...state.progress, ...common };
+  const { progress, lookedAt, deferred } = state;
+  return { ...progress, ...common, ...(lookedAt === undefined ? {} : { [LOOKED_AT]: lookedAt }), putOff: deferred };
+}
+
+function readJobProgress(stored: JsonObject): JobProgress {
+  return {
+    status: textIn(stored, "status") ?? "applied",
+    assigned: numberIn(stored, "assigned") ?? 0,
+    accepted: numberIn(stored, "accepted") ?? 0,
+    rejected: numberIn(stored, "rejected") ?? 0,
+    paid: numberIn(stored, "paid") ?? 0,
+  };
+}
+
+function readThreadProgress(stored: JsonObject, now: number): ThreadProgress {
+  return { seen: textsIn(stored, "seen") ?? [], votes: numberIn(stored, "votes") ?? 0, newsAt: numberIn(stored, "newsAt") ?? now };
+}
