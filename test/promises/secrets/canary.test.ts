@@ -183,7 +183,7 @@ const FAILED = [..."cdghijk".split("").map((tail) => `post.created:post-[secret]
 
 async function untilAllIsDone({ run, network }: Canary): Promise<void> {
   const runs = (handle: string, ...results: readonly string[]): readonly string[] => {
-    const ours = run.said.filter((said) => said["type"] === "run" && said["handle"] === handle && results.includes(String(said["result"])));
+    const ours = run.said.filter((said) => said["type"] === "run" && said["handle"] === handle && results.includes(textIn(said, "result")));
     const events = ours.map((said) => textIn(said, "event")).filter((event) => !event.startsWith("intent."));
     return [...new Set(events)].toSorted();
   };
