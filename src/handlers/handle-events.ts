@@ -61,10 +61,6 @@ export async function handleEvents(
 ): Promise<boolean> {
   const { store, clock, handlers, stopping } = parts;
   const events = await store.claimEvents(member.specialist.handle, clock.now(), CLAIM);
-  if (events.length === 0 && member.deliveriesDeferred) {
-    member.deliveriesDeferred = false;
-    parts.wake(member, "deliveries");
-  }
   let finished = false;
   for (const event of events) {
     if (stopping.aborted) {

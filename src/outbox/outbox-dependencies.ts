@@ -6,6 +6,7 @@ import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Member } from "../gateway/member.ts";
+import type { OutboxMemory } from "./outbox-memory.ts";
 import type { WorkKind } from "../store/sources.ts";
 import type { Store } from "../store/store.ts";
 
@@ -18,6 +19,8 @@ export interface OutboxDependencies {
   readonly store: Store;
   readonly profile: Profile;
   readonly gateway: Gateway;
+  /** What the outbox keeps in memory only. */
+  readonly outbox: OutboxMemory;
   /** Takes in what a confirmed answer says of the specialist's own account. */
   readonly learn: (member: Member, record: NetworkRecord | undefined) => void;
   /** Aborted when the runtime begins to stop: nothing new begins. */

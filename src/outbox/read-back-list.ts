@@ -6,7 +6,8 @@ import { cursorOf } from "../client/next-page.ts";
 import { MAY_BE_CUT_OFF } from "../contract/reading/read-answer.ts";
 import type { NetworkRecord } from "../contract/records.ts";
 import { HOUR } from "../core/units.ts";
-import type { ListReading, Member } from "../gateway/member.ts";
+import type { Member } from "../gateway/member.ts";
+import type { ListReading } from "./outbox-memory.ts";
 import { readResult } from "../gateway/read-result.ts";
 import type { OutboxDependencies } from "./outbox-dependencies.ts";
 
@@ -63,14 +64,15 @@ export async function readBackTo(
 }
 
 /** Forgets what nobody waits for any more. */
-export function dropListReadings({ clock }: OutboxDependencies, member: Member, awaited: boolean): void {
-  if (!awaited) return void (member.readings = undefined);
-  for (const [operation, { begunAt }] of member.readings ?? [])
-    if (clock.monotonic() - begunAt > KEPT_MS) member.readings?.delete(operation);
+export function dropListReadings({ clock, outbox: { readings } }: OutboxDependencies, member: Member, awaited: boolean): void {
+  if (!awaited) return readings.forget(member);
+  const kept = readings.find(member);
+  for (const [operation, { begunAt }] of kept ?? []) if (clock.monotonic() - begunAt > KEPT_MS) kept?.delete(operation);
+  readings.tidy(member);
 }
 
-function begin({ clock }: OutboxDependencies, member: Member, operation: string, since: number): ListReading {
-  const readings = (member.readings ??= new Map());
+function begin({ clock, outbox }: OutboxDependencies, member: Member, operation: string, since: number): ListReading {
+  const readings = outbox.readings.of(member);
   const kept = readings.get(operation);
   if (kept !== undefined && kept.begunAt >= since && clock.monotonic() - kept.begunAt <= KEPT_MS) return kept;
   const reading: ListReading = {

@@ -9,7 +9,8 @@ import { announceIntent } from "./announce.ts";
 import { follow } from "./follow-up.ts";
 import { dropListReadings, readBackTo, type NoRoom, type Read } from "./read-back-list.ts";
 import { MINUTE } from "../core/units.ts";
-import type { OpenDoubt, Member, WantedCheck } from "../gateway/member.ts";
+import type { Member } from "../gateway/member.ts";
+import type { OpenDoubt, WantedCheck } from "./outbox-memory.ts";
 import { readResult } from "../gateway/read-result.ts";
 import type { OutboxDependencies } from "./outbox-dependencies.ts";
 import type { Proof } from "../store/outbox.ts";
@@ -45,7 +46,7 @@ export async function resolveInDoubt(parts: OutboxDependencies, member: Member):
     if (noRoom === undefined) doubt.look = undefined;
     else await waitForRoom(parts, intent, noRoom);
   }
-  const awaited = [...(member.doubts?.values() ?? [])].some(({ look }) => look !== undefined);
+  const awaited = [...(parts.outbox.doubts.find(member)?.values() ?? [])].some(({ look }) => look !== undefined);
   dropListReadings(parts, member, awaited);
   return intents.length === BATCH;
 }
@@ -76,7 +77,10 @@ async function resolveOne(
   const change = settled(intent, reconcile(intent, look, rules));
   const { events, watches } = follow(member, intent, change, now);
   if (!(await store.moveIntent({ seq: intent.seq, by: "read-back", change, now, events, watches }))) return undefined;
-  if (change.state !== "in_doubt") member.doubts?.delete(nameOf(intent));
+  if (change.state !== "in_doubt") {
+    parts.outbox.doubts.find(member)?.delete(nameOf(intent));
+    parts.outbox.doubts.tidy(member);
+  }
   announceIntent(announcer, member, intent, change, now);
   if (change.state === "confirmed" && member.keyId !== undefined) {
     const latenessMs = Math.max(proof.latenessMs, intent.attempt === 0 ? 0 : now - (knownSentAt(intent) ?? now));
@@ -118,12 +122,12 @@ function nameOf({ seq, attempt }: Intent): string {
 
 /** When this process came to know of a doubt, and that a look at it is due. A wall clock set forward ends no quiet period. */
 function wantLook(
-  { clock }: OutboxDependencies,
+  { clock, outbox }: OutboxDependencies,
   member: Member,
   intent: Intent,
 ): { readonly doubt: OpenDoubt; readonly look: WantedCheck } {
   const now = clock.monotonic();
-  const doubts = (member.doubts ??= new Map());
+  const doubts = outbox.doubts.of(member);
   let doubt = doubts.get(nameOf(intent));
   if (doubt === undefined) {
     if (doubts.size >= MAX_DOUBTS_KNOWN) doubts.clear();

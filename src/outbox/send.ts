@@ -1,6 +1,5 @@
 /** From the outbox to the door: what is ready goes out, in order, as far as the limits let it. */
 import type { AnyCode } from "../core/error-codes.ts";
-import type { Lane } from "../contract/operations.ts";
 import { messageOf } from "../core/errors.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
 import { DRY_RUN, expiry, type Intent } from "./intent.ts";
@@ -8,8 +7,9 @@ import { announceIntent } from "./announce.ts";
 import { follow } from "./follow-up.ts";
 import { blocksLane, type WaitRule } from "../limits/wait-rules.ts";
 import { isStoreLost } from "../store/store-lost.ts";
-import { endWaits, freeLanes, removeInFlight, addInFlight, type LaneWait, type Member } from "../gateway/member.ts";
+import { endWaits, freeLanes, holdLane, type Member } from "../gateway/member.ts";
 import type { OutboxDependencies } from "./outbox-dependencies.ts";
+import { removeInFlight } from "./outbox-memory.ts";
 import { RECEIPT_KINDS } from "./receipts.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 
@@ -25,7 +25,9 @@ export async function sendIntents(parts: OutboxDependencies, member: Member): Pr
   endWaits(member, ({ until }) => until <= now);
   const lanes = freeLanes(member);
   if (lanes.length === 0) return false;
-  const due = (await store.dueIntents(handle, lanes, now, BATCH)).filter((intent) => member.inFlight?.has(intent.seq) !== true);
+  const due = (await store.dueIntents(handle, lanes, now, BATCH)).filter(
+    (intent) => parts.outbox.inFlight.find(member)?.has(intent.seq) !== true,
+  );
   const sent = await Promise.all(due.map((intent) => sendOne(parts, member, intent)));
   return sent.some(Boolean);
 }
@@ -34,7 +36,7 @@ export async function sendIntents(parts: OutboxDependencies, member: Member): Pr
 export async function sendOne(parts: OutboxDependencies, member: Member, intent: Intent): Promise<boolean> {
   const { gateway, log, stopping } = parts;
   if (stopping.aborted || member.waits?.has(intent.lane) === true) return false;
-  addInFlight(member, intent.seq);
+  parts.outbox.inFlight.of(member).add(intent.seq);
   const { ordersSeen } = member;
   try {
     const answer = await gateway.send(member, intent);
@@ -64,7 +66,7 @@ export async function sendOne(parts: OutboxDependencies, member: Member, intent:
     });
     return false;
   } finally {
-    removeInFlight(member, intent.seq);
+    removeInFlight(parts.outbox, member, intent.seq);
   }
 }
 
@@ -85,9 +87,7 @@ async function hold(
 ): Promise<void> {
   const now = parts.clock.now();
   if (blocksLane(wait.rule)) {
-    const waits = (member.waits ??= new Map<Lane, LaneWait>());
-    const known = waits.get(intent.lane);
-    waits.set(intent.lane, { until: wait.until, since: known?.since ?? now, rule: wait.rule, message: wait.message });
+    holdLane(member, intent.lane, { until: wait.until, since: now, rule: wait.rule, message: wait.message });
     return;
   }
   const soonest = wait.rule === "conflict" ? CONFLICT_LOOK_MS : Math.max(0, wait.until - now);

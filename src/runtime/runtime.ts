@@ -11,7 +11,6 @@ import type { LogFields, Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
 import { Scrubber } from "../core/scrubber.ts";
 import { SECOND } from "../core/units.ts";
-import { floorsOf } from "../limits/lanes.ts";
 import type { Pacer } from "../limits/pacing.ts";
 import { ledgerTime, steadyClock } from "../limits/ledger-clock.ts";
 import { WORK_KINDS, type WorkKind } from "../store/sources.ts";
@@ -19,27 +18,23 @@ import { createWakes, type Wakes } from "./wakes.ts";
 import type { OperationRules } from "../specialist/operation-rules.ts";
 import type { Caps, Specialist } from "../specialist/specialist.ts";
 import type { Recovered, Store } from "../store/store.ts";
-import { learnAccount, learnFrom, takesKey, wantsAccount } from "../gateway/own-account.ts";
+import { learnFrom, takesKey, wantsAccount } from "../gateway/own-account.ts";
 import { doubtTiming } from "../outbox/follow-up.ts";
 import { openGateway } from "./open-gateway.ts";
-import { readAgain, takeDeliveries } from "../webhooks/process-deliveries.ts";
-import { resolveInDoubt } from "../outbox/resolve-in-doubt.ts";
-import { followWatches } from "../polling/poll-watches.ts";
-import { handleEvents } from "../handlers/handle-events.ts";
 import type { WorkerPool } from "../handlers/worker/worker-pool.ts";
 import { createKeyWatch, KEY_CHECK_MS, type KeyWatch } from "../gateway/keys.ts";
 import { isStoreLost } from "../store/store-lost.ts";
-import { ALL_WORK, bitOf, createMember, endWaits, freeLanes, isBusy, type Member } from "../gateway/member.ts";
+import { createMember, endWaits, freeLanes, redefine, type Member } from "../gateway/member.ts";
+import { createOutboxMemory } from "../outbox/outbox-memory.ts";
+import { createWebhookMemory } from "../webhooks/webhook-memory.ts";
+import { PASSES } from "./passes.ts";
+import { ALL_WORK, bitOf, createWork, isBusy, type Work } from "./work.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { pollSources } from "../polling/poll-lists.ts";
-import { readFor } from "../handlers/reads.ts";
 import type { ReceiverSettings } from "../webhooks/receiver-settings.ts";
 import { limitsOf, operationRules } from "../gateway/permissions.ts";
-import { startSchedules } from "../schedule/fire.ts";
 import { DEFAULT_RETENTION, keepPruned } from "./retention.ts";
 import { createBreakers, loadBreakers } from "../gateway/breakers.ts";
 import { createSharedLists } from "../polling/shared-lists.ts";
-import { sendIntents } from "../outbox/send.ts";
 import { startTimes } from "./staggered-start.ts";
 import { refuseTwins } from "./unique-handles.ts";
 import { warnLeftBehind, warnRestored } from "./startup-warnings.ts";
@@ -110,26 +105,6 @@ const DEFAULT_DRAIN_MS = 25 * SECOND;
 /** What is due but cannot go on (it waits for another row) is looked at again after this, unless something wakes it. */
 const STUCK_LOOK_MS = 5 * SECOND;
 
-type Pass = (parts: Dependencies, member: Member) => Promise<boolean>;
-
-/** One pass over a part: answers whether there may be more right away. In the order of the flow. */
-const PASSES: { readonly [part in WorkKind]: Pass } = {
-  deliveries: takeDeliveries,
-  sources: async (parts, member) => {
-    await learnAccount(parts, member);
-    const more = await pollSources(parts, member);
-    return (await readAgain(parts, member, "sources")) || more;
-  },
-  watches: async (parts, member) => {
-    const more = await followWatches(parts, member);
-    return (await readAgain(parts, member, "watches")) || more;
-  },
-  schedules: startSchedules,
-  events: (parts, member) => handleEvents(parts, member, (who, call, signal) => readFor(parts, who, call, signal)),
-  intents: sendIntents,
-  doubts: resolveInDoubt,
-};
-
 export function createRuntime(options: RuntimeOptions): Runtime {
   return new Engine(options);
 }
@@ -141,7 +116,7 @@ class Engine implements Runtime {
   readonly webhooks: Webhooks | undefined;
   readonly #options: RuntimeOptions;
   readonly #keys: KeyWatch;
-  readonly #members = new Map<Handle, Member>();
+  readonly #work = new Map<Handle, Work>();
   readonly #wakes: Wakes;
   readonly #stopping = new AbortController();
   readonly #ending = new AbortController();
@@ -194,9 +169,15 @@ class Engine implements Runtime {
       learn: (member, record) => this.#track(learnFrom(this.parts, member, record)),
       wake: (member, part) => this.#wake(member, part),
       coverage: createWebhookCoverage(clock),
+      outbox: createOutboxMemory(),
+      deliveries: createWebhookMemory(),
+      isBusy: (member, kind) => isBusy(this.#workOf(member), kind),
     };
     const { receiver: settings } = options;
-    this.webhooks = settings === undefined ? undefined : createWebhooks({ settings, parts: this.parts, members: this.#members });
+    this.webhooks =
+      settings === undefined
+        ? undefined
+        : createWebhooks({ settings, parts: this.parts, members: { all: () => this.members(), find: (handle) => this.member(handle) } });
   }
 
   async start(): Promise<Recovered> {
@@ -214,7 +195,7 @@ class Engine implements Runtime {
     for (const specialist of specialists) this.#enlist(specialist, accounts.get(specialist.handle));
     await this.webhooks?.start();
     for (const { member, at } of startTimes(this.members(), await store.firstDues(), clock.now()))
-      if (at <= clock.now() || this.#options.passive === true) this.#begin(member);
+      if (at <= clock.now() || this.#options.passive === true) this.#begin(this.#workOf(member));
       else this.#wakes.set(member.specialist.handle, at);
     const retention = this.#options.retention ?? DEFAULT_RETENTION;
     this.#track(keepPruned({ store, clock, profile, members: () => this.members(), retention }, this.#stopping.signal));
@@ -231,31 +212,25 @@ class Engine implements Runtime {
   }
 
   members(): readonly Member[] {
-    return [...this.#members.values()];
+    return [...this.#work.values()].map(({ member }) => member);
   }
 
   member(handle: string): Member | undefined {
-    return this.#members.get(asHandle(handle));
+    return this.#work.get(asHandle(handle))?.member;
   }
 
   async put(specialist: Specialist): Promise<void> {
     this.#check(specialist);
-    const known = this.#members.get(specialist.handle);
+    const known = this.#work.get(specialist.handle);
     if (known !== undefined) {
-      const { profile } = this.#options;
-      known.specialist = specialist;
-      known.rules = this.#rules(specialist);
-      known.limits = limitsOf(specialist.tier, profile);
-      known.floors = floorsOf(specialist.lanes);
-      known.retired = false;
-      known.keyId = undefined; // registered anew: tier and floors may have changed
+      redefine(known.member, specialist, this.#rules(specialist), limitsOf(specialist.tier, this.#options.profile));
       known.unchecked = ALL_WORK; // what is new in the definition has no rows yet
     }
     this.#begin(known ?? this.#enlist(specialist, (await this.#options.store.loadSpecialist(specialist.handle)).accountId));
   }
 
   retire(handle: Handle): void {
-    const member = this.#members.get(handle);
+    const member = this.#work.get(handle)?.member;
     if (member === undefined) return;
     member.retired = true;
     if (this.webhooks !== undefined) this.#track(this.webhooks.forget(member));
@@ -271,84 +246,95 @@ class Engine implements Runtime {
     return operationRules(specialist, profile, clock, { trust: breakers.trust, scrubber });
   }
 
-  #enlist(specialist: Specialist, accountId: string | undefined): Member {
+  #enlist(specialist: Specialist, accountId: string | undefined): Work {
     const { profile, clock } = this.#options;
     const member = createMember(specialist, this.#rules(specialist), limitsOf(specialist.tier, profile), clock.now());
     member.accountId ??= accountId;
-    this.#members.set(specialist.handle, member);
-    return member;
+    const work = createWork(member);
+    this.#work.set(specialist.handle, work);
+    return work;
   }
 
-  #begin(member: Member): void {
-    member.begun = true;
-    this.#track(this.#resume(member));
-    if (this.webhooks !== undefined) this.#track(this.webhooks.look(member));
+  #workOf({ specialist }: Member): Work {
+    const work = this.#work.get(specialist.handle);
+    if (work === undefined) throw new TypeError(`expected ${specialist.handle} to be at work here`);
+    return work;
+  }
+
+  #begin(work: Work): void {
+    work.begun = true;
+    this.#track(this.#resume(work));
+    if (this.webhooks !== undefined) this.#track(this.webhooks.look(work.member));
   }
 
   #wake(member: Member, part: WorkKind): void {
     if (this.#stopping.signal.aborted || this.#options.passive === true) return;
-    if (!member.begun) return this.#begin(member);
-    member.unchecked &= ~bitOf(part);
-    if (isBusy(member, part)) member.again |= bitOf(part);
-    else this.#track(this.#work(member, part));
+    const work = this.#workOf(member);
+    if (!work.begun) return this.#begin(work);
+    work.unchecked &= ~bitOf(part);
+    if (isBusy(work, part)) work.again |= bitOf(part);
+    else this.#track(this.#run(work, part));
   }
 
   /** Runs a part until it has nothing more to do now, then arms the timer for what comes next. */
-  async #work(member: Member, part: WorkKind): Promise<void> {
+  async #run(work: Work, part: WorkKind): Promise<void> {
+    const { member } = work;
     const bit = bitOf(part);
-    member.busy |= bit;
+    work.busy |= bit;
     try {
       for (let more = true; more && !this.#stopping.signal.aborted;) {
-        member.again &= ~bit;
-        more = (await PASSES[part](this.parts, member)) || (member.again & bit) !== 0;
+        work.again &= ~bit;
+        more = (await PASSES[part](this.parts, member)) || (work.again & bit) !== 0;
       }
     } catch (error) {
-      member.unchecked |= bit;
+      work.unchecked |= bit;
       this.#failed(error, `the ${part} of a specialist could not be worked on`, { handle: member.specialist.handle });
     } finally {
-      member.busy &= ~bit;
+      work.busy &= ~bit;
     }
-    if (member.busy === 0 && !this.#stopping.signal.aborted) await this.#arm(member);
+    if (work.busy === 0 && !this.#stopping.signal.aborted) await this.#arm(work);
   }
 
-  async #arm(member: Member): Promise<void> {
+  async #arm(work: Work): Promise<void> {
+    const { member } = work;
     const { store, clock } = this.#options;
     const { handle } = member.specialist;
     const now = clock.now();
     // Without a key nothing that is due can go on, so nothing but the next look at the key counts. It is not put off by what
     // is told meanwhile, which needs no key.
-    if (member.keyTrouble !== undefined) return this.#wakes.set(handle, Math.max(member.checkedAt + KEY_CHECK_MS, now + 1));
+    if (member.keyTrouble !== undefined) return this.#wakes.set(handle, Math.max(work.checkedAt + KEY_CHECK_MS, now + 1));
     const next = await store.nextDue(handle, freeLanes(member));
     // What was due when all parts were asked cannot go on by itself; what came due since has not been asked for.
-    const row = next === undefined ? Infinity : next > member.checkedAt ? next : member.checkedAt + STUCK_LOOK_MS;
-    const failed = member.unchecked === 0 ? Infinity : now + STUCK_LOOK_MS;
+    const row = next === undefined ? Infinity : next > work.checkedAt ? next : work.checkedAt + STUCK_LOOK_MS;
+    const failed = work.unchecked === 0 ? Infinity : now + STUCK_LOOK_MS;
     const waits = Math.min(Infinity, ...[...(member.waits?.values() ?? [])].map(({ until }) => until));
     const at = Math.min(row, failed, waits);
     if (at < Infinity && !this.#stopping.signal.aborted) this.#wakes.set(handle, Math.max(at, now + 1));
   }
 
   #due(handle: Handle): void {
-    const member = this.#members.get(handle);
-    if (member === undefined) return;
-    if (member.begun) this.#track(this.#resume(member));
-    else this.#begin(member);
+    const work = this.#work.get(handle);
+    if (work === undefined) return;
+    if (work.begun) this.#track(this.#resume(work));
+    else this.#begin(work);
   }
 
   /** Asks the parts that have something due. A specialist without a usable key does nothing but look whether it has one again. */
-  async #resume(member: Member): Promise<void> {
+  async #resume(work: Work): Promise<void> {
+    const { member } = work;
     const { store, clock, passive = false } = this.#options;
     const now = clock.now();
-    member.checkedAt = now;
-    if (member.keyTrouble !== undefined && !(await this.#keyWorks(member))) return this.#arm(member);
+    work.checkedAt = now;
+    if (member.keyTrouble !== undefined && !(await this.#keyWorks(member))) return this.#arm(work);
     endWaits(member, ({ until }) => until <= now);
-    const { unchecked } = member;
+    const { unchecked } = work;
     const due = unchecked === ALL_WORK ? WORK_KINDS : await store.dueWork(member.specialist.handle, freeLanes(member), now);
     for (const part of WORK_KINDS) if (due.includes(part) || (unchecked & bitOf(part)) !== 0) this.#wake(member, part);
     if (wantsAccount(this.parts, member)) this.#wake(member, "sources");
     if (passive) return;
     // Where nothing is due any more, as after what waited was withdrawn, no pass sets the next timer. One that takes long must
     // not keep the other parts from what comes due meanwhile.
-    if (member.busy === 0) await this.#arm(member);
+    if (work.busy === 0) await this.#arm(work);
     else this.#wakes.set(member.specialist.handle, now + STUCK_LOOK_MS);
   }
 

@@ -5,7 +5,7 @@ import { MINUTE, SECOND } from "../core/units.ts";
 import { meaningOf, namesItself, postEvents, type NeededRead, type Meaning, type Meant } from "./interpret.ts";
 import type { WorkKind } from "../store/sources.ts";
 import { decidePending } from "./remote-approval.ts";
-import { isBusy, type Member } from "../gateway/member.ts";
+import type { Member } from "../gateway/member.ts";
 import { isKeysFault, readResult, whyUnread } from "../gateway/read-result.ts";
 import type { WebhookDependencies } from "./webhook-dependencies.ts";
 import { feedReader, jobsReader } from "../polling/poll-lists.ts";
@@ -21,7 +21,6 @@ const AT_ONCE = 0;
 /** A post that was read is not read again so soon: networks tell of one reply as a reply and as a mention. */
 const READ_AGAIN_MS = 2 * SECOND;
 const MAX_POSTS_READ = 32;
-/** Past this many, the earlier ones are covered by the next regular look. */
 const MAX_MISSED_NUDGES = 200;
 /** A delivery whose content cannot be fetched is tried again after these, then parked. */
 const RETRY_DELAYS_MS: readonly number[] = [5 * SECOND, MINUTE, 10 * MINUTE];
@@ -83,7 +82,7 @@ export async function takeDeliveries(parts: WebhookDependencies, member: Member)
   const { handle } = member.specialist;
   // What has to wait waits here, where there is a bound on it that senders are told of.
   if (!(await parts.store.hasRoomForEvents(handle))) {
-    member.deliveriesDeferred = true;
+    parts.deliveries.deferred.add(member);
     return false;
   }
   const deliveries = await parts.store.dueDeliveries(handle, now, BATCH);
@@ -180,23 +179,45 @@ function announceEnd(parts: WebhookDependencies, member: Member, meaning: Meanin
  * Looks that a running pass may have read past are noted, and made again after it. A pass that comes too early for a look
  * is what sets the timer for it.
  */
-export function wakeFor(parts: WebhookDependencies, member: Member, nudges: readonly Nudge[]): void {
+export function wakeFor(
+  parts: Pick<WebhookDependencies, "isBusy" | "deliveries" | "wake">,
+  member: Member,
+  nudges: readonly Nudge[],
+): void {
   for (const nudge of nudges) {
     const part: WorkKind = nudge.kind === "source" ? "sources" : "watches";
-    if (isBusy(member, part)) member.missedNudges = [...member.missedNudges, nudge].slice(-MAX_MISSED_NUDGES);
+    if (parts.isBusy(member, part)) noteMissed(parts, member, nudge);
     else parts.wake(member, part);
   }
 }
 
+/** The earliest beyond the bound is covered by the next regular look. */
+function noteMissed({ deliveries }: Pick<WebhookDependencies, "deliveries">, member: Member, nudge: Nudge): void {
+  const missed = deliveries.missedNudges.of(member).add(nudge);
+  for (const oldest of missed) if (missed.size > MAX_MISSED_NUDGES) missed.delete(oldest);
+}
+
 /** Makes the looks again that came while a pass over the part was reading. Answers whether one is due now. */
-export async function readAgain(parts: WebhookDependencies, member: Member, part: "sources" | "watches"): Promise<boolean> {
-  if (member.missedNudges.length === 0) return false;
-  const ours = member.missedNudges.filter((nudge) => (nudge.kind === "source") === (part === "sources"));
-  member.missedNudges = member.missedNudges.filter((nudge) => !ours.includes(nudge));
+export async function readAgain(
+  parts: Pick<WebhookDependencies, "deliveries" | "store" | "clock">,
+  member: Member,
+  part: "sources" | "watches",
+): Promise<boolean> {
+  const { missedNudges } = parts.deliveries;
+  const missed = missedNudges.find(member);
+  if (missed === undefined) return false;
+  const ours = [...missed].filter((nudge) => (nudge.kind === "source") === (part === "sources"));
+  for (const nudge of ours) missed.delete(nudge);
+  missedNudges.tidy(member);
   if (ours.length === 0) return false;
   const now = parts.clock.now();
   await parts.store.nudge(member.specialist.handle, ours, now);
   return ours.some(({ at }) => at <= now);
+}
+
+/** Deliveries that waited for events to be handled are worked on again. */
+export function takeDeferred({ deliveries, wake }: Pick<WebhookDependencies, "deliveries" | "wake">, member: Member): void {
+  if (deliveries.deferred.delete(member)) wake(member, "deliveries");
 }
 
 export function nudgesFor(looks: readonly NeededRead[], now: number): readonly Nudge[] {
@@ -266,13 +287,18 @@ async function fetched(
 }
 
 async function readPost(parts: WebhookDependencies, member: Member, target: string): Promise<FetchedPost> {
+  const { postsRead } = parts.deliveries;
   const now = parts.clock.monotonic();
-  member.postsRead = member.postsRead.filter(({ at }) => at > now - READ_AGAIN_MS);
-  const lately = member.postsRead.find(({ post }) => post.id === target);
+  const known = postsRead.find(member);
+  for (const [id, { at }] of known ?? []) if (at <= now - READ_AGAIN_MS) known?.delete(id);
+  const lately = known?.get(target);
+  postsRead.tidy(member);
   if (lately !== undefined) return { kind: "post", post: lately.post };
   const answer = await askPost(parts, member, target);
-  if (answer.kind === "post")
-    member.postsRead = [...member.postsRead, { post: answer.post, at: parts.clock.monotonic() }].slice(-MAX_POSTS_READ);
+  if (answer.kind === "post") {
+    const posts = postsRead.of(member).set(answer.post.id, { post: answer.post, at: parts.clock.monotonic() });
+    for (const oldest of posts.keys()) if (posts.size > MAX_POSTS_READ) posts.delete(oldest);
+  }
   return answer;
 }
 

@@ -8,6 +8,7 @@ import type { Breakers } from "../gateway/breakers.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Member } from "../gateway/member.ts";
 import type { WebhookCoverage } from "../polling/webhook-coverage.ts";
+import type { WebhookMemory } from "./webhook-memory.ts";
 import type { WorkKind } from "../store/sources.ts";
 import type { Store } from "../store/store.ts";
 
@@ -26,6 +27,10 @@ export interface WebhookDependencies {
   readonly gateway: Gateway;
   readonly breakers: Breakers;
   readonly coverage: WebhookCoverage;
+  /** What webhooks keep in memory only. */
+  readonly deliveries: WebhookMemory;
+  /** Whether a pass over that kind of work of a specialist runs now. */
+  readonly isBusy: (member: Member, kind: WorkKind) => boolean;
   /** Aborted when the runtime begins to stop: nothing new begins. */
   readonly stopping: AbortSignal;
   /** Aborted when the time to drain is over: running work is cut short. */

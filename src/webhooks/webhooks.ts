@@ -61,7 +61,13 @@ export interface Webhooks {
 export interface WebhooksOptions {
   readonly settings: ReceiverSettings;
   readonly parts: WebhookDependencies;
-  readonly members: ReadonlyMap<Handle, Member>;
+  readonly members: Members;
+}
+
+/** The specialists at work. */
+export interface Members {
+  all(): readonly Member[];
+  find(handle: string): Member | undefined;
 }
 
 /** The network's list is looked at again after this, and sooner where deliveries stay away. */
@@ -83,7 +89,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
 class Reception implements Webhooks {
   readonly #settings: ReceiverSettings;
   readonly #parts: WebhookDependencies;
-  readonly #members: ReadonlyMap<Handle, Member>;
+  readonly #members: Members;
   readonly #secrets: ReceiverSettings["readSecrets"];
   readonly #gate: Gate;
   readonly #hints: Hints;
@@ -126,7 +132,8 @@ class Reception implements Webhooks {
   get unsigned(): boolean {
     if (!this.#settings.allowUnsigned) return false;
     const { scheme } = this.#parts.profile.webhooks;
-    return scheme === "none" || this.#members.size === 0 || [...this.#members.keys()].some((handle) => this.#secrets(handle).length === 0);
+    const handles = this.#handles();
+    return scheme === "none" || handles.length === 0 || handles.some((handle) => this.#secrets(handle).length === 0);
   }
 
   accept(handle: string, delivery: RawDelivery): ReturnType<Gate["accept"]> {
@@ -136,7 +143,7 @@ class Reception implements Webhooks {
   async start(): Promise<Listening | undefined> {
     const { port, host } = this.#settings;
     const { coverage, store, clock, log } = this.#parts;
-    checkReceiver(this.#settings, this.#parts.profile, [...this.#members.keys()]);
+    checkReceiver(this.#settings, this.#parts.profile, this.#handles());
     if (this.unsigned)
       this.#parts.log.warn("webhooks are not signed: whoever knows the address can make specialists look; nothing it says is believed");
     coverage.keepOn(await store.webhookHealth(), (handle, kept) => {
@@ -187,7 +194,7 @@ class Reception implements Webhooks {
       unsigned: this.unsigned,
       counts: { ...this.#gate.counts(), ...(this.#receiver?.counts() ?? NOT_LISTENING) },
       specialists: await Promise.all(
-        [...this.#members.keys()].map(async (handle) => ({
+        this.#handles().map(async (handle) => ({
           handle,
           health: coverage.of(handle),
           registration: shownRegistration(this.#registrations.get(handle)),
@@ -197,6 +204,10 @@ class Reception implements Webhooks {
     };
   }
 
+  #handles(): readonly Handle[] {
+    return this.#members.all().map(({ specialist }) => specialist.handle);
+  }
+
   /** Where the network is to deliver. */
   #registeredUrl(): string | undefined {
     const { url, local = false } = this.#settings;
@@ -204,7 +215,7 @@ class Reception implements Webhooks {
   }
 
   #secretsOf(handle: Handle): readonly Secret[] | undefined {
-    const member = this.#members.get(handle);
+    const member = this.#members.find(handle);
     if (member === undefined || member.retired) return undefined;
     const registration = this.#registrations.get(handle);
     const foreign = registration?.kind === "registered" ? registration.secret : undefined;
@@ -213,13 +224,13 @@ class Reception implements Webhooks {
   }
 
   async #put(delivery: VerifiedDelivery): ReturnType<typeof receiveDelivery> {
-    const member = this.#members.get(delivery.specialist);
+    const member = this.#members.find(delivery.specialist);
     if (member === undefined) throw new Refused("specialist_unknown", `${delivery.specialist} is nobody here any more`);
     return receiveDelivery(this.#parts, member, delivery);
   }
 
   #hint(handle: Handle, hint: GateHint): void {
-    const member = this.#members.get(handle);
+    const member = this.#members.find(handle);
     if (member === undefined) return;
     const looks = hint.signed ? readsAgain(this.#parts, member, hint) : hintedReads(hint, this.#parts.profile.webhooks);
     this.#hints.ask(member, looks);

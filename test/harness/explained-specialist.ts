@@ -10,6 +10,7 @@ import { createLocalNetwork } from "../../src/local-network/local-network.ts";
 import type { Intent } from "../../src/outbox/intent.ts";
 import { createGuardian, type Guardian } from "../../src/guardian/guardian.ts";
 import { BASE_URL, virtualRuntime } from "./virtual-runtime.ts";
+import type { Runtime } from "../../src/runtime/runtime.ts";
 import type { Explanation } from "../../src/guardian/explanation.ts";
 import type { SpecialistDefinition } from "../../src/specialist/definition.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
@@ -31,6 +32,7 @@ export interface WhyLabOptions {
 
 export interface WhyLab {
   readonly clock: VirtualClock;
+  readonly runtime: Runtime;
   readonly network: LocalNetwork;
   readonly guardian: Guardian;
   readonly store: Store;
@@ -100,6 +102,7 @@ export async function whyLab(
   await clock.advance(MINUTE);
   return {
     clock,
+    runtime,
     network,
     guardian,
     store,

@@ -109,7 +109,7 @@ export const BUGS: readonly PlantedBug[] = [
     "      await store.retryEvent(event.seq, { notBefore: result.until",
     "      if (result === null) await store.retryEvent(event.seq, { notBefore: result.until",
   ),
-  bug("expired while in doubt", "src/store/sqlite/sources.ts", " AND (ever_unknown = 0 OR state = 'proposed')", ""),
+  bug("expired while in doubt", "src/store/sqlite/sources.ts", "(ever_unknown = 0 OR state = ", "(TRUE OR state = "),
   bug("dependants of a refused action wait for ever", OUTBOX, "for (const dependant of dependants.all(id))", "for (const dependant of [])"),
   bug("a reference is never filled in", OUTBOX, "if (created !== undefined) fill.run(created, id);", ""),
   bug("doubts are never looked at", DOUBTING, "return intents.length === BATCH;", "return false;", {
@@ -171,7 +171,7 @@ export const BUGS: readonly PlantedBug[] = [
   bug(
     "deliveries starve polls and schedules",
     RUNTIME,
-    "next > member.checkedAt ? next : member.checkedAt + STUCK_LOOK_MS",
+    "next > work.checkedAt ? next : work.checkedAt + STUCK_LOOK_MS",
     "next > now ? next : now + STUCK_LOOK_MS",
   ),
 ];
