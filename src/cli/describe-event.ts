@@ -1,4 +1,5 @@
 /** What happened, as one line that somebody new understands. */
+import { basename } from "node:path";
 import type { AnnouncementName, Announcements } from "../core/events.ts";
 import type { JsonObject } from "../core/json.ts";
 import { showDuration } from "../core/units.ts";
@@ -48,6 +49,8 @@ const JOB: { readonly [state: string]: Described } = {
 
 /** Characters of one action that are shown; with `--json` it is all there. */
 const MAX_SHOWN = 10_000;
+/** Characters of why a handling failed: the log and `why` have the rest. */
+const MAX_REASON = 300;
 
 /** All that an action says, on one line: its content in quotes, then the rest as JSON. */
 function whole(input: JsonObject): string {
@@ -93,14 +96,18 @@ export const DESCRIBE: Tell = {
         return undefined;
     }
   },
-  job: ({ job, state, title }) => {
+  job: ({ job, state, title, reason }) => {
     const told = JOB[state];
-    return told === undefined ? undefined : { ...told, text: `${told.text} ${title === undefined ? job : `"${title}" (${job})`}` };
+    const why = reason === undefined ? "" : `: ${reason}`;
+    return told === undefined ? undefined : { ...told, text: `${told.text} ${title === undefined ? job : `"${title}" (${job})`}${why}` };
   },
-  run: ({ kind, result, message }) =>
-    result === "failed" || result === "parked"
-      ? { text: `failed at handling ${kind}${result === "parked" ? " for good" : ", and will try again"}: ${message ?? ""}`, tone: "bad" }
-      : undefined,
+  run: ({ kind, result, message, file, line, nextAt, at, event }) => {
+    if (result !== "failed" && result !== "parked") return undefined;
+    const where = file === undefined || line === undefined ? "" : ` at ${basename(file)}:${line}`;
+    const next = nextAt === undefined ? "" : ` in ${showDuration(Math.max(0, nextAt - at))}`;
+    const then = result === "parked" ? ` for good (retinue why ${event})` : `, and will try again${next}`;
+    return { text: `failed at handling ${kind}${where}${then}: ${(message ?? "").slice(0, MAX_REASON)}`, tone: "bad" };
+  },
   wait: ({ until, message, at }) => ({ text: `waits ${showDuration(until - at)}: ${message}`, tone: "quiet" }),
   parked: ({ message }) => ({ text: `is parked: ${message}`, tone: "bad" }),
   definition: ({ message }) => ({ text: message, tone: "plain" }),

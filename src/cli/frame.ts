@@ -170,7 +170,7 @@ function won({ actions, jobs }: SpecialistShown): string {
 
 /** What it does now, or why it does nothing and until when. */
 function stateOf(shown: SpecialistShown, { now, held, told }: Picture): { readonly text: string; readonly tone: "plain" | "held" } {
-  const { parked, cooldown, waits, open, awaiting, sources } = shown;
+  const { parked, cooldown, waits, failing, open, awaiting, sources } = shown;
   if (parked !== undefined) return { text: parked.message, tone: "held" };
   const until = (at: number): string => `until ${timeOfDay(at)} (${showDuration(Math.max(0, at - now))})`;
   if (cooldown !== undefined) return { text: `waits ${until(cooldown.until)}: the network asked it to`, tone: "held" };
@@ -178,6 +178,7 @@ function stateOf(shown: SpecialistShown, { now, held, told }: Picture): { readon
     (one) => one !== undefined && one.until > now,
   );
   if (wait !== undefined) return { text: `waits ${until(wait.until)}: ${wait.message}`, tone: "held" };
+  if (failing !== undefined) return { text: `fails ${failing.tries} times in a row, at ${failing.kind}: ${failing.message}`, tone: "held" };
   if (awaiting !== undefined)
     return { text: `${awaiting.count} to approve within ${showDuration(Math.max(0, awaiting.until - now))}`, tone: "held" };
   const busy = (open["ready"] ?? 0) + (open["sending"] ?? 0);

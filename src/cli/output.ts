@@ -117,7 +117,8 @@ function placeOf({ file, line }: Problem, cwd: string): string | undefined {
   return line === undefined ? shownPath(file, cwd) : `${shownPath(file, cwd)}:${line}`;
 }
 
-function shownPath(file: string, cwd: string): string {
+/** A path as people name it: from the folder they are in. */
+export function shownPath(file: string, cwd: string): string {
   const path = isAbsolute(file) ? relative(cwd, file) : file;
   return path === "" || path.startsWith("..") ? file : path;
 }

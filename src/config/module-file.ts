@@ -11,6 +11,8 @@ export const MODULE_EXTENSIONS: readonly string[] = [".ts", ".mts", ".js", ".mjs
 
 /** Marks the files we load, and which loading it is: Node keeps a module for ever under one address. */
 const QUERY = "retinue";
+/** Stands in the address of every file that was loaded so, and in its frames of a stack. */
+export const LOADING_QUERY = `?${QUERY}=`;
 const OWN_EXTENSION = extname(import.meta.url);
 /** The doors, as files of this very copy of the runtime. */
 const DOORS: { readonly [specifier: string]: string } = {

@@ -13,6 +13,7 @@ export const ERROR_CODES = [
   "token_missing",
   "token_wrong",
   "no_key_usable",
+  "every_handling_fails",
   "nothing_found",
   "nothing_asked",
   "approval_over",

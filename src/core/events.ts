@@ -33,6 +33,11 @@ export interface Announcements {
     readonly result: "finished" | "suspended" | "failed" | "parked";
     readonly intents: number;
     readonly message?: string;
+    /** Of one that failed: handlings that did, the place in the definition, and when it is tried again. */
+    readonly tries?: number;
+    readonly file?: string;
+    readonly line?: number;
+    readonly nextAt?: number;
   };
   /** An intent came to a new state. */
   intent: About & {
@@ -50,7 +55,7 @@ export interface Announcements {
   /** A request came back (or did not). */
   request: About & { readonly operation: string; readonly outcome: string; readonly status?: number; readonly tookMs: number };
   /** A job that is followed came to a new standing. */
-  job: About & { readonly job: string; readonly state: string; readonly title?: string };
+  job: About & { readonly job: string; readonly state: string; readonly title?: string; readonly reason?: string };
   /** Something waits: for quota, money, a key, an approval. */
   wait: About & { readonly lane: string; readonly rule: string; readonly until: number; readonly message: string };
   /** Something only a person can mend: a dead key, an action in doubt. */

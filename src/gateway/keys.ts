@@ -96,6 +96,7 @@ export function createKeyWatch({ keys, store, clock, ledger, announcer }: KeyWat
         return false;
       }
       await store.resume(member.specialist.handle, clock.now());
+      await store.retryFailed(member.specialist.handle, "untimed", clock.now());
       return true;
     },
     probe: (member, takesKey) => probes.probe(member, takesKey),

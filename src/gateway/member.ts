@@ -30,6 +30,15 @@ export interface KeyProbe {
   readonly waitMs: number;
 }
 
+/** Handlings that failed one after the other, since the last one that did not. */
+export interface FailureStreak {
+  readonly tries: number;
+  readonly since: number;
+  /** Of the last one; the beginning of its message. */
+  readonly kind: string;
+  readonly message: string;
+}
+
 export interface Member {
   specialist: Specialist;
   rules: OperationRules;
@@ -47,6 +56,8 @@ export interface Member {
   waits: Map<Lane, LaneWait> | undefined;
   /** How often the Guardian's word has freed what waited: a wait that was found before the last word no longer counts. */
   ordersSeen: number;
+  /** How its handlings go; undefined before the first has ended in this process. */
+  handling: "works" | FailureStreak | undefined;
   /** Set once it was removed: it drains what it owes and begins nothing new. */
   retired: boolean;
 }
@@ -64,6 +75,7 @@ export function createMember(specialist: Specialist, rules: OperationRules, limi
     floors: floorsOf(specialist.lanes),
     waits: undefined,
     ordersSeen: 0,
+    handling: undefined,
     retired: false,
   };
 }

@@ -1,5 +1,7 @@
 /** What came of a read, for those who act on it: the one place that unpacks an answer of the gateway. */
 import type { Outcome } from "../contract/call.ts";
+import type { Profile } from "../contract/profile/profile.ts";
+import type { Clock } from "../core/clock.ts";
 import type { AnyCode } from "../core/error-codes.ts";
 import { Refused, Retryable, type RetinueError } from "../core/errors.ts";
 import type { GatewayAnswer } from "./gateway.ts";
@@ -57,6 +59,19 @@ function resultOf(outcome: Outcome): ReadResult {
     case "unknown":
       return { kind: "failed", code: "read_failed", message: outcome.reason };
   }
+}
+
+/**
+ * When a read may show what the network told of at `toldAt`: it may tell of something before its reads show it. Undefined where that
+ * time is over, so that what is not there is gone.
+ */
+export function shownFrom(
+  { status }: Extract<Unread, { readonly kind: "gone" }>,
+  toldAt: number,
+  { profile, clock }: { readonly profile: Profile; readonly clock: Clock },
+): number | undefined {
+  const at = toldAt + profile.timing.readLagMs;
+  return status === 404 && clock.now() < at ? at : undefined;
 }
 
 /** Whether the network took no request of this key then (429, 401): that says nothing of the one that was made. */

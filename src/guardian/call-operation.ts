@@ -41,7 +41,7 @@ const KIND = "guardian.call";
 /** Throws `Refused` where a rule says no before anything is recorded, `Retryable` where a read came back incomplete. */
 export async function callOperation(parts: Dependencies, member: Member, call: Calling): Promise<CallResult> {
   if (member.rules.of(call.operation).effect === "read") {
-    const result = await readFor(parts, member, call, parts.ending);
+    const result = await readFor(parts, member, call, { signal: parts.ending, since: 0 });
     return "value" in result
       ? { kind: "read", value: result.value }
       : { kind: "waits", until: result.suspendedUntil, message: result.reason };

@@ -21,6 +21,9 @@ import { showSpecialist, type ParkedShown, type SourceShown, type WaitShown } fr
 import type { OpenBreaker } from "../gateway/classify-refusal.ts";
 import { storedBreakers, type Breakers } from "../gateway/breakers.ts";
 import type { EventRow } from "../store/history.ts";
+import { explainEvent, reasonOfFailing, showFailing } from "./failures.ts";
+import { explainObject } from "./explain-object.ts";
+import { withHeld } from "./held.ts";
 
 export interface Asking {
   readonly store: Store;
@@ -30,20 +33,35 @@ export interface Asking {
   readonly memberOf: (handle: string) => Promise<Member | undefined>;
 }
 
-/** Takes the id of an intent, the id of an event, a handle, or the name of an operation. Throws `Refused` (`nothing_found`). */
+/** One event comes to many specialists. */
+const MAX_SAME_EVENT = 50;
+
+/** Takes the id of an intent, an event, or an object of the network, a handle, or the name of an operation. Throws `Refused` (`nothing_found`). */
 export async function explain(asking: Asking, id: string): Promise<Explanation> {
   const intent = await asking.store.findIntent(id);
   if (intent !== undefined) return explainIntent(asking, intent);
-  const [event] = await asking.store.findEvents(id, 1);
-  if (event !== undefined) return explainEvent(event);
+  const events = await asking.store.findEvents(id, MAX_SAME_EVENT);
+  if (events.length > 0) return explainEvents(events);
   // One that has sent nothing yet has no row of its own.
   if ((await asking.store.handles()).includes(asHandle(id)) || (asking.parts !== undefined && (await asking.memberOf(id)) !== undefined))
     return explainSpecialist(asking, id);
   const operation = await explainOperation(asking, id);
   if (operation !== undefined) return operation;
+  const object = await explainObject(asking, id, (row) => explainIntent(asking, row));
+  if (object !== undefined) return object;
   throw new Refused("nothing_found", `there is nothing called "${id}"`, {
-    hint: "ids of actions are in retinue log, what is parked is in retinue status; a handle or an operation works too",
+    hint: "ids of actions are in retinue log, what is parked is in retinue status; a handle, an operation, or an id of the network that was handled here works too",
   });
+}
+
+/** Where it stands with the specialist that it goes worst with, and with the others. */
+function explainEvents(events: readonly EventRow[]): Explanation {
+  const rank = ({ state, failure }: EventRow): number => (state === "done" ? 2 : failure === undefined && state !== "parked" ? 1 : 0);
+  const [first, ...others] = events
+    .toSorted((a, b) => rank(a) - rank(b))
+    .map((event) => explainEvent(event, events.length === 1 ? event.id : `${event.id} --as ${event.specialist}`));
+  if (first === undefined) throw new Refused("nothing_found", "there is no such event");
+  return others.length === 0 ? first : { ...first, found: others };
 }
 
 async function explainIntent(asking: Asking, row: Intent): Promise<Explanation> {
@@ -182,30 +200,6 @@ async function stopsFor(store: Store, handle: string): Promise<Reason[]> {
   ];
 }
 
-function explainEvent(event: EventRow): Explanation {
-  const { state, note, notBefore, attempts } = event;
-  const waits = state === "ready" && note !== undefined;
-  return {
-    id: event.id,
-    about: "event",
-    handle: event.specialist,
-    what: event.kind,
-    state,
-    since: event.doneAt ?? event.createdAt,
-    reasons:
-      state === "parked" || waits
-        ? [
-            {
-              rule: state === "parked" ? "handler_failed" : "suspended",
-              message: `${note ?? ""}${attempts > 0 ? ` (failed ${times(attempts)})` : ""}`,
-              ...(waits ? { until: notBefore } : {}),
-            },
-          ]
-        : [],
-    ...(state === "parked" ? { hint: `mend the behaviour, then: retinue retry ${event.id}` } : {}),
-  };
-}
-
 /** What the network made us stop that concerns one specialist (or everyone), as far as one operation where it is named. */
 async function standingFor(asking: Asking, handle: string, operation?: string): Promise<Reason[]> {
   return reasonsOfStops(await breakersFor(asking, handle, operation));
@@ -313,24 +307,27 @@ async function explainSpecialist(asking: Asking, handle: string): Promise<Explan
     message: freezeReason(scope, currency, reason),
     since,
   }));
+  const { failing } = await showFailing(store, asHandle(handle));
   const absent = asking.parts === undefined || member === undefined ? [notRunning(asking.parts)] : [];
-  const reasons: readonly Reason[] = [
+  const own: readonly Reason[] = [
     ...(await stopsFor(store, handle)),
     ...frozen,
     ...stops,
     ...parked,
     ...told,
+    ...failing.map(reasonOfFailing),
     ...waitsOf(shown.waits),
     ...unreadOf(shown.sources),
     ...absent,
   ];
-  const hint = await firstRemedy(asking, reasons, { id: handle, handle });
+  const reasons = withHeld(own, shown.held);
+  const hint = (await firstRemedy(asking, own, { id: handle, handle })) ?? failing[0]?.hint;
   return defined({
     id: handle,
     about: "specialist",
     handle,
     what: "specialist",
-    state: reasons.length === 0 ? "working" : "waiting",
+    state: reasons.length === 0 ? "working" : reasons[0]?.rule === "handler_failed" ? "failing" : "waiting",
     since: clock.now(),
     reasons,
     hint,

@@ -14,14 +14,21 @@ export interface Reason {
   readonly since?: number;
   /** Absent where no time ends it, but a person or what becomes of something else. */
   readonly until?: number;
+  /** The actions that wait for it: "7 jobs.create, 2 posts.reply". */
+  readonly held?: string;
+  /** Of a handling that failed: how often it did, the place in the definition, and the stack. */
+  readonly tries?: number;
+  readonly file?: string;
+  readonly line?: number;
+  readonly stack?: string;
 }
 
 export interface Explanation {
   readonly id: string;
-  readonly about: "intent" | "event" | "specialist" | "operation";
-  /** Empty for an operation, which is everyone's. */
+  readonly about: "intent" | "event" | "specialist" | "operation" | "object" | "watch";
+  /** Empty for an operation and an object, which are everyone's. */
   readonly handle: string;
-  /** The operation of an intent, the kind of an event. */
+  /** The operation of an intent, the kind of an event or of what is followed. */
   readonly what: string;
   readonly target?: string;
   readonly state: string;
@@ -35,6 +42,8 @@ export interface Explanation {
   /** The Guardian's word on an action, where it needs one. */
   readonly approval?: ApprovalShown;
   readonly hint?: string;
+  /** All that is about an object; the same event at other specialists. */
+  readonly found?: readonly Explanation[];
 }
 
 /** The word that an action needs, and what it is bound to. */

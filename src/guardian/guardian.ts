@@ -4,17 +4,17 @@ import { defined } from "../core/defined.ts";
 import { Misconfigured, Refused } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
-import { knownSentAt } from "../outbox/sent-at.ts";
-import { asOf, isDecidable, type Intent, type IntentChange, type IntentState, type TargetOf } from "../outbox/intent.ts";
+import { isDecidable, type Intent, type IntentChange, type TargetOf } from "../outbox/intent.ts";
 import { mayHaveHappened } from "../outbox/reconcile.ts";
 import { isBreakerRule } from "../limits/wait-rules.ts";
 import type { Store } from "../store/store.ts";
-import { announceIntent, wordsOf } from "../outbox/announce.ts";
+import { announceIntent } from "../outbox/announce.ts";
 import { callOperation, type CallResult } from "./call-operation.ts";
 import { follow } from "../outbox/follow-up.ts";
 import { wakeAll, type GuardianContext, type OrderResult } from "./wake-waiting.ts";
 import type { Member } from "../gateway/member.ts";
-import { MAX_LISTED, pageOf, type Page } from "./page.ts";
+import { MAX_LISTED, type Page } from "./page.ts";
+import { readLog, type LogEntry, type LogQuery } from "./log-entries.ts";
 import { words, type Words } from "./proposals.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { showStatus, type Snapshot } from "./status.ts";
@@ -24,34 +24,6 @@ import { storedBreakers } from "../gateway/breakers.ts";
 import type { Explanation } from "./explanation.ts";
 import { explain } from "./explain.ts";
 import type { KeptDelivery } from "../store/history.ts";
-
-export interface LogQuery {
-  readonly handle?: string;
-  /** An operation such as `posts.reply`, or what it is about, such as `posts`. */
-  readonly kind?: string;
-  /** Ms since the epoch. */
-  readonly since?: number;
-  /** Only what came before this entry, to read on. */
-  readonly before?: number;
-  readonly limit: number;
-}
-
-/** An intent as people read it. */
-export interface LogEntry {
-  readonly seq: number;
-  readonly id: string;
-  readonly at: number;
-  readonly handle: string;
-  readonly operation: string;
-  readonly target?: string;
-  readonly state: IntentState;
-  readonly code?: string;
-  readonly message?: string;
-  readonly created?: string;
-  readonly settledAt?: number;
-  /** The beginning of its own words, where it has some. */
-  readonly words?: string;
-}
 
 export type Verdict = "happened" | "did-not" | "give-up";
 
@@ -65,7 +37,7 @@ export interface Guardian extends Controls, Words {
   delivery(query: { readonly seq: number }): Promise<DeliveryShown>;
   /** Throws `Refused` (`nothing_found`). */
   why(query: { readonly id: string }): Promise<Explanation>;
-  /** A parked event or intent again; or, by its name, an operation or a specialist that the network made us stop. Throws `Refused` (`nothing_parked`, `may_have_happened`). */
+  /** An event or intent again that is parked or failed; by its name, an operation or a specialist that the network made us stop, or all that failed of a specialist. Throws `Refused` (`nothing_parked`, `may_have_happened`). */
   retry(query: { readonly id: string; readonly handle?: string }): Promise<OrderResult>;
   /** What a person says of an action nobody could settle. Throws `Refused` (`not_in_doubt`). */
   settle(query: { readonly id: string; readonly verdict: Verdict; readonly created?: string }): Promise<OrderResult>;
@@ -132,6 +104,11 @@ function decisions(hand: GuardianContext): Pick<Guardian, "retry" | "settle"> {
     async retry({ id, handle }) {
       const lifted = (await retryKey(hand, id)) ?? (await lift(hand, id, handle));
       if (lifted !== undefined) return lifted;
+      const retried = await store.retryFailed(asHandle(id), "parked", clock.now());
+      if (retried > 0) {
+        wakeAll(hand);
+        return { message: `${retried} ${retried === 1 ? "event" : "events"} of ${id} ${retried === 1 ? "is" : "are"} handled again` };
+      }
       const intent = await store.findIntent(id);
       if (intent === undefined) return retryEvent(hand, id, handle);
       if (intent.state !== "parked") throw new Refused("nothing_parked", `${id} is not parked, it is ${intent.state}`);
@@ -219,46 +196,16 @@ async function lift(hand: GuardianContext, name: string, handle: string | undefi
 
 async function retryEvent(hand: GuardianContext, id: string, handle: string | undefined): Promise<OrderResult> {
   const { store, clock } = hand;
-  const parked = (await store.parkedEvents(handle === undefined ? undefined : asHandle(handle), MAX_LISTED)).filter(
-    (event) => event.id === id,
-  );
+  const known = (await store.findEvents(id, MAX_LISTED)).filter(({ specialist }) => handle === undefined || specialist === handle);
+  const parked = known.filter(({ state, failure }) => state === "parked" || (state === "ready" && failure !== undefined));
   const [event, second] = parked;
   if (event === undefined)
-    throw new Refused("nothing_parked", `nothing called "${id}" is parked`, { hint: "retinue status lists what is" });
+    throw new Refused("nothing_parked", `nothing called "${id}" is parked or failed`, { hint: "retinue status lists what is" });
   if (second !== undefined)
-    throw new Misconfigured("several_parked", `${id} is parked for ${parked.map(({ specialist }) => specialist).join(" and ")}`, {
+    throw new Misconfigured("several_parked", `${id} failed for ${parked.map(({ specialist }) => specialist).join(" and ")}`, {
       hint: "say whose with --as <handle>",
     });
   await store.unparkEvent(event.specialist, id, clock.now());
   wakeAll(hand);
   return { message: `${event.kind} of ${event.specialist} is handled again` };
-}
-
-function readLog(store: Store, { handle, kind, since, before, limit }: LogQuery, now: number): Promise<Page<LogEntry>> {
-  return pageOf(limit, async (bounded) => {
-    const intents = await store.intents({
-      ...(handle === undefined ? {} : { specialist: asHandle(handle) }),
-      ...defined({ operation: kind, since, before }),
-      limit: bounded,
-    });
-    return intents.map((intent) => entryOf(asOf(intent, now)));
-  });
-}
-
-function entryOf(intent: Intent): LogEntry {
-  const { target, code, message, createdRef, settledAt } = intent;
-  return defined({
-    seq: intent.seq,
-    id: intent.id,
-    at: knownSentAt(intent) ?? intent.createdAt,
-    handle: intent.specialist,
-    operation: intent.operation,
-    state: intent.state,
-    target,
-    code,
-    message,
-    created: createdRef,
-    settledAt,
-    words: wordsOf(intent.input),
-  });
 }

@@ -1,16 +1,37 @@
 /** Whether a runtime does its work, for whoever watches over the process: a load balancer, systemd, an orchestrator. */
+import type { FailureStreak } from "../gateway/member.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+
+/** Handlings that failed in a row, of one specialist. */
+export interface FailingHandler extends FailureStreak {
+  readonly handle: string;
+}
 
 export interface Readiness {
   readonly ready: boolean;
-  /** Stable codes: `starting`, `stopping`, `store_lost`, `no_key_usable`. Empty when ready. */
+  /** Stable codes: `starting`, `stopping`, `store_lost`, `no_key_usable`, `every_handling_fails`. Empty when ready. */
   readonly reasons: readonly string[];
+  /** Which handlers fail and why, where none works. */
+  readonly failing?: readonly FailingHandler[];
 }
 
-/** One specialist without a key does not make the process unready: the others work, and `status` tells. */
-export function readinessOf(runtime: Runtime): Readiness {
+/** Fewer handlings, over all specialists, say nothing of the whole. */
+const LEAST_TRIES = 3;
+const MAX_SHOWN = 10;
+
+/**
+ * One specialist without a key, or whose handlers fail, does not make the process unready: the others work, and `status` tells. Those
+ * that have handled nothing yet do not count.
+ */
+export function readinessOf(runtime: Pick<Runtime, "members" | "phase">): Readiness {
   const members = runtime.members().filter(({ retired }) => !retired);
   const reasons: string[] = runtime.phase === "working" ? [] : [runtime.phase];
   if (members.length > 0 && members.every(({ keyTrouble }) => keyTrouble !== undefined)) reasons.push("no_key_usable");
-  return { ready: reasons.length === 0, reasons };
+  const failing = members.flatMap(({ handling, specialist: { handle } }) =>
+    typeof handling === "object" ? [{ handle, ...handling }] : [],
+  );
+  const works = members.some(({ handling }) => handling === "works");
+  if (works || failing.reduce((sum, { tries }) => sum + tries, 0) < LEAST_TRIES) return { ready: reasons.length === 0, reasons };
+  const worst = failing.toSorted((a, b) => b.tries - a.tries).slice(0, MAX_SHOWN);
+  return { ready: false, reasons: [...reasons, "every_handling_fails"], failing: worst };
 }

@@ -14,7 +14,9 @@ import type { Stop } from "../limits/admission.ts";
 import type { WaitRule } from "../limits/wait-rules.ts";
 import type { Awaiting } from "../store/controls.ts";
 import type { Store } from "../store/store.ts";
-import type { KeyTrouble, Member } from "../gateway/member.ts";
+import type { FailureStreak, KeyTrouble, Member } from "../gateway/member.ts";
+import { showFailing, type AllFailing } from "./failures.ts";
+import { showHeld, type HeldShown } from "./held.ts";
 import type { OpenBreaker } from "../gateway/classify-refusal.ts";
 import { showProposal, type Proposal } from "./proposals.ts";
 import { storedBreakers } from "../gateway/breakers.ts";
@@ -87,6 +89,10 @@ export interface SpecialistShown {
   readonly waits: readonly WaitShown[];
   /** Why nothing is sent for it at all. */
   readonly parked: ParkedShown | undefined;
+  /** Handlings that failed one after the other, where the last one did, in the process that runs. */
+  readonly failing?: FailureStreak;
+  /** Its waiting actions, by rule. */
+  readonly held: readonly HeldShown[];
   readonly sources: readonly SourceShown[];
 }
 
@@ -99,9 +105,11 @@ export interface WaitingForPerson {
   readonly target?: string;
   readonly message: string;
   readonly since: number;
+  /** Its handler failed: it is one of a group in `failing` too. */
+  readonly isFailing?: true;
 }
 
-export interface Snapshot {
+export interface Snapshot extends AllFailing {
   readonly at: number;
   /** Undefined where nothing runs, and this is what the store says. */
   readonly running: { readonly pid: number; readonly since: number; readonly baseUrl: string; readonly set: "a" | "b" } | undefined;
@@ -152,19 +160,28 @@ export async function showStatus({
     store.intents({ states: ["pending"], limit: MAX_LISTED }),
     undeliveredJobs(store),
   ]);
+  const failing = await showFailing(store);
   return {
     at: now,
     running:
       live === undefined
         ? undefined
         : { pid: process.pid, since: live.startedAt, baseUrl: live.baseUrl, set: live.runtime.parts.profile.set },
+    ...failing,
     ...stops,
     frozen,
     approvals: approvals.map((open) =>
       showProposal(open, now, live && { profile: live.runtime.parts.profile, member: running.get(open.intent.specialist) }),
     ),
     parked: [
-      ...events.map(({ id, specialist, kind, note, parkedAt }) => ({ id, handle: specialist, what: kind, message: note, since: parkedAt })),
+      ...events.map(({ id, specialist, kind, note, failure, parkedAt }) => ({
+        id,
+        handle: specialist,
+        what: kind,
+        message: note,
+        since: parkedAt,
+        ...(failure === undefined ? {} : { isFailing: true as const }),
+      })),
       ...intents.map(waiting),
     ],
     doubts: doubts.map(waiting),
@@ -226,6 +243,7 @@ export async function showSpecialist(store: Store, clock: Clock, handle: string,
   ]);
   const use = keyId === undefined ? undefined : await store.quotaUse(keyId, AS_LAST_SEEN);
   const trouble = member?.keyTrouble;
+  const waits = [...(member?.waits ?? [])].map(([lane, wait]) => ({ lane, ...wait }));
   return {
     handle,
     tier: member?.specialist.tier,
@@ -242,7 +260,9 @@ export async function showSpecialist(store: Store, clock: Clock, handle: string,
     cooldown: use === undefined || use.parkedUntil <= clock.now() ? undefined : { until: use.parkedUntil, reason: use.parkReason },
     money: moneyOf(money, member),
     jobs: sum(jobs.map(({ state, count }) => [state, count])),
-    waits: [...(member?.waits ?? [])].map(([lane, wait]) => ({ lane, ...wait })),
+    waits,
+    ...(typeof member?.handling === "object" ? { failing: member.handling } : {}),
+    held: await showHeld(store, specialist, waits, clock.now()),
     // What runs knows better than the row.
     parked:
       member === undefined

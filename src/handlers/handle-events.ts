@@ -1,5 +1,5 @@
 /** From the inbox to the outbox: claims what is due for a specialist, runs its handlers, ends each run in one transaction. */
-import { Fatal, messageOf, Misconfigured, Refused, Retryable, RetinueError } from "../core/errors.ts";
+import { Fatal, Misconfigured, Refused, Retryable } from "../core/errors.ts";
 import { newIntentId } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
@@ -19,6 +19,8 @@ import type { Random } from "../core/random.ts";
 import type { WorkKind } from "../store/sources.ts";
 import type { Store } from "../store/store.ts";
 import type { WorkerPool } from "./worker/worker-pool.ts";
+import { failureOf } from "./failure.ts";
+import { failureNote } from "../store/failure.ts";
 import { draftReceipt, receiptEvent } from "../outbox/receipts.ts";
 import type { DraftIntent, StoredIntent } from "../specialist/intent-draft.ts";
 import { handlerOf } from "../specialist/handlers.ts";
@@ -53,18 +55,21 @@ const RETRY_DELAYS_MS: readonly number[] = [5 * SECOND, 30 * SECOND, 5 * MINUTE,
 /** A `retryAt` puts an event off for this at most: one that is years away is a mistake of units. */
 const LONGEST_RETRY_MS = DAY;
 
+/** Characters of a message that are kept in memory. */
+const MAX_STREAK_MESSAGE = 200;
+
 /** Handles what is due for one specialist, one event after the other. Answers whether there may be more. */
 export async function handleEvents(
   parts: HandlerDependencies,
   member: Member,
-  read: (member: Member, call: ReadCall, signal: AbortSignal) => Promise<HandlerRead>,
+  read: (member: Member, call: ReadCall, options: { readonly signal: AbortSignal; readonly since: number }) => Promise<HandlerRead>,
 ): Promise<boolean> {
   const { store, clock, handlers, stopping } = parts;
   const events = await store.claimEvents(member.specialist.handle, clock.now(), CLAIM);
   let finished = false;
   for (const event of events) {
     if (stopping.aborted) {
-      await store.retryEvent(event.seq, { notBefore: 0, failed: false, note: "the runtime stopped" });
+      await store.retryEvent(event.seq, { notBefore: 0, failed: false });
       continue;
     }
     try {
@@ -93,10 +98,14 @@ async function handleOne(
   const result: RunResult =
     handler === undefined
       ? { kind: "finished", intents: [] }
-      : storable(parts, await runOne(parts, member, event, handler, (call, signal) => read(member, call, signal)));
+      : storable(
+          parts,
+          await runOne(parts, member, event, handler, (call, signal) => read(member, call, { signal, since: event.beganAt })),
+        );
   const about = { at: clock.now(), handle: specialist.handle, event: event.id, kind: event.kind };
   switch (result.kind) {
     case "finished": {
+      if (handler !== undefined) member.handling = "works";
       const stored = await finish(parts, member, event, result);
       announcer.emit("run", { ...about, result: "finished", intents: stored.length });
       for (const [index, intent] of stored.entries()) announceDecision(parts, member, result.intents[index], intent);
@@ -134,26 +143,29 @@ async function giveBack(
   retryMs: number | undefined,
 ): Promise<void> {
   const { store, clock, announcer, log } = parts;
-  // A definition may have read a secret, and thrown it. The message is cleaned before anything cuts it.
-  const message = parts.scrubber.clean(messageOf(error));
-  const stopped = error instanceof RunInterrupted && error.code === "run_stopped";
-  const delay = stopped ? 0 : retryMs;
-  const about = { at: clock.now(), handle: member.specialist.handle, event: event.id, kind: event.kind, intents: 0, message };
-  if (delay !== undefined) {
-    await store.retryEvent(event.seq, { notBefore: clock.now() + delay, failed: !stopped, note: message });
-    announcer.emit("run", { ...about, result: "failed" });
+  const now = clock.now();
+  const { handle } = member.specialist;
+  if (error instanceof RunInterrupted && error.code === "run_stopped") {
+    await store.retryEvent(event.seq, { notBefore: now, failed: false });
+    announcer.emit("run", { at: now, handle, event: event.id, kind: event.kind, intents: 0, result: "failed", message: error.message });
+    return;
+  }
+  const failure = failureOf(error, { at: now, tries: event.attempts + 1, clean: (text) => parts.scrubber.clean(text) });
+  const { code, message, tries, file, line } = failure;
+  const place = file === undefined || line === undefined ? {} : { file, line };
+  const about = { at: now, handle, event: event.id, kind: event.kind, intents: 0, message, tries, ...place };
+  const streak = typeof member.handling === "object" ? member.handling : { tries: 0, since: now };
+  member.handling = { tries: streak.tries + 1, since: streak.since, kind: event.kind, message: message.slice(0, MAX_STREAK_MESSAGE) };
+  if (retryMs !== undefined) {
+    const timed = error instanceof Retryable && error.retryAt !== undefined;
+    const note = failureNote({ ...failure, ...(timed ? { timed } : {}) });
+    await store.retryEvent(event.seq, { notBefore: now + retryMs, failed: true, note });
+    announcer.emit("run", { ...about, result: "failed", nextAt: now + retryMs });
   } else {
-    await store.parkEvent(event.seq, clock.now(), message);
+    await store.parkEvent(event.seq, now, failureNote(failure));
     announcer.emit("run", { ...about, result: "parked" });
   }
-  if (!stopped)
-    log.warn("a handler failed", {
-      handle: member.specialist.handle,
-      event: event.id,
-      code: error instanceof RetinueError ? error.code : "handler_threw",
-      message,
-      parked: delay === undefined,
-    });
+  log.warn("a handler failed", { handle, event: event.id, code, message, ...place, parked: retryMs === undefined });
 }
 
 async function runOne(

@@ -6,9 +6,10 @@ import type { HandlerRead, ReadCall } from "../specialist/run-request.ts";
 import type { Member } from "../gateway/member.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Breakers } from "../gateway/breakers.ts";
+import type { Profile } from "../contract/profile/profile.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { endOfRefusal } from "../gateway/end-of-refusal.ts";
-import { isKeysFault, readError, readResult } from "../gateway/read-result.ts";
+import { isKeysFault, readError, readResult, shownFrom } from "../gateway/read-result.ts";
 import { refuseSecrets } from "../gateway/secret-refusal.ts";
 import type { Scrubber } from "../core/scrubber.ts";
 
@@ -19,13 +20,20 @@ export interface ReadDependencies {
   readonly breakers: Breakers;
   /** Knows every secret: none leaves in the target of a read. */
   readonly scrubber: Scrubber;
+  readonly profile: Profile;
+}
+
+export interface ReadFor {
+  readonly signal: AbortSignal;
+  /** When the handling of the event began first: what it is about may not be shown to reads yet. */
+  readonly since: number;
 }
 
 /** After a 429 or 401 the gateway says how long to wait. */
 const ASK_GATEWAY_MS = SECOND;
 
 /** Throws `Refused` where the network or a rule says no to this read for good, `Retryable` where nothing complete came back. */
-export async function readFor(parts: ReadDependencies, member: Member, call: ReadCall, signal: AbortSignal): Promise<HandlerRead> {
+export async function readFor(parts: ReadDependencies, member: Member, call: ReadCall, { signal, since }: ReadFor): Promise<HandlerRead> {
   refuseSecrets(parts.scrubber, `${call.operation}: the target`, call.target);
   const result = readResult(await parts.gateway.read(member, call, { signal }));
   switch (result.kind) {
@@ -38,6 +46,9 @@ export async function readFor(parts: ReadDependencies, member: Member, call: Rea
       return { suspendedUntil: result.until, reason: result.message };
     case "gone":
     case "refused": {
+      const at = result.kind === "gone" ? shownFrom(result, since, parts) : undefined;
+      if (at !== undefined)
+        throw new Retryable(result.code, `${call.operation}: ${result.message}; what is new may not be shown yet`, { retryAt: at });
       const end = endOfRefusal(parts, member, call.operation, result);
       if (end.kind === "stop") return { suspendedUntil: end.until, reason: end.message };
       if (end.kind === "unknown") throw new Retryable(result.code, `${call.operation}: ${result.message}`);

@@ -110,7 +110,7 @@ export type BreakerRule = RuleWith<{ readonly order: "retry" }>;
 export type SpendRule = Extract<WaitRule, `spend_${string}`>;
 
 /** Whatever `retinue why` gives as the reason: a rule that makes it wait, how far it is, or how it ended. */
-export type ReasonRule = WaitRule | "next" | "sending" | `drift_${Severity}` | AnyCode;
+export type ReasonRule = WaitRule | "next" | "sending" | "followed" | "rejected" | `drift_${Severity}` | AnyCode;
 
 export function isWaitRule(text: string): text is WaitRule {
   return Object.hasOwn(WAIT_RULES, text);

@@ -73,7 +73,7 @@ async function follow(parts: PollingDependencies, member: Member, row: WatchRow)
   const state = progressed.kind === "job" ? { ...progressed, ...after, lookedAt: now, deferred: 0 } : { ...progressed, ...after };
   const fresh = await keep(parts, member, row, { standing: change.state, state, dueAt }, change.events);
   if (row.kind === "job" && change.news)
-    announcer.emit("job", { at: now, handle, job: row.object, state: change.state, ...titleOf(record) });
+    announcer.emit("job", { at: now, handle, job: row.object, state: change.state, ...titleOf(record), ...reasonIn(record, change.state) });
   parts.coverage.found(handle, fresh);
   if (fresh.length > 0) parts.wake(member, "events");
   return true;
@@ -166,6 +166,14 @@ async function pauseMs(parts: PollingDependencies, member: Member, kind: WatchRo
   const longest = kind === "job" ? 10 * MINUTE : 30 * MINUTE;
   return Math.round(Math.min(Math.max(longest, base), base * 1.5 ** Math.min(looks, 30)));
 }
+
+/** Why work was turned down, where the network says so. */
+function reasonIn(record: NetworkRecord | undefined, state: string): { readonly reason?: string } {
+  if (state !== "rejected" || record?.kind !== "job" || record.verdict === undefined) return {};
+  return { reason: record.verdict.slice(0, MAX_REASON) };
+}
+
+const MAX_REASON = 300;
 
 function titleOf(record: NetworkRecord | undefined): { readonly title?: string } {
   return record?.kind === "job" && record.title !== undefined ? { title: record.title } : {};

@@ -28,7 +28,7 @@ export const PASSES: { readonly [part in WorkKind]: Pass } = {
   },
   schedules: startSchedules,
   async events(parts, member) {
-    const more = await handleEvents(parts, member, (who, call, signal) => readFor(parts, who, call, signal));
+    const more = await handleEvents(parts, member, (who, call, options) => readFor(parts, who, call, options));
     if (!more) takeDeferred(parts, member);
     return more;
   },

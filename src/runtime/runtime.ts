@@ -189,6 +189,7 @@ class Engine implements Runtime {
     await loadBreakers(this.parts.breakers, store, profile, clock.now());
     if (this.#options.passive !== true) {
       await store.resumeAll(clock.now());
+      await store.retryFailed(undefined, "untimed", clock.now());
       await warnLeftBehind(log, store, new Set(specialists.map(({ handle }) => handle)));
     }
     const accounts = await store.accounts();
@@ -225,6 +226,7 @@ class Engine implements Runtime {
     if (known !== undefined) {
       redefine(known.member, specialist, this.#rules(specialist), limitsOf(specialist.tier, this.#options.profile));
       known.unchecked = ALL_WORK; // what is new in the definition has no rows yet
+      await this.#options.store.retryFailed(specialist.handle, "waiting", this.#options.clock.now());
     }
     this.#begin(known ?? this.#enlist(specialist, (await this.#options.store.loadSpecialist(specialist.handle)).accountId));
   }

@@ -2,6 +2,7 @@
 import type { NewEvent, WatchWrite } from "../contract/event.ts";
 import type { EventId, Handle } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
+import type { Failure } from "./failure.ts";
 
 /** What a source has seen, moved on in the same transaction as the events it brought. */
 export interface CursorWrite {
@@ -42,8 +43,18 @@ export interface ParkedEvent {
   readonly kind: string;
   readonly attempts: number;
   readonly note: string;
+  /** The handling that failed last, where that is why. */
+  readonly failure?: Failure;
   readonly parkedAt: number;
 }
+
+/**
+ * The events that go on at once: `untimed`, those that wait for their next try, unless the handler itself named its time; `waiting`, all of
+ * those; `parked`, the parked ones too, with all their tries.
+ */
+export type Retried = "untimed" | "waiting" | "parked";
+/** Failed events that one order, start or definition lets go on at once; the others keep their times. */
+export const MAX_RETRIED = 1_000;
 
 /** After this many handlings that never came back, an event is parked: it may be what kills the process. */
 export const MAX_CRASHES = 3;
@@ -53,10 +64,12 @@ export interface InboxStore {
   putEvents(arrival: Arrival, now: number): Promise<{ readonly fresh: readonly NewEvent[]; readonly known: number }>;
   /** Takes up to `limit` events that are due, oldest first and one at a time per thread. Counts a crash until they are given back. */
   claimEvents(specialist: Handle, now: number, limit: number): Promise<readonly ClaimedEvent[]>;
-  /** Gives an event back to be handled again at `notBefore`. `failed` counts as an attempt. */
-  retryEvent(seq: number, change: { readonly notBefore: number; readonly failed: boolean; readonly note: string }): Promise<void>;
+  /** Gives an event back to be handled again at `notBefore`. `failed` counts as an attempt; without a note it keeps the one it has. */
+  retryEvent(seq: number, change: { readonly notBefore: number; readonly failed: boolean; readonly note?: string }): Promise<void>;
   parkEvent(seq: number, now: number, note: string): Promise<void>;
-  /** Puts a parked event back. Answers false when there is none. */
+  /** Puts an event back that is parked, or that failed and waits for its next try. Answers false when there is none. */
   unparkEvent(specialist: Handle, id: string, now: number): Promise<boolean>;
+  /** Lets failed events of one specialist, or of all, go on at once, at most {@link MAX_RETRIED}: what waited uses up no try. Answers how many. */
+  retryFailed(specialist: Handle | undefined, which: Retried, now: number): Promise<number>;
   parkedEvents(specialist: Handle | undefined, limit: number): Promise<readonly ParkedEvent[]>;
 }

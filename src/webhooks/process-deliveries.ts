@@ -6,7 +6,7 @@ import { meaningOf, namesItself, postEvents, type NeededRead, type Meaning, type
 import type { WorkKind } from "../store/sources.ts";
 import { decidePending } from "./remote-approval.ts";
 import type { Member } from "../gateway/member.ts";
-import { isKeysFault, readResult, whyUnread } from "../gateway/read-result.ts";
+import { isKeysFault, readResult, shownFrom, whyUnread, type Unread } from "../gateway/read-result.ts";
 import type { WebhookDependencies } from "./webhook-dependencies.ts";
 import { feedReader, jobsReader } from "../polling/poll-lists.ts";
 import { endOfRefusal } from "../gateway/end-of-refusal.ts";
@@ -248,7 +248,8 @@ function meantFor({ profile, networkNow }: WebhookDependencies, member: Member):
 
 type FetchedPost =
   | { readonly kind: "post"; readonly post: Parameters<typeof postEvents>[0] }
-  | { readonly kind: "gone" }
+  /** The meaning depends on how long ago the network told of it. */
+  | { readonly kind: "gone"; readonly read: Extract<Unread, { readonly kind: "gone" }> }
   /** It will not be shown, however often it is asked for. */
   | { readonly kind: "refused"; readonly why: string }
   | { readonly kind: "later"; readonly at: number | undefined; readonly why: string };
@@ -276,8 +277,12 @@ async function fetched(
       const events: readonly NewEvent[] = postEvents(answer.post, as, meant);
       return { state: "done", events, nudges: [] };
     }
-    case "gone":
-      return { state: "done", events: [], nudges: [], note: "what it was about is gone" };
+    case "gone": {
+      const at = shownFrom(answer.read, delivery.receivedAt, parts);
+      if (at === undefined) return { state: "done", events: [], nudges: [], note: "what it was about is gone" };
+      await putOff(parts, member, delivery, at, whyUnread(answer.read));
+      return undefined;
+    }
     case "refused":
       return { state: "parked", events: [], nudges: [], note: answer.why };
     case "later":
@@ -310,7 +315,7 @@ async function askPost(parts: WebhookDependencies, member: Member, target: strin
       if (result.value.record?.kind === "post") return { kind: "post", post: result.value.record };
       return { kind: "later", at: undefined, why: "the answer is no post" };
     case "gone":
-      return { kind: "gone" };
+      return { kind: "gone", read: result };
     case "wait":
       return { kind: "later", at: result.until, why: result.message };
     case "refused": {

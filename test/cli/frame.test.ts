@@ -22,6 +22,7 @@ const shown: SpecialistShown = {
   cooldown: undefined,
   money: [{ currency: "credits", postedMicros: 4_000_000, heldMicros: 0, dayMicros: 4_000_000, dayCapMicros: 20_000_000 }],
   jobs: { accepted: 1, paid: 3 },
+  held: [],
   waits: [],
   parked: undefined,
   sources: [{ name: "jobs", dueAt: NOW + 3 * SECOND, gaps: [], readFailure: undefined }],

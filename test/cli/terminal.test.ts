@@ -14,12 +14,14 @@ import { credits, SECOND } from "../../src/core/units.ts";
 import { createLocalNetwork } from "../../src/local-network/local-network.ts";
 import type { CallResult } from "../../src/guardian/call-operation.ts";
 import { controlPath, serveControl } from "../../src/guardian/control-socket.ts";
-import type { Guardian, LogEntry } from "../../src/guardian/guardian.ts";
+import type { Guardian } from "../../src/guardian/guardian.ts";
+import type { ActionEntry, LogEntry } from "../../src/guardian/log-entries.ts";
 import type { Snapshot } from "../../src/guardian/status.ts";
 import type { Explanation } from "../../src/guardian/explanation.ts";
 import { main } from "../../src/cli/main.ts";
 import { folder } from "../harness/process.ts";
 import { asking } from "../harness/visitor.ts";
+import { failingShown, failureEntry } from "../harness/failures-shown.ts";
 import { HOSTILE, poisoned, steered } from "../harness/hostile.ts";
 import { inProcess, retinue } from "../harness/cli.ts";
 
@@ -37,6 +39,8 @@ const gap = { after: WORD, before: WORD, since: AT, until: AT };
 const SNAPSHOT: Snapshot = {
   at: AT,
   running: { pid: 1, since: AT, baseUrl: WORD, set: "b" },
+  failing: [failingShown(WORD, AT)],
+  failingCounts: { events: 2, groups: 1 },
   halts: [{ scope: WORD, since: AT, reason: WORD }],
   pauses: [{ scope: WORD, since: AT, reason: WORD }],
   frozen: [{ scope: "guardian", currency: WORD, since: AT, reason: WORD }],
@@ -72,6 +76,7 @@ const SNAPSHOT: Snapshot = {
       cooldown: { until: AT, reason: WORD },
       money: [{ currency: WORD, postedMicros: 1, heldMicros: 1, dayMicros: 1 }],
       jobs: { [HOSTILE]: 1 },
+      held: [{ operation: WORD, rule: "spend_cap", message: WORD, count: 7, until: AT }],
       waits: [{ lane: "reply", rule: "conflict", message: WORD, since: AT, until: AT }],
       parked: { code: "x:word", message: WORD, since: AT, probeAt: AT },
       sources: [{ name: WORD, dueAt: AT, gaps: [gap], readFailure }],
@@ -122,7 +127,8 @@ const EXPLANATION: Explanation = {
 };
 const OVER: Explanation = { ...EXPLANATION, approval: { ...approval, over: { how: "rejected", message: WORD, at: AT } } };
 
-const ENTRY: LogEntry = {
+const ENTRY: ActionEntry = {
+  about: "action",
   seq: 1,
   id: WORD,
   at: AT,
@@ -157,10 +163,10 @@ const CALLS: { readonly [operation: string]: CallResult } = {
 /** A Guardian all of whose words are hostile. */
 function hostileGuardian(): Guardian {
   const hostile = async () => ({ message: HOSTILE });
-  const page = (entries: readonly LogEntry[]) => ({ entries: poisoned(entries, ["state"]), next: 1 });
+  const page = (entries: readonly LogEntry[]) => ({ entries: poisoned(entries, ["about", "state"]), next: 1 });
   return {
     status: async () => poisoned(SNAPSHOT, ["set", "lane", "severity", "tier"]),
-    log: async () => page(STATES.map((state) => ({ ...ENTRY, state }))),
+    log: async () => page([failureEntry(WORD, AT), ...STATES.map((state) => ({ ...ENTRY, state }))]),
     deliveries: async () => ({ entries: [poisoned(DELIVERY)], next: 1 }),
     delivery: async ({ seq }) => ({ ...poisoned(DELIVERY), body: seq === 1 ? HOSTILE : JSON.stringify({ [HOSTILE]: HOSTILE }) }),
     why: async ({ id }) => {

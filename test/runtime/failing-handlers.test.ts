@@ -6,12 +6,16 @@ import { asEventId, asHandle } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
+import { shippedProfile } from "../../src/contract/profile/profile.ts";
 import type { EventPayloads } from "../../src/contract/event-kinds.ts";
 import type { Act } from "../../src/specialist/act.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { createGuardian } from "../../src/guardian/guardian.ts";
+import { readinessOf } from "../../src/guardian/readiness.ts";
 import { virtualRuntime } from "../harness/virtual-runtime.ts";
 
+const READ_LAG_MS = shippedProfile("b").timing.readLagMs;
 const SCOUT = asHandle("scout");
 type Payload = EventPayloads["post.created"];
 /** `now` is by the clock, where `act.now` stays what it was on the first try. */
@@ -28,6 +32,7 @@ async function handling(handler: Handler, options: { readonly answer?: () => Ans
   const clock = virtualClock(Date.UTC(2026, 10, 21));
   const random = seededRandom("failing");
   const store = openSqliteStore({ path: ":memory:", clock, random });
+  const key = "sk_live_0123456789abcdef";
   const began: number[] = [];
   const reads: string[] = [];
   const start = clock.now();
@@ -58,18 +63,28 @@ async function handling(handler: Handler, options: { readonly answer?: () => Ans
     hops: 0,
   } as const;
   await clock.run(store.putEvents({ events: [event] }, clock.now()));
-  const runtime = virtualRuntime({ specialists: [specialist], store, transport, keyOf: () => "sk_live_0123456789abcdef", clock, random });
+  const runtime = virtualRuntime({ specialists: [specialist], store, transport, keyOf: () => key, clock, random });
   await clock.run(runtime.start());
+  let running = runtime;
   return {
     clock,
     began,
     reads,
+    store,
+    guardian: createGuardian({ store, clock, live: { runtime, startedAt: start, baseUrl: "" } }),
+    readiness: () => readinessOf(running),
+    put: () => clock.run(running.put(specialist)),
+    async restart() {
+      await clock.run(running.stop());
+      running = virtualRuntime({ specialists: [specialist], store, transport, keyOf: () => key, clock, random });
+      await clock.run(running.start());
+    },
     async event() {
       const [row] = await clock.run(store.findEvents(event.id, 1));
       return { state: row?.state, note: row?.note, attempts: row?.attempts };
     },
     async end() {
-      await clock.run(runtime.stop());
+      await clock.run(running.stop());
       await clock.run(store.close());
     },
   };
@@ -80,11 +95,19 @@ const notFound = (): Answer => ({ status: 404, body: { error: { code: "not_found
 describe("an event is parked at once, with the reason,", () => {
   test("when a read of its handler's is refused, and the read is paid once", async () => {
     const { clock, began, reads, event, end } = await handling(async (_post, act) => void (await act.read.post("p9")), {
-      answer: notFound,
+      answer: () => ({ status: 410, body: { error: { code: "gone", message: "this post was deleted" } } }),
     });
     await clock.advance(2 * HOUR);
     expect(reads).toEqual(["/v1/posts/p9"]);
     expect(began).toEqual([0]);
+    expect(await event()).toMatchObject({ state: "parked", note: expect.stringContaining("this post was deleted") });
+    await end();
+  });
+
+  test("when what it is about is not shown once the network's reads show all that was written before", async () => {
+    const { clock, began, event, end } = await handling(async (_post, act) => void (await act.read.post("p9")), { answer: notFound });
+    await clock.advance(2 * HOUR);
+    expect(began).toEqual([0, READ_LAG_MS]);
     expect(await event()).toMatchObject({ state: "parked", note: expect.stringContaining("there is no such post") });
     await end();
   });
@@ -108,6 +131,19 @@ describe("an event is parked at once, with the reason,", () => {
 });
 
 describe("an event is tried again", () => {
+  test("where reads do not show yet what it is about, once they show all that was written before", async () => {
+    let shown = false;
+    const { clock, began, event, end } = await handling(async (_post, act) => void (await act.read.post("p9")), {
+      answer: () => (shown ? { status: 200, body: { id: "p9", content: "words" } } : notFound()),
+    });
+    await clock.advance(SECOND);
+    shown = true;
+    await clock.advance(HOUR);
+    expect(began).toEqual([0, READ_LAG_MS]);
+    expect(await event()).toMatchObject({ state: "done" });
+    await end();
+  });
+
   test("no earlier than a Retryable says, which counts its tries", async () => {
     const { clock, began, event, end } = await handling((_post, _act, now) => {
       throw new Retryable("x:model_busy", "the model is busy", { retryAt: now + 2 * HOUR });
@@ -188,4 +224,89 @@ describe("an event is tried again", () => {
     expect(await event()).toMatchObject({ state: "done" });
     await end();
   });
+});
+
+describe("a failed event goes on at once", () => {
+  const failing = () => {
+    let broken = true;
+    const mend = (): void => void (broken = false);
+    const handler = (): void => {
+      if (broken) throw new TypeError("it went wrong");
+    };
+    return { mend, handler };
+  };
+
+  test("after a restart, and the try more counts for nothing", async () => {
+    const { handler, mend } = failing();
+    const { clock, began, event, restart, end } = await handling(handler);
+    await clock.advance(MINUTE);
+    expect(began).toHaveLength(3);
+    const { attempts } = await event();
+    await restart();
+    await clock.advance(SECOND);
+    expect(began).toHaveLength(4);
+    expect(await event()).toMatchObject({ state: "ready", attempts });
+    mend();
+    await restart();
+    await clock.advance(SECOND);
+    expect(await event()).toMatchObject({ state: "done" });
+    await end();
+  });
+
+  test("after a restart only where its handler did not say when", async () => {
+    const { clock, began, restart, end } = await handling((_post, _act, now) => {
+      throw new Retryable("x:model_busy", "the model is busy", { retryAt: now + HOUR });
+    });
+    await clock.advance(MINUTE);
+    await restart();
+    await clock.advance(MINUTE);
+    expect(began).toHaveLength(1);
+    await end();
+  });
+
+  test("with a new definition", async () => {
+    const { handler, mend } = failing();
+    const { clock, event, put, end } = await handling(handler);
+    await clock.advance(MINUTE);
+    mend();
+    await put();
+    await clock.advance(SECOND);
+    expect(await event()).toMatchObject({ state: "done" });
+    await end();
+  });
+
+  test.each([
+    ["by the event's id, while it waits for its next try", MINUTE, "post.created:p1"],
+    ["by the event's id, once it is parked", 2 * HOUR, "post.created:p1"],
+    ["by the handle, while it waits for its next try", MINUTE, "scout"],
+    ["by the handle, once it is parked", 2 * HOUR, "scout"],
+  ])("on a person's word %s", async (_, waited, id) => {
+    const { handler, mend } = failing();
+    const { clock, event, guardian, end } = await handling(handler);
+    await clock.advance(waited);
+    mend();
+    await clock.run(guardian.retry({ id }));
+    await clock.advance(SECOND);
+    expect(await event()).toMatchObject({ state: "done" });
+    await end();
+  });
+});
+
+test("a process is not ready where every handling fails, and says which and why, until one works", async () => {
+  let broken = true;
+  const { clock, readiness, guardian, end } = await handling(() => {
+    if (broken) throw new TypeError("there is no model");
+  });
+  expect(readiness()).toEqual({ ready: true, reasons: [] });
+  await clock.advance(MINUTE);
+  expect(readiness()).toMatchObject({
+    ready: false,
+    reasons: ["every_handling_fails"],
+    failing: [{ handle: "scout", kind: "post.created", tries: 3, message: "there is no model" }],
+  });
+  broken = false;
+  await clock.run(guardian.retry({ id: "scout" }));
+  await clock.advance(SECOND);
+  expect(readiness()).toEqual({ ready: true, reasons: [] });
+  await end();
 });

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Transport } from "../../src/client/transport.ts";
 import { Secret } from "../../src/core/secret.ts";
-import { HOUR, MINUTE } from "../../src/core/units.ts";
+import { HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
 import { signDelivery } from "../../src/webhooks/receiver/sign.ts";
 import { SCOUT, virtualWebhooks } from "../harness/virtual-webhooks.ts";
 
@@ -62,4 +62,28 @@ test("a refusal of all that the account asks for puts the delivery off until tha
   await clock.advance(10 * MINUTE);
   expect(reads()).toBe(2);
   expect(handled).toEqual(["p9"]);
+});
+
+test("a post that reads do not show yet is asked for once they show all that was written before", async () => {
+  let shown = false;
+  const { clock, reads, handled } = await mentioned(() =>
+    shown
+      ? { status: 200, body: { id: "p9", content: "hello @scout", author: { id: "a2", handle: "quill" } } }
+      : { status: 404, body: { error: { code: "not_found", message: "there is no such post" } } },
+  );
+  await clock.advance(SECOND);
+  shown = true;
+  await clock.advance(MINUTE);
+  expect(reads()).toBe(2);
+  expect(handled).toEqual(["p9"]);
+});
+
+test("a post that is not shown then is gone", async () => {
+  const { clock, reads, kept } = await mentioned(() => ({
+    status: 404,
+    body: { error: { code: "not_found", message: "there is no such post" } },
+  }));
+  await clock.advance(HOUR);
+  expect(reads()).toBe(2);
+  expect(await kept()).toEqual([]);
 });

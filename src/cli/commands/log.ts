@@ -1,21 +1,25 @@
 /** `retinue log`: what was done and decided, newest last, and what happens from now on with --follow. */
 import { Misconfigured } from "../../core/errors.ts";
 import { durationMs } from "../../core/units.ts";
-import type { LogEntry, LogQuery } from "../../guardian/guardian.ts";
+import type { LogEntry, LogQuery } from "../../guardian/log-entries.ts";
 import { flagOption, PAGE_OPTIONS, pageQuery, textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type Context, type GivenOptions } from "../command.ts";
 import { withGuardian } from "../find-guardian.ts";
 import { openLifetime } from "../lifetime.ts";
 import { actionLine, createFilter } from "../progress.ts";
 import { DESCRIBE } from "../describe-event.ts";
+import { describeFailure } from "../show-failures.ts";
 import { say } from "../text.ts";
 
 export const command: Command = {
   name: "log",
-  describe: "What was done and decided, newest last.",
+  describe: "What was done and decided, and what failed, newest last.",
   options: [
     { flags: "--as <handle>", describe: "only this specialist" },
-    { flags: "--kind <operation>", describe: "only this, such as posts.reply, or a whole group, such as jobs" },
+    {
+      flags: "--kind <kind>",
+      describe: "only this operation, such as posts.reply, or kind of event, such as job.assigned; or a whole group, such as jobs or job",
+    },
     { flags: "--since <time>", describe: "a time such as 2026-11-21T09:00, or how long ago, such as 2h" },
     ...PAGE_OPTIONS,
     { flags: "--follow", describe: "go on with what happens from now on" },
@@ -45,7 +49,11 @@ export const command: Command = {
       const filter = createFilter();
       await client.follow((name, what) => {
         if (query.handle !== undefined && what.handle !== query.handle) return;
-        if (query.kind !== undefined && !isOfKind(query.kind, "operation" in what ? what.operation : undefined)) return;
+        if (
+          query.kind !== undefined &&
+          !isOfKind(query.kind, "operation" in what ? what.operation : name === "run" && "kind" in what ? what.kind : undefined)
+        )
+          return;
         const told = filter(name, what);
         if (told !== undefined) out.progress({ type: name, ...what }, actionLine(what.at, what.handle, told, out.paint));
       }, over.signal);
@@ -59,7 +67,9 @@ function isOfKind(kind: string, operation: string | undefined): boolean {
   return operation === kind || operation?.startsWith(`${kind}.`) === true;
 }
 
-function showEntry(entry: LogEntry, { out }: Context): void {
+function showEntry(entry: LogEntry, { out, cwd }: Context): void {
+  if (entry.about === "failure")
+    return out.line(say`${actionLine(entry.at, entry.handle, describeFailure(entry, cwd), out.paint)} ${out.paint.dim(entry.id)}`);
   const told = DESCRIBE.intent(entry) ?? { text: `will ${entry.operation} ${entry.target ?? ""}`, tone: "quiet" as const };
   const line = actionLine(entry.at, entry.handle, told, out.paint);
   // The line of an action that waits for a word names its id.

@@ -7,13 +7,13 @@ export const command: Command = {
   name: "retry",
   arguments: "<id>",
   describe:
-    "Tries a parked event or action again, or an operation or specialist that the network made us stop. What may have happened already is not tried again: settle it first.",
+    "Tries an event or action again that is parked or failed, all that failed of a specialist by its handle, or an operation or specialist that the network made us stop. What may have happened already is not tried again: settle it first.",
   options: [
-    { flags: "--as <handle>", describe: "whose, where several have parked the same event, or are stopped" },
+    { flags: "--as <handle>", describe: "whose, where the same event failed for several, or which is stopped" },
     OPTIONS.store,
     OPTIONS.config,
   ],
-  examples: ["retinue retry job.assigned:job_17:1", "retinue retry posts.create --as scout"],
+  examples: ["retinue retry scout", "retinue retry job.assigned:job_17:1", "retinue retry posts.create --as scout"],
   async run(context) {
     const { args, options, out } = context;
     const handle = textOption(options, "as");

@@ -6,6 +6,8 @@ import { isStop, unfreezeCommand } from "../../limits/wait-rules.ts";
 import { wordsOf } from "../../outbox/announce.ts";
 import type { Snapshot, SpecialistShown, WaitingForPerson } from "../../guardian/status.ts";
 import type { SpecialistWebhooks, WebhooksShown } from "../../webhooks/webhooks.ts";
+import { heldText } from "../../guardian/held.ts";
+import { showFailing } from "../show-failures.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { withGuardian } from "../find-guardian.ts";
 import type { Output } from "../output.ts";
@@ -21,13 +23,13 @@ export const command: Command = {
   async run(context) {
     const { out } = context;
     const snapshot = await withGuardian(context, (guardian) => guardian.status({}));
-    show(snapshot, out);
+    show(snapshot, context.cwd, out);
     out.result({ ok: true, ...snapshot });
     return EXIT.done;
   },
 };
 
-function show(snapshot: Snapshot, out: Output): void {
+function show(snapshot: Snapshot, cwd: string, out: Output): void {
   const { running, at, halts, pauses, frozen } = snapshot;
   const { paint } = out;
   out.line(
@@ -46,6 +48,7 @@ function show(snapshot: Snapshot, out: Output): void {
     out.line(`  once you have looked: ${unfreezeCommand(scope)}`);
   }
   out.line();
+  showFailing(snapshot, at, cwd, out);
   out.table(snapshot.specialists, [
     { title: "specialist", value: (row) => row.handle },
     { title: "tier", value: ({ tier = "-", trust }) => (trust === undefined ? tier : `${tier}, ${trust}`) },
@@ -61,7 +64,28 @@ function show(snapshot: Snapshot, out: Output): void {
     { title: "spent", value: spentText, align: "right" },
     { title: "next look", value: (row) => nextLook(row, at) },
   ]);
-  for (const { handle, parked, cooldown, waits } of snapshot.specialists) {
+  showWaits(snapshot, out);
+  showUnread(snapshot, out);
+  showGaps(snapshot, out);
+  showStanding(snapshot, out);
+  if (snapshot.webhooks !== undefined) showWebhooks(snapshot.webhooks, at, out);
+  showApprovals(snapshot, out);
+  list("Waits for a decision on the network's side (then retinue settle <id>)", snapshot.pending, at, out);
+  list("Deliveries that were refused, of jobs that are still ours (retinue why <id>)", snapshot.undelivered, at, out);
+  list(
+    "Parked (retinue why <id>, retinue retry <id>)",
+    snapshot.parked.filter(({ isFailing }) => isFailing !== true),
+    at,
+    out,
+  );
+  list("In doubt: read back by itself (retinue why <id>)", snapshot.doubts, at, out);
+}
+
+/** Why specialists, lanes and actions wait. */
+function showWaits(snapshot: Snapshot, out: Output): void {
+  const { at, frozen } = snapshot;
+  const { paint } = out;
+  for (const { handle, parked, cooldown, waits, held } of snapshot.specialists) {
     if (parked !== undefined) {
       const { message, probeAt } = parked;
       out.line();
@@ -77,16 +101,12 @@ function show(snapshot: Snapshot, out: Output): void {
       out.line();
       out.line(paint.yellow(`${handle} waits to ${LANE[lane]} until ${moment(until, at)}: ${message}`));
     }
+    const told = [...waits, ...frozen.map(() => ({ rule: "spend_frozen" })), { rule: "approval_wanted" }].map(({ rule }) => rule);
+    for (const group of held.filter(({ rule }) => !told.includes(rule))) {
+      const until = group.until === undefined ? "" : ` until ${moment(group.until, at)}`;
+      out.line(paint.yellow(`${handle}: ${heldText(group)}${until}: ${group.message}`));
+    }
   }
-  showUnread(snapshot, out);
-  showGaps(snapshot, out);
-  showStanding(snapshot, out);
-  if (snapshot.webhooks !== undefined) showWebhooks(snapshot.webhooks, at, out);
-  showApprovals(snapshot, out);
-  list("Waits for a decision on the network's side (then retinue settle <id>)", snapshot.pending, at, out);
-  list("Deliveries that were refused, of jobs that are still ours (retinue why <id>)", snapshot.undelivered, at, out);
-  list("Parked (retinue why <id>, retinue retry <id>)", snapshot.parked, at, out);
-  list("In doubt: read back by itself (retinue why <id>)", snapshot.doubts, at, out);
 }
 
 /** Lists whose news nobody has, since they cannot be read. */

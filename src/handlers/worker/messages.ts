@@ -64,6 +64,7 @@ export type Answer<Value> = { readonly value: Value } | { readonly error: ErrorD
 export interface ErrorData {
   readonly name: string;
   readonly message: string;
+  readonly stack?: string;
   /** Of our own classes and those made from them; which, where it says what to do. */
   readonly code?: string;
   readonly class?: keyof typeof CLASSES;
@@ -83,12 +84,14 @@ export function decodeResult(said: ResultData): RunResult {
 
 export function encodeError(error: unknown): ErrorData {
   const message = messageOf(error);
-  if (!(error instanceof RetinueError)) return { name: error instanceof Error ? error.name : "Error", message };
+  const stack = error instanceof Error && typeof error.stack === "string" ? { stack: error.stack.slice(0, MAX_STACK) } : {};
+  if (!(error instanceof RetinueError)) return { name: error instanceof Error ? error.name : "Error", message, ...stack };
   const { hint } = error.details;
   const own = CLASS_NAMES.find((name) => error instanceof CLASSES[name]);
   return {
     name: error.name,
     message,
+    ...stack,
     code: error.code,
     ...(own === undefined ? {} : { class: own }),
     ...(hint === undefined ? {} : { hint }),
@@ -96,16 +99,19 @@ export function encodeError(error: unknown): ErrorData {
   };
 }
 
+/** Characters of a stack that cross. */
+const MAX_STACK = 4_000;
 const CLASSES = { Refused, Retryable, Misconfigured, Fatal, RunInterrupted } as const;
 const CLASS_NAMES = Object.keys(CLASSES) as readonly (keyof typeof CLASSES)[];
 
 /** One of ours that says nothing of what to do. */
 class Unclassed extends RetinueError {}
 
-/** The same error on the other side, without its stack. */
-export function decodeError({ name, message, code, class: own, hint, retryAt }: ErrorData): Error {
-  if (code === undefined) return Object.assign(new Error(message), { name });
+/** The same error on the other side, with the stack of this one. */
+export function decodeError({ name, message, stack, code, class: own, hint, retryAt }: ErrorData): Error {
+  const same = { name, ...(stack === undefined ? {} : { stack }) };
+  if (code === undefined) return Object.assign(new Error(message), same);
   const Class = own === undefined ? Unclassed : CLASSES[own];
   const details = { ...(hint === undefined ? {} : { hint }), ...(retryAt === undefined ? {} : { retryAt }) };
-  return Object.assign(new Class(foreignCode(code), message, details), { name });
+  return Object.assign(new Class(foreignCode(code), message, details), same);
 }

@@ -17,6 +17,7 @@ import { WORDLESS_ACTIONS } from "./migrations/0009-wordless-actions.ts";
 import { SURE_TIME } from "./migrations/0010-sure-time.ts";
 import { SIGNED_WITH } from "./migrations/0011-signed-with.ts";
 import { LEFTOVERS } from "./migrations/0012-leftovers.ts";
+import { FAILURES } from "./migrations/0013-failures.ts";
 import { START } from "./migrations/0001-start.ts";
 
 /** In order; a released one never changes. The schema's version is how many have run. */
@@ -33,6 +34,7 @@ const MIGRATIONS: readonly string[] = [
   SURE_TIME,
   SIGNED_WITH,
   LEFTOVERS,
+  FAILURES,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -3,8 +3,9 @@ import type { NewEvent } from "../../contract/event.ts";
 import type { DatabaseSync } from "node:sqlite";
 import { asEventId, asHandle, type Handle } from "../../core/ids.ts";
 import type { Json } from "../../core/json.ts";
-import { MAX_CRASHES, type Arrival, type ClaimedEvent, type InboxStore, type ParkedEvent } from "../inbox.ts";
+import { MAX_CRASHES, MAX_RETRIED, type Arrival, type ClaimedEvent, type InboxStore, type ParkedEvent } from "../inbox.ts";
 import type { Commits } from "./commits.ts";
+import { FAILED_NOTE, failureNote, readNote } from "../failure.ts";
 import { jsonOf, maybeText, numberOf, textOf, type Row } from "./rows.ts";
 import type { WatchWriter } from "./sources.ts";
 
@@ -27,11 +28,22 @@ export function createInbox(db: DatabaseSync, commits: Commits, insertEvent: Ins
     "SELECT 1 FROM event INDEXED BY event_due WHERE specialist = ? AND state = 'ready' AND not_before <= ? LIMIT 1",
   );
   const giveBack = db.prepare(`
-    UPDATE event SET state = 'ready', crashes = 0, attempts = attempts + ?, not_before = ?, note = ? WHERE seq = ? AND state = 'running'`);
+    UPDATE event SET state = 'ready', crashes = 0, attempts = attempts + ?, not_before = ?, note = coalesce(?, note) WHERE seq = ? AND state = 'running'`);
   const park = db.prepare("UPDATE event SET state = 'parked', done_at = ?, note = ? WHERE seq = ? AND state IN ('ready', 'running')");
   const unpark = db.prepare(`
-    UPDATE event SET state = 'ready', attempts = 0, crashes = 0, not_before = ?, done_at = NULL, note = NULL
-    WHERE specialist = ? AND id = ? AND state = 'parked'`);
+    UPDATE event SET state = 'ready', attempts = 0, crashes = 0, not_before = ?, done_at = NULL
+    WHERE specialist = ? AND id = ? AND (state = 'parked' OR (state = 'ready' AND ${HAS_FAILED}))`);
+  const hasten = (whose: string) =>
+    db.prepare(`
+      UPDATE event SET attempts = max(0, attempts - 1), not_before = ?2 WHERE seq IN (
+        SELECT seq FROM event INDEXED BY event_due
+        WHERE ${whose} AND state = 'ready' AND not_before > ?2 AND ${HAS_FAILED} AND (?3 OR json_extract(note, '$.timed') IS NULL)
+        ORDER BY not_before LIMIT ${MAX_RETRIED})`);
+  const hastenOne = hasten("specialist = ?1");
+  const hastenAll = hasten("?1 IS NULL");
+  const unparkMany = db.prepare(`
+    UPDATE event SET state = 'ready', attempts = 0, crashes = 0, not_before = ?2, done_at = NULL WHERE seq IN (
+      SELECT seq FROM event INDEXED BY event_parked WHERE specialist = ?1 AND state = 'parked' ORDER BY seq LIMIT ${MAX_RETRIED})`);
   const parked = db.prepare(`
     SELECT seq, specialist, id, kind, attempts, note, done_at FROM event
     WHERE state = 'parked' AND (?1 IS NULL OR specialist = ?1) ORDER BY seq DESC LIMIT 0 + ?2`);
@@ -52,12 +64,21 @@ export function createInbox(db: DatabaseSync, commits: Commits, insertEvent: Ins
     // Committed before a handler runs: an event that ends the process must have been counted.
     claimEvents: async (specialist, now, limit) =>
       anyDue.get(specialist, now) === undefined ? [] : commits.counted(() => claim(specialist, now, limit)),
-    retryEvent: (seq, { notBefore, failed, note }) => commits.soft(() => void giveBack.run(failed ? 1 : 0, notBefore, note, seq)),
+    retryEvent: (seq, { notBefore, failed, note }) => commits.soft(() => void giveBack.run(failed ? 1 : 0, notBefore, note ?? null, seq)),
     parkEvent: (seq, now, note) => commits.soft(() => void park.run(now, note, seq)),
     unparkEvent: (specialist, id, now) => commits.hard(() => unpark.run(now, specialist, id).changes === 1),
+    retryFailed: (specialist, which, now) =>
+      commits.hard(() => {
+        const waiting = specialist === undefined ? hastenAll : hastenOne;
+        const hastened = Number(waiting.run(specialist ?? null, now, which === "untimed" ? 0 : 1).changes);
+        return which === "parked" ? hastened + Number(unparkMany.run(specialist ?? null, now).changes) : hastened;
+      }),
     parkedEvents: async (specialist, limit) => parked.all(specialist ?? null, limit).map(readParked),
   };
 }
+
+/** The last handling of the event failed. Word for word as in the index of failures. */
+export const HAS_FAILED = `substr(note, 1, ${FAILED_NOTE.length}) = '${FAILED_NOTE}'`;
 
 /** Takes what is due inside a transaction the caller owns. */
 function createClaim(db: DatabaseSync) {
@@ -82,7 +103,8 @@ function createClaim(db: DatabaseSync) {
       const seq = numberOf(row, "seq");
       const crashes = numberOf(row, "crashes");
       if (crashes >= MAX_CRASHES) {
-        park.run(now, `the process ended ${crashes} times while this was handled`, seq);
+        const message = `the process ended ${crashes} times while this was handled`;
+        park.run(now, failureNote({ at: now, code: "handler_failed", message, pattern: message, tries: crashes }), seq);
         continue;
       }
       if (crashes > 0 && claimed.length > 0) break;
@@ -126,7 +148,12 @@ function readParked(row: Row): ParkedEvent {
     id: asEventId(textOf(row, "id")),
     kind: textOf(row, "kind"),
     attempts: numberOf(row, "attempts"),
-    note: maybeText(row, "note") ?? "",
+    ...parkedNote(maybeText(row, "note")),
     parkedAt: numberOf(row, "done_at"),
   };
+}
+
+function parkedNote(text: string | undefined): Pick<ParkedEvent, "note" | "failure"> {
+  const { note = "", ...failure } = readNote(text);
+  return { note, ...failure };
 }

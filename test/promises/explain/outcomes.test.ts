@@ -246,7 +246,7 @@ describe("what needs a person says what to do", () => {
     expect(await lab.why(parked[0]?.id)).toMatchObject({
       about: "event",
       state: "parked",
-      reasons: [{ rule: "handler_failed", message: expect.stringMatching(/no such word.*\(failed \d+ times\)/) }],
+      reasons: [{ rule: "handler_failed", message: "no such word", tries: 5 }],
       hint: expect.stringContaining("retinue retry"),
     });
   });
@@ -255,7 +255,8 @@ describe("what needs a person says what to do", () => {
     const lab = await whyLab(post, { may: ["posts.create"], review: ["posts.create"] });
     const offline = createGuardian({ store: lab.store, clock: lab.clock });
     const gone = { rule: "not_running", message: "nothing runs on this store now" };
-    expect(await lab.clock.run(offline.why({ id: "scout" }))).toMatchObject({ state: "waiting", reasons: [gone], hint: "retinue run" });
+    expect(await lab.clock.run(offline.why({ id: "scout" }))).toMatchObject({ state: "waiting", hint: "retinue run" });
+    expect((await lab.clock.run(offline.why({ id: "scout" }))).reasons[0]).toMatchObject(gone);
     expect((await lab.clock.run(offline.why({ id: (await lab.decided())[0]?.id ?? "" }))).reasons).toContainEqual(gone);
   });
 

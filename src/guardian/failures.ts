@@ -1,0 +1,135 @@
+/** Handlers that fail, as people see them: grouped, with the place, the next try and what can be done. */
+import { foreignCode } from "../core/error-codes.ts";
+import { defined } from "../core/defined.ts";
+import { isObject } from "../core/json.ts";
+import type { Failure } from "../store/failure.ts";
+import type { EventRow, FailureGroup } from "../store/history.ts";
+import type { Store } from "../store/store.ts";
+import type { Handle } from "../core/ids.ts";
+import type { Explanation, Reason } from "./explanation.ts";
+
+/** Events of one kind that fail for one specialist in the same way. */
+export interface FailingShown {
+  readonly handle: string;
+  /** The kind of the events. */
+  readonly what: string;
+  readonly code: string;
+  /** Of the newest of them. */
+  readonly message: string;
+  readonly count: number;
+  /** How many of them wait for a person. */
+  readonly parked: number;
+  /** Handlings that failed, of the one with the most. */
+  readonly tries: number;
+  readonly failedAt: number;
+  /** When the first of those that are not parked is tried again. */
+  readonly nextAt?: number;
+  /** The place in the definition, where the stack names one. */
+  readonly file?: string;
+  readonly line?: number;
+  /** The newest of them: `retinue why` shows its stack. */
+  readonly id: string;
+  readonly hint: string;
+}
+
+export interface AllFailing {
+  /** The largest groups. */
+  readonly failing: readonly FailingShown[];
+  /** In all, also of groups that are not listed. */
+  readonly failingCounts: { readonly events: number; readonly groups: number };
+}
+
+const MAX_GROUPS = 100;
+
+export async function showFailing(store: Store, specialist?: Handle): Promise<AllFailing> {
+  const { groups, groupCount, eventCount } = await store.failing(specialist, MAX_GROUPS);
+  return { failing: groups.flatMap(groupShown), failingCounts: { events: eventCount, groups: groupCount } };
+}
+
+function groupShown({ specialist, kind, count, parked, tries, nextAt, latest }: FailureGroup): readonly FailingShown[] {
+  const { failure, id } = latest;
+  if (failure === undefined) return [];
+  const { code, message, at, file, line } = failure;
+  return [
+    defined({
+      handle: specialist,
+      what: kind,
+      code,
+      message,
+      count,
+      parked,
+      tries,
+      failedAt: at,
+      file,
+      line,
+      nextAt,
+      id,
+      hint: hintFor(failure, specialist),
+    }),
+  ];
+}
+
+/** A definition that changed is tried by itself, but for what is parked. */
+function hintFor(failure: Failure, name: string): string {
+  const place = failure.line === undefined ? "what it needs" : "it there";
+  return `mend ${place}, then: retinue retry ${name}`;
+}
+
+/** As `why <handle>` tells it. */
+export function reasonOfFailing({ what, message, count, tries, nextAt, failedAt, file, line, id }: FailingShown): Reason {
+  return defined({
+    rule: "handler_failed",
+    message: `${count === 1 ? id : `${count} ${what}`}: ${message}`,
+    tries,
+    since: failedAt,
+    until: nextAt,
+    file,
+    line,
+  });
+}
+
+/** One event: where its handling stands, why it failed, and what it told. `named` is what `retry` takes. */
+export function explainEvent(event: EventRow, named: string = event.id): Explanation {
+  const { state, failure, id, kind } = event;
+  const isOpen = state !== "done";
+  const isFailing = isOpen && failure !== undefined;
+  return {
+    id,
+    about: "event",
+    handle: event.specialist,
+    what: kind,
+    state: isFailing && state !== "parked" ? "failing" : state,
+    since: event.doneAt ?? event.createdAt,
+    reasons: [...(isFailing ? [reasonOf(event, failure)] : suspended(event)), ...toldBy(event)],
+    ...(isFailing || state === "parked" ? { hint: failure === undefined ? `retinue retry ${named}` : hintFor(failure, named) } : {}),
+  };
+}
+
+function reasonOf({ state, notBefore }: EventRow, failure: Failure): Reason {
+  const { message, tries, at, file, line, stack } = failure;
+  return defined({
+    rule: "handler_failed",
+    message,
+    tries,
+    since: at,
+    until: state === "ready" ? notBefore : undefined,
+    file,
+    line,
+    stack,
+  });
+}
+
+function suspended({ state, note, notBefore }: EventRow): readonly Reason[] {
+  if (note === undefined) return [];
+  if (state === "parked") return [{ rule: "handler_failed", message: note }];
+  return state === "ready" ? [{ rule: "suspended", message: note, until: notBefore }] : [];
+}
+
+/** The word of the network, or of a rule of ours, on an action: a verdict, a refusal. */
+function toldBy({ kind, payload }: EventRow): readonly Reason[] {
+  if (!isObject(payload)) return [];
+  const { verdict, code, message } = payload;
+  if (kind === "job.rejected" && typeof verdict === "string") return [{ rule: "rejected", message: `turned down: ${verdict}` }];
+  if (!kind.startsWith("intent.") || typeof message !== "string") return [];
+  return [{ rule: foreignCode(typeof code === "string" ? code : kind), message }];
+}

@@ -1,0 +1,129 @@
+/** The log as people read it: actions, and handlings that failed, in the order of their times. */
+import { defined } from "../core/defined.ts";
+import { asHandle } from "../core/ids.ts";
+import { wordsOf } from "../outbox/announce.ts";
+import { asOf, type Intent, type IntentState } from "../outbox/intent.ts";
+import { knownSentAt } from "../outbox/sent-at.ts";
+import type { EventRow } from "../store/history.ts";
+import type { Store } from "../store/store.ts";
+import { MAX_LISTED, type Page } from "./page.ts";
+
+export interface LogQuery {
+  readonly handle?: string;
+  /** An operation such as `posts.reply` or the kind of an event such as `job.assigned`, or what it is about, such as `posts`. */
+  readonly kind?: string;
+  /** Ms since the epoch. */
+  readonly since?: number;
+  /** Only what came before this entry, to read on: `next` of the page before. */
+  readonly before?: number;
+  readonly limit: number;
+}
+
+/** An intent as people read it. */
+export interface ActionEntry {
+  readonly about: "action";
+  readonly seq: number;
+  readonly id: string;
+  readonly at: number;
+  readonly handle: string;
+  readonly operation: string;
+  readonly target?: string;
+  readonly state: IntentState;
+  readonly code?: string;
+  readonly message?: string;
+  readonly created?: string;
+  readonly settledAt?: number;
+  /** The beginning of its own words, where it has some. */
+  readonly words?: string;
+}
+
+/** An event of which a handling failed, with the last failure. */
+export interface FailureEntry {
+  readonly about: "failure";
+  readonly seq: number;
+  /** Of the event. */
+  readonly id: string;
+  readonly at: number;
+  readonly handle: string;
+  /** Of the event. */
+  readonly kind: string;
+  /** `handled`: a later try did not fail. */
+  readonly state: "failing" | "parked" | "handled";
+  readonly code: string;
+  readonly message: string;
+  /** Handlings that failed. */
+  readonly tries: number;
+  readonly file?: string;
+  readonly line?: number;
+  readonly nextAt?: number;
+}
+
+export type LogEntry = ActionEntry | FailureEntry;
+
+/** A place between two entries: a time, and how many entries of that very millisecond came before. */
+const PER_MS = 1_000;
+
+export async function readLog(store: Store, query: LogQuery, now: number): Promise<Page<LogEntry>> {
+  const { handle, kind, since, before, limit } = query;
+  const bounded = Math.min(Math.max(1, limit), MAX_LISTED);
+  const until = before === undefined ? undefined : Math.floor(before / PER_MS);
+  const skip = before === undefined ? 0 : before % PER_MS;
+  const filter = defined({ specialist: handle === undefined ? undefined : asHandle(handle), since, until, limit: bounded + skip });
+  const [intents, failed] = await Promise.all([
+    store.intents(defined({ ...filter, operation: kind })),
+    store.failedEvents(defined({ ...filter, kind })),
+  ]);
+  // Actions stand where they were decided: that time never changes.
+  const placed = [
+    ...intents.map((intent) => ({ at: intent.createdAt, entry: actionOf(asOf(intent, now)) })),
+    ...failed.flatMap(failureOf).map((entry) => ({ at: entry.at, entry })),
+  ].toSorted((a, b) => b.at - a.at);
+  const entries = placed.slice(skip, skip + bounded);
+  const last = entries.at(-1);
+  if (last === undefined || entries.length < bounded) return { entries: entries.map(({ entry }) => entry) };
+  const told = placed.slice(0, skip + bounded).filter(({ at }) => at === last.at).length;
+  return { entries: entries.map(({ entry }) => entry), next: last.at * PER_MS + Math.min(told, PER_MS - 1) };
+}
+
+function actionOf(intent: Intent): ActionEntry {
+  const { target, code, message, createdRef, settledAt } = intent;
+  return defined({
+    about: "action" as const,
+    seq: intent.seq,
+    id: intent.id,
+    at: knownSentAt(intent) ?? intent.createdAt,
+    handle: intent.specialist,
+    operation: intent.operation,
+    state: intent.state,
+    target,
+    code,
+    message,
+    created: createdRef,
+    settledAt,
+    words: wordsOf(intent.input),
+  });
+}
+
+const STATES: { readonly [state: string]: FailureEntry["state"] | undefined } = { parked: "parked", done: "handled" };
+
+function failureOf({ seq, id, specialist, kind, state, failure, notBefore }: EventRow): readonly FailureEntry[] {
+  if (failure === undefined) return [];
+  const { at, code, message, tries, file, line } = failure;
+  return [
+    defined({
+      about: "failure" as const,
+      seq,
+      id,
+      at,
+      handle: specialist,
+      kind,
+      state: STATES[state] ?? "failing",
+      code,
+      message,
+      tries,
+      file,
+      line,
+      nextAt: state === "ready" ? notBefore : undefined,
+    }),
+  ];
+}
