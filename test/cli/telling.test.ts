@@ -44,3 +44,17 @@ test("what waits for a person is shown whole as well", () => {
     `asks to reply to post_1 (retinue approve i1): "${"y".repeat(500)}"`,
   );
 });
+
+test("a handling that failed says where, and when it is tried again; work that was turned down says why", () => {
+  const about = { at: 0, handle: "scout", event: "job.assigned:j1", kind: "job.assigned", intents: 0, message: "there is no model" };
+  const place = { file: "/srv/bots/agents/scout.ts", line: 12 };
+  expect(DESCRIBE.run({ ...about, ...place, result: "failed", nextAt: 5_000 })?.text).toBe(
+    "failed at handling job.assigned at scout.ts:12, and will try again in 5s: there is no model",
+  );
+  expect(DESCRIBE.run({ ...about, result: "parked" })?.text).toBe(
+    "failed at handling job.assigned for good (retinue why job.assigned:j1): there is no model",
+  );
+  expect(DESCRIBE.job({ at: 0, handle: "scout", job: "j1", state: "rejected", reason: "late by 4 s" })?.text).toBe(
+    "had its work turned down for j1: late by 4 s",
+  );
+});

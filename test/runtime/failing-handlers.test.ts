@@ -27,18 +27,23 @@ interface Answer {
 }
 
 /** One event for a specialist with this handler. Runs are told by when they began, in ms after the start. */
-async function handling(handler: Handler, options: { readonly answer?: () => Answer; readonly id?: string | undefined } = {}) {
+async function handling(
+  handler: Handler,
+  options: { readonly answer?: () => Answer; readonly id?: string | undefined; readonly feed?: boolean } = {},
+) {
   const { answer = () => ({ status: 200, body: [] }) } = options;
   const clock = virtualClock(Date.UTC(2026, 10, 21));
   const random = seededRandom("failing");
   const store = openSqliteStore({ path: ":memory:", clock, random });
-  const key = "sk_live_0123456789abcdef";
+  let key = "sk_live_0123456789abcdef";
+  let refused = "";
   const began: number[] = [];
   const reads: string[] = [];
   const start = clock.now();
   const transport: Transport = async ({ path }) => {
     reads.push(path);
-    const { status, body } = answer();
+    const isRefused = key === refused;
+    const { status, body } = isRefused ? { status: 401, body: { error: { code: "unauthorized", message: "no such key" } } } : answer();
     return { kind: "answer", status, headers: { "content-type": "application/json" }, text: JSON.stringify(body), elapsedMs: 1 };
   };
   const specialist = createSpecialist({
@@ -46,7 +51,7 @@ async function handling(handler: Handler, options: { readonly answer?: () => Ans
     ...("id" in options ? {} : { id: "agt_1" }),
     tier: "pro",
     may: ["posts.reply", "agents.update"],
-    watch: { feed: false, threads: false },
+    watch: { feed: options.feed ?? false, threads: false },
     on: {
       "post.created": (post, act) => {
         began.push(clock.now() - start);
@@ -66,13 +71,21 @@ async function handling(handler: Handler, options: { readonly answer?: () => Ans
   const runtime = virtualRuntime({ specialists: [specialist], store, transport, keyOf: () => key, clock, random });
   await clock.run(runtime.start());
   let running = runtime;
+  const guardian = createGuardian({ store, clock, live: { runtime, startedAt: start, baseUrl: "" } });
   return {
     clock,
     began,
     reads,
     store,
-    guardian: createGuardian({ store, clock, live: { runtime, startedAt: start, baseUrl: "" } }),
+    guardian,
     readiness: () => readinessOf(running),
+    /** The network refuses the key until there is another one. */
+    async newKey() {
+      refused = key;
+      await clock.advance(10 * MINUTE);
+      key = "sk_live_fedcba9876543210";
+      await clock.advance(10 * SECOND);
+    },
     put: () => clock.run(running.put(specialist)),
     async restart() {
       await clock.run(running.stop());
@@ -261,6 +274,17 @@ describe("a failed event goes on at once", () => {
     await restart();
     await clock.advance(MINUTE);
     expect(began).toHaveLength(1);
+    await end();
+  });
+
+  test("with a new key", async () => {
+    const { handler, mend } = failing();
+    const { clock, event, newKey, end } = await handling(handler, { feed: true });
+    await clock.advance(10 * MINUTE);
+    expect(await event()).toMatchObject({ state: "ready", attempts: 4 });
+    mend();
+    await newKey();
+    expect(await event()).toMatchObject({ state: "done" });
     await end();
   });
 
