@@ -96,7 +96,7 @@ function createFailures(db: DatabaseSync, eventColumns: string): Pick<HistorySto
       min(max(i.next_at, coalesce(head.next_at, 0))) AS next_at, i.state
     FROM intent AS i LEFT JOIN intent AS head ON head.seq = (
       SELECT b.seq FROM intent AS b INDEXED BY intent_open
-      WHERE b.event_seq = i.event_seq AND b.ordinal < i.ordinal AND b.state IN ('ready', 'sending') ORDER BY b.ordinal LIMIT 1)
+      WHERE b.event_seq = i.event_seq AND b.ordinal < i.ordinal AND b.state IN ${sqlStates(["ready", "sending"])} ORDER BY b.ordinal LIMIT 1)
     WHERE i.specialist = ?1 AND i.state = '${state}' GROUP BY i.operation, i.lane, why`;
   const held = db.prepare(`${heldIn("ready")} UNION ALL ${heldIn("proposed")} ORDER BY n DESC LIMIT 0 + ?2`);
   return {
