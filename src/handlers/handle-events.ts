@@ -9,7 +9,7 @@ import type { ReadCall, HandlerRead, RunRequest } from "../specialist/run-reques
 import { runHandler, RunInterrupted, type EventHandler, type RunResult } from "../specialist/run.ts";
 import { announceIntent } from "../outbox/announce.ts";
 import { isStoreLost } from "../store/store-lost.ts";
-import type { Member } from "../gateway/member.ts";
+import { addActs, type Member } from "../gateway/member.ts";
 import type PQueue from "p-queue";
 import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
@@ -109,7 +109,10 @@ async function handleOne(
       const stored = await finish(parts, member, event, result);
       announcer.emit("run", { ...about, result: "finished", intents: stored.length });
       for (const [index, intent] of stored.entries()) announceDecision(parts, member, result.intents[index], intent);
-      if (stored.length > 0) parts.wake(member, "intents");
+      if (stored.length > 0) {
+        addActs(member, event.kind, stored.length);
+        parts.wake(member, "intents");
+      }
       if (stored.some(({ state }) => state === "in_doubt")) parts.wake(member, "doubts");
       return true;
     }

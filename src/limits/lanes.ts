@@ -5,8 +5,8 @@
  * takes it, so a quiet lane can always act at once. The rest of an unused floor is lent until its lane asks for it:
  * a lane that was refused below its floor is *waiting*, and what comes back as the window moves on is left to the
  * waiting (the emptiest first) before any borrower gets more. So nothing starves, whoever asks first or oftenest.
- * Obligations (delivering what was promised, reading back what is in doubt) also have a *reserve* on top of their
- * floor that grows with what is owed and that no other lane touches; up to both they need not leave anything to others.
+ * Obligations (noticing and delivering what was promised, reading back what is in doubt) also have a *reserve* that grows
+ * with what is owed and that no other lane touches, however much they have used; what is owed leaves nothing to others.
  */
 import { LANES, type Lane } from "../contract/operations.ts";
 import { slotIndex } from "./window-cells.ts";
@@ -37,8 +37,10 @@ export function floorsOf(given: { readonly [lane in Lane]?: number | undefined }
 export const KEPT_SHARE = 0.2;
 /** What reading back one action in doubt needs: two complete looks and a spare. Always reserved. */
 export const READ_BACK_CALLS = 3;
-/** What delivering one job needs: look at it, submit, look again, and a spare. */
-export const CALLS_PER_OBLIGATION = 4;
+/** Looks until an application is seen to have been given. */
+export const NOTICE_CALLS = 3;
+/** What one application needs until it is delivered: it is noticed, and submitted. */
+export const CALLS_PER_OBLIGATION = NOTICE_CALLS + 1;
 
 /** Floors and kept parts as whole requests, by slot index. Foreign calls have neither. */
 export interface LaneShares {
@@ -73,9 +75,14 @@ function newShares(limit: number, floors: LaneFloors): LaneShares {
   return { limit, floors: whole, kept: whole.map((floor) => Math.ceil(floor * KEPT_SHARE)) };
 }
 
-/** Requests set aside for `obligations` things owed, capped by the obligations' own floor so that no other floor is eaten. */
+/** More than this many of the obligations' own floors are not set aside: of the hour, that is half. */
+const MOST_FLOORS = 2;
+
+/** Requests set aside for `obligations` things owed, whatever obligations have used already. */
 export function obligationReserve(shares: LaneShares, obligations: number): number {
-  return Math.min(READ_BACK_CALLS + CALLS_PER_OBLIGATION * obligations, shares.floors[OBLIGATION] ?? 0);
+  const floor = shares.floors[OBLIGATION] ?? 0;
+  const most = obligations === 0 ? floor : Math.min(MOST_FLOORS * floor, Math.floor(shares.limit / 2));
+  return Math.min(READ_BACK_CALLS + CALLS_PER_OBLIGATION * obligations, most);
 }
 
 /** How many obligations the reserve can cover; applying for more has to wait until some are settled. */
@@ -98,6 +105,8 @@ export interface LaneUse {
 export function laneRoom({ limit, floors, kept }: LaneShares, lane: number, { used, total, reserve, waiting }: LaneUse): number {
   const floor = floors[lane] ?? 0;
   const mine = used[lane] ?? 0;
+  const isOwed = reserve > Math.min(READ_BACK_CALLS, floors[OBLIGATION] ?? 0);
+  if (lane === OBLIGATION && isOwed) return limit - total;
   if (lane === OBLIGATION && mine < floor + reserve) return Math.min(limit - total, floor + reserve - mine);
   const fill = mine < floor ? mine / floor : Infinity;
   let room = limit - total;
@@ -109,7 +118,8 @@ export function laneRoom({ limit, floors, kept }: LaneShares, lane: number, { us
     // Two lanes below their floor do not hold each other up: the emptier one goes first.
     if (theirs < theirFloor && theirs / theirFloor < fill)
       left = waiting[other] === true ? theirFloor - theirs : Math.min(theirFloor - theirs, kept[other] ?? 0);
-    room -= other === OBLIGATION ? Math.max(left, Math.min(reserve, theirFloor + reserve - theirs)) : left;
+    if (other !== OBLIGATION) room -= left;
+    else room -= Math.max(left, isOwed ? reserve : Math.min(reserve, theirFloor + reserve - theirs));
   }
   return room;
 }

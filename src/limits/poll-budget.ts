@@ -25,6 +25,27 @@ export interface Source {
   readonly pace: number;
   /** News per look, smoothed; 0 to begin with. */
   readonly yield: number;
+  /** Actions that its news have led to, of which half count after a day. Default 0. */
+  readonly acts?: number;
+}
+
+/** Where it is known which list leads to actions, an empty look says little: they come when they come. */
+const PACES_OF_ACTS = [1, 1.5] as const;
+
+/** What an older action counts. */
+export function agedActs(acts: number, ageMs: number): number {
+  return acts * 0.5 ** (ageMs / DAY);
+}
+
+/** As if each list had led to so many: the one that leads to none is looked at, too. */
+const FEWEST_ACTS = 0.1;
+
+/**
+ * Where something has led to actions, looks go where they come from: by the root of how many, since that is what makes the
+ * mean delay of all of them shortest. Before, to what brings news.
+ */
+function weightsOf(sources: readonly Source[], isKnown: boolean): readonly number[] {
+  return sources.map(({ acts = 0, yield: news }) => (isKnown ? Math.sqrt(FEWEST_ACTS + acts) : 0.25 + Math.min(1, news)));
 }
 
 export const NEW_SOURCE: Source = { pace: 1, yield: 0 };
@@ -64,18 +85,20 @@ export interface PollPlan extends Source {
 }
 
 /**
- * Milliseconds until each source is due again, in the order given. The budget is split by yield: a source that brings
- * much gets up to five times the share of one that brings nothing. What covered sources leave of theirs goes to the rest.
+ * Milliseconds until each source is due again, in the order given. The budget is split by what each leads to, or brings: one that
+ * brings much gets up to five times the share of one that brings nothing. What covered sources leave of theirs goes to the rest.
  */
 export function intervals(budgetPerDay: number, sources: readonly PollPlan[], options: { readonly random?: Random } = {}): number[] {
-  const weights = sources.map((source) => 0.25 + Math.min(1, source.yield));
+  const isKnown = sources.some(({ acts = 0 }) => acts >= 1);
+  const [fastest, slowest] = isKnown ? PACES_OF_ACTS : [FASTEST_PACE, SLOWEST_PACE];
+  const weights = weightsOf(sources, isKnown);
   const sum = weights.reduce((total, weight) => total + weight, 0);
   const share = (i: number): number => (Math.max(1, budgetPerDay) * (weights[i] ?? 1)) / sum;
   const left = sources.reduce((calls, { covered }, i) => calls + (covered === true ? Math.max(0, share(i) - DAY / RECONCILE_MS) : 0), 0);
   const open = weights.reduce((total, weight, i) => total + (sources[i]?.covered === true ? 0 : weight), 0);
   return sources.map(({ pace, covered = false }, i) => {
     const calls = share(i) + (covered ? 0 : (left * (weights[i] ?? 1)) / open);
-    const paced = (DAY / calls) * Math.min(SLOWEST_PACE, Math.max(FASTEST_PACE, pace));
+    const paced = (DAY / calls) * Math.min(slowest, Math.max(fastest, pace));
     const wanted = covered ? Math.max(paced, RECONCILE_MS) : paced;
     const jittered = Math.max(MIN_INTERVAL_MS, wanted) * (1 + JITTER_SHARE * (options.random?.next() ?? 0));
     return Math.round(Math.min(MAX_INTERVAL_MS, jittered));

@@ -8,7 +8,7 @@ import { conclude, type DoubtTiming } from "./transitions.ts";
 import { STATES, type Conclusion, type Intent, type IntentChange, type IntentState, type TargetOf } from "./intent.ts";
 import { receiptEvent } from "./receipts.ts";
 import type { Member } from "../gateway/member.ts";
-import { newWatch } from "../store/sources.ts";
+import { LOOKED_AT, newWatch } from "../store/sources.ts";
 /** The first look after a lost answer; most lost answers can be found at once. */
 const FIRST_CHECK_MS = 2 * SECOND;
 
@@ -74,8 +74,14 @@ function watchesOf(member: Member, intent: Intent, change: IntentChange, now: nu
     case "jobs.apply":
       return intent.target === undefined
         ? []
-        : [{ specialist: handle, kind: "job", object: intent.target, ...newWatch("job", now), dueAt: now + SECOND }];
+        : [{ specialist: handle, kind: "job", object: intent.target, ...applied(now), dueAt: now + SECOND }];
     default:
       return [];
   }
+}
+
+/** Whether it is given is not asked for at once: a job that was just applied for was open then. */
+function applied(now: number): Pick<WatchWrite, "state" | "data"> {
+  const { state, data } = newWatch("job", now);
+  return { state, data: { ...data, [LOOKED_AT]: now } };
 }

@@ -23,6 +23,8 @@ export interface OutboxDependencies {
   readonly outbox: OutboxMemory;
   /** Takes in what a confirmed answer says of the specialist's own account. */
   readonly learn: (member: Member, record: NetworkRecord | undefined) => void;
+  /** Takes in that a job was delivered, and what the answer says of it. */
+  readonly delivered: (member: Member, job: string, record: NetworkRecord | undefined) => void;
   /** Aborted when the runtime begins to stop: nothing new begins. */
   readonly stopping: AbortSignal;
   /** Aborted when the time to drain is over: running work is cut short. */

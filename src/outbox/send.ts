@@ -42,7 +42,11 @@ export async function sendOne(parts: OutboxDependencies, member: Member, intent:
     const answer = await gateway.send(member, intent);
     switch (answer.kind) {
       case "answered":
-        if (answer.outcome.class === "confirmed") parts.learn(member, answer.outcome.record);
+        if (answer.outcome.class === "confirmed") {
+          const { record } = answer.outcome;
+          parts.learn(member, record);
+          if (intent.operation === "jobs.submit" && intent.target !== undefined) parts.delivered(member, intent.target, record);
+        }
         if (listens(member)) parts.wake(member, "events");
         return true;
       case "refused":

@@ -1,9 +1,21 @@
 /** How often to look: derived from what is left of the quota, by yield, slower after empty looks and faster after news. */
 import type { Lane } from "../contract/operations.ts";
 import { DAY, SECOND } from "../core/units.ts";
-import { intervals, polled, type Source } from "../limits/poll-budget.ts";
+import { agedActs, intervals, polled, type Source } from "../limits/poll-budget.ts";
 import type { Member } from "../gateway/member.ts";
+import type { ListPace } from "./list-state.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
+
+/** Takes what the handlers of this list's news have decided on since its last look. Lists of one kind share what it has led to. */
+function takeActs({ acted }: Member, kind: string): number {
+  const kinds = kind === "post.created" ? [kind, "mention.created"] : [kind];
+  let acts = 0;
+  for (const one of kinds) {
+    acts += acted?.get(one) ?? 0;
+    acted?.delete(one);
+  }
+  return acts;
+}
 
 /** Requests a day that one lane of the specialist may plan with, as things stand: its part of what its key has. */
 async function budgetOf({ store, clock, sharers }: PollingDependencies, member: Member, lane: Lane): Promise<number> {
@@ -13,7 +25,7 @@ async function budgetOf({ store, clock, sharers }: PollingDependencies, member: 
 
 /** A list beside others that share the same polling. */
 export interface PollResult {
-  readonly source: Source;
+  readonly source: ListPace;
   /** The event it is looked at for. */
   readonly kind: string;
 }
@@ -25,8 +37,10 @@ export async function nextPollAt(
   { source: before, kind }: PollResult,
   news: number,
   others: readonly PollResult[],
-): Promise<{ readonly delayMs: number; readonly source: Source }> {
-  const moved = polled(before, news);
+): Promise<{ readonly delayMs: number; readonly source: ListPace }> {
+  const now = parts.clock.now();
+  const acts = agedActs(before.acts, Math.max(0, now - before.actsAt)) + takeActs(member, kind);
+  const moved = { ...polled(before, news), acts, actsAt: now };
   const { handle } = member.specialist;
   const { state } = parts.coverage.of(handle);
   // Webhooks that have lost too much are not trusted: polls slow down no more.

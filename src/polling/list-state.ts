@@ -6,7 +6,7 @@ import { NEW_SOURCE, type Source } from "../limits/poll-budget.ts";
 export interface ListState {
   readonly cursor: ListCursor;
   /** How much it brings, and so how often it is read. */
-  readonly pace: Source;
+  readonly pace: ListPace;
   /** Parts of it that were never read, oldest first. */
   readonly gaps: readonly Gap[];
   /** Undefined where it could be read at the last look. */
@@ -16,6 +16,15 @@ export interface ListState {
   /** No definition asks for it now. */
   readonly dormant: boolean;
 }
+
+/** How a list has done, and when its actions were last counted. */
+export interface ListPace extends Source {
+  readonly acts: number;
+  /** ms since the epoch. */
+  readonly actsAt: number;
+}
+
+export const NEW_PACE: ListPace = { ...NEW_SOURCE, acts: 0, actsAt: 0 };
 
 export interface ListCursor {
   /** Ids of the latest pages, newest look first. Undefined before the first look. */
@@ -63,7 +72,12 @@ export function readListState(stored: JsonObject | undefined, now: number): List
       startedAt: numberIn(stored, "startedAt") ?? now,
       ...(lookedAt === undefined ? {} : { lookedAt }),
     },
-    pace: { pace: numberIn(stored, "pace") ?? NEW_SOURCE.pace, yield: numberIn(stored, "yield") ?? NEW_SOURCE.yield },
+    pace: {
+      pace: numberIn(stored, "pace") ?? NEW_PACE.pace,
+      yield: numberIn(stored, "yield") ?? NEW_PACE.yield,
+      acts: numberIn(stored, "acts") ?? NEW_PACE.acts,
+      actsAt: numberIn(stored, "actsAt") ?? NEW_PACE.actsAt,
+    },
     gaps: gapsIn(stored?.["gaps"]),
     failure: failureIn(stored),
     failedPages: numberIn(stored, "torn") ?? 0,
@@ -74,11 +88,13 @@ export function readListState(stored: JsonObject | undefined, now: number): List
 /** Under the names that the first version gave them. */
 export function storeListState({ cursor, pace, gaps, failure, failedPages, dormant }: ListState): JsonObject {
   const { seen, startedAt, lookedAt } = cursor;
+  const { acts, actsAt, ...source } = pace;
   return {
     ...(seen === undefined ? {} : { seen }),
     startedAt,
     ...(lookedAt === undefined ? {} : { lookedAt }),
-    ...pace,
+    ...source,
+    ...(acts === 0 ? {} : { acts, actsAt }),
     ...(gaps.length === 0 ? {} : { gaps: gaps.map(({ after, ...gap }) => (after === undefined ? gap : { after, ...gap })) }),
     ...(failure === undefined ? {} : { failed: failure.times, failedSince: failure.since, failedBy: failure.message }),
     ...(failedPages === 0 ? {} : { torn: failedPages }),

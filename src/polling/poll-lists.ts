@@ -4,12 +4,12 @@ import { cursorOf } from "../client/next-page.ts";
 import { MAX_PAGE_ITEMS, MAY_BE_CUT_OFF } from "../contract/reading/read-answer.ts";
 import type { Job, NetworkRecord, Post } from "../contract/records.ts";
 import { backoffMs, type Backoff } from "../core/backoff.ts";
-import { canonicalJson, type JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../core/json.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
-import type { Freshness } from "./list-cursor.ts";
 import {
   failedAgain,
   makeListDormant,
+  NEW_PACE,
   readListState,
   REPORTED_AFTER,
   storeListState,
@@ -17,16 +17,17 @@ import {
   type ListCursor,
   type ListState,
 } from "./list-state.ts";
-import { readFeed, type FeedReader, type Reading } from "./feed-events.ts";
-import { readJobs, type JobsReader } from "./job-events.ts";
-import { NEW_SOURCE, spreadPause } from "../limits/poll-budget.ts";
+import { readFeed, type Reading } from "./feed-events.ts";
+import { readJobs } from "./job-events.ts";
+import { noteListed } from "./job-news.ts";
+import { feedReader, jobsReader, listOf, OFFERS } from "./list-readers.ts";
+import { spreadPause } from "../limits/poll-budget.ts";
 import { DEFAULT_MAX_AGE_MS, type FeedWatching, type JobsWatching, type Specialist } from "../specialist/specialist.ts";
 import { nextPollAt, type PollResult } from "./interval.ts";
 import { readResult, whyUnread, type Confirmed, type Unread } from "../gateway/read-result.ts";
 import type { Member } from "../gateway/member.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
 import { isSchedule, makeDormant } from "./dormant.ts";
-import { handlerOf } from "../specialist/handlers.ts";
 
 /** Further pages read to close a gap; what lies beyond is recorded as a gap and shown. */
 const MAX_GAP_PAGES = 3;
@@ -55,7 +56,7 @@ export async function pollSources(parts: PollingDependencies, member: Member): P
   const dropped = lists.filter((row) => !sources.some(({ name }) => name === row.name));
   await makeDormant(parts, member, dropped, (cursor) => storeListState(makeListDormant(readListState(cursor, parts.networkNow()))));
   const others = (one: Source): PollResult[] =>
-    sources.filter(({ name }) => name !== one.name).map(({ name, kind }) => ({ source: known.get(name)?.state.pace ?? NEW_SOURCE, kind }));
+    sources.filter(({ name }) => name !== one.name).map(({ name, kind }) => ({ source: known.get(name)?.state.pace ?? NEW_PACE, kind }));
   for (const source of sources) {
     if (parts.stopping.aborted) return false;
     const { state, dueAt } = known.get(source.name) ?? { state: undefined, dueAt: null };
@@ -94,6 +95,7 @@ async function poll(
   }
   const next = await nextPollAt(parts, member, { source: before.pace, kind: source.kind }, reading.fresh, others);
   await tellOthers(parts, member, source, items, askedAt);
+  if (source.operation === "jobs.list") await noteListed(parts, member, items);
   const gaps = withGap(before.gaps, reading.gap, now);
   const state = { ...read, cursor: reading.cursor, pace: next.source, gaps, failedPages: 0 };
   const pauseMs = known === undefined ? spreadPause(next.delayMs, parts.random) : next.delayMs;
@@ -132,15 +134,6 @@ async function noteUnread(parts: PollingDependencies, member: Member, source: So
   if (failure.times === REPORTED_AFTER) parts.log.warn(`${source.name} of ${member.specialist.handle} cannot be read: ${failure.message}`);
   await keep(parts, member, source, { events: [], state: { ...before, failure, dormant: false }, dueAt });
 }
-
-function listOf({ operation, input }: Pick<Source, "operation" | "input">): string {
-  return `${operation} ${canonicalJson(input)}`;
-}
-
-/** The jobs on offer, which all look at alike. */
-const OFFERS = { operation: "jobs.list", input: {} } as const;
-/** The same as {@link SharedLists} know it. */
-export const OFFERS_LIST = listOf(OFFERS);
 
 /** What is new on a list that all see alike is new for everyone who watches it: N keys learn of it N times sooner. */
 async function tellOthers(
@@ -234,19 +227,6 @@ function feedSource(
   };
 }
 
-export function feedReader(member: Member, watching: FeedWatching | undefined): FeedReader {
-  const { specialist } = member;
-  const known = (kind: string): boolean => handlerOf(specialist, kind) !== undefined;
-  return {
-    handle: specialist.handle,
-    accountId: member.accountId,
-    ...freshness(watching),
-    // A feed read only for mentions brings no other events.
-    handles: (kind) => known(kind) && (kind !== "post.created" || watching !== undefined),
-    inThread: () => false, // replies come from the followed threads, where their order is known
-  };
-}
-
 function jobsSource(parts: PollingDependencies, member: Member, watching: JobsWatching): Source {
   const reader = jobsReader(member, watching);
   return {
@@ -255,22 +235,6 @@ function jobsSource(parts: PollingDependencies, member: Member, watching: JobsWa
     kind: "job.listed",
     read: (items, cursor) => readJobs(items.filter(isJob), cursor, reader, parts.networkNow()),
   };
-}
-
-export function jobsReader({ specialist, accountId }: Member, watching: JobsWatching): JobsReader {
-  return {
-    handle: specialist.handle,
-    accountId,
-    ...freshness(watching),
-    skills: watching.skills,
-    handles: (kind) => handlerOf(specialist, kind) !== undefined,
-  };
-}
-
-function freshness(watching: FeedWatching | undefined): Freshness {
-  if (watching === undefined) return { fromMs: Infinity, maxAgeMs: DEFAULT_MAX_AGE_MS };
-  const fromMs = watching.from === "now" ? Infinity : watching.from === "start" ? 0 : watching.from;
-  return { fromMs, maxAgeMs: watching.maxAgeMs };
 }
 
 function isPost(record: NetworkRecord): record is Post {

@@ -7,6 +7,7 @@ import type { Gateway } from "../gateway/gateway.ts";
 import type { Member } from "../gateway/member.ts";
 import type { WorkKind } from "../store/sources.ts";
 import type { Store } from "../store/store.ts";
+import type { JobTimings } from "./job-timings.ts";
 import type { SharedLists } from "./shared-lists.ts";
 import type { WebhookCoverage } from "./webhook-coverage.ts";
 
@@ -21,6 +22,8 @@ export interface PollingDependencies {
   readonly gateway: Gateway;
   readonly coverage: WebhookCoverage;
   readonly shared: SharedLists;
+  /** How long the network takes to give, judge and pay. */
+  readonly timings: JobTimings;
   readonly members: () => readonly Member[];
   /** The number of specialists at work that share a specialist's key, itself included. */
   readonly sharers: (member: Member) => number;

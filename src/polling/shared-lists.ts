@@ -21,6 +21,8 @@ interface SharedList {
         readonly ids: readonly string[];
         /** With their deadlines. */
         readonly openJobs: ReadonlyMap<string, number>;
+        /** Of jobs that are given. */
+        readonly standings: ReadonlyMap<string, string>;
         readonly at: number;
       }
     | undefined;
@@ -43,6 +45,8 @@ export interface SharedLists {
    * the same for all; undefined where it does not show it so, or is not relied on.
    */
   openAt(list: string, key: KeyId, job: string, networkNow: number): number | undefined;
+  /** When such a look began that shows a job in a standing. */
+  shownAt(list: string, key: KeyId, job: string, standing: string): number | undefined;
   /** Until then what the list shows open is not relied on. */
   doubt(list: string, until: number): void;
 }
@@ -65,6 +69,11 @@ export function createSharedLists(random: Random): SharedLists {
       const { last, sharing, doubtedUntil } = known;
       const isOffered = (last.openJobs.get(job) ?? 0) > networkNow;
       return isOffered && last.at >= doubtedUntil && (last.key === key || isShared(sharing)) ? last.at : undefined;
+    },
+    shownAt(list, key, job, standing) {
+      const known = lists.get(list);
+      if (known?.last === undefined || known.last.standings.get(job) !== standing) return undefined;
+      return known.last.key === key || isShared(known.sharing) ? known.last.at : undefined;
     },
     doubt(list, until) {
       const known = lists.get(list);
@@ -90,7 +99,10 @@ export function createSharedLists(random: Random): SharedLists {
         const openJobs = new Map(
           items.flatMap((item) => (item.kind === "job" && isOpen(item) ? [[item.id, item.deadlineMs ?? Infinity] as const] : [])),
         );
-        known.last = { key, ids, openJobs, at };
+        const given = items.flatMap((item) =>
+          item.kind === "job" && !isOpen(item) && item.status !== undefined ? [[item.id, item.status] as const] : [],
+        );
+        known.last = { key, ids, openJobs, standings: new Map(given), at };
       }
       known.seen = [...new Set([...ids, ...known.seen])].slice(0, MAX_SEEN);
       return isShared(known.sharing) ? items.filter((item) => "id" in item && item.id !== undefined && !seen.has(item.id)) : [];

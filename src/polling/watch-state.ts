@@ -34,6 +34,8 @@ export interface JobState extends Looks {
   readonly lookedAt: number | undefined;
   /** Looks in a row that were put off since a list showed it open. */
   readonly deferred: number;
+  /** Its first look was put off until it is likely to be given. */
+  readonly planned: boolean;
 }
 
 export interface ThreadState extends Looks {
@@ -47,7 +49,8 @@ export type WatchState = JobState | ThreadState;
 export function readWatchState({ kind, data }: Pick<WatchRow, "kind" | "data">, now: number): WatchState {
   const looks = { looks: numberIn(data, "looks") ?? 0, followedAt: numberIn(data, "followedAt") };
   if (kind === "thread") return { ...looks, kind, progress: readThreadProgress(data, now) };
-  return { ...looks, kind, progress: readJobProgress(data), lookedAt: numberIn(data, LOOKED_AT), deferred: numberIn(data, "putOff") ?? 0 };
+  const seen = { lookedAt: numberIn(data, LOOKED_AT), deferred: numberIn(data, "putOff") ?? 0, planned: data["planned"] === true };
+  return { ...looks, ...seen, kind, progress: readJobProgress(data) };
 }
 
 /** Under the names that the first version gave them. */
@@ -55,8 +58,9 @@ export function storeWatchState(state: WatchState): JsonObject {
   const { looks, followedAt } = state;
   const common = { looks, ...(followedAt === undefined ? {} : { followedAt }) };
   if (state.kind === "thread") return { ...state.progress, ...common };
-  const { progress, lookedAt, deferred } = state;
-  return { ...progress, ...common, ...(lookedAt === undefined ? {} : { [LOOKED_AT]: lookedAt }), putOff: deferred };
+  const { progress, lookedAt, deferred, planned } = state;
+  const seen = { ...(lookedAt === undefined ? {} : { [LOOKED_AT]: lookedAt }), putOff: deferred };
+  return { ...progress, ...common, ...seen, ...(planned ? { planned } : {}) };
 }
 
 function readJobProgress(stored: JsonObject): JobProgress {

@@ -21,6 +21,8 @@ import type { Recovered, Store } from "../store/store.ts";
 import { learnFrom, takesKey, wantsAccount } from "../gateway/own-account.ts";
 import { doubtTiming } from "../outbox/follow-up.ts";
 import { openGateway } from "./open-gateway.ts";
+import { createJobTimings } from "../polling/job-timings.ts";
+import { noteDelivery } from "../polling/job-news.ts";
 import type { WorkerPool } from "../handlers/worker/worker-pool.ts";
 import { createKeyWatch, KEY_CHECK_MS, type KeyWatch } from "../gateway/keys.ts";
 import { isStoreLost } from "../store/store-lost.ts";
@@ -166,6 +168,8 @@ class Engine implements Runtime {
       shared: createSharedLists(options.random),
       members: () => this.members(),
       sharers: (member) => this.#keys.sharers(member),
+      timings: createJobTimings(clock, (change) => this.#track(options.store.saveNetworkState(change, clock.now()))),
+      delivered: (member, job, record) => this.#track(noteDelivery(this.parts, member, job, record)),
       learn: (member, record) => this.#track(learnFrom(this.parts, member, record)),
       wake: (member, part) => this.#wake(member, part),
       coverage: createWebhookCoverage(clock),
@@ -187,6 +191,7 @@ class Engine implements Runtime {
     const recovered = await store.recover(clock.now(), doubtTiming(profile).firstCheckMs);
     if (recovered.restoredFrom !== undefined) warnRestored(log, recovered.restoredFrom, recovered.doubts);
     await loadBreakers(this.parts.breakers, store, profile, clock.now());
+    this.parts.timings.restore(await store.networkState());
     if (this.#options.passive !== true) {
       await store.resumeAll(clock.now());
       await store.retryFailed(undefined, "untimed", clock.now());

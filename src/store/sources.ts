@@ -31,6 +31,9 @@ export interface WatchRow {
   readonly dueAt: number | null;
 }
 
+/** Standings of a job that may need a look and a delivery: each sets requests aside. */
+export const OWED_STANDINGS: readonly string[] = ["applied", "assigned", "rejected"];
+
 /** When the first thing of a specialist is due; undefined where nothing is. */
 export interface FirstDue {
   readonly specialist: Handle;
@@ -42,9 +45,14 @@ export interface FirstDue {
 
 export interface SourceStore {
   sources(specialist: Handle): Promise<readonly SourceRow[]>;
+  /** Applications first: what may be owed never waits for what is not. */
   dueWatches(specialist: Handle, now: number, limit: number): Promise<readonly WatchRow[]>;
-  /** Puts off whatever of them is due to `until`: one refusal speaks for all that ask for the same place. */
-  postponeWatches(specialist: Handle, now: number, until: number): Promise<void>;
+  /** Puts off to `until` whatever is due and stands alike: one refusal speaks for all that ask for the same place. */
+  postponeWatches(specialist: Handle, now: number, until: number, alike: Pick<WatchRow, "kind" | "state">): Promise<void>;
+  /** How many jobs are followed in each standing. */
+  jobStandings(specialist: Handle): Promise<ReadonlyMap<string, number>>;
+  /** Those of these objects that are or were followed. */
+  watchesOf(specialist: Handle, kind: WatchRow["kind"], objects: readonly string[]): Promise<readonly WatchRow[]>;
   /** Followed objects that are not settled yet, by kind. */
   openWatches(specialist: Handle, kind: WatchRow["kind"], limit: number): Promise<readonly WatchRow[]>;
   findWatch(specialist: Handle, kind: WatchRow["kind"], object: string): Promise<WatchRow | undefined>;

@@ -8,7 +8,7 @@ import { decidePending } from "./remote-approval.ts";
 import type { Member } from "../gateway/member.ts";
 import { isKeysFault, readResult, shownFrom, whyUnread, type Unread } from "../gateway/read-result.ts";
 import type { WebhookDependencies } from "./webhook-dependencies.ts";
-import { feedReader, jobsReader } from "../polling/poll-lists.ts";
+import { feedReader, jobsReader } from "../polling/list-readers.ts";
 import { endOfRefusal } from "../gateway/end-of-refusal.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 import type { DeliveryEnd, NewDelivery, Nudge, StoredDelivery } from "../store/deliveries.ts";

@@ -100,6 +100,29 @@ describe("obligations", () => {
     expect(reserve).toBe(15);
   });
 
+  test("what is owed is set aside however much obligations have used, and is not kept from them by any other lane", () => {
+    const state = newQuota(DAILY);
+    const shares = laneShares(500);
+    drain(state, T0, "obligation", 260, 1); // more than their floor and what is set aside
+    const reserve = obligationReserve(shares, 5);
+    for (const lane of LANES) if (lane !== "obligation") drain(state, T0, lane, Infinity, 5);
+    const { used } = quotaUse(state, T0).day;
+    expect(500 - used).toBeGreaterThanOrEqual(reserve);
+    expect(drain(state, T0, "obligation", Infinity, 5)).toBe(500 - used);
+  });
+
+  test("an application waits while the hour has no room to notice and deliver it", () => {
+    const state = newQuota(FREE);
+    drain(state, T0, "obligation", 30, 1);
+    let owed = 1;
+    while (takeable(state, T0, { lane: "act", cost: 1, obligations: owed, promises: 1 }).ok) {
+      charge(state, T0, "act", 1);
+      owed++;
+    }
+    expect(owed).toBeGreaterThan(1);
+    expect(60 - quotaUse(state, T0).hour.used).toBeGreaterThanOrEqual(obligationReserve(laneShares(60), owed));
+  });
+
   test("reading back always has its few calls, also with nothing owed", () => {
     for (const limits of [FREE, { perHour: 10, perDay: 20 }]) {
       const state = newQuota(limits, { ...DEFAULT_FLOORS, obligation: 0 });

@@ -4,6 +4,7 @@ import { TIER_LIMITS } from "../../src/contract/tiers.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
 import {
+  agedActs,
   intervals,
   laneBudget,
   liveBudget,
@@ -48,6 +49,21 @@ describe("cadence", () => {
     const [rich = 0, poor = 0] = intervals(400, sources);
     expect(poor / rich).toBeCloseTo(5);
     expect(DAY / rich + DAY / poor).toBeCloseTo(400, 0);
+  });
+
+  test("where one list's news leads to actions, looks go there, whatever the other brings, and to that one now and then", () => {
+    const jobs = { pace: 4, yield: 0.05, acts: 8 };
+    const feed = { pace: 0.5, yield: 5, acts: 0 };
+    const [often = 0, seldom = 0] = intervals(400, [jobs, feed]);
+    expect(seldom / often).toBeGreaterThan(4);
+    expect(DAY / seldom).toBeGreaterThan(400 / 24);
+    expect(DAY / often).toBeGreaterThan(200);
+  });
+
+  test("an action counts half after a day, and before any is known looks go to what brings news", () => {
+    expect(agedActs(8, DAY)).toBe(4);
+    const [rich = 0, poor = 0] = intervals(400, [{ pace: 1, yield: 2, acts: 0.5 }, NEW_SOURCE]);
+    expect(poor / rich).toBeCloseTo(5);
   });
 
   test("what a source that webhooks cover leaves of its share goes to the others, and the budget is spent", () => {

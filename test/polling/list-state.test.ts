@@ -7,13 +7,15 @@ import { readScheduleState, storeScheduleState } from "../../src/schedule/schedu
 
 const NOW = Date.UTC(2026, 10, 22);
 
-/** Rows as the first version wrote them. */
+/** Rows as they are stored, under the names that the first version gave. */
 const LIST = {
   seen: ["p2", "p1"],
   startedAt: NOW - 5,
   lookedAt: NOW - 1,
   pace: 2,
   yield: 0.25,
+  acts: 1.5,
+  actsAt: NOW - 6,
   gaps: [{ after: "p0", before: "p1", since: NOW - 4, until: NOW - 3 }],
   failed: 3,
   failedSince: NOW - 2,
@@ -32,13 +34,14 @@ const JOB = {
   followedAt: NOW - 9,
   lookedAt: NOW - 1,
   putOff: 2,
+  planned: true,
 };
 const THREAD = { seen: ["r1"], votes: 3, newsAt: NOW - 7, looks: 1, followedAt: NOW - 9 };
 
 test("a row is read as it was written, and written under the names that it had", () => {
   expect(readListState(LIST, NOW)).toEqual({
     cursor: { seen: ["p2", "p1"], startedAt: NOW - 5, lookedAt: NOW - 1 },
-    pace: { pace: 2, yield: 0.25 },
+    pace: { pace: 2, yield: 0.25, acts: 1.5, actsAt: NOW - 6 },
     gaps: LIST.gaps,
     failure: { times: 3, since: NOW - 2, message: "no answer" },
     failedPages: 1,

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { KeyId } from "../../core/ids.ts";
 import { DAY } from "../../core/units.ts";
+import { OWED_STANDINGS } from "../sources.ts";
 import { sqlState } from "./intent-states.ts";
 import { numberOf } from "./rows.ts";
 
@@ -16,6 +17,7 @@ export function createObligations(db: DatabaseSync): Obligations {
     SELECT (
       SELECT count(*) FROM specialist AS s INDEXED BY specialist_key CROSS JOIN watch AS w INDEXED BY watch_owed ON w.specialist = s.handle
       WHERE s.key_id = ?1 AND w.kind = 'job' AND w.due_at IS NOT NULL AND w.due_at > ?2
+        AND w.state IN (${OWED_STANDINGS.map((standing) => `'${standing}'`).join(", ")})
     ) + (
       SELECT count(*) FROM specialist AS s INDEXED BY specialist_key CROSS JOIN intent AS i INDEXED BY intent_doubt ON i.specialist = s.handle
       WHERE s.key_id = ?1 AND i.state = ${sqlState("in_doubt")} AND i.operation = 'jobs.apply'

@@ -3,12 +3,12 @@ import type { WatchWrite } from "../../contract/event.ts";
 import type { DatabaseSync } from "node:sqlite";
 import { asHandle, type Handle } from "../../core/ids.ts";
 import type { CursorWrite } from "../inbox.ts";
-import { WORK_KINDS, type WorkKind, type SourceStore, type WatchRow } from "../sources.ts";
+import { OWED_STANDINGS, WORK_KINDS, type WorkKind, type SourceStore, type WatchRow } from "../sources.ts";
 import type { Commits } from "./commits.ts";
 import { GOES_FIRST, UNSENT } from "../../outbox/intent.ts";
 import type { WaitRule } from "../../limits/wait-rules.ts";
 import { sqlState, sqlStates } from "./intent-states.ts";
-import { maybeNumber, maybeText, objectOf, textOf, type Row } from "./rows.ts";
+import { maybeNumber, maybeText, numberOf, objectOf, textOf, type Row } from "./rows.ts";
 import { SCHEDULE_PREFIX } from "../../contract/event-kinds.ts";
 
 /** Writes inside a transaction the caller owns. */
@@ -29,7 +29,8 @@ export function createWatchWriter(db: DatabaseSync): WatchWriter {
   const room = db.prepare(`UPDATE intent SET next_at = min(next_at, ?) WHERE state = ${sqlState("ready")} AND code = ?`);
   const follow = (write: WatchWrite, now: number): void => {
     watch.run(write.specialist, write.kind, write.object, write.state, JSON.stringify(write.data), write.dueAt, now);
-    if (write.kind === "job" && write.dueAt === null) room.run(now, "obligations_full" satisfies WaitRule);
+    const isOwed = write.dueAt !== null && OWED_STANDINGS.includes(write.state);
+    if (write.kind === "job" && !isOwed) room.run(now, "obligations_full" satisfies WaitRule);
   };
   return {
     cursor: (write, now) => void cursor.run(write.specialist, write.source, JSON.stringify(write.cursor), write.dueAt, now),
@@ -69,9 +70,13 @@ export function createSources(db: DatabaseSync, commits: Commits): SourceStore {
   const sources = db.prepare("SELECT name, cursor, due_at FROM source WHERE specialist = ?");
   const columns = "kind, object, state, data, due_at";
   const dueWatches = db.prepare(
-    `SELECT ${columns} FROM watch WHERE specialist = ? AND due_at <= ? ORDER BY due_at, updated_at LIMIT 0 + ?`,
+    `SELECT ${columns} FROM watch WHERE specialist = ? AND due_at <= ? ORDER BY kind = 'job' AND state = 'applied' DESC, due_at, updated_at LIMIT 0 + ?`,
   );
-  const postpone = db.prepare("UPDATE watch SET due_at = ? WHERE specialist = ? AND due_at <= ?");
+  const postpone = db.prepare("UPDATE watch SET due_at = ?1 WHERE specialist = ?2 AND due_at <= ?3 AND kind = ?4 AND state = ?5");
+  const standings = db.prepare(`
+    SELECT state, count(*) AS n FROM watch INDEXED BY watch_owed
+    WHERE specialist = ? AND kind = 'job' AND due_at IS NOT NULL GROUP BY state`);
+  const these = db.prepare(`SELECT ${columns} FROM watch WHERE specialist = ? AND kind = ? AND object IN (SELECT value FROM json_each(?))`);
   const openWatches = db.prepare(
     `SELECT ${columns} FROM watch WHERE specialist = ? AND kind = ? AND due_at IS NOT NULL ORDER BY due_at LIMIT 0 + ?`,
   );
@@ -98,7 +103,10 @@ export function createSources(db: DatabaseSync, commits: Commits): SourceStore {
         .all(specialist)
         .map((row) => ({ name: textOf(row, "name"), cursor: objectOf(row, "cursor"), dueAt: maybeNumber(row, "due_at") ?? null })),
     dueWatches: async (specialist, now, limit) => dueWatches.all(specialist, now, limit).map(readWatch),
-    postponeWatches: (specialist, now, until) => commits.soft(() => void postpone.run(until, specialist, now)),
+    postponeWatches: (specialist, now, until, { kind, state }) =>
+      commits.soft(() => void postpone.run(until, specialist, now, kind, state)),
+    jobStandings: async (specialist) => new Map(standings.all(specialist).map((row) => [textOf(row, "state"), numberOf(row, "n")])),
+    watchesOf: async (specialist, kind, objects) => these.all(specialist, kind, JSON.stringify(objects)).map(readWatch),
     openWatches: async (specialist, kind, limit) => openWatches.all(specialist, kind, limit).map(readWatch),
     async findWatch(specialist, kind, object) {
       const row = oneWatch.get(specialist, kind, object);

@@ -199,11 +199,12 @@ describe("what waits", () => {
       async (act) => {
         for (const job of await act.read.jobs({ limit: 100 })) act.apply(job, { message: "me" });
       },
-      { tier: "free", may: ["jobs.apply"], lanes: { obligation: 10, act: 60, reply: 5, watch: 10, poll: 10, explore: 5 } },
+      // An hour that never binds: what is owed is settled by a delivery alone.
+      { tier: "starter", may: ["jobs.apply"], lanes: { obligation: 1, act: 69, reply: 5, watch: 10, poll: 10, explore: 5 } },
       {
         before: async ({ other, clock }) => {
           const deadline = new Date(clock.now() + DAY).toISOString();
-          for (let i = 0; i < 30; i++)
+          for (let i = 0; i < 60; i++)
             await other("POST", "/v1/jobs", { body: { title: `job ${i}`, description: "do", reward: 1, skills: [], deadline } });
         },
       },

@@ -1,0 +1,68 @@
+/** How long something takes on a network, learnt from looks that each saw it happen within a span. A small histogram over doubling times. */
+import { DAY } from "../core/units.ts";
+
+/** The lower edge of the first bucket. */
+const FIRST_MS = 250;
+/** Buckets to a doubling of the time: a look aimed at one is late by a fifth at most. */
+const PER_DOUBLING = 4;
+/** As many as reach thirty days. */
+const BUCKETS = Math.ceil(PER_DOUBLING * Math.log2((30 * DAY) / FIRST_MS));
+/** What is known weighs so much less with each thing learnt: some fifty count. */
+const MEMORY = 0.98;
+/** The part of what is learnt that may lie anywhere in its span, whatever is known. */
+const DOUBT = 0.05;
+/** Where less than this is still to come, what is known says nothing of how long. */
+const BEYOND = 0.05;
+
+/** Weights by bucket. Empty where nothing is known. */
+export type LearntDelay = readonly number[];
+
+export const NOTHING_LEARNT: LearntDelay = [];
+
+/** It had not happened `afterMs` after its cause, and had `byMs` after it. */
+export function learnDelay(known: LearntDelay, { afterMs, byMs }: { readonly afterMs: number; readonly byMs: number }): LearntDelay {
+  const from = bucketOf(Math.min(afterMs, byMs));
+  const to = bucketOf(byMs);
+  const spans = Array.from({ length: to - from + 1 }, (_, i) => upperEdge(from + i) - (from + i === 0 ? 0 : upperEdge(from + i - 1)));
+  const width = spans.reduce((sum, span) => sum + span, 0);
+  const mass = spans.reduce((sum, _, i) => sum + (known[from + i] ?? 0), 0);
+  const after = Array.from({ length: BUCKETS }, (_, i) => (known[i] ?? 0) * MEMORY);
+  // Within the span it happened where it mostly does, and anywhere in it where nothing is known of that.
+  for (const [i, span] of spans.entries()) {
+    const usual = mass > 0 ? (known[from + i] ?? 0) / mass : 0;
+    after[from + i] = (after[from + i] ?? 0) + (mass > 0 ? (1 - DOUBT) * usual : 0) + ((mass > 0 ? DOUBT : 1) * span) / width;
+  }
+  return after.map((weight) => (weight < 0.001 ? 0 : Math.round(weight * 1e4) / 1e4));
+}
+
+/** When `share` of what is still to come after `ageMs` will have happened; undefined where nothing is known of it. */
+export function delayAt(known: LearntDelay, ageMs: number, share: number): number | undefined {
+  const total = known.reduce((sum, weight) => sum + weight, 0);
+  const from = ageMs <= 0 ? 0 : bucketOf(ageMs) + (ageMs > FIRST_MS ? 1 : 0);
+  const rest = known.reduce((sum, weight, i) => sum + (i >= from ? weight : 0), 0);
+  if (total === 0 || rest < BEYOND * total) return undefined;
+  let passed = 0;
+  for (let i = from; i < BUCKETS; i++) {
+    passed += known[i] ?? 0;
+    if (passed >= share * rest - 1e-6) return upperEdge(i);
+  }
+  return undefined;
+}
+
+/** As stored: weights by bucket, without those that are nothing. */
+export function storeDelay(known: LearntDelay): { readonly [bucket: string]: number } {
+  return Object.fromEntries(known.flatMap((weight, i) => (weight > 0 ? [[i, weight] as const] : [])));
+}
+
+export function readDelay(stored: { readonly [bucket: string]: unknown }): LearntDelay {
+  const weights = Array.from({ length: BUCKETS }, (_, i) => stored[i]);
+  return weights.map((weight) => (typeof weight === "number" && weight > 0 && weight < 1e6 ? weight : 0));
+}
+
+function bucketOf(ms: number): number {
+  return Math.max(0, Math.min(BUCKETS - 1, Math.ceil(PER_DOUBLING * Math.log2(Math.max(ms, 1) / FIRST_MS)) - 1));
+}
+
+function upperEdge(bucket: number): number {
+  return Math.round(FIRST_MS * 2 ** ((bucket + 1) / PER_DOUBLING));
+}

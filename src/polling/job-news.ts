@@ -1,0 +1,53 @@
+/** News of followed jobs that cost no look of their own: what a list shows anyway, and what the answer to a delivery says. */
+import type { NetworkRecord } from "../contract/records.ts";
+import type { Member } from "../gateway/member.ts";
+import type { PollingDependencies } from "./polling-dependencies.ts";
+import { FOLLOWS, followedIn, keep, settle, shownBy, type Round } from "./settle-watch.ts";
+
+/** A job of ours was delivered: nothing is owed for it any more, and its answer may say how it was judged. */
+export async function noteDelivery(parts: PollingDependencies, member: Member, object: string, record: NetworkRecord | undefined) {
+  const { store, clock } = parts;
+  const { handle } = member.specialist;
+  const row = await store.findWatch(handle, "job", object);
+  if (row === undefined || row.dueAt === null || (row.state !== "assigned" && row.state !== "rejected")) return;
+  const round: Round = { parts, member, standings: await store.jobStandings(handle) };
+  const now = clock.now();
+  const before = followedIn(row, now);
+  if (before.state.kind !== "job") return;
+  const state = { ...before.state, progress: { ...before.state.progress, status: "submitted" } };
+  const after = { ...before, standing: "submitted", state: { ...state, followedAt: now } };
+  const said = record === undefined ? undefined : shownBy(member, after.state, record, { now, networkNow: parts.networkNow() });
+  if (said !== undefined && FOLLOWS.judged.includes(said.state)) return settle(round, after, said, { record, isLook: false });
+  const delivered = { state: "submitted", progressed: state, ended: false, events: [], news: true };
+  return settle(round, before, delivered, { record, isLook: false });
+}
+
+/** What the list of jobs says of those that are followed costs no look of their own. */
+export async function noteListed(parts: PollingDependencies, member: Member, items: readonly NetworkRecord[]): Promise<void> {
+  const { store, clock } = parts;
+  const { handle } = member.specialist;
+  const jobs = new Map(items.flatMap((item) => (item.kind === "job" ? [[item.id, item] as const] : [])));
+  const followed = (await store.watchesOf(handle, "job", [...jobs.keys()])).filter(({ dueAt }) => dueAt !== null);
+  if (followed.length === 0) return;
+  const round: Round = { parts, member, standings: await store.jobStandings(handle) };
+  for (const row of followed) {
+    const now = clock.now();
+    const before = followedIn(row, now);
+    const { state, standing } = before;
+    const record = jobs.get(row.object);
+    const shown = record && shownBy(member, state, record, { now, networkNow: parts.networkNow() });
+    if (shown?.news !== true || !isForward(standing, shown.state)) continue;
+    // A list may lack what the work is done on, or why it was turned down: the job itself is asked for at once.
+    if (state.kind === "job" && (shown.state === "assigned" || shown.state === "rejected")) {
+      await keep(parts, member, { ...before, state: { ...state, lookedAt: undefined }, dueAt: now });
+      parts.wake(member, "watches");
+    } else await settle(round, before, shown, { record, isLook: true });
+  }
+}
+
+/** In the order a job goes through them; a list may lag behind. */
+const ORDER: readonly string[] = ["applied", "assigned", "submitted", "rejected", "accepted", "paid"];
+
+function isForward(before: string, after: string): boolean {
+  return !ORDER.includes(after) || ORDER.indexOf(after) > ORDER.indexOf(before);
+}

@@ -1,0 +1,77 @@
+/** When a followed job is looked at again. */
+import { describe, expect, test } from "vitest";
+import { TIER_LIMITS } from "../../src/contract/tiers.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
+import { virtualClock } from "../../src/core/virtual-clock.ts";
+import { delayAt, learnDelay, NOTHING_LEARNT } from "../../src/limits/learnt-delay.ts";
+import { laneOf, pauseUntilGiven, pauseUntilNews, type Wait } from "../../src/polling/job-cadence.ts";
+import { createJobTimings } from "../../src/polling/job-timings.ts";
+import type { NetworkStateRow } from "../../src/store/network-state.ts";
+
+const WAIT: Wait = { ageMs: 0, looks: 0, learnt: NOTHING_LEARNT, waiting: 1, limits: TIER_LIMITS.pro, chance: 0.5 };
+const threeMinutes = learnDelay(NOTHING_LEARNT, { afterMs: 2.8 * MINUTE, byMs: 3 * MINUTE });
+
+/** The ages at which one is looked at, until it is so old. */
+function looks(pause: (wait: Wait) => number, wait: Partial<Wait>, untilMs: number): readonly number[] {
+  const ages: number[] = [];
+  for (let ageMs = pause({ ...WAIT, ...wait }); ageMs < untilMs; ageMs += pause({ ...WAIT, ...wait, ageMs, looks: ages.length }))
+    ages.push(ageMs);
+  return ages;
+}
+
+describe("a job applied for", () => {
+  test("is looked at within a minute of being given, on a network nobody knows", () => {
+    const ages = looks(pauseUntilGiven, {}, 10 * MINUTE);
+    expect(ages[0]).toBe(SECOND);
+    for (const [i, age] of ages.entries()) expect(age - (ages[i - 1] ?? 0)).toBeLessThanOrEqual(MINUTE);
+    expect(ages.length).toBeLessThan(20);
+  });
+
+  test("is looked at first when it usually has been given", () => {
+    const [first = 0] = looks(pauseUntilGiven, { learnt: threeMinutes }, HOUR);
+    expect(first).toBeGreaterThan(2.8 * MINUTE);
+    expect(first).toBeLessThan(3.6 * MINUTE);
+  });
+
+  test("is looked at every ten minutes where it takes days, however sure that is", () => {
+    const days = learnDelay(NOTHING_LEARNT, { afterMs: 2 * DAY, byMs: 3 * DAY });
+    const ages = looks(pauseUntilGiven, { learnt: days }, HOUR);
+    expect(ages.length).toBeGreaterThanOrEqual(5);
+  });
+
+  test("does not use up a small quota with many others", () => {
+    const ages = looks(pauseUntilGiven, { learnt: threeMinutes, waiting: 20, limits: TIER_LIMITS.free, looks: 3 }, DAY);
+    expect(20 * ages.length).toBeLessThan(TIER_LIMITS.free.perDay);
+  });
+});
+
+describe("a verdict or a payment", () => {
+  test("is looked for ever more rarely, a dozen times in thirty days", () => {
+    const ages = looks(pauseUntilNews, {}, 30 * DAY);
+    expect(ages.length).toBeLessThan(14);
+    for (const [i, age] of ages.entries()) expect(age - (ages[i - 1] ?? 0)).toBeGreaterThanOrEqual((ages[i - 1] ?? 0) - (ages[i - 2] ?? 0));
+  });
+
+  test("stays within the share of exploring, however many wait", () => {
+    const every = pauseUntilNews({ ...WAIT, waiting: 500 });
+    expect((500 * DAY) / every).toBeLessThanOrEqual(TIER_LIMITS.pro.perDay * 0.05);
+  });
+
+  test("is read in the lane of exploring, and an application in that of what is owed", () => {
+    const lanes = ["applied", "assigned", "submitted", "accepted"].map((state) => laneOf({ kind: "job", state }));
+    expect(lanes).toEqual(["obligation", "watch", "explore", "explore"]);
+    expect(laneOf({ kind: "thread", state: "open" })).toBe("watch");
+  });
+});
+
+test("what is learnt of a network outlives the process, and is written once a minute at most", () => {
+  const clock = virtualClock();
+  const rows: NetworkStateRow[] = [];
+  const timings = createJobTimings(clock, ({ put }) => void rows.push(...put));
+  for (let i = 0; i < 50; i++) timings.saw("given", { afterMs: 0, byMs: SECOND });
+  expect(rows).toHaveLength(1);
+  const next = createJobTimings(clock, () => undefined);
+  next.restore(rows);
+  expect(delayAt(next.of("given"), 0, 0.9)).toBeLessThanOrEqual(1.2 * SECOND);
+  expect(next.of("paid")).toEqual(NOTHING_LEARNT);
+});
