@@ -14,6 +14,7 @@ const SUITES: Readonly<Record<string, () => Promise<{ readonly suite: Suite }>>>
   webhooks: () => import("./suites/webhooks.ts"),
   quota: () => import("./suites/quota.ts"),
   discovery: () => import("./suites/discovery.ts"),
+  jobs: () => import("./suites/jobs.ts"),
   client: () => import("./suites/client.ts"),
   duplicates: () => import("./suites/duplicates.ts"),
   crowd: () => import("./suites/crowd.ts"),
