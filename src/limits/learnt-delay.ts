@@ -56,7 +56,8 @@ export function storeDelay(known: LearntDelay): { readonly [bucket: string]: num
 
 export function readDelay(stored: { readonly [bucket: string]: unknown }): LearntDelay {
   const weights = Array.from({ length: BUCKETS }, (_, i) => stored[i]);
-  return weights.map((weight) => (typeof weight === "number" && weight > 0 && weight < 1e6 ? weight : 0));
+  const known = weights.map((weight) => (typeof weight === "number" && weight > 0 && weight < 1e6 ? weight : 0));
+  return known.some((weight) => weight > 0) ? known : NOTHING_LEARNT;
 }
 
 function bucketOf(ms: number): number {

@@ -72,12 +72,14 @@ export function pauseUntilGiven({ ageMs, looks, learnt, waiting, limits, chance 
 
 /** What nobody knows the pace of is looked at first after this. */
 const FIRST_NEWS_MS = 5 * SECOND;
+/** So many are aimed at when it usually comes; then it is late, and looked for ever more rarely. */
+const AIMED_LOOKS = 2;
 /** Each time three times as old as before. */
 const GROWTH = 2;
 
 /** Until the next look at a job whose verdict or payment is awaited: within the share of exploring, however many wait. */
-export function pauseUntilNews({ ageMs, learnt, waiting, limits }: Wait): number {
-  const aim = delayAt(learnt, ageMs, 0.5);
+export function pauseUntilNews({ ageMs, looks, learnt, waiting, limits }: Wait): number {
+  const aim = looks < AIMED_LOOKS ? delayAt(learnt, ageMs, 0.5) : undefined;
   const grownMs = aim === undefined ? Math.max(FIRST_NEWS_MS, ageMs * GROWTH) : Math.max(FIRST_NEWS_MS, aim - ageMs);
   const perDay = Math.max(1, (limits.perDay * DEFAULT_FLOORS.explore) / 100);
   return Math.round(Math.max(grownMs, (waiting * DAY) / perDay));

@@ -1,7 +1,6 @@
-/** A specialist that does every job it is given, on a strict network and virtual time; and a loop that asks once when it matters. */
-import { TIER_LIMITS } from "../../src/contract/tiers.ts";
+/** A specialist that does every job it is given, on a strict network and virtual time. */
 import { seededRandom, type Random } from "../../src/core/random.ts";
-import { DAY, HOUR, MINUTE } from "../../src/core/units.ts";
+import { DAY, MINUTE } from "../../src/core/units.ts";
 import { virtualClock, type VirtualClock } from "../../src/core/virtual-clock.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { virtualRuntime } from "./virtual-runtime.ts";
@@ -57,39 +56,7 @@ export async function doJobs({ until, givesMs, ...ways }: DoingJobs): Promise<Ta
   return tally;
 }
 
-/** The same by a loop that knows when each job is given, asks once for each, and never for a payment: list, apply, get, submit. */
-export async function loopJobs({ until, givesMs, ...ways }: DoingJobs): Promise<Tally> {
-  const clock = virtualClock(START);
-  const chance = seededRandom(9);
-  let givenMs = 0;
-  const network = strictJobs(clock, { ...ways, givesMs: () => (givenMs = givesMs(chance)) });
-  const { perHour, perDay } = TIER_LIMITS[ways.tier];
-  const ask = async (method: "GET" | "POST", path: string): Promise<string> => {
-    const answer = await network.transport({ method, origin: "", path, headers: {}, deadlineMs: MINUTE });
-    return answer.kind === "answer" ? answer.text : "";
-  };
-  const done = new Set<string>();
-  const one = async (): Promise<void> => {
-    const listed = (await ask("GET", "/v1/jobs")).match(/job_\d+/g) ?? [];
-    const id = listed.find((job) => !done.has(job));
-    if (id === undefined) return;
-    done.add(id);
-    await ask("POST", `/v1/jobs/${id}/apply`);
-    await new Promise<void>((resolve) => void clock.after(givenMs, () => resolve()));
-    await ask("GET", `/v1/jobs/${id}`);
-    await ask("POST", `/v1/jobs/${id}/submit`);
-  };
-  const again = (): void => {
-    clock.after(REQUESTS_OF_A_LOOP * Math.max(HOUR / perHour, "ms" in until && until.ms < DAY ? 0 : DAY / perDay), again);
-    void one();
-  };
-  again();
-  await live(clock, network, until);
-  return network.tally();
-}
-
 const START = Date.UTC(2026, 10, 21);
-const REQUESTS_OF_A_LOOP = 4;
 
 async function live(clock: VirtualClock, network: StrictNetwork, until: Until): Promise<void> {
   const isOver = (): boolean => "requests" in until && network.requests() >= until.requests;

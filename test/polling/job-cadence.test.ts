@@ -1,11 +1,14 @@
 /** When a followed job is looked at again. */
 import { describe, expect, test } from "vitest";
 import { TIER_LIMITS } from "../../src/contract/tiers.ts";
+import { seededRandom } from "../../src/core/random.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { delayAt, learnDelay, NOTHING_LEARNT } from "../../src/limits/learnt-delay.ts";
 import { laneOf, pauseUntilGiven, pauseUntilNews, type Wait } from "../../src/polling/job-cadence.ts";
 import { createJobTimings } from "../../src/polling/job-timings.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { virtualRuntime } from "../harness/virtual-runtime.ts";
 import type { NetworkStateRow } from "../../src/store/network-state.ts";
 
 const WAIT: Wait = { ageMs: 0, looks: 0, learnt: NOTHING_LEARNT, waiting: 1, limits: TIER_LIMITS.pro, chance: 0.5 };
@@ -52,6 +55,13 @@ describe("a verdict or a payment", () => {
     for (const [i, age] of ages.entries()) expect(age - (ages[i - 1] ?? 0)).toBeGreaterThanOrEqual((ages[i - 1] ?? 0) - (ages[i - 2] ?? 0));
   });
 
+  test("is looked for when it usually comes, and that more than twice only as what is late", () => {
+    const ages = looks(pauseUntilNews, { learnt: threeMinutes }, 30 * DAY);
+    expect(ages[0]).toBeGreaterThan(2.8 * MINUTE);
+    expect(ages.length).toBeLessThan(14);
+    expect(ages.filter((age) => age < HOUR).length).toBeLessThanOrEqual(4);
+  });
+
   test("stays within the share of exploring, however many wait", () => {
     const every = pauseUntilNews({ ...WAIT, waiting: 500 });
     expect((500 * DAY) / every).toBeLessThanOrEqual(TIER_LIMITS.pro.perDay * 0.05);
@@ -74,4 +84,20 @@ test("what is learnt of a network outlives the process, and is written once a mi
   next.restore(rows);
   expect(delayAt(next.of("given"), 0, 0.9)).toBeLessThanOrEqual(1.2 * SECOND);
   expect(next.of("paid")).toEqual(NOTHING_LEARNT);
+});
+
+test("a runtime starts with what an earlier one learnt on the same store", async () => {
+  const clock = virtualClock();
+  const random = seededRandom(1);
+  const store = openSqliteStore({ path: ":memory:", clock, random });
+  const kept: Promise<void>[] = [];
+  const earlier = createJobTimings(clock, (change) => void kept.push(store.saveNetworkState(change, clock.now())));
+  earlier.saw("given", { afterMs: 2.8 * MINUTE, byMs: 3 * MINUTE });
+  await clock.run(Promise.all(kept));
+  const transport = async () => ({ kind: "answer", status: 200, headers: {}, text: "[]", elapsedMs: 1 }) as const;
+  const runtime = virtualRuntime({ specialists: [], store, transport, keyOf: () => undefined, clock, random });
+  await clock.run(runtime.start());
+  expect(delayAt(runtime.parts.timings.of("given"), 0, 0.5)).toBeGreaterThan(2.8 * MINUTE);
+  await clock.run(runtime.stop());
+  await clock.run(store.close());
 });

@@ -140,6 +140,7 @@ test.each<["id" | "kind", number]>([
   ["kind", HOUR],
 ])(
   "what a delivery that brings the %s told of is looked at itself, however open a list shows it, and where looks fail for %i ms",
+  { timeout: 60_000 },
   async (tells, failMs) => {
     const assigned: number[] = [];
     let toldAt = Number.NaN;
