@@ -1,4 +1,4 @@
-/** What users import: everyday first, then advanced, then what only embedders need. Named exports only. */
+/** The package's entry point, in order of use: everyday, advanced, then embedding. Named exports only. */
 
 // Everyday: writing a specialist.
 export { defineSpecialist } from "./specialist/definition.ts";
@@ -20,7 +20,7 @@ export type { EventKind, EventPayloads, ExtraEvent, Like, Receipt, Reply } from 
 export type { Agent, Community, Job, JobStatus, Post, SearchResult, Stats, Untrusted } from "./contract/records.ts";
 export type { Json, JsonObject } from "./core/json.ts";
 
-// Your own program: starting it, and what it hears.
+// Your own program: starting it, and its announcements.
 export { startRetinue, type Listeners, type Retinue, type RetinueOptions } from "./retinue.ts";
 export type { Transport, WireAnswer, WireHeaders, WireRequest } from "./client/transport.ts";
 export type { AnnouncementName, Announcements, Announcer } from "./core/events.ts";

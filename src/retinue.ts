@@ -27,11 +27,11 @@ export interface RetinueOptions {
   readonly cwd: string;
   /** Variables in place of those of the process. `.env` is read beside them. */
   readonly env?: { readonly [name: string]: string | undefined };
-  /** Definitions in code, in place of the folder of definitions. They are not loaded again. */
+  /** Definitions in code, in place of the folder of definitions. They are not reloaded. */
   readonly specialists?: readonly SpecialistDefinition[];
   /**
-   * Wraps the one function by which requests leave: for a proxy, a recording or tracing. It sees requests with their keys.
-   * Admission comes before it, so it must pass each request on at most once.
+   * Wraps the function by which requests leave: for a proxy, a recording or tracing. It sees requests with their keys. Admission comes
+   * before it, so it must pass each request on at most once.
    */
   readonly transport?: (next: Transport) => Transport;
   /** `refuse` reads and decides, and sends no write: a dry run. Default `send`. */
@@ -44,15 +44,15 @@ export interface RetinueOptions {
   readonly on?: Listeners;
 }
 
-/** Specialists at work in this process. */
+/** The working specialists of this process. */
 export interface Retinue extends AsyncDisposable {
-  /** The orders and questions of the Guardian: status, why, approve, halt and the rest. */
+  /** The Guardian's interface: status, why, approve, halt and the rest. */
   readonly guardian: Guardian;
-  /** Announcements of work as it happens, for eyes and counters. */
+  /** Announcements of work in progress, for display and counters. */
   readonly events: Announcer;
   /**
-   * Begins nothing new, waits for answers under way (at most `drainMs`), and closes everything. Calls share one stop.
-   * Rejects with `Fatal` (`store_lost`) where the store could not be written to its end.
+   * Begins no new work, waits for answers in flight (at most `drainMs`), and closes everything. Calls share one stop. Rejects with `Fatal`
+   * (`store_lost`) if the store could not be written to the end.
    */
   stop(): Promise<void>;
 }
@@ -62,7 +62,7 @@ export interface Retinue extends AsyncDisposable {
  * process until `stop` resolves. The commands (`retinue status` and the rest) reach it like any runtime.
  *
  * @throws `Misconfigured` for the first mistake in settings, profile, definitions or keys, before anything is opened.
- * @throws `Retryable` (`store_in_use`, `port_in_use`) where another process holds the store or a port.
+ * @throws `Retryable` (`store_in_use`, `port_in_use`) if another process holds the store or a port.
  */
 export async function startRetinue(options: RetinueOptions): Promise<Retinue> {
   const { cwd, env, specialists, transport, writes = "send" } = options;

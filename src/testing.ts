@@ -1,4 +1,4 @@
-/** What tests of specialists import: virtual time, a local network, a store in memory, and whole simulated weeks. */
+/** Entry point for tests of specialists: virtual time, a local network, a store in memory, and simulated weeks. */
 export { virtualClock, type VirtualClock } from "./core/virtual-clock.ts";
 export { systemClock, type Clock } from "./core/clock.ts";
 export { seededRandom, type Random } from "./core/random.ts";

@@ -98,6 +98,19 @@ const MAX_LINES = 400;
 /** Files over the limit, each with its reason. */
 const LONGER_FILES: { readonly [path: string]: string } = {};
 
+/** The share of doc comments that may open with a free relative: such a sentence names its subject last, and is read twice. */
+const MAX_FREE_RELATIVES = 0.05;
+const FREE_RELATIVE = /^(?:What|Who|Where|Whether|Which|How|Whose|Those|Whatever|Whoever|Wherever|Whichever)\b/;
+
+/** Files that implement an interface, or are one command, and so share the name of their subject. */
+const NAMESAKES: readonly string[] = [
+  "src/store/sqlite/",
+  "src/cli/commands/",
+  "src/local-network/accents/",
+  "src/index.ts",
+  "src/testing.ts",
+];
+
 const sources = readTree(ROOT, "src/**/*.ts");
 const everything = [...sources, ...readTree(ROOT, "{test,agents,examples,scripts}/**/*.ts")];
 const manifest: unknown = JSON.parse(readFileSync(posix.join(ROOT, "package.json"), "utf8"));
@@ -173,6 +186,24 @@ function homelessGlobals(files: readonly SourceFile[]): string[] {
   );
 }
 
+/** The doc comments that open with a free relative, and the number of all. */
+function freeRelatives(files: readonly SourceFile[]): { readonly found: readonly string[]; readonly all: number } {
+  const docs = files.flatMap(({ path, docs }) => docs.map((text) => ({ path, text })));
+  return { found: docs.filter(({ text }) => FREE_RELATIVE.test(text)).map(({ path, text }) => `${path}: ${text}`), all: docs.length };
+}
+
+function tooManyFreeRelatives(files: readonly SourceFile[]): readonly string[] {
+  const { found, all } = freeRelatives(files);
+  return found.length > MAX_FREE_RELATIVES * all ? found : [];
+}
+
+/** Paths that share a base name, joined. */
+function sharedNames(files: readonly SourceFile[]): readonly string[] {
+  const named = files.filter(({ path }) => !within(path, NAMESAKES));
+  const byName = Map.groupBy(named, ({ path }) => posix.basename(path));
+  return [...byName.values()].filter((same) => same.length > 1).map((same) => same.map(({ path }) => path).join(", "));
+}
+
 describe("the structure", () => {
   test("the files were read", () => {
     expect(sources.length).toBeGreaterThan(15);
@@ -194,6 +225,10 @@ describe("the structure", () => {
     expect(everything.filter((file) => file.lines > MAX_LINES && !Object.hasOwn(LONGER_FILES, file.path)).map((file) => file.path)).toEqual(
       [],
     ));
+
+  test("at most one doc comment in twenty opens with a free relative", () => expect(tooManyFreeRelatives(sources)).toEqual([]));
+
+  test("a base name stands for one thing", () => expect(sharedNames(sources)).toEqual([]));
 
   test("every source file opens with a sentence that says what it is for", () =>
     expect(sources.filter((file) => !/\w+( \S+){2,}[.:]/s.test(file.opening)).map((file) => file.path)).toEqual([]));
@@ -239,5 +274,20 @@ describe("the check itself", () => {
     expect(homelessPackages([source("src/core/x.ts", `import "zod";`)])).toHaveLength(1);
     expect(homelessPackages([source("src/core/x.ts", `import "vitest";`)])).toHaveLength(1);
     expect(homelessPackages([source("src/contract/x.ts", `import "zod";`)])).toEqual([]);
+  });
+
+  test("names doc comments that open with a free relative, once they are more than one in twenty", () => {
+    const plain = Array.from({ length: 18 }, (_, i) => `/** Returns the number ${i}. */ const n${i} = ${i};`).join("\n");
+    const relative = "/** What is left. */ const a = 1; // What is no doc comment\n";
+    expect(tooManyFreeRelatives([source("src/core/x.ts", `${plain}\n${relative}`)])).toEqual(["src/core/x.ts: What is left."]);
+    expect(tooManyFreeRelatives([source("src/core/x.ts", `${plain}\n/** Returns one. */ const b = 1;\n${relative}`)])).toEqual([]);
+    const long = "/**\n * How long a wait is, in ms.\n * Whatever follows is no opening.\n */ const c = 1;";
+    expect(freeRelatives([source("src/core/x.ts", long)])).toMatchObject({ found: [expect.stringMatching(/: How long a wait/)], all: 1 });
+  });
+
+  test("names files of one name, but for implementations and commands", () => {
+    const named = (...paths: readonly string[]): readonly SourceFile[] => paths.map((path) => source(path, "export {};"));
+    expect(sharedNames(named("src/limits/keys.ts", "src/gateway/keys.ts"))).toEqual(["src/limits/keys.ts, src/gateway/keys.ts"]);
+    expect(sharedNames(named("src/store/inbox.ts", "src/store/sqlite/inbox.ts", "src/cli/commands/inbox.ts"))).toEqual([]);
   });
 });

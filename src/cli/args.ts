@@ -1,4 +1,4 @@
-/** Reads the values of options: strictly, and with an error that names the option. */
+/** Parses the values of options strictly, with errors that name the option. */
 import { defined } from "../core/defined.ts";
 import { Misconfigured } from "../core/errors.ts";
 import { durationMs } from "../core/units.ts";
@@ -22,7 +22,7 @@ export function durationOption(options: GivenOptions, name: string): number | un
   try {
     return durationMs(text);
   } catch (error) {
-    throw new Misconfigured("option_invalid", `${optionName(name)}: ${JSON.stringify(text)} is no duration`, {
+    throw new Misconfigured("option_invalid", `${optionName(name)}: ${JSON.stringify(text)} is not a duration`, {
       expected: "a duration such as 90s, 15m or 1h30m",
       cause: error,
     });
@@ -69,13 +69,13 @@ export function optionName(name: string): string {
 const DEFAULT_LINES = 50;
 const MAX_LINES = 1_000;
 
-/** Options of commands that list what is kept, a page at a time. */
+/** Options of commands that list history, one page at a time. */
 export const PAGE_OPTIONS = [
   { flags: "--lines <number>", describe: `how many (default: ${DEFAULT_LINES})` },
-  { flags: "--before <number>", describe: "older ones, as the end of the last page says" },
+  { flags: "--before <number>", describe: "older entries, from the number at the end of the last page" },
 ] as const;
 
-/** Which page of what is asked for, by --as, --kind, --lines and --before. Throws `Misconfigured` (`option_invalid`). */
+/** The requested page, by --as, --kind, --lines and --before. Throws `Misconfigured` (`option_invalid`). */
 export function pageQuery(options: GivenOptions): {
   readonly handle?: string;
   readonly kind?: string;

@@ -5,7 +5,7 @@ import type { JsonObject } from "../core/json.ts";
 import { showDuration } from "../core/units.ts";
 import { DRY_RUN, DRY_RUN_MESSAGE } from "../outbox/intent.ts";
 
-/** Worth a line, and how much it weighs. */
+/** A line, and its importance. */
 export interface Described {
   readonly text: string;
   readonly tone: "good" | "bad" | "plain" | "quiet";
@@ -26,7 +26,7 @@ const DONE: { readonly [operation: string]: string } = {
   "webhooks.delete": "took back the webhook",
 };
 
-/** As in "wants to reply to post_7". */
+/** For example "wants to reply to post_7". */
 export const WANTED: { readonly [operation: string]: string } = {
   "posts.create": "post",
   "posts.reply": "reply to",
@@ -52,7 +52,7 @@ const MAX_SHOWN = 10_000;
 /** Characters of why a handling failed: the log and `why` have the rest. */
 const MAX_REASON = 300;
 
-/** All that an action says, on one line: its content in quotes, then the rest as JSON. */
+/** The whole content of an action on one line: its text in quotes, then the rest as JSON. */
 function whole(input: JsonObject): string {
   const { content, ...rest } = input;
   const parts = typeof content === "string" ? [content, ...(Object.keys(rest).length === 0 ? [] : [rest])] : [input];
@@ -65,7 +65,7 @@ function whole(input: JsonObject): string {
 
 type Tell = { readonly [name in AnnouncementName]: (what: Announcements[name]) => Described | undefined };
 
-/** Who did it comes apart, so that columns can line up. Undefined: not worth a line. */
+/** The author is separate, so that columns can line up. Undefined: not worth a line. */
 export const DESCRIBE: Tell = {
   intent: ({ id, operation, state, target, words, input, code, message }) => {
     const object = target === undefined ? "" : ` ${target}`;
@@ -76,7 +76,7 @@ export const DESCRIBE: Tell = {
       case "confirmed":
         return { text: `${DONE[operation] ?? `did ${operation}:`}${object}${said}`, tone: "plain" };
       case "proposed":
-        // Before the words, which a narrow terminal cuts.
+        // Before the text, which a narrow terminal cuts.
         return { text: `asks to ${wanted} (retinue approve ${id})${input === undefined ? said : whole(input)}`, tone: "bad" };
       case "refused":
         if (code === DRY_RUN) {
@@ -87,9 +87,9 @@ export const DESCRIBE: Tell = {
       case "cancelled":
         return { text: `will not ${wanted}: ${why}`, tone: "quiet" };
       case "pending":
-        return { text: `asked to ${wanted}; the network wants its Guardian's consent`, tone: "quiet" };
+        return { text: `asked to ${wanted}; it waits for the network's Guardian`, tone: "quiet" };
       case "in_doubt":
-        return { text: `may or may not have managed to ${wanted}; it will look`, tone: "bad" };
+        return { text: `may or may not have managed to ${wanted}; it will check`, tone: "bad" };
       case "parked":
         return { text: `cannot tell whether it managed to ${wanted}: ${why}`, tone: "bad" };
       default:
@@ -112,18 +112,18 @@ export const DESCRIBE: Tell = {
   parked: ({ message }) => ({ text: `is parked: ${message}`, tone: "bad" }),
   definition: ({ message }) => ({ text: message, tone: "plain" }),
   delivery: ({ state, kind, message }) =>
-    state === "parked" ? { text: `was told of something it cannot read (${kind}): ${message ?? ""}`, tone: "bad" } : undefined,
+    state === "parked" ? { text: `got a webhook delivery it cannot read (${kind}): ${message ?? ""}`, tone: "bad" } : undefined,
   poll: () => undefined,
   gap: ({ source, since, until, after, before }) => {
     const where = after === undefined ? `before ${before}` : `between ${after} and ${before}`;
-    const text = `passed over ${showDuration(Math.max(0, until - since))} of ${source}, ${where}: more came than it reads back`;
+    const text = `skipped ${showDuration(Math.max(0, until - since))} of ${source}, ${where}: more came than it reads back`;
     return { text, tone: "bad" };
   },
   request: () => undefined,
   drift: ({ operation, path, kind }) =>
     kind === "oldest-first"
       ? {
-          text: `${operation} shows the oldest first, so news is missed: ask for the newest first in the profile (operations.${operation}.query)`,
+          text: `${operation} lists the oldest first, so news is missed: request the newest first in the profile (operations.${operation}.query)`,
           tone: "bad",
         }
       : { text: `${operation} now answers differently: ${kind} at ${path}`, tone: "quiet" },

@@ -1,4 +1,4 @@
-/** Finds the Guardian's hand for a command: the live runtime's, or else the store's own. */
+/** Finds the Guardian's interface for a command: that of the live runtime, or else of the store. */
 import { existsSync } from "node:fs";
 import { readConfig, type Config } from "../config/config.ts";
 import { throwMistakes } from "../config/problem.ts";
@@ -7,7 +7,7 @@ import { connectControl, type ControlClient } from "../guardian/control-socket.t
 import type { Guardian } from "../guardian/guardian.ts";
 import type { Context } from "./command.ts";
 
-/** Runs `work` over the runtime that is live on the configured store, or over the store itself where none is. */
+/** Runs `work` over the live runtime of the configured store, or over the store itself if there is none. */
 export async function withGuardian<Result>(
   context: Context,
   work: (guardian: Guardian, client: ControlClient | undefined) => Promise<Result>,
@@ -16,7 +16,7 @@ export async function withGuardian<Result>(
   const client = await connectControl(config.store.path, context.clock);
   if (client === undefined) {
     requireStore(config);
-    // Loaded only now: it takes as long as all the rest, and whoever orders a halt waits for it.
+    // Loaded on demand: it takes as long as everything else, and a halt must not wait for it.
     const { overStore } = await import("./offline-guardian.ts");
     return overStore(config, context, (guardian) => work(guardian, undefined));
   }
@@ -27,17 +27,17 @@ export async function withGuardian<Result>(
   }
 }
 
-/** The settings as far as the store goes: a mistake elsewhere must not keep anybody from the kill switch. */
+/** The settings for finding the store: a mistake elsewhere must not block the kill switch. */
 export async function storeConfig({ flags, env, cwd }: Context): Promise<Config> {
   const { config, problems } = await readConfig({ flags, env, cwd });
   throwMistakes(problems.filter(({ code }) => code.startsWith("store_") || code.startsWith("config_")));
   return config;
 }
 
-/** Looking at a store must not make one. */
+/** A query must not create a store. */
 export function requireStore({ store: { path } }: Config): void {
   if (!existsSync(path))
-    throw new Misconfigured("store_missing", "there is no store yet, so there is nothing to look at", {
+    throw new Misconfigured("store_missing", "there is no store yet", {
       file: path,
       hint: "start one with retinue run, or name another with --store sqlite:<path> (a demo prints its own)",
     });

@@ -2,17 +2,17 @@
 import { DAY, showDuration } from "../core/units.ts";
 import { timeOfDay } from "./progress.ts";
 
-/** `14:03:21 (2m ago)`, with the date where it is another day's. */
+/** `14:03:21 (2m ago)`, with the date if it is another day's. */
 export function moment(at: number, now: number): string {
   const day = Math.abs(now - at) < DAY ? "" : `${new Date(at).toISOString().slice(0, 10)} `;
   const away = showDuration(Math.abs(now - at));
   return `${day}${timeOfDay(at)} (${at <= now ? `${away} ago` : `in ${away}`})`;
 }
 
-/** `▓▓▓░░░░░`: how much of a limit is used. */
+/** `▓▓▓░░░░░`: the used share of a limit. */
 export function bar(used: number, limit: number, width: number): string {
   const share = limit <= 0 ? 0 : Math.min(1, Math.max(0, used / limit));
-  // Something used is never shown as nothing.
+  // Some usage is never shown as none.
   const full = used > 0 ? Math.max(1, Math.round(share * width)) : 0;
   return "▓".repeat(full) + "░".repeat(Math.max(0, width - full));
 }

@@ -1,4 +1,4 @@
-/** One picture of a working runtime as lines that fit a terminal of a given size. Pure: the same state, the same lines. */
+/** Renders one picture of a working runtime as lines that fit a terminal of a given size. Pure. */
 import type { EndpointSet } from "../contract/operations.ts";
 import { MICROS_PER_UNIT, MINUTE, showDuration } from "../core/units.ts";
 import type { SpecialistShown } from "../guardian/status.ts";
@@ -15,7 +15,7 @@ export interface Action {
   readonly told: Described;
 }
 
-/** The latest thing that held a specialist back, as it was announced. */
+/** A specialist's latest announced wait. */
 export interface Held {
   readonly until: number;
   readonly message: string;
@@ -30,7 +30,7 @@ export interface Picture {
   readonly stopping: boolean;
   readonly specialists: readonly SpecialistShown[];
   readonly held: ReadonlyMap<string, Held>;
-  /** Those whose webhooks have proved reliable: they poll rarely. */
+  /** Specialists with reliable webhooks: they poll rarely. */
   readonly told: ReadonlySet<string>;
   readonly jobs: JobTotals;
   readonly network: NetworkTotals;
@@ -46,24 +46,24 @@ export interface Size {
 const SMALLEST: Size = { columns: 20, rows: 4 };
 /** From this width on lines carry the time of day. */
 const TIMED = 76;
-/** Less says nothing about why something waits. */
+/** A narrower column cannot explain a wait. */
 const LEAST_STATE = 26;
-/** A poll as far off as this has a reason worth telling. */
+/** A poll this far off is shown with its reason. */
 const RARE_MS = 5 * MINUTE;
 
-/** How much of each specialist is shown. */
+/** Amount of detail for each specialist. */
 interface Detail {
   readonly tier: boolean;
-  /** The window of a day beside that of an hour. */
+  /** Shows the window of the day beside that of the hour. */
   readonly day: boolean;
   readonly money: boolean;
   /** Cells of a bar. */
   readonly bars: number;
-  /** Few words. */
+  /** Short wording. */
   readonly short: boolean;
 }
 
-/** Richest first: the first that leaves room for what each one does or waits for is taken, else the last. */
+/** Richest first: the first that leaves room for each state is used, else the last. */
 const DETAILS: readonly Detail[] = [
   { tier: true, day: true, money: true, bars: 10, short: false },
   { tier: true, day: true, money: true, bars: 5, short: false },
@@ -86,7 +86,7 @@ export function frame(picture: Picture, size: Size, paint: Paint): readonly Text
 
 function header({ now, startedAt, endsAt, set, baseUrl, stopping }: Picture, columns: number, paint: Paint): Printable {
   const time = stopping
-    ? "stopping: waiting for answers under way"
+    ? "stopping: waiting for answers in flight"
     : `${showDuration(Math.max(1_000, now - startedAt))}${endsAt === undefined ? "" : ` of ${showDuration(endsAt - startedAt)}`}`;
   return paint.bold(fit(visible(`Retinue  ${time}  Set ${set.toUpperCase()}, ${baseUrl}`), columns));
 }
@@ -161,14 +161,14 @@ function money({ money: shown }: SpecialistShown, { bars, short }: Detail): stri
   return texts.length === 0 ? "-" : texts.join(", ");
 }
 
-/** Jobs whose work was accepted, of those applied for. */
+/** Jobs with accepted work, of those applied for. */
 function won({ actions, jobs }: SpecialistShown): string {
   const applied = actions["jobs.apply"] ?? 0;
   const accepted = (jobs["accepted"] ?? 0) + (jobs["paid"] ?? 0);
   return applied === 0 ? "-" : `${accepted} of ${applied}`;
 }
 
-/** What it does now, or why it does nothing and until when. */
+/** Its present work, or the reason for its wait and the end of it. */
 function stateOf(shown: SpecialistShown, { now, held, told }: Picture): { readonly text: string; readonly tone: "plain" | "held" } {
   const { parked, cooldown, waits, failing, open, awaiting, sources } = shown;
   if (parked !== undefined) return { text: parked.message, tone: "held" };
@@ -187,7 +187,7 @@ function stateOf(shown: SpecialistShown, { now, held, told }: Picture): { readon
   if (next === undefined) return { text: "", tone: "plain" };
   const rarely = told.has(shown.handle) && next.dueAt - now > RARE_MS;
   const when = next.dueAt - now < 1_000 ? "now" : `in ${showDuration(next.dueAt - now)}`;
-  return { text: `${rarely ? "is told by webhook, polls" : purposeOf(next.name)} ${when}`, tone: "plain" };
+  return { text: `${rarely ? "gets webhooks, polls" : purposeOf(next.name)} ${when}`, tone: "plain" };
 }
 
 function purposeOf(source: string): string {

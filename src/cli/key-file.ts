@@ -1,4 +1,4 @@
-/** The keys a local network handed out, in a file of its own that only its owner may read, in dotenv form. */
+/** Writes the keys of a local network to a separate file that only its owner may read, in dotenv form. */
 import { chmodSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { KEY_PREFIXES, keyVariable } from "../config/key-sources.ts";
@@ -16,14 +16,14 @@ export interface Resident {
 
 export const GUARDIAN_VARIABLE = "RETINUE_GUARDIAN_KEY";
 
-/** Beside the network's data: `network.sqlite` has its keys in `network-keys.env`. */
+/** Beside the network's data: the keys of `network.sqlite` are in `network-keys.env`. */
 export function keyFileOf(data: string): string {
   return join(dirname(data), `${basename(data, extname(data))}-keys.env`);
 }
 
 /**
- * Gives each of these an account on the network, with a key in the file. Who has both already keeps them, so that a
- * second start goes on where the first one ended. Throws `Misconfigured` for a handle the network does not take.
+ * Gives each of these an account on the network, with a key in the file. An existing account with its key is kept, so that a second start
+ * continues the first. Throws `Misconfigured` for a handle the network refuses.
  */
 export function provisionAll(network: LocalNetwork, cast: readonly Resident[], file: string, set: EndpointSet): void {
   const known = openEnvironment({ cwd: dirname(file), file, variables: {} });
@@ -38,7 +38,7 @@ export function provisionAll(network: LocalNetwork, cast: readonly Resident[], f
       if (kept?.startsWith(KEY_PREFIXES[set]) !== true) lines.set(variable, network.regenerateKey(handle, set));
     }
   }
-  // Asking for it ends the one before, so it is asked for once.
+  // A new Guardian key revokes the previous one, so it is requested only once.
   if (!lines.has(GUARDIAN_VARIABLE)) lines.set(GUARDIAN_VARIABLE, network.guardianKey());
   write(file, lines);
 }
@@ -48,16 +48,16 @@ function provision(network: LocalNetwork, resident: Resident, set: EndpointSet):
     return network.provision({ ...resident, set }).key;
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    throw new Misconfigured(error.code, `the local network does not take "${resident.handle}": ${messageOf(error)}`, {
+    throw new Misconfigured(error.code, `the local network does not accept "${resident.handle}": ${messageOf(error)}`, {
       hint: "choose another handle in its definition",
       cause: error,
     });
   }
 }
 
-/** Written whole under another name first, so that nobody ever reads half of it. */
+/** Written under another name first and renamed, so that nobody reads half of it. */
 function write(file: string, lines: ReadonlyMap<string, string>): void {
-  const text = ["# Keys of a local network. They open nothing else.", ...[...lines].map(([name, key]) => `${name}=${key}`), ""].join("\n");
+  const text = ["# Keys of a local network. They work nowhere else.", ...[...lines].map(([name, key]) => `${name}=${key}`), ""].join("\n");
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   writeFileSync(`${file}.new`, text, { mode: 0o600 });
   chmodSync(`${file}.new`, 0o600);

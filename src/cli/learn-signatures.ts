@@ -1,4 +1,4 @@
-/** `retinue doctor --webhooks`: takes deliveries and acts on none, and says which scheme they are signed by. */
+/** `retinue doctor --webhooks`: records deliveries without acting on them, and finds their signature scheme. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { addDraft } from "../doctor/draft-profile.ts";
 import { loadConfig, type Config } from "../config/config.ts";
@@ -30,12 +30,12 @@ export interface LearningOptions {
   readonly writeTo: string | undefined;
 }
 
-/** With fewer deliveries than this behind it, a scheme is written as a guess. */
+/** A scheme with fewer matching deliveries is written as a guess. */
 const SURE = 3;
-/** Deliveries shown as they come; later ones are counted. */
+/** Deliveries shown on arrival; later ones are only counted. */
 const MAX_SHOWN = 100;
 const MAX_LINES = 40;
-/** Stands for the specialist in an address that is shown. */
+/** Placeholder for the specialist in a shown address. */
 const HANDLE = "HANDLE";
 
 interface Learning {
@@ -46,13 +46,13 @@ interface Learning {
   readonly scrubber: Scrubber;
 }
 
-/** Records until it is over, then says what was learnt. Answers `failed` where no scheme fits. */
+/** Records until the end, then reports the result. Returns `failed` if no scheme fits. */
 export async function learnWebhooks(context: Context, { forMs, writeTo }: LearningOptions): Promise<ExitCode> {
   const { clock, cwd, env, flags } = context;
-  // Without a secret there is nothing to try, but still something to see.
+  // Without a secret no scheme can be tried, but deliveries are still shown.
   const config = await loadConfig({ flags: { ...flags, allowUnsigned: true }, env, cwd });
   const profile = await loadProfile(config.network.profile);
-  if (writeTo !== undefined) await writtenProfile(existsSync(writeTo) ? writeTo : config.network.profile); // what cannot be added to is said now
+  if (writeTo !== undefined) await writtenProfile(existsSync(writeTo) ? writeTo : config.network.profile); // a profile that cannot be extended is reported now
   const learning: Learning = { context, config, profile, recorder: createRecorder(), scrubber: new Scrubber() };
   for (const secret of environmentSecrets(config.environment)) learning.scrubber.add(secret);
   const gate = recordingGate(learning.recorder, clock, (delivery) => told(learning, delivery));
@@ -73,17 +73,17 @@ function introduce({ context: { out, clock }, config: { receiver } }: Learning, 
   const address = deliveryUrl(receiver.url ?? url, HANDLE);
   const withoutSecret = receiver.readSecrets(HANDLE).length === 0;
   out.progress({ type: "listening", at: clock.now(), url: `${url}${HANDLE}`, register: address, secret: !withoutSecret }, [
-    `Deliveries are recorded at ${url}${HANDLE}, and nothing is acted on. Ctrl-C ends it.`,
+    `Deliveries are recorded at ${url}${HANDLE}, without acting on them. Ctrl-C ends it.`,
     receiver.url === undefined
-      ? `RETINUE_WEBHOOK_URL is not set: lead a public address to that port, and register it with /webhooks/${HANDLE} at its end.`
+      ? `RETINUE_WEBHOOK_URL is not set: forward a public address to that port, and register it with /webhooks/${HANDLE} at the end.`
       : `Register ${address} with the network, then make something happen there.`,
-    `${HANDLE} stands for the specialist's; where the secret is to be part of the address, it follows as /webhooks/${HANDLE}/<secret>.`,
-    ...(withoutSecret ? [out.paint.yellow("RETINUE_WEBHOOK_SECRET is not set: no scheme can be tried until it is.")] : []),
+    `${HANDLE} is the specialist's handle; a secret in the address follows as /webhooks/${HANDLE}/<secret>.`,
+    ...(withoutSecret ? [out.paint.yellow("RETINUE_WEBHOOK_SECRET is not set: no scheme can be tried without it.")] : []),
     "",
   ]);
 }
 
-/** One line for each delivery as it comes. */
+/** Prints one line for each arriving delivery. */
 function told({ context: { out }, config, profile, recorder, scrubber }: Learning, delivery: RecordedDelivery): void {
   if (recorder.count > MAX_SHOWN) return;
   const { kind, bytes, sha256, at, maybeSigned } = seenDelivery(delivery, profile, scrubber);
@@ -132,7 +132,7 @@ async function report({ context, config, profile, recorder, scrubber }: Learning
     for (const item of [...items.slice(0, MAX_LINES), ...more]) out.line(`  ${item}`);
   };
   out.line();
-  out.line(`${recorder.count} deliveries${recorder.count > seen.length ? `, of which the last ${seen.length} were looked at` : ""}`);
+  out.line(`${recorder.count} deliveries${recorder.count > seen.length ? `, of which the last ${seen.length} were examined` : ""}`);
   lines(
     "Kinds",
     kinds.map(({ kind, count, means }) => `${kind} ${count}: ${means}`),
@@ -164,38 +164,36 @@ function showSchemes(schemes: readonly LearntScheme[], of: number, maybeSigned: 
   const { paint } = out;
   const [best, ...others] = schemes;
   if (best === undefined) {
-    out.line(paint.yellow(of === 0 ? "Nothing came, so nothing was learnt." : "No scheme we know fits with the secret we have."));
+    out.line(paint.yellow(of === 0 ? "No delivery came, so nothing was learnt." : "No known scheme fits the present secret."));
     if (maybeSigned.length > 0)
-      out.line(`What could be a signature: ${maybeSigned.join(", ")}. Is RETINUE_WEBHOOK_SECRET the one the network signs with?`);
+      out.line(`Possible signatures: ${maybeSigned.join(", ")}. Is RETINUE_WEBHOOK_SECRET the one the network signs with?`);
     return;
   }
   out.line(say`${paint.green(`The scheme is ${nameOf(best)}`)}: it fits ${best.fits} of ${best.of} deliveries.`);
   if (best.timely < best.fits)
-    out.line(
-      paint.yellow(`${best.fits - best.timely} of them would be refused as too old or too early: look at the clock of this machine.`),
-    );
+    out.line(paint.yellow(`${best.fits - best.timely} of them would be refused as too old or too early: check the clock of this machine.`));
   if (best.bySecret.length > 1) out.line(`By secret, in their order: ${best.bySecret.join(", ")}.`);
-  if (best.scheme === "path") out.line("The secret in the address says who sent it, not what: such deliveries are hints to look.");
+  if (best.scheme === "path") out.line("The secret in the address proves the sender, not the content: such deliveries only cause reads.");
   for (const other of others) out.line(paint.dim(`${nameOf(other)} fits ${other.fits} of ${other.of}, too`));
   const { scheme, ...named } = best.profile.webhooks;
   const rules = [`scheme: ${scheme ?? ""}`, ...Object.entries(named).map(([field, value]) => `${field}: ${JSON.stringify(value)}`)];
   for (const line of ["", "In a profile:", "", "  webhooks:", ...rules.map((rule) => `    ${rule}`)]) out.line(line);
 }
 
-/** Each word for a kind, how often it came, and what it is to us. */
+/** Each of the network's words for a kind, its count, and our kind for it. */
 function kindsOf(words: readonly (string | undefined)[], { webhooks }: Profile): readonly { kind: string; count: number; means: string }[] {
   const counts = new Map<string, number>();
   for (const word of words) counts.set(word ?? "", (counts.get(word ?? "") ?? 0) + 1);
   const meansOf = (word: string): string => {
-    if (word === "") return "a hint to look: no kind was found";
+    if (word === "") return "only causes a read: no kind was found";
     const known = Object.hasOwn(webhooks.kinds, word) ? webhooks.kinds[word] : undefined;
     const decided = Object.hasOwn(webhooks.decisions, word) ? webhooks.decisions[word] : undefined;
-    return known ?? decided ?? `${xKindOf(word)}, as no kind of ours`;
+    return known ?? decided ?? `${xKindOf(word)}, not one of our kinds`;
   };
   return [...counts].map(([word, count]) => ({ kind: word === "" ? "(none)" : word, count, means: meansOf(word) }));
 }
 
-/** An existing file is patched, its comments kept; a new one is the profile in use with the rules that were learnt. */
+/** An existing file is patched, its comments kept; a new one is the present profile with the learnt rules. */
 async function write(best: LearntScheme, { context, config }: Pick<Learning, "context" | "config">, file: string): Promise<void> {
   const { out, clock } = context;
   const isGuess = best.fits < Math.max(SURE, best.of);
@@ -208,5 +206,5 @@ async function write(best: LearntScheme, { context, config }: Pick<Learning, "co
     writeFileSync(file, profileYaml(source, [`Webhooks learnt by retinue doctor on ${day}, from ${best.fits} of ${best.of} deliveries.`]));
   }
   out.line();
-  out.line(`written to ${file}${isGuess ? `, as a guess: fewer than ${SURE} deliveries, or not all of them, are behind it` : ""}`);
+  out.line(`written to ${file}${isGuess ? `, as a guess: it rests on fewer than ${SURE} deliveries, or not on all of them` : ""}`);
 }

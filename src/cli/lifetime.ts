@@ -1,23 +1,23 @@
-/** How long a command lives: until its time is over, or somebody asks it to end; asked twice, it ends at once. */
+/** Lifetime of a command: it ends after its time or on a signal; a second signal ends it at once. */
 import { sleep, type Clock } from "../core/clock.ts";
 
 export type End = "time" | "asked" | "lost";
 
 export interface Lifetime {
-  /** Resolves with why it is over. */
+  /** Resolves with the reason for the end. */
   readonly over: Promise<End>;
-  /** Ends it from inside: somebody asked by other means, or it cannot go on. */
+  /** Ends it from inside: by another request, or because it cannot continue. */
   end(why: End): void;
-  /** Takes the signal handlers away. */
+  /** Removes the signal handlers. */
   close(): void;
 }
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 type Signal = keyof typeof SIGNALS;
-/** Ctrl-C under npm comes twice: from the terminal, and passed on by npm. That is one wish. */
+/** Ctrl-C under npm arrives twice: from the terminal, and forwarded by npm. Both count as one signal. */
 const SAME_WISH_MS = 500;
 
-/** Listens for signals from now on. `lastWords` puts the terminal in order when a second signal ends the process at once. */
+/** Listens for signals from now on. `lastWords` restores the terminal when a second signal ends the process at once. */
 export function openLifetime(clock: Clock, options: { readonly forMs?: number; readonly lastWords?: () => void } = {}): Lifetime {
   const { promise: over, resolve } = Promise.withResolvers<End>();
   const closing = new AbortController();

@@ -1,4 +1,4 @@
-/** Keeps a picture of a working runtime on the terminal, on a page of its own that goes away at the end. */
+/** Shows a live view of a working runtime on the terminal's alternate screen. */
 import type { EndpointSet } from "../contract/operations.ts";
 import type { Clock, Timer } from "../core/clock.ts";
 import { messageOf } from "../core/errors.ts";
@@ -23,16 +23,16 @@ export interface LiveViewOptions {
 }
 
 export interface LiveView {
-  /** A line of the log: it becomes one of the latest things. */
+  /** Adds a log line to the latest events. */
   note(text: Text): void;
-  /** From now on it says that it stops. */
+  /** Shows from now on that it stops. */
   stopping(): void;
-  /** Gives the terminal back as it was. */
+  /** Restores the terminal. */
   close(): void;
 }
 
 const DRAW_MS = 250;
-/** The store is asked this often, and never more than a small share of the time. */
+/** Interval of queries to the store, which also never take more than a small share of the time. */
 const ASK_MS = 1_000;
 const ASKING_SHARE = 0.05;
 const MAX_ACTIONS = 200;
@@ -94,7 +94,7 @@ export function openLiveView(options: LiveViewOptions): LiveView {
   };
 
   const leave = (): void => void terminal.write(LEAVE);
-  process.on("exit", leave); // also when a second signal ends it at once
+  process.on("exit", leave); // also when a second signal ends the process at once
   terminal.write(ENTER);
   draw();
   void ask();

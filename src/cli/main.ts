@@ -1,4 +1,4 @@
-/** The command line: finds the command, runs it, and turns whatever goes wrong into one screen and an exit code. */
+/** The command line: finds the command, runs it, and turns any error into one screen and an exit code. */
 import { readFileSync } from "node:fs";
 import { Command as Parser, CommanderError, Option } from "commander";
 import { loadConfig, type Flags } from "../config/config.ts";
@@ -15,7 +15,7 @@ import { COMMANDS } from "./commands.ts";
 import { createOutput, problemJson, wantsColour, type TextStream } from "./output.ts";
 import { visible } from "./text.ts";
 
-/** What surrounds a command: the process, or a test. */
+/** The environment of a command: the process, or a test. */
 export interface Surroundings {
   readonly cwd: string;
   readonly env: { readonly [name: string]: string | undefined };
@@ -25,7 +25,7 @@ export interface Surroundings {
   readonly stdin?: () => Input;
 }
 
-/** Runs one command line. Answers the exit code and never throws. */
+/** Runs one command line. Returns the exit code and never throws. */
 export async function main(argv: readonly string[], around: Surroundings = processSurroundings(argv)): Promise<ExitCode> {
   const json = argv.includes("--json");
   try {
@@ -39,11 +39,11 @@ function processSurroundings(argv: readonly string[]): Surroundings {
   const runs = argv.find((word) => !word.startsWith("-")) === "run";
   for (const stream of [process.stdout, process.stderr])
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      // A reader that goes away (`| head`) is no failure of a command's, but a runtime is not meant to end by it. A terminal that
-      // has closed takes no more words, and to say so would only fail again: the signal that came with it stops us.
+      // A reader that disconnects (`| head`) is no failure of a command, and must not end a runtime. A closed terminal takes no more
+      // output, and reporting that would fail again: the signal that came with it stops us.
       if (error.code === "EPIPE") process.exit(runs ? EXIT.failed : EXIT.done);
-      if (runs || stream !== process.stdout) return; // specialists work on, whoever can be told
-      process.stderr.write(`what was asked for could not be written: ${visible(error.message)}\n`);
+      if (runs || stream !== process.stdout) return; // specialists continue without output
+      process.stderr.write(`the output could not be written: ${visible(error.message)}\n`);
       process.exit(EXIT.failed);
     });
   return { cwd: process.cwd(), env: process.env, stdout: process.stdout, stderr: process.stderr, stdin: () => process.stdin };
@@ -101,7 +101,7 @@ async function runCommand(argv: readonly string[], json: boolean, around: Surrou
         .split("\n")
         .join(" "),
       {
-        hint: `${command?.arguments?.includes("<id>") === true ? "ids stand in `retinue status` and `retinue log`; " : ""}retinue ${command === undefined ? "" : `${command.name} `}--help shows what there is`,
+        hint: `${command?.arguments?.includes("<id>") === true ? "`retinue status` and `retinue log` list ids; " : ""}retinue ${command === undefined ? "" : `${command.name} `}--help lists what is available`,
       },
     );
   }
@@ -142,18 +142,18 @@ function unknownCommand(name: string): Misconfigured {
   const near = nearest(name, names);
   return new Misconfigured("command_unknown", `there is no command "${name}"`, {
     expected: `one of ${names.join(", ")}`,
-    hint: near === undefined ? "retinue --help shows what there is" : `did you mean "${near}"?`,
+    hint: near === undefined ? "retinue --help lists what is available" : `did you mean "${near}"?`,
   });
 }
 
-/** One screen: what, where, expected, what to try. With --json the same as the one final object. */
+/** One screen: the error, its place, the expectation, and advice. With --json the same as the one final object. */
 function report(error: unknown, json: boolean, around: Surroundings): ExitCode {
   const { stderr, env, cwd } = around;
   const out = createOutput({ json, colour: wantsColour(stderr, env), ...around });
   const known = error instanceof RetinueError;
   const { cause: _cause, ...details } = known
     ? error.details
-    : { cause: undefined, hint: "this is a fault of ours: run it again with DEBUG=1 and report what it prints" };
+    : { cause: undefined, hint: "this is a defect of Retinue: run it again with DEBUG=1 and report the output" };
   // A file that was loaded may have read a secret, and thrown it.
   const scrubber = new Scrubber();
   for (const secret of environmentSecrets(openEnvironment({ cwd, variables: env }))) scrubber.add(secret);

@@ -1,4 +1,4 @@
-/** The Guardian's hand over a store on which nothing runs. */
+/** The Guardian's interface over a store without a running runtime. */
 import type { Config } from "../config/config.ts";
 import { systemRandom } from "../core/random.ts";
 import { createGuardian, type Guardian } from "../guardian/guardian.ts";
@@ -18,7 +18,7 @@ export async function overStore<Result>(config: Config, context: Context, work: 
   }
 }
 
-/** The specialists of the definitions, to know what follows from a decision while nothing runs. */
+/** The specialists of the definitions, which determine the consequences of a decision while nothing runs. */
 async function membersOf(config: Config, { clock }: Context): Promise<readonly Member[]> {
   const { profile, roster } = await planCast(config, clock);
   return roster.definitions.map(({ specialist }) =>

@@ -1,4 +1,4 @@
-/** Opens a local network for a command: its world, its port, and the keys it hands out. */
+/** Opens a local network for a command: its world, its port, and its keys. */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { EndpointSet } from "../contract/operations.ts";
@@ -14,10 +14,10 @@ import { keyFileOf, provisionAll, type Resident } from "./key-file.ts";
 export interface LocalNetworkSettings {
   readonly clock: Clock;
   readonly seed: string;
-  /** Absolute path of the file that keeps the world. */
+  /** Absolute path of the world's data file. */
   readonly data: string;
   readonly port: number | undefined;
-  /** One set alone at the root; without, both. */
+  /** One set alone at the root; both if undefined. */
   readonly set: EndpointSet | undefined;
   readonly cast: readonly Resident[];
   readonly log: Logger;
@@ -27,21 +27,24 @@ export interface OpenNetwork {
   readonly network: LocalNetwork;
   readonly listening: Listening;
   readonly keyFile: string;
-  /** Ends the network. What was under way goes on after the next start. */
+  /** Ends the network. Unfinished work resumes at the next start. */
   close(): Promise<void>;
 }
 
 export const DEFAULT_DATA = join(".retinue", "network.sqlite");
 export const DEFAULT_SEED = "7";
 
-/** Listens, and starts no resident yet. Throws `Retryable` (`port_in_use`) or `Misconfigured` (`data_unreadable`, …) and leaves nothing open then. */
+/**
+ * Listens, and starts no resident yet. Throws `Retryable` (`port_in_use`) or `Misconfigured` (`data_unreadable`, …) and leaves nothing open
+ * then.
+ */
 export async function openLocalNetwork(settings: LocalNetworkSettings): Promise<OpenNetwork> {
   const { clock, seed, data, port, set, cast, log } = settings;
   mkdirSync(dirname(data), { recursive: true, mode: 0o700 });
   const network = createLocalNetwork({
     clock,
     random: seededRandom(seed),
-    secrets: systemRandom(), // a seed that everybody knows must not be all it takes to guess a key
+    secrets: systemRandom(), // a well-known seed must not make keys guessable
     data,
     residents: { already: { post: 12, offer: 4 } },
   });

@@ -1,10 +1,10 @@
-/** The output of a command, and the one way to print: for people on a terminal, or one JSON object for machines. */
+/** Output of a command: lines for people on a terminal, or one JSON object for machines. The only way to print. */
 import { isAbsolute, relative } from "node:path";
 import { isMistake, type Problem } from "../config/problem.ts";
 import { createPaint, linesOf, printable, say, visible, type Paint, type Printable, type Text } from "./text.ts";
 import { fit, pad, width, wrap } from "./width.ts";
 
-/** The part of a stream that printing needs; tests bring their own. */
+/** The part of a stream that printing needs; tests provide their own. */
 export interface TextStream {
   write(text: string): unknown;
   readonly isTTY?: boolean;
@@ -32,28 +32,28 @@ export interface Column<Row> {
 export interface Output {
   readonly json: boolean;
   readonly paint: Paint;
-  /** The terminal, where the output is one that a cursor can be moved on. */
+  /** The terminal, if the output is one with a movable cursor. */
   readonly terminal: TextStream | undefined;
-  /** One line for people: whatever it holds, it is not more than one. Nothing with `--json`. */
+  /** One line for people, whatever it contains. Prints nothing with `--json`. */
   line(text?: Text): void;
-  /** A text of others, whole, each of its lines behind a mark. Nothing with `--json`. */
+  /** A whole text of others, with a mark before each line. Prints nothing with `--json`. */
   quote(text: string): void;
-  /** A value as JSON over several lines. Nothing with `--json`. */
+  /** A value as JSON over several lines. Prints nothing with `--json`. */
   value(value: unknown): void;
-  /** Something that happened on the way: with `--json` one object a line on stderr, else the line or lines. */
+  /** An event in progress: with `--json` one object a line on stderr, else the line or lines. */
   progress(event: object, text: Text | readonly Text[]): void;
   table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): void;
-  /** The one final object of `--json`. Nothing without it. */
+  /** The final object of `--json`. Prints nothing without it. */
   result(value: object): void;
-  /** Warnings and mistakes, for people, on stderr. Nothing with `--json`. */
+  /** Warnings and mistakes for people, on stderr. Prints nothing with `--json`. */
   problems(problems: readonly Problem[]): void;
-  /** The stack of an error, for whoever mends it: on stderr, always. */
+  /** The stack of an error, for debugging: on stderr, always. */
   trace(stack: string): void;
 }
 
-/** Before each line of a text of others. */
+/** Mark before each line of a text of others. */
 const MARK = "  │ ";
-/** A terminal that says it is narrower is taken for one of this many columns. */
+/** Least width: a narrower terminal counts as this wide. */
 const LEAST_QUOTED = 16;
 
 /** Colours on a terminal only, never with NO_COLOR (no-color.org), always with FORCE_COLOR. */
@@ -74,7 +74,7 @@ export function createOutput({ json, colour, dumb = false, stdout, stderr, cwd }
     terminal: stdout.isTTY === true && !json && !dumb ? stdout : undefined,
     line,
     quote(text) {
-      // A terminal would go on with a long line where ours begin.
+      // A terminal would wrap a long line to where our own lines begin.
       const columns =
         stdout.isTTY === true && stdout.columns !== undefined ? Math.max(LEAST_QUOTED, stdout.columns - MARK.length) : Infinity;
       for (const one of linesOf(text)) for (const piece of wrap(visible(one), columns)) line(MARK + piece);
@@ -93,7 +93,7 @@ export function createOutput({ json, colour, dumb = false, stdout, stderr, cwd }
   };
 }
 
-/** What, where, what was expected, what to try. */
+/** The problem, its place, the expectation, and advice. */
 export function problemLines(problem: Problem, paint: Paint, cwd: string): readonly Printable[] {
   const label = isMistake(problem) ? paint.red("error:") : paint.yellow("warning:");
   const place = placeOf(problem, cwd);
@@ -106,7 +106,7 @@ export function problemLines(problem: Problem, paint: Paint, cwd: string): reado
   ];
 }
 
-/** A problem as machines get it: `{code, message, file?, line?, expected?, hint?}`. */
+/** A problem for machines: `{code, message, file?, line?, expected?, hint?}`. */
 export function problemJson(problem: Problem, cwd: string): object {
   const { level, file, ...rest } = problem;
   return { ...rest, ...(file === undefined ? {} : { file: shownPath(file, cwd) }), ...(level === "warning" ? { level } : {}) };

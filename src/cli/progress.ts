@@ -1,4 +1,4 @@
-/** Says what happens as it happens: one line per action for people, one JSON object a line for machines. */
+/** Prints announcements as they come: one line per action for people, one JSON object a line for machines. */
 import { ANNOUNCEMENT_NAMES, subscribe, type AnnouncementName, type Announcements, type Announcer, type Listener } from "../core/events.ts";
 import type { LogLine } from "../core/log.ts";
 import { MINUTE } from "../core/units.ts";
@@ -6,17 +6,17 @@ import type { Output } from "./output.ts";
 import { DESCRIBE, type Described } from "./describe-event.ts";
 import { joined, printable, say, type Paint, type Printable } from "./text.ts";
 
-/** Calls `listener` with everything that is announced. Answers how to stop that. */
+/** Calls `listener` with every announcement. Returns the function that ends it. */
 export function listenToAll(announcer: Announcer, listener: Listener): () => void {
   const stops = ANNOUNCEMENT_NAMES.map((name) => subscribe(announcer, name, (what) => listener(name, what)));
   return () => stops.forEach((stop) => stop());
 }
 
-/** The same wait of the same specialist is said once in this time. */
+/** The same wait of the same specialist is printed once in this time. */
 const WAIT_SAID_MS = MINUTE;
 const MAX_REMEMBERED = 10_000;
 
-/** Leaves out what was said a moment ago. */
+/** Filters recent repetitions. */
 export function createFilter(): <Name extends AnnouncementName>(name: Name, what: Announcements[Name]) => Described | undefined {
   const said = new Map<string, number>();
   return (name, what) => {
@@ -32,7 +32,7 @@ export function createFilter(): <Name extends AnnouncementName>(name: Name, what
   };
 }
 
-/** Lines as they come, for pipes and logs. */
+/** Prints lines as they come, for pipes and logs. */
 export function reportLines(announcer: Announcer, out: Output): () => void {
   const filter = createFilter();
   return listenToAll(announcer, (name, what) => {
@@ -57,7 +57,7 @@ export function timeOfDay(at: number): string {
   return new Date(at).toTimeString().slice(0, 8);
 }
 
-/** A log line of the runtime's or a definition's, for people. */
+/** A log line of the runtime or a definition, for people. */
 export function logLine(line: LogLine, paint: Paint): Printable {
   const { handle, ...fields } = line.fields;
   const rest = Object.entries(fields).map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);

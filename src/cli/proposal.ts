@@ -1,4 +1,4 @@
-/** An action as a person reads it before saying yes or no: all that it sends, what it costs, until when, and what led to it. */
+/** Shows an action for approval: its whole payload, its cost, its expiry, and the event that led to it. */
 import { Refused } from "../core/errors.ts";
 import { showMoney, type Money } from "../core/units.ts";
 import type { ApprovalShown, Explanation } from "../guardian/explanation.ts";
@@ -23,7 +23,7 @@ export async function readAnswerable(context: Context, id: string): Promise<Answ
   const { approval, state } = why;
   if (approval === undefined)
     throw new Refused("nothing_asked", `"${id}" needs no approval: it is ${state}`, {
-      hint: "retinue status lists what waits for your word",
+      hint: "retinue status lists those that wait",
     });
   if (approval.over !== undefined)
     throw new Refused("approval_over", `${id} can no longer be answered: ${overText(approval.over, context.clock.now())}`, {
@@ -40,20 +40,20 @@ export function costText(cost: Money | undefined): string {
   return cost === undefined ? "nothing" : `at most ${showMoney(cost)}`;
 }
 
-/** The whole page. The payload comes last, next to the question. */
+/** Shows the whole page. The payload comes last, next to the question. */
 export function showAnswerable(why: Answerable, out: Output, now: number): void {
   const { id, handle, what, target, approval, reasons } = why;
   const { paint } = out;
   out.line(say`${paint.bold(`${handle} wants to ${wantedText(what, target)}`)} ${paint.dim(`(${what}, ${id})`)}`);
   out.line(`  costs      ${costText(approval.cost)}`);
   out.line(`  answer by  ${moment(approval.expiresAt, now)}; without an answer it is not sent`);
-  // A yes alone does not send it then.
+  // An approval alone does not send it then.
   for (const { message, rule } of reasons)
     if (rule !== "approval_wanted" && rule !== "not_running") out.line(paint.yellow(`  and then   ${message} (${rule})`));
   showPayload(why, out, now);
 }
 
-/** The event that led to an action, and all that the action sends. */
+/** Shows the event that led to an action, and its whole payload. */
 export function showPayload({ event, input }: Explanation, out: Output, now: number): void {
   const { paint } = out;
   if (event !== undefined) {
@@ -69,7 +69,7 @@ export function showPayload({ event, input }: Explanation, out: Output, now: num
     const words = typeof value === "string" ? value : JSON.stringify(value, undefined, 2);
     out.line(`  ${name}`);
     out.quote(words);
-    if (hides(words)) out.line(paint.yellow("  it holds what nobody sees: \\uXXXX stands for such a character, as it would be sent"));
+    if (hides(words)) out.line(paint.yellow("  it contains invisible characters, shown as \\uXXXX"));
   }
   if (Object.keys(input).length === 0) out.line("  nothing beside that");
 }

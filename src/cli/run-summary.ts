@@ -1,4 +1,4 @@
-/** What came of it: the table at the end, and the same as JSON. */
+/** Summary of a run: the final table, and the same as JSON. */
 import type { EndpointSet } from "../contract/operations.ts";
 import { CREDITS, MICROS_PER_UNIT } from "../core/units.ts";
 import type { Announcer } from "../core/events.ts";
@@ -55,7 +55,7 @@ export function summaryTable(shown: readonly SpecialistShown[], out: Output): vo
   ]);
 }
 
-/** By operation, what a dry run keeps back from now on. */
+/** Counts the writes that a dry run withholds from now on, by operation. */
 export function countWithheld(announcer: Announcer): { readonly [operation: string]: number } {
   const counts: Record<string, number> = {};
   announcer.on("intent", ({ operation, code }) => {

@@ -1,4 +1,4 @@
-/** One life of a runtime under a command: started, shown while it works, drained, summed up, closed. */
+/** One run of a runtime under a command: started, shown, drained, summed up, closed. */
 import { createAnnouncer, type Announcer } from "../core/events.ts";
 import { messageOf, RetinueError, type Fatal } from "../core/errors.ts";
 import { createLogger, type Logger } from "../core/log.ts";
@@ -13,21 +13,21 @@ import { openLifetime, type End, type Lifetime } from "./lifetime.ts";
 import { logLine, reportLines } from "./progress.ts";
 import type { Text } from "./text.ts";
 
-/** What a command needs before it can launch: where log lines go, and how it ends. */
+/** Things a command needs before launch: its log sink and its end. */
 export interface Stage {
   readonly context: Context;
   readonly log: Logger;
   readonly scrubber: Scrubber;
   readonly announcer: Announcer;
   readonly lifetime: Lifetime;
-  /** Where people read what happens; replaced while a live view has the screen. */
+  /** Prints for people; replaced while a live view has the screen. */
   print: (line: Text) => void;
-  /** Why the store cannot be written any more. */
+  /** The reason if the store can no longer be written. */
   lost: Fatal | undefined;
   close(): void;
 }
 
-/** From here on signals ask for an orderly end. */
+/** From here on signals request an orderly end. */
 export function openStage(context: Context, forMs: number | undefined): Stage {
   const { out, clock } = context;
   const scrubber = new Scrubber();
@@ -38,9 +38,9 @@ export function openStage(context: Context, forMs: number | undefined): Stage {
     scrubber,
     sink: (line) => (out.json ? out.progress({ type: "log", ...line }, "") : stage.print(logLine(line, out.paint))),
   });
-  // A definition may leave a promise or a timer behind that fails; the others must not die of it.
+  // A definition may leave a failing promise or timer behind; the others must survive it.
   const stray = (error: unknown): void =>
-    log.error("something failed outside of any handling", {
+    log.error("something failed outside any handling", {
       message: messageOf(error),
       ...(error instanceof RetinueError ? { code: error.code } : {}),
     });
@@ -64,7 +64,7 @@ export function openStage(context: Context, forMs: number | undefined): Stage {
   return stage;
 }
 
-/** Opens the store and joins the parts. Starts nothing. */
+/** Opens the store and composes the runtime. Starts nothing. */
 export function launchOn(
   stage: Stage,
   plan: LaunchPlan,
@@ -83,21 +83,21 @@ export interface Ended {
   readonly shown: readonly SpecialistShown[];
 }
 
-/** How what happens is shown while it does. */
+/** Display during a run. */
 export interface Showing {
   stopping(): void;
   close(): void;
 }
 
-/** Lines as they come: for pipes, logs and servers. */
+/** Prints lines as they come: for pipes, logs and servers. */
 export function showLines({ announcer, context: { out, clock } }: Stage): Showing {
   return {
-    stopping: () => out.progress({ type: "stopping", at: clock.now() }, out.paint.dim("stopping: waiting for answers that are under way")),
+    stopping: () => out.progress({ type: "stopping", at: clock.now() }, out.paint.dim("stopping: waiting for answers in flight")),
     close: reportLines(announcer, out),
   };
 }
 
-/** Starts, and returns once it is over and drained. The store is still open. Throws what lost the store, where something did. */
+/** Starts, and resolves once it has ended and drained. The store is still open. Throws the error that lost the store, if there is one. */
 export async function live(stage: Stage, launched: Launched, show: () => Showing = () => showLines(stage)): Promise<Ended> {
   const { lifetime, context } = stage;
   const { clock } = context;

@@ -1,8 +1,8 @@
-/** Text as it may be printed: words of others steer no terminal, begin no line of ours and hide nothing. */
+/** Makes text safe to print: texts of others cannot steer the terminal, start one of our lines or hide characters. */
 
 /** One line, ready to print. Only this file makes them. */
 class Line {
-  /** With colours, where there are any. */
+  /** With colours, if they are on. */
   readonly text: string;
   readonly #plain: string;
 
@@ -18,23 +18,23 @@ class Line {
 }
 
 export type Printable = Line;
-/** A string is printed as text of others. */
+/** A plain string is printed as a text of others. */
 export type Text = string | Printable;
 
 /**
- * Controls (C0, DEL, C1), marks of direction and all else that is invisible, separators of lines and paragraphs, halves of
- * characters. Joiners of letters and emoji stay, and so do the number signs of Arabic, which are seen.
+ * Invisible characters: controls (C0, DEL, C1), direction marks, line and paragraph separators, halves of characters. Joiners of letters
+ * and emoji stay, and so do the Arabic number signs, which are visible.
  */
 const UNSEEN =
   /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--[\uFE0E\uFE0F\u0600-\u0605\u06DD\u070F\u0890\u0891\u08E2\u{110BD}\u{110CD}\u200C\u200D]]/gv;
 const SHORT: { readonly [character: string]: string | undefined } = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** Writes unseen characters out as JSON does (`\u001b`), so that JSON stays the same value. */
+/** Escapes invisible characters as JSON does (`\u001b`), so that JSON keeps its value. */
 export function visible(text: string): string {
   return text.replace(UNSEEN, (found) => SHORT[found] ?? Array.from({ length: found.length }, (_, i) => escapeOf(found, i)).join(""));
 }
 
-/** True of a text with characters that nobody sees; the ends of its lines do not count. */
+/** True for a text with invisible characters, line ends aside. */
 export function hides(text: string): boolean {
   return linesOf(text).some((line) => visible(line) !== line);
 }
@@ -49,7 +49,7 @@ export function printable(text: Text | number): Printable {
   return new Line(shown, shown);
 }
 
-/** A line of several parts: say`${paint.bold(name)} is ${state}`. */
+/** Builds a line from several parts: say`${paint.bold(name)} is ${state}`. */
 export function say(words: TemplateStringsArray, ...values: readonly (Text | number)[]): Printable {
   return joined(words.flatMap((word, i) => (i < values.length ? [word, values[i] ?? ""] : [word])));
 }
@@ -59,12 +59,12 @@ export function joined(parts: readonly (Text | number)[], between = ""): Printab
   return new Line(lines.map(({ text }) => text).join(between), lines.map(String).join(between));
 }
 
-/** A text of several lines, each of them by itself. */
+/** Splits a text into its lines. */
 export function linesOf(text: string): readonly string[] {
   return text.split(/\r?\n/);
 }
 
-/** Text in a colour, or as it is where colours are off. */
+/** Coloured text, or plain text if colours are off. */
 export interface Paint {
   bold(text: Text): Printable;
   dim(text: Text): Printable;

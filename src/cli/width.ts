@@ -1,17 +1,17 @@
-/** How wide text is on a terminal. */
+/** Width of text on a terminal. */
 
-/** Filled up with spaces, on the left where it is to stand on the right. */
+/** Pads with spaces, on the left to align right. */
 export function pad(text: string, to: number, right: boolean): string {
   const space = " ".repeat(Math.max(0, to - width(text)));
   return right ? space + text : text + space;
 }
 
-/** Cuts to so many columns, with an ellipsis where something is missing. */
+/** Cuts to a number of columns, with an ellipsis if something is missing. */
 export function fit(text: string, columns: number): string {
   return width(text) <= columns ? text : `${start(text, columns - 1)}…`;
 }
 
-/** Pieces of at most so many columns, cut after a space where there is one near the end. Joined they are the text. */
+/** Splits a text into pieces of at most this many columns, after a space if one is near the end. Joined they are the text. */
 export function wrap(text: string, columns: number): readonly string[] {
   const pieces: string[] = [];
   let rest = text;
@@ -26,7 +26,7 @@ export function wrap(text: string, columns: number): readonly string[] {
   }
 }
 
-/** As much of the beginning as so many columns hold. */
+/** The longest beginning that fits this many columns. */
 function start(text: string, columns: number): string {
   let used = 0;
   let shown = "";
@@ -44,7 +44,7 @@ export function width(text: string): number {
   return cells;
 }
 
-/** Two for what terminals draw wide (CJK, emoji), none for what joins to the character before. */
+/** Two for characters that terminals draw wide (CJK, emoji), none for those that join the previous one. */
 function cellsOf(character: string): number {
   if (/^[\u0020-\u2FFF\uA4D0-\uABFF\uD7B0-\uF8FF]$/u.test(character)) return /^\p{M}$/u.test(character) ? 0 : 1;
   return /^(?:\p{M}|\u200D|\uFE0F)$/u.test(character) ? 0 : 2;

@@ -1,4 +1,4 @@
-/** A profile as a person wrote it: what a drafted one is added to. */
+/** Reads a profile as a person wrote it, so that a draft can be added. */
 import { extname } from "node:path";
 import { DATA_EXTENSIONS, readDataFile } from "../config/data-file.ts";
 import { throwMistakes } from "../config/problem.ts";
@@ -10,15 +10,15 @@ import { isObject } from "../core/json.ts";
 export async function writtenProfile(file: string): Promise<ProfileSource> {
   if (file === "set-a" || file === "set-b") return { extends: file };
   if (!DATA_EXTENSIONS.includes(extname(file)))
-    throw new Misconfigured("profile_not_data", "the doctor adds to a profile of data only", {
+    throw new Misconfigured("profile_not_data", "the doctor only extends a profile that is data", {
       file,
       expected: "a .yaml or .json profile",
-      hint: "write what the module computes into a YAML file",
+      hint: "write the module's result into a YAML file",
     });
   const { data, problems } = await readDataFile(file);
   throwMistakes(problems);
   const value = data?.value;
-  if (!isProfileSource(value)) throw new Misconfigured("profile_invalid", "there is no profile in this file", { file });
+  if (!isProfileSource(value)) throw new Misconfigured("profile_invalid", "this file holds no profile", { file });
   return value;
 }
 

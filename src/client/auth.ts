@@ -1,39 +1,39 @@
-/** Keys by reference: where a specialist's key is read, what names it safely, and what a refused one leads to. */
+/** API keys by reference: their source, a safe fingerprint, and the handling of a refused one. */
 import { createHmac } from "node:crypto";
 import { Misconfigured } from "../core/errors.ts";
 import { asKeyId, type KeyId } from "../core/ids.ts";
 import type { Scrubber } from "../core/scrubber.ts";
 import { Secret } from "../core/secret.ts";
 
-/** What fits a header, and nothing that could end one. */
+/** Characters that fit a header, without those that could end one. */
 const KEY = /^[\x21-\x7e]{8,1000}$/;
 
 export interface HeldKey {
   readonly key: Secret;
-  /** A keyed hash: two handles with one key share it, and nobody can go back from it. */
+  /** A keyed hash: two handles with one key share it, and it cannot be reversed. */
   readonly fingerprint: KeyId;
 }
 
 export interface KeyProvider {
   /** The key in use. Throws `Misconfigured` (`key_missing`, `key_invalid`). */
   current(handle: string): HeldKey;
-  /** Reads it again where it is kept. Throws as `current`. */
+  /** Reads the key again from its source. Throws like `current`. */
   reread(handle: string): HeldKey;
   /**
-   * What a 401 means: it reads the key again once for each fingerprint. `replaced`: there is another one, so try with
-   * that; `dead`: it is the same, so only the Guardian can help. Any number of late 401s of one key give one answer.
+   * Handles a 401: reads the key again once for each fingerprint. `replaced`: there is another one to try; `dead`: it is unchanged, so only
+   * the Guardian can help. All late 401s of one key get one answer.
    */
   rejected(handle: string, fingerprint: KeyId): "replaced" | "dead";
 }
 
 export interface KeyOptions {
-  /** The text of the variable or file that holds a handle's key; undefined where there is none. */
+  /** The text of the variable or file that holds a handle's key; undefined if there is none. */
   readonly read: (handle: string) => string | undefined;
-  /** Where a person would put the key, for messages: `RETINUE_KEY_SCOUT`. */
+  /** Place for the key, for messages: `RETINUE_KEY_SCOUT`. */
   readonly nameOf?: (handle: string) => string;
-  /** Of this installation; without it fingerprints cannot be compared with those of others. */
+  /** Salt of this installation, so that fingerprints cannot be compared with those of others. */
   readonly salt: Secret;
-  /** Learns every key, so that it blanks them wherever they turn up. */
+  /** Gets every key, so that it is removed from all output. */
   readonly scrubber?: Scrubber;
 }
 
@@ -49,9 +49,9 @@ export function createKeys({ read, nameOf, salt, scrubber }: KeyOptions): KeyPro
         hint: `set ${place} to the key shown when it was created`,
       });
     if (!KEY.test(text))
-      throw new Misconfigured("key_invalid", `the key for ${handle} cannot stand in a header`, {
+      throw new Misconfigured("key_invalid", `the key for ${handle} does not fit a header`, {
         expected: "8 to 1,000 printable characters without spaces",
-        hint: `mend ${place}`,
+        hint: `fix ${place}`,
       });
     const key = new Secret(text);
     scrubber?.add(key);
@@ -66,7 +66,7 @@ export function createKeys({ read, nameOf, salt, scrubber }: KeyOptions): KeyPro
     reread,
     rejected(handle, fingerprint) {
       const now = held.get(handle);
-      if (now !== undefined && now.fingerprint !== fingerprint) return "replaced"; // somebody read it again before us
+      if (now !== undefined && now.fingerprint !== fingerprint) return "replaced"; // another caller read it again before
       if (dead.get(handle) === fingerprint) return "dead";
       if (reread(handle).fingerprint !== fingerprint) return "replaced";
       dead.set(handle, fingerprint);
@@ -78,7 +78,7 @@ export function createKeys({ read, nameOf, salt, scrubber }: KeyOptions): KeyPro
 /** A slice of a longer text would keep that text in memory. */
 const FINGERPRINT_BYTES = 16;
 
-/** HMAC-SHA-256 of a key, cut to 32 hex digits: enough that two keys never meet. */
+/** HMAC-SHA-256 of a key, cut to 32 hex digits: enough that two keys never collide. */
 export function fingerprintOf(key: Secret, salt: Secret): KeyId {
   return asKeyId(createHmac("sha256", salt.reveal()).update(key.reveal()).digest().toString("hex", 0, FINGERPRINT_BYTES));
 }

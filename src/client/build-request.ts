@@ -1,4 +1,4 @@
-/** Turns a call by our names into method, path and body as a profile says; compiled once for each operation. */
+/** Builds method, path and body of a call by a profile; compiled once for each operation. */
 import type { Call } from "../contract/call.ts";
 import { endpointPath, type BaseAddress } from "../contract/base-address.ts";
 import type { Profile } from "../contract/profile/profile.ts";
@@ -61,7 +61,7 @@ function checkInput(operation: ProfileOperation, known: ReadonlySet<string>, cal
   return translated(operation, parsed.data as JsonObject); // every input schema describes JSON
 }
 
-/** Replaces our words by the network's, and refuses those it has no word for. */
+/** Replaces our values by the network's, and refuses those it has no word for. */
 function translated(operation: ProfileOperation, input: JsonObject): JsonObject {
   let changed: Record<string, Json | undefined> | undefined;
   for (const [name, words] of Object.entries(operation.values)) {
@@ -71,8 +71,8 @@ function translated(operation: ProfileOperation, input: JsonObject): JsonObject 
     const word = Object.hasOwn(words, key) ? words[key] : undefined;
     if (word === undefined) {
       const taken = Object.keys(words).map((ours) => `"${ours}" (${JSON.stringify(words[ours])})`);
-      throw new Refused("input_unsupported", `this network's ${operation.name} cannot take ${name} "${key}"`, {
-        hint: `it takes only ${taken.join(", ")}`,
+      throw new Refused("input_unsupported", `this network's ${operation.name} does not accept ${name} "${key}"`, {
+        hint: `it accepts only ${taken.join(", ")}`,
       });
     }
     changed ??= { ...input };
@@ -88,7 +88,7 @@ function pagingOf(profile: Profile, input: JsonObject): [string, Json][] {
   if (typeof limit === "number") asked.push([paging.limitParameter, Math.min(limit, paging.maxLimit)]);
   if (typeof cursor !== "string") return asked;
   const place = cursorParameters(paging, cursor);
-  // A link repeats the page size; the last word on a parameter is the link's.
+  // A link repeats the page size, and its own parameters win.
   return [...asked.filter(([name]) => !place.some(([other]) => other === name)), ...place];
 }
 
@@ -103,7 +103,7 @@ function members(value: Json | undefined): [string, Json][] {
 
 function queryString(query: readonly [string, Json][]): string {
   if (query.length === 0) return "";
-  // Later mentions of a name replace earlier ones, so that a link's parameters win over ours.
+  // Later entries replace earlier ones, so that a link's parameters win over ours.
   const parameters = new Map(query.map(([name, value]) => [name, Array.isArray(value) ? value.map(plain).join(",") : plain(value)]));
   return `?${[...parameters].map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&")}`;
 }

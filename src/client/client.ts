@@ -1,4 +1,4 @@
-/** A network as one function: a call by our names in, what became of it out. No retries, no limits: those wrap it. */
+/** A network as one function: maps a call in our names to its outcome. Retries and limits are layers around it. */
 import { parseBaseAddress } from "../contract/base-address.ts";
 import type { Call, Outcome, Secrets } from "../contract/call.ts";
 import { parseExactJson } from "../contract/reading/exact-json.ts";
@@ -17,17 +17,17 @@ import type { Transport, WireAnswer, WireHeaders, WireRequest } from "./transpor
 
 export interface ClientOptions {
   readonly profile: Profile;
-  /** As the network publishes it. Throws `Misconfigured` (`base_url_invalid`) on anything else. */
+  /** The published base address. Throws `Misconfigured` (`base_url_invalid`) on anything else. */
   readonly baseUrl: string;
   readonly transport: Transport;
   readonly clock: Clock;
   /** For one request, from call to last byte. Default: the profile's, 30 s. */
   readonly deadlineMs?: number;
-  /** What earlier answers to an operation settled. Default: nothing. */
+  /** Pins of an operation's earlier answers. Default: none. */
   readonly pins?: (operation: string) => Pins;
   /** Its secrets are taken out of every answer. It learns the key and secrets of each request, and those that answers hand out. Default: a new one. */
   readonly scrubber?: Scrubber;
-  /** Told of every answer that departs from what was seen before. */
+  /** Called for every answer that differs from earlier ones. */
   readonly onDrift?: (operation: string, observations: readonly Observation[]) => void;
 }
 
@@ -41,7 +41,7 @@ export interface SendOptions {
 
 export interface Client {
   readonly profile: Profile;
-  /** Throws `Refused` as `send` would, without sending. */
+  /** Throws `Refused` like `send`, without sending. */
   check(call: Call): void;
   /**
    * Sends one request. Throws `Refused` before any request: `operation_unknown`, `operation_not_in_set`, `target_missing`,
@@ -144,7 +144,7 @@ function cleanHeaders(headers: WireHeaders, scrubber: Scrubber): WireHeaders {
   return clean === json ? headers : (JSON.parse(clean) as WireHeaders);
 }
 
-/** The operation as this network has it. Throws `Refused` (`operation_unknown`, `operation_not_in_set`). */
+/** The operation on this network. Throws `Refused` (`operation_unknown`, `operation_not_in_set`). */
 export function supported(profile: Profile, name: string): ProfileOperation {
   const operation = profile.operations.get(name);
   if (operation === undefined)

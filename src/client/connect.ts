@@ -13,7 +13,7 @@ export interface ConnectOptions {
   readonly baseUrl: string;
   /** The API key of one account. No error and no answer repeats it. */
   readonly key: string;
-  /** Wraps the one function by which requests leave. */
+  /** Wraps the function by which requests leave. */
   readonly transport?: (next: Transport) => Transport;
   /** From a call to the last byte of its answer, in ms. Default: the profile's, 30 s. */
   readonly deadlineMs?: number;
@@ -21,7 +21,7 @@ export interface ConnectOptions {
 
 export interface Connection extends AsyncDisposable {
   /**
-   * Sends one request, and resolves with the class of what became of it. It neither waits nor repeats.
+   * Sends one request, and resolves with the class of its outcome. It neither waits nor repeats.
    * @throws `Refused` before any request: `operation_unknown`, `target_missing`, `input_invalid` and others of that kind.
    */
   send(call: Call): Promise<Outcome>;
@@ -29,7 +29,7 @@ export interface Connection extends AsyncDisposable {
   readonly methods: Methods<Promise<Outcome>>;
   /**
    * The pages of a list, at most `maxPages` (default and bound: 50), one request each.
-   * @throws `Refused` with the network's code, or `Retryable` (`page_unavailable`) where a page did not come.
+   * @throws `Refused` with the network's code, or `Retryable` (`page_unavailable`) if a page did not come.
    */
   pages(call: Call, options?: PagesOptions): AsyncGenerator<Page, void, void>;
   /** Ends idle sockets and waits for those in use. */
@@ -37,10 +37,9 @@ export interface Connection extends AsyncDisposable {
 }
 
 /**
- * Connects to a network as its profile says. Nothing limits these requests: for specialists that run for months, use
- * `startRetinue`.
+ * Connects to a network by its profile. Nothing limits these requests: for specialists that run for months, use `startRetinue`.
  *
- * @throws `Misconfigured` (`base_url_invalid`) for an address that cannot be one.
+ * @throws `Misconfigured` (`base_url_invalid`) for an unusable address.
  */
 export function connect(profile: Profile, options: ConnectOptions): Connection {
   const clock = systemClock();

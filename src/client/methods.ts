@@ -6,11 +6,11 @@ import type { JsonObject } from "../core/json.ts";
 type Noun = OperationName extends `${infer N}.${string}` ? N : never;
 type Verb<N extends Noun> = OperationName extends infer Name ? (Name extends `${N}.${infer V}` ? V : never) : never;
 type NameOf<N extends string, V extends string> = Extract<OperationName, `${N}.${V}`>;
-/** Inputs may be left out where none is required. */
+/** Inputs may be omitted if none is required. */
 type Input<Name extends OperationName> =
   Record<string, never> extends OperationInput<Name> ? [input?: OperationInput<Name>] : [input: OperationInput<Name>];
 
-/** One method per operation, grouped by noun. `Result` is whatever the `send` below gives. */
+/** One method per operation, grouped by noun. `Result` is the result of the `send` below. */
 export type Methods<Result> = {
   readonly [N in Noun]: {
     readonly [V in Verb<N>]: (
@@ -19,7 +19,7 @@ export type Methods<Result> = {
   };
 };
 
-/** Any function that takes a call can lie below: the bare client, or one behind limits. */
+/** Any function that takes a call may be `send`: the bare client, or one behind limits. */
 export function methods<Result = Promise<Outcome>>(send: (call: Call) => Result): Methods<Result> {
   const nouns: Record<string, Record<string, unknown>> = {};
   for (const operation of OPERATION_NAMES) {
@@ -34,5 +34,5 @@ export function methods<Result = Promise<Outcome>>(send: (call: Call) => Result)
       });
     };
   }
-  return nouns as Methods<Result>; // built from the same table the type is derived from
+  return nouns as Methods<Result>; // built from the table from which the type is derived
 }

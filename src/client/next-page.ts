@@ -1,4 +1,4 @@
-/** Where the next page of a list is, and how our one opaque cursor carries it, whatever the network's paging. */
+/** Finds the next page of a list, and encodes it in one opaque cursor for every kind of paging. */
 import type { NextPage } from "../contract/call.ts";
 import { fieldPath, valueAt, type FieldPath } from "../contract/reading/field-path.ts";
 import type { Profile } from "../contract/profile/profile.ts";
@@ -7,13 +7,13 @@ import { HIDDEN } from "../core/secret.ts";
 import type { WireHeaders } from "./transport.ts";
 
 const MAX_CURSOR_LENGTH = 4_000;
-/** Marks a cursor of ours that is a link; only its query is ever used, so it cannot lead anywhere else. */
+/** Marks a cursor that is a link; only its query is ever used, so it cannot lead anywhere else. */
 const LINK = "link:";
 
-/** The page that was asked for: our cursor, and how many items came. */
+/** The requested page: our cursor, and the number of its items. */
 export interface AskedPage {
   readonly cursor: string | undefined;
-  /** Items the answer held, read or not. */
+  /** Items in the answer, readable or not. */
   readonly items: number;
 }
 
@@ -38,7 +38,7 @@ export function nextPageReader(paging: Profile["paging"]): NextPageReader {
   };
 }
 
-/** Pages and offsets count on by themselves until an empty page, unless the answer says that there is no more. */
+/** Pages and offsets continue until an empty page, unless the answer states that there is no more. */
 function numbered(paging: Profile["paging"], paths: readonly FieldPath[], body: Json | undefined, asked: AskedPage): NextPage | undefined {
   const start = paging.style === "page" ? paging.firstPage : 0;
   const at = /^\d{1,12}$/.test(asked.cursor ?? "") ? Number(asked.cursor) : start;
@@ -83,7 +83,7 @@ export function cursorOf(next: NextPage): string | undefined {
   return next.cursor ?? (next.page ?? next.offset)?.toString();
 }
 
-/** The query parameters (or body fields) that our cursor stands for. */
+/** The query parameters (or body fields) of our cursor. */
 export function cursorParameters(paging: Profile["paging"], cursor: string): [string, string][] {
   if (!cursor.startsWith(LINK)) return [[paging.parameter, cursor]];
   const query = /\?([^#]*)/.exec(cursor)?.[1] ?? "";

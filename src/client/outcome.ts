@@ -1,4 +1,4 @@
-/** From an answer on the wire to the class of what became of the attempt: the one place that decides "it happened". */
+/** Classifies an answer on the wire: the only place that decides if an attempt took effect. */
 import type { Answered, Call, Outcome, Secrets } from "../contract/call.ts";
 import { parseExactJson } from "../contract/reading/exact-json.ts";
 import { fieldPath, firstAt, type FieldPath } from "../contract/reading/field-path.ts";
@@ -25,7 +25,7 @@ export interface OutcomeReading {
 /** `handedOut` are the secrets that the answer held before it was cleaned. Default: those it holds now. */
 export type OutcomeReader = (wire: WireAnswer, call: Call, handedOut?: Secrets) => OutcomeReading;
 
-/** What reading one operation's answers needs. */
+/** Inputs for reading one operation's answers. */
 interface Context {
   readonly profile: Profile;
   readonly operation: ProfileOperation;
@@ -38,7 +38,7 @@ interface Context {
   readonly charged: readonly FieldPath[];
 }
 
-/** A complete answer, with its body parsed: undefined where it is empty or no JSON. */
+/** A complete answer with its parsed body: undefined if it is empty or not JSON. */
 interface Received {
   readonly answered: Answered;
   readonly headers: WireHeaders;
@@ -51,9 +51,9 @@ const NO_DRIFT: readonly Observation[] = [];
 const OLDEST_FIRST = { severity: "breaking", kind: "oldest-first", path: "list", type: "oldest first" } as const;
 
 /**
- * Reads one operation's answers. Only a complete 2xx whose JSON reads as the operation's record is `confirmed`, and only
- * a complete 4xx in the network's own error shape is `refused`; what is neither is `unknown`. `pins` are what earlier
- * answers settled, and learn from these.
+ * Reads one operation's answers. Only a complete 2xx whose JSON reads as the operation's record is `confirmed`, and only a complete 4xx in
+ * the network's own error shape is `refused`; everything else is `unknown`. `pins` hold the places found in earlier answers, and are
+ * extended by these.
  */
 export function outcomeReader(profile: Profile, operation: ProfileOperation, clock: Clock, pins = createPins()): OutcomeReader {
   const context: Context = {
@@ -117,15 +117,15 @@ function rejected(context: Context, { answered, headers, body }: Received): Outc
     return { class: "limited", ...answered, ...(wait === undefined ? {} : { retryAfterMs: wait }), ...message };
   }
   if (status === 401) return { class: "unauthorized", ...answered, ...message };
-  // 408 comes from anything on the way, and says nothing of what the network did with the request.
+  // 408 may come from an intermediary, and says nothing of the request's effect.
   if (status === 408) return { class: "unknown", reason: "408: the request timed out on the way", ...answered };
   const waits = isRead ? undefined : errors.pending(body);
   if (waits !== undefined) return { class: "pending", ...answered, ...waits, ...message };
-  if (said === undefined) return { class: "unknown", reason: `${status} in no error shape this profile knows`, ...answered };
+  if (said === undefined) return { class: "unknown", reason: `${status} in an error shape unknown to this profile`, ...answered };
   return { class: "refused", ...answered, code: said.code ?? `http_${status}`, message: said.message };
 }
 
-/** 5xx, and whatever is no status at all. */
+/** 5xx, and everything that is not a status. */
 function failed({ clock, limits }: Context, { answered, headers }: Received): Outcome {
   const { status, skewMs = 0 } = answered;
   const wait = limits.retryAfterMs(headers, clock.now() + skewMs, undefined);
@@ -138,7 +138,7 @@ function succeeded(context: Context, received: Received, call: Call): OutcomeRea
   const { answered, body, isEmpty } = received;
   const { status } = answered;
   if (status === 206) return unknown(received, "206: only a part of the answer");
-  if (!isEmpty && body === undefined) return unreadable(received, `${status}, but what came is no JSON`);
+  if (!isEmpty && body === undefined) return unreadable(received, `${status}, but the body is not JSON`);
   const said = errors.failed(body) ? errors.read(body) : undefined;
   if (said !== undefined) return plain({ class: "refused", ...answered, code: said.code ?? `http_${status}`, message: said.message });
   if (!isRead) {
@@ -149,8 +149,7 @@ function succeeded(context: Context, received: Received, call: Call): OutcomeRea
       return plain({ class: "pending", ...answered, ...(reference === undefined ? {} : { reference }) });
     }
   }
-  if (!isRead && errors.stated(body))
-    return unreadable(received, `${status}, and yet it states an error${wordOf(errors.read(body)?.code)}`);
+  if (!isRead && errors.stated(body)) return unreadable(received, `${status} with a stated error${wordOf(errors.read(body)?.code)}`);
   if (operation.record === "none") return plain({ class: "confirmed", ...answered, ...chargedBy(context, body), body });
   return operation.list ? readListed(context, received, call) : readSingle(context, received);
 }
@@ -159,7 +158,7 @@ function wordOf(code: string | undefined): string {
   return code === undefined ? "" : ` (${code})`;
 }
 
-/** What the action cost, where the profile says where to look. What cannot be read there is left to the worst that was held. */
+/** The actual cost of the action, if the profile has a place for it. If it is unreadable, the whole hold counts. */
 function chargedBy({ charged }: Context, body: Json | undefined): { readonly chargedMicros?: Micros } {
   const amount = firstAt(body, charged, readNumber);
   const micros = amount === undefined ? undefined : microsOf(amount);
@@ -175,11 +174,11 @@ function readSingle(context: Context, received: Received): OutcomeReading {
   if (record === undefined && !isPlainYes)
     return unreadable(
       received,
-      isEmpty ? "an empty answer where a record was due" : `the answer holds no ${operation.record} that can be read`,
+      isEmpty ? "an empty answer instead of a record" : `the answer holds no readable ${operation.record}`,
       drift,
     );
   if (operation.record === "token" && secrets?.accessToken === undefined)
-    return unreadable(received, "the answer holds no token that can be read", drift);
+    return unreadable(received, "the answer holds no readable token", drift);
   return {
     outcome: {
       class: "confirmed",
@@ -196,12 +195,12 @@ function readSingle(context: Context, received: Received): OutcomeReading {
 function readListed({ profile, operation, pins, nextPage }: Context, received: Received, call: Call): OutcomeReading {
   const { answered, headers, body } = received;
   const { items, skipped, drift } = readList(profile, operation.record, body, pins);
-  if (items === undefined) return unreadable(received, "the answer holds no list that can be read", drift);
+  if (items === undefined) return unreadable(received, "the answer holds no readable list", drift);
   if (items.length === 0 && skipped > 0 && NEEDS_ID.has(operation.record))
-    return unreadable(received, `not one of ${skipped} items can be read`, drift);
+    return unreadable(received, `none of ${skipped} items is readable`, drift);
   const cursor = call.input["cursor"];
   const next = nextPage(body, headers, { cursor: typeof cursor === "string" ? cursor : undefined, items: items.length + skipped });
-  // Further pages of such a list are newer, and looks never come to them.
+  // Further pages of such a list are newer, and polls never reach them.
   const isBackward = next !== undefined && isOldestFirst(items);
   return {
     outcome: {
@@ -217,13 +216,13 @@ function readListed({ profile, operation, pins, nextPage }: Context, received: R
 }
 
 /**
- * No redirect is followed: it would carry the key elsewhere, outside the quota. A read that is sent elsewhere changed
- * nothing. Of a write nobody can tell: 301, 302 and 303 are how many servers answer one that they did carry out, 307 how
- * some frameworks do, and what is in front of a network (maintenance, a login) sends away what would succeed tomorrow.
+ * No redirect is followed: it would carry the key elsewhere, outside the quota. A redirected read changed nothing. A redirected write is
+ * unknown: 301, 302 and 303 are how many servers answer one that they did carry out, 307 how some frameworks do, and intermediaries
+ * (maintenance, a login) redirect a write that would succeed tomorrow.
  */
 function redirected(isRead: boolean, answered: Answered): Outcome {
   const { status } = answered;
-  if (status === 304) return { class: "unknown", reason: `${status} where an answer was due`, ...answered };
-  const message = `the network answers ${status} and points elsewhere; redirects are not followed, so check the base address`;
+  if (status === 304) return { class: "unknown", reason: `${status} instead of an answer`, ...answered };
+  const message = `the network answers ${status} with a redirect, which is not followed; check the base address`;
   return isRead ? { class: "refused", ...answered, code: "redirected", message } : { class: "unknown", reason: message, ...answered };
 }

@@ -4,30 +4,30 @@ import type { NetworkRecord } from "../contract/records.ts";
 import { Refused, Retryable } from "../core/errors.ts";
 import { cursorOf } from "./next-page.ts";
 
-/** Pages of one list, unless the caller asks for fewer. */
+/** Most pages of one list, unless the caller asks for fewer. */
 export const MAX_PAGES = 50;
 
 export interface Page {
-  /** Without those of earlier pages: a list that grows while it is read shows its items twice. */
+  /** Items without those of earlier pages: a list that grows while it is read shows its items twice. */
   readonly items: readonly NetworkRecord[];
   /** Items that could not be read. */
   readonly skipped: number;
   /**
-   * Why there is no further page: `complete` is the only one that proves an absence. `bound` is ours, `repeated` means
-   * that the server began to repeat itself. Undefined where more may follow.
+   * The reason for the end: only `complete` proves an absence. `bound` is our limit, `repeated` means that the server began to repeat
+   * itself. Undefined if more may follow.
    */
   readonly end: "complete" | "bound" | "repeated" | undefined;
   readonly outcome: Extract<Outcome, { class: "confirmed" }>;
 }
 
 export interface PagesOptions {
-  /** Default and highest: `MAX_PAGES`. Each page is a request. */
+  /** Default and maximum: `MAX_PAGES`. Each page is a request. */
   readonly maxPages?: number;
 }
 
 /**
- * The pages of a list, the last one with its `end`. Throws `Refused` (the network's code, or `unauthorized`) where the
- * network says no, and `Retryable` (`page_unavailable`) where a page did not come; what came before stays valid.
+ * The pages of a list, the last one with its `end`. Throws `Refused` (the network's code, or `unauthorized`) if the network refuses, and
+ * `Retryable` (`page_unavailable`) if a page did not come; earlier pages stay valid.
  */
 export async function* pages(
   send: (call: Call) => Promise<Outcome>,
@@ -54,7 +54,7 @@ export async function* pages(
 
 function isFresh(item: NetworkRecord, seen: Set<string>): boolean {
   const id = "id" in item ? item.id : undefined;
-  if (id === undefined) return true; // without an id nothing can be told apart
+  if (id === undefined) return true; // items without an id cannot be compared
   if (seen.has(id)) return false;
   seen.add(id);
   return true;
@@ -67,7 +67,7 @@ function confirmed(outcome: Outcome, operation: string): Page["outcome"] {
     case "refused":
       throw new Refused(outcome.code, `${operation}: ${outcome.message}`);
     case "unauthorized":
-      throw new Refused("unauthorized", `${operation}: the network does not take the key`);
+      throw new Refused("unauthorized", `${operation}: the network does not accept the key`);
     case "limited":
     case "pending":
       throw new Retryable("page_unavailable", `${operation}: the network answers ${outcome.class}`);

@@ -1,4 +1,4 @@
-/** What answer headers say of a key's limits, in every dialect that turns up; nothing of it is trusted upwards. */
+/** Reads a key's limits from answer headers, in every known dialect; they are never trusted upwards. */
 import type { LimitHints } from "../contract/call.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import { DAY, HOUR, SECOND } from "../core/units.ts";
@@ -8,9 +8,9 @@ const MAX_STRUCTURED_LENGTH = 1_000;
 const MAX_STRUCTURED_ITEMS = 10;
 
 export interface LimitReader {
-  /** Undefined where no header says anything. `nowMs` is the server's time where it sent one. */
+  /** Undefined if no header states a limit. `nowMs` is the server's time if it sent one. */
   hints(headers: WireHeaders, nowMs: number): LimitHints | undefined;
-  /** Milliseconds to wait: 0 or more and finite, or undefined for none or garbage. Clamping is up to the limits. */
+  /** Milliseconds to wait: 0 or more and finite, or undefined for none or garbage. The limits clamp it. */
   retryAfterMs(headers: WireHeaders, nowMs: number, fromBody: unknown): number | undefined;
 }
 
@@ -34,7 +34,7 @@ export function limitReader(names: Profile["limitHeaders"]): LimitReader {
   };
 }
 
-/** The first header of several that is there; of a repeated one, the first value. */
+/** The first present header of several; of a repeated one, the first value. */
 function first(headers: WireHeaders, names: readonly string[]): string | undefined {
   for (const name of names) {
     const value = headers[name];
@@ -62,7 +62,7 @@ function waitMs(text: string | undefined, nowMs: number): number | undefined {
   return Number.isFinite(at) ? bounded(at - nowMs) : undefined;
 }
 
-/** Seconds from now, or seconds or milliseconds since the epoch: told apart by their size. */
+/** Seconds from now, or seconds or milliseconds since the epoch: distinguished by size. */
 function resetMs(text: string | undefined, nowMs: number): number | undefined {
   if (text === undefined || !/^ *\d{1,15}(?:\.\d+)? *$/.test(text)) return waitMs(text, nowMs);
   const number = Number(text);

@@ -1,4 +1,4 @@
-/** Set A's token mode: trades a key for an access token, one trade at a time, and renews it early. Off by default. */
+/** Set A's token mode: exchanges a key for an access token, one exchange at a time, and renews it early. Off by default. */
 import type { Call, Outcome } from "../contract/call.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { Clock } from "../core/clock.ts";
@@ -6,20 +6,20 @@ import { Refused, Retryable } from "../core/errors.ts";
 import type { Secret } from "../core/secret.ts";
 
 export interface Tokens {
-  /** What to send instead of the key. Throws `Retryable` (`token_unavailable`) or `Refused` (`token_refused`). */
+  /** The token to send instead of the key. Throws `Retryable` (`token_unavailable`) or `Refused` (`token_refused`). */
   current(handle: string, key: Secret): Promise<Secret>;
-  /** The network took this token. */
+  /** Records that the network accepted this token. */
   taken(handle: string, token: Secret): void;
   /**
-   * The network answered 401 to what was sent, which is dropped where it is the present token. `token`: the next call trades
-   * the key again; `key`: it was a new token that was never taken, so another trade would change nothing.
+   * Handles a 401: drops the sent token if it is the present one. `token`: the next call exchanges the key again; `key`: a new token was
+   * never accepted, so another exchange would change nothing.
    */
   refused(handle: string, sent: Secret): "token" | "key";
 }
 
 export interface TokenOptions {
   readonly profile: Pick<Profile, "auth">;
-  /** Charges and sends, as for any other call. */
+  /** Charges and sends, like any other call. */
   readonly send: (call: Call, options: { readonly handle: string; readonly key: Secret }) => Promise<Outcome>;
   readonly clock: Clock;
 }
@@ -27,13 +27,13 @@ export interface TokenOptions {
 interface Held {
   readonly access: Secret;
   readonly refresh: Secret | undefined;
-  /** On the monotonic clock, so that a clock set back revives nothing. */
+  /** On the monotonic clock, so that a clock set back revives no token. */
   readonly expiresAt: number;
-  /** When it is worth trying to renew. */
+  /** Earliest time of a renewal. */
   renewAt: number;
-  /** The key it was traded for; another key starts anew. */
+  /** The exchanged key; another key starts over. */
   readonly key: Secret;
-  /** Whether the network has taken it for anything. */
+  /** True if the network has accepted it once. */
   taken: boolean;
 }
 
@@ -49,7 +49,7 @@ export function createTokens({ profile, send, clock }: TokenOptions): Tokens {
     if (outcome.class !== "confirmed" || access === undefined) return outcome;
     const stated = outcome.record?.kind === "token" ? outcome.record.expiresInMs : undefined;
     const expiresAt = askedAt + (stated ?? tokenLifetimeMs);
-    // Of a token that lives shorter than the early margin, half its life is early enough.
+    // For a token that lives shorter than the early margin, half its life is early enough.
     const renewAt = Math.max(expiresAt - refreshEarlyMs, (askedAt + expiresAt) / 2);
     held.set(handle, { access, refresh: outcome.secrets?.refreshToken, expiresAt, renewAt, key, taken: false });
     return access;
@@ -60,7 +60,7 @@ export function createTokens({ profile, send, clock }: TokenOptions): Tokens {
       const renewed = await trade(handle, key, { operation: "auth.refresh", input: { refreshToken: old.refresh.reveal() } });
       if ("reveal" in renewed) return renewed;
       if (clock.monotonic() < old.expiresAt) {
-        // Still good: use it, and try again half-way to its end instead of at every call.
+        // Still valid: use it, and try again half-way to its end instead of at every call.
         old.renewAt = (clock.monotonic() + old.expiresAt) / 2;
         return old.access;
       }
@@ -69,7 +69,7 @@ export function createTokens({ profile, send, clock }: TokenOptions): Tokens {
     if ("reveal" in traded) return traded;
     held.delete(handle);
     if (traded.class === "refused" || traded.class === "unauthorized")
-      throw new Refused("token_refused", `the network gives no token for the key of ${handle}`);
+      throw new Refused("token_refused", `the network issues no token for the key of ${handle}`);
     throw new Retryable("token_unavailable", `no token for ${handle}: the network answers ${traded.class}`);
   };
 
@@ -90,7 +90,7 @@ export function createTokens({ profile, send, clock }: TokenOptions): Tokens {
     },
     refused(handle, sent) {
       const known = held.get(handle);
-      if (known === undefined || known.access.reveal() !== sent.reveal()) return "token"; // a late answer to an older one
+      if (known === undefined || known.access.reveal() !== sent.reveal()) return "token"; // a late answer to an older token
       held.delete(handle);
       return known.taken ? "token" : "key";
     },

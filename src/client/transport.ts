@@ -22,7 +22,7 @@ export interface WireRequest {
 
 /**
  * - `answer`: complete as far as HTTP can tell
- * - `never-left`: not a byte of it was written
+ * - `never-left`: no byte of the request was written
  * - `unknown`: it may have been written, and no complete answer came
  */
 export type WireAnswer =
@@ -33,14 +33,14 @@ export type WireAnswer =
 /** Names in lower case. */
 export type WireHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** The seam: fakes, faults and virtual networks are functions of this type. It never rejects. */
+/** The seam of the client: fakes, faults and virtual networks are functions of this type. It never rejects. */
 export type Transport = (request: WireRequest) => Promise<WireAnswer>;
 
 export interface TransportOptions {
   readonly clock: Clock;
-  /** Sockets per address. Default 64; more requests wait for a free one. */
+  /** Most sockets per address. Default 64; further requests wait for a free one. */
   readonly connections?: number;
-  /** To a connected, and where asked for encrypted, socket. Default 10 s. */
+  /** Time until the socket is connected, and encrypted if required. Default 10 s. */
   readonly connectTimeoutMs?: number;
   /** Longest silence while an answer is awaited or read. Default 30 s. */
   readonly idleTimeoutMs?: number;
@@ -56,7 +56,7 @@ export interface SocketTransport {
   close(): Promise<void>;
 }
 
-/** Sockets to one address at a time. */
+/** Most sockets to one address. */
 export const CONNECTIONS = 64;
 
 const DEFAULTS = {
@@ -72,7 +72,7 @@ export function createTransport(options: TransportOptions): SocketTransport {
   const agent = new Agent({
     connections: settings.connections,
     pipelining: 1,
-    // HTTP/2 may send a refused stream again by itself; a write must leave at most once.
+    // HTTP/2 may send a refused stream again on its own; a write must leave at most once.
     allowH2: false,
     connect: { timeout: settings.connectTimeoutMs },
     headersTimeout: settings.idleTimeoutMs,
@@ -93,7 +93,7 @@ function exchange(agent: Agent, request: WireRequest, clock: Clock, maxBodyBytes
   });
 }
 
-/** The life of one request on its socket. */
+/** One request on its socket. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: WireRequest;
   readonly #clock: Clock;
@@ -123,7 +123,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     try {
       agent.dispatch({ origin, path, method, headers, body: body ?? null }, this);
     } catch (error) {
-      this.fail(messageOf(error)); // such as a header that HTTP cannot carry
+      this.fail(messageOf(error)); // for example a header that HTTP cannot carry
     }
   }
 
@@ -144,9 +144,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#settle(answer);
   }
 
-  /** Called just before the request is written to a socket. Aborting here still keeps it from leaving. */
+  /** Called just before the request is written to a socket. Aborting here still prevents it. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#settled) return controller.abort(new Error("given up while waiting for a socket"));
+    if (this.#settled) return controller.abort(new Error("timed out while waiting for a socket"));
     this.#controller = controller;
   }
 
@@ -169,7 +169,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const bytes = Buffer.concat(this.#chunks);
     const encoding = String(head.headers["content-encoding"] ?? "identity").toLowerCase();
     if (encoding === "identity" || bytes.length === 0) return this.#answer(bytes);
-    // We ask for no compression. Who sends it all the same is read under the same bound.
+    // We request no compression. Compressed answers are read under the same bound.
     decompress(encoding, bytes, this.#maxBodyBytes).then(
       (plain) => this.#answer(plain),
       (error: unknown) => this.#end({ kind: "unknown", reason: `the answer cannot be decompressed: ${messageOf(error)}`, ...head }),
@@ -191,11 +191,11 @@ const unpack = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promi
 
 async function decompress(encoding: string, bytes: Buffer, maxOutputLength: number): Promise<Buffer> {
   const known = encoding === "x-gzip" ? "gzip" : encoding;
-  if (known !== "gzip" && known !== "deflate" && known !== "br") throw new Error(`its content encoding is not one we read`);
+  if (known !== "gzip" && known !== "deflate" && known !== "br") throw new Error(`its content encoding is not supported`);
   return unpack[known](bytes, { maxOutputLength });
 }
 
-/** What went wrong without addresses or bodies: the code where there is one, and the message. */
+/** Describes an error without addresses or bodies: its code if it has one, and its message. */
 function describe(error: Error): string {
   const { code } = error as { code?: unknown };
   const cause = error.cause instanceof Error && error.message === "" ? error.cause.message : error.message;

@@ -1,4 +1,4 @@
-/** `retinue.config.ts`: what it may hold, and how it is found and read. */
+/** Content of `retinue.config.ts`, and how the file is found and read. */
 import { existsSync } from "node:fs";
 import { extname, join } from "node:path";
 import { z } from "zod";
@@ -13,7 +13,7 @@ import { loadModule, MODULE_EXTENSIONS } from "./module-file.ts";
 import { mistake, type Problem } from "./problem.ts";
 import { duration, expected, flag, handle, passes, price, spend, text, tier, wholeNumber, words, zone } from "./value-schemas.ts";
 
-/** What stands in a request's header: the key itself, or a token it is traded for. */
+/** Credential in a request's header: the key itself, or a token exchanged for it. */
 const AUTH_MODES = ["key", "token"] as const;
 type AuthMode = (typeof AUTH_MODES)[number];
 
@@ -27,11 +27,11 @@ export interface ConfigFile {
     readonly set?: EndpointSet;
     /** `"set-a"`, `"set-b"`, or a profile file. Default: the set's own. */
     readonly profile?: string;
-    /** What a change in the shape of answers leads to, where it breaks reading. Default: what the profile says (`"note"`). */
+    /** Reaction to a change of answers that breaks reading. Default: that of the profile (`"note"`). */
     readonly drift?: DriftPolicy;
     /**
-     * `"token"` trades each key for a short-lived token first, where the network has `auth.token` (Set A). Default: what the
-     * profile says (`"key"`).
+     * `"token"` exchanges each key for a short-lived token first, if the network has `auth.token` (Set A). Default: that of the profile
+     * (`"key"`).
      */
     readonly auth?: AuthMode;
   };
@@ -43,13 +43,13 @@ export interface ConfigFile {
     /** Caps on all specialists together. */
     readonly spend?: SpendCaps;
   };
-  /** What operations cost, by name. What neither this nor the profile prices is refused. */
+  /** Prices of operations, by name. An operation without a price here or in the profile is refused. */
   readonly prices?: { readonly [operation: string]: "free" | "unknown" | Money | number };
-  /** How long settled rows are kept. Each at least 2 days. */
+  /** Retention of completed rows. Each at least 2 days. */
   readonly retention?: {
     /** Handled events. Default 30 d. */
     readonly events?: Duration;
-    /** Settled intents. Default 90 d. */
+    /** Completed intents. Default 90 d. */
     readonly intents?: Duration;
     /** Requests. Default 30 d. */
     readonly requests?: Duration;
@@ -59,29 +59,29 @@ export interface ConfigFile {
     readonly port?: number;
     /** Default `127.0.0.1`. */
     readonly host?: string;
-    /** The address under which the network reaches the receiver. */
+    /** The public address of the receiver. */
     readonly url?: string;
-    /** Takes deliveries that nobody signed, as hints only. Default false. */
+    /** Accepts unsigned deliveries, as hints only. Default false. */
     readonly dangerouslyAllowUnsigned?: boolean;
-    /** Registers an address of this machine or of a private network, for a network that is there too. Default false. */
+    /** Registers an address of this machine or a private network, for a network that is there too. Default false. */
     readonly dangerouslyAllowPrivate?: boolean;
   };
   readonly console?: { readonly port?: number; readonly host?: string };
-  /** Requests of one key: how many at a time and how far apart. Default 2 and 50 ms; 0 for neither. */
+  /** Requests of one key: concurrency and least distance between starts. Default 2 and 50 ms; 0 disables both. */
   readonly spacing?: 0 | { readonly atOnce?: number; readonly apart?: Duration };
-  /** How long a stop waits for answers. Default 25,000 ms. */
+  /** Time that a stop waits for answers. Default 25,000 ms. */
   readonly drainMs?: number;
   readonly specialists?: { readonly [handle: string]: SpecialistOverride };
 }
 
-/** Declares the settings of a project. They are checked when they are loaded, where a mistake can name its file. */
+/** Declares the settings of a project. They are checked when loaded, so that an error can name their file. */
 export function defineConfig<const Settings extends ConfigFile>(settings: Settings): Settings {
   return settings;
 }
 
 export const MAX_PORT = 65_535;
 const port = wholeNumber(0, MAX_PORT);
-/** A shorter memory than the day window would forget what still counts. */
+/** A shorter retention than the day window would drop requests that still count. */
 const MIN_RETENTION_MS = 2 * DAY;
 const retained = duration.refine(
   (value) => !passes(() => durationMs(value)) || durationMs(value) >= MIN_RETENTION_MS,
@@ -159,7 +159,7 @@ export interface FoundConfig {
   readonly problems: readonly Problem[];
 }
 
-/** Reads the named file, or the one of the folder, or nothing. */
+/** Reads the named file, or that of the folder, or nothing. */
 export async function readConfigFile(cwd: string, named?: string): Promise<FoundConfig> {
   const found = named === undefined ? NAMES.map((name) => join(cwd, name)).filter((path) => existsSync(path)) : [named];
   const [file, second] = found;

@@ -13,7 +13,7 @@ import { checkSecrets, handleVariable } from "./key-sources.ts";
 import { isMistake, mistake, nearest, problemOf, throwMistakes, type Problem } from "./problem.ts";
 import { DEFAULT_STORE, parseStoreAddress, type StoreAddress } from "./store-address.ts";
 
-/** What the command line said, as it was typed. */
+/** Command-line flags, as typed. */
 export interface Flags {
   readonly config?: string;
   readonly agents?: string;
@@ -21,11 +21,11 @@ export interface Flags {
   readonly set?: string;
   readonly profile?: string;
   readonly store?: string;
-  /** Only for the receiver: takes unsigned deliveries as hints. */
+  /** For the receiver only: accepts unsigned deliveries as hints. */
   readonly allowUnsigned?: boolean;
-  /** Only for the receiver: registers an inner address. */
+  /** For the receiver only: registers a private address. */
   readonly allowPrivate?: boolean;
-  /** The network of the store has another address now. */
+  /** Permits that the network of the store has a new address. */
   readonly allowMoved?: boolean;
 }
 
@@ -39,26 +39,26 @@ export interface ConfigOptions {
 }
 
 export interface Config {
-  /** Matters that stop nothing, and that a person should know. */
+  /** Problems that stop nothing, for a person to know. */
   readonly warnings: readonly Problem[];
-  /** The config file, where there is one. */
+  /** The config file, if there is one. */
   readonly file: string | undefined;
   readonly cwd: string;
   /** Absolute. */
   readonly agents: string;
   readonly network: {
-    /** Undefined until somebody says it; commands that call the network ask for it with `requireBaseUrl`. */
+    /** Undefined until it is configured; commands that call the network require it with `requireBaseUrl`. */
     readonly baseUrl: string | undefined;
     readonly set: EndpointSet;
-    /** False where `set` is only the default: then a profile file's own set counts. */
+    /** False if `set` is only the default: a profile file's own set then counts. */
     readonly setStated: boolean;
     /** `set-a`, `set-b`, or the absolute path of a profile file. */
     readonly profile: string;
-    /** Instead of what the profile says. */
+    /** Overrides the profile. */
     readonly drift: DriftPolicy | undefined;
-    /** Instead of what the profile says. */
+    /** Overrides the profile. */
     readonly auth: "key" | "token" | undefined;
-    /** It may have another address than when the store was last used. */
+    /** Permits an address other than the one the store was last used with. */
     readonly allowMoved: boolean;
   };
   readonly store: StoreAddress;
@@ -70,11 +70,14 @@ export interface Config {
     readonly host: string;
     readonly url: string | undefined;
     readonly allowUnsigned: boolean;
-    /** The network is on this machine: the receiver's own address may be registered. */
+    /** The network is on this machine, so the receiver's own address may be registered. */
     readonly local?: boolean;
-    /** An address of this machine or its neighbourhood may be registered. */
+    /** Permits registering an address of this machine or a private network. */
     readonly allowPrivate: boolean;
-    /** What may vouch for deliveries to a specialist: its own secrets where it has any, else those of all. Several while they are being rotated. Read anew each time. */
+    /**
+     * Webhook secrets of a specialist: its own if it has any, else the shared ones. Several while they are rotated. Read from the source
+     * each time.
+     */
     readonly readSecrets: (handle: string) => readonly Secret[];
   };
   readonly console: { readonly port: number | undefined; readonly host: string; readonly readToken: () => Secret | undefined };
@@ -86,7 +89,7 @@ export interface Config {
 
 const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_DRAIN_MS = 25 * SECOND;
-/** Every variable we read, for the check on mistyped ones. `RETINUE_KEY_…` and `RETINUE_WEBHOOK_SECRET_…` are open. */
+/** Every variable we read, for the check on mistyped ones. `RETINUE_KEY_…` and `RETINUE_WEBHOOK_SECRET_…` take any suffix. */
 const VARIABLES = [
   "RETINUE_BASE_URL",
   "RETINUE_SET",
@@ -105,7 +108,7 @@ const VARIABLES = [
 
 const OPEN_PREFIXES = ["RETINUE_KEY_", "RETINUE_WEBHOOK_SECRET_"];
 
-/** A value and where it was found, so that a mistake can say so. */
+/** A value and its source, for error messages. */
 interface Found {
   readonly text: string;
   readonly where: string;
@@ -119,7 +122,7 @@ export async function loadConfig(options: ConfigOptions): Promise<Config> {
   return config;
 }
 
-/** The settings and every mistake in them; a mistaken value is replaced by its default. */
+/** Returns the settings and every mistake in them; a mistaken value is replaced by its default. */
 export async function readConfig({
   flags = {},
   env,
@@ -174,7 +177,7 @@ function inFolder(cwd: string, path: string): string {
 
 type Pick = (flag: string | undefined, flagName: string, variable: string, value: string | undefined) => Found | undefined;
 
-/** Flag, else variable, else file. */
+/** Picks the flag, else the variable, else the file's value. */
 function pickFrom(environment: Environment, { file }: FoundConfig): Pick {
   return (flag, flagName, variable, value) => {
     if (flag !== undefined) return { text: flag, where: flagName };
@@ -233,7 +236,7 @@ function readPort(environment: Environment, variable: string, problems: Problem[
   const port = parseWhole(text, 0, MAX_PORT);
   if (port === undefined)
     problems.push(
-      mistake("port_invalid", `${environment.describe(variable)}: ${JSON.stringify(text)} is no port`, {
+      mistake("port_invalid", `${environment.describe(variable)}: ${JSON.stringify(text)} is not a port`, {
         expected: `a whole number from 0 to ${MAX_PORT}; 0 takes any free port`,
         hint: `set ${variable} to a number such as 8080`,
       }),
@@ -269,7 +272,7 @@ function readReceiver(values: ConfigValues, environment: Environment, problems: 
     (readFlag(environment, "RETINUE_WEBHOOK_ALLOW_PRIVATE", problems) ?? values.receiver?.dangerouslyAllowPrivate ?? false);
   if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
     problems.push(
-      mistake("webhook_url_invalid", "the address of the receiver is no http(s) URL", {
+      mistake("webhook_url_invalid", "the address of the receiver is not an http(s) URL", {
         expected: "https://bots.example.com",
         hint: "set RETINUE_WEBHOOK_URL",
       }),
@@ -279,7 +282,7 @@ function readReceiver(values: ConfigValues, environment: Environment, problems: 
     problems.push(
       mistake("webhook_secret_missing", "the receiver has no secret to check signatures with", {
         expected: "a secret in RETINUE_WEBHOOK_SECRET",
-        hint: "set it, or take RETINUE_WEBHOOK_PORT away: polling works without a receiver; --allow-unsigned takes deliveries as mere hints",
+        hint: "set it, or remove RETINUE_WEBHOOK_PORT: polling works without a receiver; --allow-unsigned accepts deliveries as hints only",
       }),
     );
   return {
@@ -325,7 +328,7 @@ function mistypedVariables(environment: Environment): Problem[] {
         level: "warning" as const,
         code: "variable_unknown",
         message: `${environment.describe(name)} is not a variable we read`,
-        hint: near === undefined ? "remove it, or see .env.example for those there are" : `did you mean ${near}?`,
+        hint: near === undefined ? "remove it, or see .env.example for the known ones" : `did you mean ${near}?`,
       };
     });
 }

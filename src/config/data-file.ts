@@ -1,4 +1,4 @@
-/** Reads YAML, JSON and Markdown front matter as data: never code, and every value knows its line. */
+/** Reads YAML, JSON and Markdown front matter as data: never code, and with the line of every value. */
 import { readFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { LineCounter, parseDocument, isNode, isPair, isMap, isScalar, isSeq, type Document } from "yaml";
@@ -8,15 +8,15 @@ import { mistake, type Problem } from "./problem.ts";
 
 export const DATA_EXTENSIONS: readonly string[] = [".yaml", ".yml", ".json", ".md"];
 
-/** Larger files are no definitions or settings of a person's. */
+/** Larger files are not written by a person. */
 const MAX_FILE_BYTES = 1024 * 1024;
-/** One anchor may be repeated this often: enough for people, too little for an exploding file. */
+/** One anchor may be repeated this often: enough for people, too little for an exponential expansion. */
 const MAX_ALIASES = 100;
 
 export interface DataFile {
   readonly value: unknown;
   lineOf(path: readonly PropertyKey[]): number | undefined;
-  /** What follows the front matter of a Markdown file. */
+  /** The text after the front matter of a Markdown file. */
   readonly body?: string;
 }
 
@@ -46,7 +46,7 @@ export async function readDataFile(file: string): Promise<DataFileResult> {
 
 const failed = (problems: readonly Problem[]): DataFileResult => ({ data: undefined, problems });
 
-/** JSON by JSON's own rules; the YAML reader, which reads all JSON, adds lines and repeated keys. */
+/** JSON by its own syntax. The YAML reader, which reads all JSON, adds lines and detects repeated keys. */
 function parseJsonText(text: string, file: string): DataFileResult {
   if (depthOf(text) > MAX_JSON_DEPTH) return failed([mistake("file_too_deep", `is nested deeper than ${MAX_JSON_DEPTH}`, { file })]);
   try {
@@ -57,11 +57,11 @@ function parseJsonText(text: string, file: string): DataFileResult {
       mistake("data_syntax", `is not JSON: ${messageOf(error)}`, {
         file,
         ...(line === undefined ? {} : { line }),
-        hint: "look for a missing comma or quote there; JSON has no comments",
+        hint: "check for a missing comma or quote there; JSON has no comments",
       }),
     ]);
   }
-  // Tabs may stand between values in JSON but not in YAML; a space has the same length.
+  // Tabs may separate values in JSON but not in YAML; a space has the same length.
   return parseYaml(text.replaceAll("\t", " "), file, 0);
 }
 
@@ -71,13 +71,13 @@ function jsonLine(text: string, message: string): number | undefined {
   const position = /position (\d+)/.exec(message)?.[1];
   if (position !== undefined) return text.slice(0, Number(position)).split("\n").length;
   if (/end of JSON/.test(message)) return text.trimEnd().split("\n").length;
-  // Otherwise the message quotes the text around the mistake, which is in the middle of it.
+  // Such a message quotes the text around the mistake, which is at the centre of the quote.
   const excerpt = /, (?:\.\.\.)?"([\s\S]+?)"(?:\.\.\.)? is not valid JSON$/.exec(message)?.[1];
   const at = excerpt === undefined ? -1 : text.indexOf(excerpt);
   return excerpt === undefined || at < 0 ? undefined : text.slice(0, at + excerpt.length / 2).split("\n").length;
 }
 
-/** The first line is `---`, the data follows, the next `---` ends it. No other language, ever. */
+/** The first line is `---`, the data follows, the next `---` ends it. No other language is accepted. */
 function parseMarkdown(text: string, file: string): DataFileResult {
   const [, front, body] = /^---[ \t]*\r?\n([\s\S]*?)^---[ \t]*(?:\r?\n([\s\S]*))?$/m.exec(text) ?? [];
   if (front === undefined || !/^---[ \t]*\r?\n/.test(text))
@@ -93,7 +93,7 @@ function parseMarkdown(text: string, file: string): DataFileResult {
   return parsed.data === undefined ? parsed : { ...parsed, data: { ...parsed.data, body: (body ?? "").trim() } };
 }
 
-/** `linesBefore` shifts line numbers for text cut out of a larger file. */
+/** `linesBefore` shifts line numbers for text cut from a larger file. */
 function parseYaml(text: string, file: string, linesBefore: number): DataFileResult {
   const counter = new LineCounter();
   const lineAt = (offset: number): number => counter.linePos(offset).line + linesBefore;
@@ -103,17 +103,17 @@ function parseYaml(text: string, file: string, linesBefore: number): DataFileRes
     if (found.length > 0)
       return failed(
         found.map((error) =>
-          mistake("data_syntax", error.code === "DUPLICATE_KEY" ? `the key ${quoted(text, error.pos)} is there twice` : error.message, {
+          mistake("data_syntax", error.code === "DUPLICATE_KEY" ? `the key ${quoted(text, error.pos)} appears twice` : error.message, {
             file,
             line: lineAt(error.pos[0]),
-            hint: error.code === "DUPLICATE_KEY" ? "keep one of them" : "mend the syntax at or just before this line",
+            hint: error.code === "DUPLICATE_KEY" ? "keep one of them" : "fix the syntax at or just before this line",
           }),
         ),
       );
     const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
     return { data: { value, lineOf: (path) => lineOf(document, path, lineAt) }, problems: [] };
   } catch (error) {
-    // Too many aliases, or nested too deep for the reader's own stack.
+    // Too many aliases, or nesting too deep for the reader's stack.
     return failed([mistake("data_syntax", `cannot be read: ${messageOf(error)}`, { file })]);
   }
 }

@@ -1,4 +1,4 @@
-/** What a definition may hold, as a schema: one for modules, one for data files, which have no code. */
+/** Schemas of a definition: one for modules, one for data files, which hold no code. */
 import { z } from "zod";
 import { EVENT_KINDS } from "../contract/event-kinds.ts";
 import { durationMs, SECOND } from "../core/units.ts";
@@ -83,7 +83,7 @@ const schedule = z
   )
   .refine((value) => (value.cron === undefined) !== (value.every === undefined), expected("either cron or every"));
 
-/** Plain data, without anything that runs. */
+/** Plain data, without functions. */
 const data = {
   handle,
   id: text.optional(),

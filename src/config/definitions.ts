@@ -19,16 +19,16 @@ export interface LoadedDefinition {
 
 export interface LoadedDefinitions {
   readonly definitions: readonly LoadedDefinition[];
-  /** Every mistake of every file; a file with one gives no definition. */
+  /** Every mistake of every file; a file with one yields no definition. */
   readonly problems: readonly Problem[];
 }
 
 const EXTENSIONS: readonly string[] = [...MODULE_EXTENSIONS, ...DATA_EXTENSIONS];
 const MAX_ENTRIES = 20_000;
-/** Not definitions, though their names end like one. */
+/** Files that are not definitions although they have the extension of one. */
 const IGNORED = /^\.|^readme\.md$|\.(test|spec|d)\.[cm]?[jt]s$/i;
 
-/** Loads all definitions of a folder, modules anew each time. Never throws for what is wrong with a file. */
+/** Loads all definitions of a folder, re-evaluating modules each time. Never throws for mistakes in a file. */
 export async function loadDefinitions(folder: string, clock: Clock = systemClock()): Promise<LoadedDefinitions> {
   const found = await findDefinitionFiles(folder);
   const problems: Problem[] = [...found.problems];
@@ -41,7 +41,7 @@ export async function loadDefinitions(folder: string, clock: Clock = systemClock
   return withoutTwins({ definitions, problems });
 }
 
-/** Checks definitions that a program hands over in place of files, by the same rules. Never throws for a mistake in one. */
+/** Checks definitions given by a program in place of files, by the same rules. Never throws for a mistake in one. */
 export function givenDefinitions(given: readonly unknown[]): LoadedDefinitions {
   const checked = given.map((value, index) => ({ file: `specialists[${index}]`, ...checkCode(value, `specialists[${index}]`, undefined) }));
   return withoutTwins({
@@ -69,7 +69,7 @@ function withoutTwins(loaded: LoadedDefinitions): LoadedDefinitions {
   return { definitions: kept, problems };
 }
 
-/** The files of a folder that are definitions, in order of their names. */
+/** Lists the definition files of a folder, in order of their names. */
 export async function findDefinitionFiles(
   folder: string,
 ): Promise<{ readonly files: readonly string[]; readonly problems: readonly Problem[] }> {
@@ -112,7 +112,7 @@ export async function findDefinitionFiles(
   return { files, problems };
 }
 
-/** The definition file a folder's entry stands for, if it stands for one. */
+/** Returns the definition file of a folder's entry, if it has one. */
 async function definitionAt(path: string): Promise<{ readonly file: string } | Problem | undefined> {
   try {
     const status = await stat(path);
@@ -131,12 +131,12 @@ async function definitionAt(path: string): Promise<{ readonly file: string } | P
   } catch (error) {
     return mistake("file_unreadable", `cannot be read: ${messageOf(error)}`, {
       file: path,
-      hint: "mend the link or the permissions, or remove it",
+      hint: "fix the link or the permissions, or remove it",
     });
   }
 }
 
-/** Loads one file. A file with mistakes gives no definition, and all of them. */
+/** Loads one file. A file with mistakes yields no definition, and all of its mistakes. */
 export async function loadDefinition(
   file: string,
   clock: Clock = systemClock(),
@@ -153,7 +153,7 @@ async function loadCode(
   const value: unknown = Reflect.get(loaded.exports, "default");
   const hint = "write: export default defineSpecialist({ handle: … })";
   if (value === undefined) {
-    const helper = basename(file).startsWith("index.") ? "" : "; a file that is no specialist belongs in a subfolder";
+    const helper = basename(file).startsWith("index.") ? "" : "; a file that is not a specialist belongs in a subfolder";
     return { problems: [mistake("default_missing", "has no default export", { file, hint: hint + helper })] };
   }
   if (typeof value === "function")
@@ -175,7 +175,7 @@ async function loadCode(
   return checkCode(value, file, file);
 }
 
-/** `source` is the file that a worker thread can load it from. */
+/** `source` is the file from which a worker thread can load it. */
 function checkCode(
   value: unknown,
   file: string,
@@ -193,19 +193,19 @@ async function loadData(file: string): Promise<{ readonly definition?: LoadedDef
   if (value === undefined)
     return {
       problems: [
-        mistake("instructions_twice", "has both instructions in the front matter and a text below it", { file, hint: "keep one of them" }),
+        mistake("instructions_twice", "has instructions in the front matter and in the text below it", { file, hint: "keep one of them" }),
       ],
     };
   const checked = checkShape(dataDefinition, value, { code: "definition_invalid", file, lineOf: (path) => data.lineOf(path) });
   if (checked.value !== undefined) return finish(file, checked.value, file);
   const advised = checked.problems.map((problem) => {
     const behaviour = problem.code === "key_unknown" && /^(on|schedules|isolate)\b/.test(problem.message);
-    return behaviour ? { ...problem, hint: "data files hold no behaviour: write a .ts or .js file for that" } : problem;
+    return behaviour ? { ...problem, hint: "data files cannot hold behaviour: write a .ts or .js file" } : problem;
   });
   return { problems: advised };
 }
 
-/** The text below the front matter is what the specialist is told. Undefined when it is told twice. */
+/** Adds the text below the front matter as `instructions`. Undefined if both state them. */
 function withBody(value: unknown, body: string | undefined): unknown {
   if (body === undefined || body === "" || typeof value !== "object" || value === null) return value;
   return "instructions" in value ? undefined : { ...value, instructions: body };
@@ -217,7 +217,7 @@ function finish(
   source: string | undefined,
 ): { readonly definition?: LoadedDefinition; readonly problems: readonly Problem[] } {
   try {
-    // The schema has said yes; it differs from the type only in allowing an explicit `undefined`, which means "not given".
+    // The schema has accepted it; the types differ only in an explicit `undefined`, which means "not given".
     return { definition: { file, specialist: createSpecialist(value as SpecialistDefinition, source) }, problems: [] };
   } catch (error) {
     if (error instanceof RetinueError) return { problems: [problemOf(error, { file })] };

@@ -1,4 +1,4 @@
-/** The environment and `.env`: the only place that reads variables, strictly. */
+/** Reads the environment and `.env`, strictly. The only place that reads variables. */
 import { readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parse } from "dotenv";
@@ -7,22 +7,22 @@ import { mistake, warning, type Problem } from "./problem.ts";
 
 export type Variables = { readonly [name: string]: string | undefined };
 
-/** Variables by name. Those of the process win over `.env`, which is read again each time it is asked for. */
+/** Variables by name. Those of the process win over `.env`, which is re-read on each access. */
 export interface Environment {
-  /** Undefined when it is unset or empty. */
+  /** Undefined if unset or empty. */
   get(name: string): string | undefined;
-  /** Where a variable comes from, for messages: `RETINUE_SET (.env)`. */
+  /** Source of a variable, for messages: `RETINUE_SET (.env)`. */
   describe(name: string): string;
   /** Names with this prefix, in order, each with its value. */
   entries(prefix: string): readonly (readonly [name: string, value: string])[];
-  /** What is wrong with the `.env` file itself. */
+  /** Problems of the `.env` file itself. */
   readonly problems: readonly Problem[];
 }
 
 export interface EnvironmentOptions {
   /** The folder whose `.env` is read. */
   readonly cwd: string;
-  /** A file to read instead of that. */
+  /** A file to read instead of that `.env`. */
   readonly file?: string;
   /** Default: the variables of this process. */
   readonly variables?: Variables;
@@ -65,7 +65,7 @@ function readDotenv(file: string): { readonly variables: Variables; readonly pro
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return { variables: {} };
     return {
       variables: {},
-      problem: mistake("env_unreadable", `cannot be read: ${messageOf(error)}`, { file, hint: "mend its permissions, or remove it" }),
+      problem: mistake("env_unreadable", `cannot be read: ${messageOf(error)}`, { file, hint: "fix its permissions, or remove it" }),
     };
   }
 }

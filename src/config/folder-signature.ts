@@ -1,16 +1,16 @@
-/** What a folder looks like from outside, entry by entry, so that a change can be seen without reading the files. */
+/** Signature of a folder's entries, which shows a change without reading the files. */
 import type { Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** By name of each entry at the top: names, sizes and times of all that is in it. */
+/** By top-level entry: names, sizes and times of everything in it. */
 export type FolderSignature = ReadonlyMap<string, string>;
 
 const MAX_FILES = 50_000;
 const MAX_DEPTH = 8;
 const IGNORED = /^\.|^node_modules$/;
 
-/** A folder or file that cannot be read looks empty: that is a change too. */
+/** An unreadable folder or file counts as empty, which is a change too. */
 export async function folderSignature(folder: string): Promise<FolderSignature> {
   const left = { files: MAX_FILES };
   const signatures = new Map<string, string>();
@@ -32,7 +32,7 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
     const entries = await readdir(folder, { withFileTypes: true });
     return entries.filter(({ name }) => !IGNORED.test(name)).sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch {
-    return []; // gone or closed to us: the caller sees it as empty, and loading says why
+    return []; // missing or not permitted: it counts as empty, and loading reports the reason
   }
 }
 

@@ -1,4 +1,4 @@
-/** API keys by reference: which variable or file holds a specialist's key, read again whenever it is asked for. */
+/** API keys by reference: the variable or file that holds a specialist's key, read again on each use. */
 import { readFileSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { type EndpointSet, SETS } from "../contract/operations.ts";
@@ -8,18 +8,18 @@ import { Secret } from "../core/secret.ts";
 import type { Environment } from "./environment.ts";
 import { mistake, warning, type Problem } from "./problem.ts";
 
-/** A key that is looked up each time, so that a changed file or `.env` is seen without a restart. */
+/** A key that is read on each use, so that a changed file or `.env` takes effect without a restart. */
 export interface KeyReference {
-  /** Where the key is kept, for messages. Never the key. */
+  /** Source of the key, for messages. Never the key. */
   readonly source: string;
-  /** The key as it is now, or undefined where there is none. */
+  /** The present key, or undefined if there is none. */
   read(): string | undefined;
 }
 
-/** Interface specification, section 5: how each set's keys begin. */
+/** Prefixes of each set's keys. Interface specification, section 5. */
 export const KEY_PREFIXES: { readonly [set in EndpointSet]: string } = { a: "sk-agent-", b: "sk_live_" };
 
-/** What fits a header, and nothing that could end one. */
+/** Characters that fit a header, without those that could end one. */
 const KEY = /^[\x21-\x7e]{8,1000}$/;
 const OTHERS_MAY_READ = 0o077;
 
@@ -61,7 +61,7 @@ export function checkSecrets(environment: Environment): Problem[] {
 
 export interface KeyPlace {
   readonly handle: string;
-  /** From the config file: the file that holds the key. Wins over the environment. */
+  /** The file that holds the key, from the config file. Wins over the environment. */
   readonly keyFile?: string;
 }
 
@@ -84,7 +84,7 @@ export function keyReference(place: KeyPlace, environment: Environment, cwd: str
 
 const resolveFrom = (cwd: string, file: string): string => (isAbsolute(file) ? file : join(cwd, file));
 
-/** A missing or empty file is a missing key: it may be about to be replaced. Throws `Misconfigured` (`key_file_unreadable`). */
+/** A missing or empty file counts as a missing key: it may be about to be replaced. Throws `Misconfigured` (`key_file_unreadable`). */
 function readKeyFile(file: string): string | undefined {
   try {
     const key = readFileSync(file, "utf8").trim();
@@ -97,13 +97,13 @@ function readKeyFile(file: string): string | undefined {
 
 export interface KeyCheck {
   readonly set: EndpointSet;
-  /** A network of one's own may choose its keys; on the published ones a prefix tells the set. */
+  /** A network with its own profile may choose its keys; on the published ones the prefix determines the set. */
   readonly ownProfile: boolean;
   readonly environment: Environment;
   readonly cwd: string;
 }
 
-/** Everything wrong with the keys of these specialists, for a network of this set. */
+/** Lists the problems of these specialists' keys, for a network of this set. */
 export function checkKeys(places: readonly KeyPlace[], check: KeyCheck): Problem[] {
   const problems: Problem[] = [];
   for (const place of places) {
@@ -121,7 +121,7 @@ function checkKey(place: KeyPlace, { environment, set, ownProfile, cwd }: KeyChe
   try {
     key = reference.read();
   } catch (error) {
-    return [mistake("key_file_unreadable", messageOf(error), { hint: "mend the permissions of the file" })];
+    return [mistake("key_file_unreadable", messageOf(error), { hint: "fix the permissions of the file" })];
   }
   if (key === undefined)
     return [
@@ -132,7 +132,7 @@ function checkKey(place: KeyPlace, { environment, set, ownProfile, cwd }: KeyChe
     ];
   if (!KEY.test(key))
     return [
-      mistake("key_invalid", `the key of "${place.handle}" cannot be a key`, {
+      mistake("key_invalid", `the key of "${place.handle}" is not usable as a key`, {
         expected: `8 to 1,000 printable characters without spaces in ${reference.source}`,
         hint: "copy it again",
       }),
@@ -144,7 +144,7 @@ function checkKey(place: KeyPlace, { environment, set, ownProfile, cwd }: KeyChe
   return [
     say(
       "key_of_other_set",
-      `the key of "${place.handle}" is one of Set ${foreign.toUpperCase()}, but the network is of Set ${set.toUpperCase()}`,
+      `the key of "${place.handle}" belongs to Set ${foreign.toUpperCase()}, but the network is of Set ${set.toUpperCase()}`,
       {
         expected: `a key that begins with ${KEY_PREFIXES[set]} in ${reference.source}`,
         hint: "check RETINUE_SET and RETINUE_BASE_URL, or use the key of this network",

@@ -1,4 +1,4 @@
-/** Turns a schema's issues into problems: where, what was expected, what was there, what to try. */
+/** Turns a schema's issues into problems: place, expectation, found value, advice. */
 import type { AnyCode } from "../core/error-codes.ts";
 import { z } from "zod";
 import { expectation } from "../contract/profile/expectation.ts";
@@ -10,11 +10,11 @@ type Path = readonly PropertyKey[];
 export interface MistakeContext {
   readonly code: AnyCode;
   readonly file?: string;
-  /** The line on which the value at a path begins, where the format has lines. */
+  /** The line of the value at a path, if the format has lines. */
   readonly lineOf?: (path: Path) => number | undefined;
 }
 
-/** What a value failed is told in its schema's own `error` text: it reads as what was expected. */
+/** Checks a value. The schema's own `error` text states the expectation. */
 export function checkShape<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -59,7 +59,7 @@ function describe(schema: z.ZodType, root: unknown, given: z.core.$ZodIssue, con
   ];
 }
 
-/** Keys that should not be there, and the path of what holds them. A key of an open list is only badly formed. */
+/** Unknown keys, and the path of the object that holds them. A key of an open list is only malformed. */
 function unknownKeys(schema: z.ZodType, issue: z.core.$ZodIssue): { readonly path: Path; readonly keys: readonly string[] } | undefined {
   if (issue.code === "unrecognized_keys") return { path: issue.path, keys: issue.keys };
   if (issue.code !== "invalid_key") return undefined;
@@ -67,7 +67,7 @@ function unknownKeys(schema: z.ZodType, issue: z.core.$ZodIssue): { readonly pat
   return keysAt(schema, path).length === 0 ? undefined : { path, keys: [String(issue.path.at(-1))] };
 }
 
-/** The issue of the branch that was meant: the one that got furthest into the value. */
+/** The issue of the intended branch: the one that got furthest into the value. */
 function deepest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code !== "invalid_union") return issue;
   const inner = issue.errors

@@ -1,4 +1,4 @@
-/** Loads a TypeScript or JavaScript file as a module, again when asked to, and says where it is broken. */
+/** Loads a TypeScript or JavaScript file as a module, afresh on each load, and locates its errors. */
 import { registerHooks } from "node:module";
 import { extname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -9,12 +9,12 @@ import { mistake, problemOf, type Problem } from "./problem.ts";
 
 export const MODULE_EXTENSIONS: readonly string[] = [".ts", ".mts", ".js", ".mjs"];
 
-/** Marks the files we load, and which loading it is: Node keeps a module for ever under one address. */
+/** Marks our modules with the number of their load: Node caches a module under its URL for ever. */
 const QUERY = "retinue";
 /** Stands in the address of every file that was loaded so, and in its frames of a stack. */
 export const LOADING_QUERY = `?${QUERY}=`;
 const OWN_EXTENSION = extname(import.meta.url);
-/** The doors, as files of this very copy of the runtime. */
+/** The package's entry points, as files of this copy of the runtime. */
 const DOORS: { readonly [specifier: string]: string } = {
   retinue: new URL(`../index${OWN_EXTENSION}`, import.meta.url).href,
   "retinue/testing": new URL(`../testing${OWN_EXTENSION}`, import.meta.url).href,
@@ -24,8 +24,8 @@ let hooked = false;
 let loadings = 0;
 
 /**
- * Makes `retinue` and `retinue/testing` mean this copy wherever the importing file lies, and makes the files that a
- * definition imports beside itself load anew with it. Once per process; Node offers no way to scope it.
+ * Resolves `retinue` and `retinue/testing` to this copy from any importing file, and reloads the files that a definition imports together
+ * with it. Once per process; Node cannot scope it.
  */
 function hookOnce(): void {
   if (hooked) return;
@@ -45,8 +45,8 @@ function hookOnce(): void {
 }
 
 /**
- * Always a module: left alone, Node guesses at files in a folder with no package.json, with a warning. JavaScript too
- * is read as TypeScript, as only then a syntax error tells its line; not under node_modules, where Node strips no types.
+ * Always a module: otherwise Node guesses at files in a folder without package.json, with a warning. JavaScript is also read as TypeScript,
+ * because only then a syntax error carries its line; not under node_modules, where Node strips no types.
  */
 function formatOf({ pathname }: URL): "module" | "module-typescript" {
   const installed = pathname.includes("/node_modules/") && /\.m?js$/.test(pathname);
@@ -58,10 +58,10 @@ function ownQuery(address: string | undefined): string | undefined {
   return new URL(address).searchParams.get(QUERY) ?? undefined;
 }
 
-/** A module that waits for something at its top level holds up all others. */
+/** A module with a top-level await delays all others. */
 const MAX_LOAD_MS = 20 * SECOND;
 
-/** The namespace of a module, freshly evaluated; a problem if that takes longer than 20 s. */
+/** Evaluates a module afresh and returns its namespace; a problem if that takes longer than 20 s. */
 export async function loadModule(
   file: string,
   clock: Clock = systemClock(),
@@ -76,7 +76,7 @@ export async function loadModule(
     return {
       problem: mistake("load_timeout", `did not finish loading in ${MAX_LOAD_MS / SECOND} s`, {
         file,
-        hint: "await nothing slow at the top of the file",
+        hint: "await no slow operation at the top of the file",
       }),
     };
   } catch (error) {
@@ -97,12 +97,11 @@ function loadProblem(file: string, error: unknown): Problem {
         hint: "Node runs TypeScript by removing the types: use no enum, namespace or parameter property",
       });
     const missing = /does not provide an export named '(.+)'/.exec(message)?.[1];
-    if (missing !== undefined)
-      return mistake("import_failed", message, { ...place, hint: `export "${missing}" there, or mend the import` });
-    return mistake("definition_syntax", `syntax error: ${message}`, { ...place, hint: "mend the syntax at or just before this line" });
+    if (missing !== undefined) return mistake("import_failed", message, { ...place, hint: `export "${missing}" there, or fix the import` });
+    return mistake("definition_syntax", `syntax error: ${message}`, { ...place, hint: "fix the syntax at or just before this line" });
   }
   if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND")
-    return mistake("import_failed", message.replace(/ imported from .*$/, ""), { file, hint: "mend the import, or install the package" });
+    return mistake("import_failed", message.replace(/ imported from .*$/, ""), { file, hint: "fix the import, or install the package" });
   if (code === "ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING")
     return mistake("definition_syntax", "is TypeScript under node_modules, which Node does not run", {
       file,
@@ -110,22 +109,22 @@ function loadProblem(file: string, error: unknown): Problem {
     });
   const line = thrownLine(error, file);
   const place = { file, ...(line === undefined ? {} : { line }) };
-  // What our own words refuse, such as credits(-4), says itself what is wrong.
+  // Our own errors, such as that of credits(-4), explain themselves.
   if (error instanceof RetinueError) return { ...problemOf(error, place), file };
   const hint = /^(module|exports|require) is not defined/.test(message)
     ? "definitions are ES modules: write import … and export default …"
-    : "a definition may not fail while it is loaded: move work into its handlers";
+    : "a definition must not fail while it is loaded: move work into its handlers";
   return mistake("definition_threw", `it threw while it was loaded: ${message}`, { ...place, hint });
 }
 
-/** Node puts `file:line` on the first line of the stack of a syntax error. */
+/** Reads `file:line`, which Node puts on the first stack line of a syntax error. */
 function syntaxPlace(stack: string): { readonly file: string; readonly line: number } | undefined {
   const [, address, line] = /^(.+?)(?:\?[^:\n]*)?:(\d+)\n/.exec(stack) ?? [];
   if (address === undefined) return undefined;
   return { file: address.startsWith("file:") ? fileURLToPath(address) : address, line: Number(line) };
 }
 
-/** The line of this file nearest to where it was thrown. */
+/** The line of this file nearest to the throw. */
 function thrownLine(error: unknown, file: string): number | undefined {
   if (!(error instanceof Error)) return undefined;
   const address = pathToFileURL(file).href;

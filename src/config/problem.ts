@@ -1,4 +1,4 @@
-/** One mistake in a file, a flag or a variable, said so that a person can mend it. */
+/** One mistake in a file, a flag or a variable, described so that a person can fix it. */
 import { defined } from "../core/defined.ts";
 import type { AnyCode } from "../core/error-codes.ts";
 import { Misconfigured, RetinueError } from "../core/errors.ts";
@@ -6,17 +6,17 @@ import { Scrubber } from "../core/scrubber.ts";
 import type { Secret } from "../core/secret.ts";
 
 export interface Problem {
-  /** A warning does not stop anything. */
+  /** A warning stops nothing. */
   readonly level: "error" | "warning";
   /** Stable across rewording. */
   readonly code: AnyCode;
-  /** What is wrong, in one sentence. */
+  /** The mistake in one sentence. */
   readonly message: string;
   /** The file, or the name of the variable or flag in `where`. */
   readonly file?: string;
   readonly line?: number;
   readonly expected?: string;
-  /** What to try. */
+  /** Advice. */
   readonly hint?: string;
 }
 
@@ -34,7 +34,7 @@ export function isMistake(problem: Problem): boolean {
   return problem.level === "error";
 }
 
-/** The problem an error of ours stands for; other errors are bugs and are thrown again. */
+/** The problem for an error of ours; other errors are bugs and are rethrown. */
 export function problemOf(error: unknown, details: ProblemDetails = {}): Problem {
   if (!(error instanceof RetinueError)) throw error;
   const { file, line, expected, hint } = error.details;
@@ -52,12 +52,12 @@ export function withoutSecrets(problems: readonly Problem[], secrets: readonly S
   return problems.map((problem) => ({ ...problem, message: scrubber.clean(problem.message) }));
 }
 
-/** Throws the first mistake as `Misconfigured`, and says how many more there are. */
+/** Throws the first mistake as `Misconfigured`, with the number of further ones. */
 export function throwMistakes(problems: readonly Problem[]): void {
   const [first, ...others] = problems.filter(isMistake);
   if (first === undefined) return;
   const { code, message, level: _level, ...details } = first;
-  const more = others.length === 0 ? "" : ` (and ${others.length} more: "retinue check" lists them all)`;
+  const more = others.length === 0 ? "" : ` (and ${others.length} more: "retinue check" lists all of them)`;
   throw new Misconfigured(code, message + more, details);
 }
 

@@ -1,4 +1,4 @@
-/** Loads a profile: one of the shipped ones by name, or a file on top of one. */
+/** Loads a profile: a shipped one by name, or a file that extends one. */
 import type { AnyCode } from "../core/error-codes.ts";
 import { existsSync, statSync } from "node:fs";
 import { extname } from "node:path";
@@ -32,12 +32,14 @@ export async function readProfile(name: string): Promise<{ readonly profile?: Pr
     return data === undefined ? { problems } : resolve(name, data.value, (path) => data.lineOf(path));
   }
   if (!MODULE_EXTENSIONS.includes(extname(name)) || !statSync(name).isFile())
-    return { problems: [mistake("profile_format", "is no file that a profile can be read from", { file: name, expected })] };
+    return { problems: [mistake("profile_format", "is not a file type that a profile can be read from", { file: name, expected })] };
   const loaded = await loadModule(name);
   if ("problem" in loaded) {
     const { problem } = loaded;
     return {
-      problems: [problem.code === "definition_threw" ? { ...problem, hint: "a profile is data: it does nothing that may fail" } : problem],
+      problems: [
+        problem.code === "definition_threw" ? { ...problem, hint: "a profile is data: it must not run code that may fail" } : problem,
+      ],
     };
   }
   const exported: unknown = Reflect.get(loaded.exports, "default");

@@ -1,9 +1,9 @@
-/** A profile as the YAML file a person will read: every doubt is marked where it stands. */
+/** Writes a profile as YAML for a person to read: every guess is marked in place. */
 import { Document, isNode, parseDocument } from "yaml";
 import { resolveProfile } from "../contract/profile/profile.ts";
 import type { ProfileSource } from "../contract/profile/source.ts";
 
-const DOUBT = " a guess: look at it, and take it out of `guesses` once it is right";
+const DOUBT = " a guess: check it, and remove it from `guesses` once it is right";
 
 /** The text of a profile file. `header` lines come first, as comments. */
 export function profileYaml(source: ProfileSource, header: readonly string[]): string {
@@ -16,7 +16,10 @@ export function profileYaml(source: ProfileSource, header: readonly string[]): s
   return document.toString({ lineWidth: 120 });
 }
 
-/** The text of a profile file with these webhook rules in it, and all else (comments too) as it was. Throws what a profile would not take. */
+/**
+ * The text of a profile file with these webhook rules added, and everything else (comments too) unchanged. Throws if the profile would be
+ * invalid.
+ */
 export function withWebhooks(text: string, webhooks: NonNullable<ProfileSource["webhooks"]>, guesses: readonly string[]): string {
   const document = parseDocument(text);
   const source = document.toJS() as ProfileSource;
@@ -28,7 +31,7 @@ export function withWebhooks(text: string, webhooks: NonNullable<ProfileSource["
   return document.toString({ lineWidth: 120 });
 }
 
-/** `operations.posts.reply.path` as its keys: names of operations hold a dot. */
+/** `operations.posts.reply.path` as its keys; names of operations contain a dot. */
 function placeOf(source: ProfileSource, path: string): readonly string[] {
   const names = Object.keys(source.operations ?? {});
   const name = names.find((operation) => path.startsWith(`operations.${operation}.`));

@@ -1,4 +1,4 @@
-/** Who is to run: definitions with the Guardian's overrides, checked against the network they will live on. */
+/** The specialists to run: definitions with the Guardian's overrides, checked against their network. */
 import { EVENT_KINDS } from "../contract/event-kinds.ts";
 import { isOperationName, OPERATION_NAMES, OPERATIONS, type EndpointSet } from "../contract/operations.ts";
 import type { Profile } from "../contract/profile/profile.ts";
@@ -12,10 +12,10 @@ import { checkKeys, environmentSecrets, keyVariable, type KeyPlace } from "./key
 import { mistake, nearest, problemOf, warning, withoutSecrets, type Problem } from "./problem.ts";
 
 export interface Roster {
-  /** The endpoint set of the network they will live on. */
+  /** The endpoint set of their network. */
   readonly set: EndpointSet;
   readonly definitions: readonly LoadedDefinition[];
-  /** Every mistake and warning: of the files, and of what they say about this network. */
+  /** Every mistake and warning, of the files and of their fit to this network. */
   readonly problems: readonly Problem[];
 }
 
@@ -24,20 +24,20 @@ export interface RosterOptions {
   readonly profile: Profile;
   /** Definitions given in code, in place of the folder. */
   readonly given?: readonly unknown[] | undefined;
-  /** Throws `Misconfigured` on an expression that cannot be used. */
+  /** Throws `Misconfigured` on an unusable expression. */
   readonly checkCron: (expression: string, zone: string) => void;
-  /** Mistakes in caps: contradictions, currencies there are not. */
+  /** Mistakes in caps: contradictions, unknown currencies. */
   readonly checkCaps: (spend: SpendCaps) => readonly CapProblem[];
 }
 
 export interface CapProblem {
-  /** Such as `spend.perDay`. */
+  /** For example `spend.perDay`. */
   readonly path: string;
   readonly message: string;
   readonly expected?: string;
 }
 
-/** Loads the definitions of a project, applies overrides, and checks all of it. Keys are not looked at: see `checkRosterKeys`. */
+/** Loads the definitions of a project, applies overrides, and checks all of it, except keys: see `checkRosterKeys`. */
 export async function loadRoster({ config, profile, given, checkCron, checkCaps }: RosterOptions): Promise<Roster> {
   const loaded = given === undefined ? await loadDefinitions(config.agents) : givenDefinitions(given);
   const known = loaded.definitions.map(({ specialist }) => String(specialist.handle));
@@ -48,7 +48,7 @@ export async function loadRoster({ config, profile, given, checkCron, checkCaps 
   const problems = [...loaded.problems];
   if (definitions.length === 0 && problems.length === 0)
     problems.push(warning("agents_empty", "there is no specialist", { file: config.agents, hint: "add a file such as agents/scout.ts" }));
-  // A handle may be missing only because its file is broken: that file's own mistake says enough.
+  // A handle may be missing only because its file is broken, which is reported already.
   if (loaded.problems.length === 0) for (const handle of strangers) problems.push(strangerProblem(handle, known, config.file));
   for (const definition of definitions) {
     problems.push(...checkDefinition(definition, profile, config));
@@ -62,7 +62,7 @@ export async function loadRoster({ config, profile, given, checkCron, checkCaps 
   return { definitions, problems: all, set: profile.set };
 }
 
-/** Each as it was written: what the Guardian overrides may leave a cap of the definition out of reach. */
+/** Checks caps as written: an override may hide a cap of the definition. */
 function capProblems(definitions: readonly LoadedDefinition[], config: Config, check: RosterOptions["checkCaps"]): Problem[] {
   const told = (spend: SpendCaps, file: string | undefined, part = ""): Problem[] =>
     check(spend).map(({ path, message, expected }) => mistake("spend_invalid", `${part}${path}: ${message}`, defined({ file, expected })));
@@ -73,7 +73,7 @@ function capProblems(definitions: readonly LoadedDefinition[], config: Config, c
   ];
 }
 
-/** Handles that differ only in what a variable's name cannot hold would use one another's keys. */
+/** Finds handles that map to the same variable name, and would share keys. */
 function sharedVariables(definitions: readonly LoadedDefinition[]): Problem[] {
   const owners = new Map<string, string>();
   return definitions.flatMap(({ file, specialist: { handle } }) => {
@@ -82,7 +82,7 @@ function sharedVariables(definitions: readonly LoadedDefinition[]): Problem[] {
     owners.set(variable, other ?? handle);
     if (other === undefined) return [];
     return [
-      mistake("key_variable_shared", `"${other}" and "${handle}" would both take their key from ${variable}`, {
+      mistake("key_variable_shared", `"${other}" and "${handle}" would both read their key from ${variable}`, {
         file,
         hint: "rename one of them, so that no key is used for the wrong specialist",
       }),
@@ -113,7 +113,7 @@ function strangerProblem(handle: string, known: readonly string[], file: string 
   });
 }
 
-/** What is wrong with the keys of a roster. */
+/** Lists the problems of a roster's keys. */
 export function checkRosterKeys(roster: Roster, config: Config): readonly Problem[] {
   const places = roster.definitions.map(({ specialist: { handle } }): KeyPlace => {
     const keyFile = config.specialists[handle]?.keyFile;
@@ -123,7 +123,7 @@ export function checkRosterKeys(roster: Roster, config: Config): readonly Proble
   return checkKeys(places, { set: roster.set, ownProfile: !/^set-[ab]$/.test(network.profile), environment, cwd });
 }
 
-/** Handlers whose usual answer is a write, and the write without which they can only look. */
+/** Handlers that usually write, and the write without which they can only read. */
 const USUAL_WRITES: readonly (readonly [keyof Specialist["on"], readonly string[]])[] = [
   ["reply.created", ["posts.reply", "posts.vote"]],
   ["mention.created", ["posts.reply", "posts.vote"]],
@@ -132,7 +132,7 @@ const USUAL_WRITES: readonly (readonly [keyof Specialist["on"], readonly string[
   ["job.assigned", ["jobs.submit"]],
 ];
 
-/** What a definition says that this network cannot do, or that cannot have been meant. */
+/** Finds parts of a definition that this network cannot do, or that cannot be intended. */
 function checkDefinition({ file, specialist }: LoadedDefinition, profile: Profile, config: Config): Problem[] {
   const problems = mistakesOf(() => tierLimits(specialist.tier, profile.set), file, `"${specialist.handle}"`);
   for (const [list, names] of [
@@ -143,7 +143,7 @@ function checkDefinition({ file, specialist }: LoadedDefinition, profile: Profil
   for (const name of specialist.may) problems.push(...checkPayable(name, file, specialist, profile, config));
   for (const name of specialist.review.filter((reviewed) => !specialist.may.includes(reviewed)))
     problems.push(
-      warning("review_without_may", `review: "${name}" is not in may, so it is refused before anybody reviews it`, {
+      warning("review_without_may", `review: "${name}" is not in may, so it is refused before any review`, {
         file,
         hint: `add "${name}" to may`,
       }),
@@ -151,7 +151,7 @@ function checkDefinition({ file, specialist }: LoadedDefinition, profile: Profil
   for (const [kind, writes] of USUAL_WRITES)
     if (specialist.on[kind] !== undefined && !writes.some((write) => specialist.may.includes(write)) && specialist.may.length === 0)
       problems.push(
-        warning("handler_without_may", `handles ${kind}, but may write nothing: it can only look`, {
+        warning("handler_without_may", `handles ${kind}, but has no permission to write: it can only read`, {
           file,
           hint: `add for example may: ["${writes[0]}"]`,
         }),
@@ -159,16 +159,16 @@ function checkDefinition({ file, specialist }: LoadedDefinition, profile: Profil
   return [...problems, ...checkWatch(file, specialist)];
 }
 
-/** Whether what may be done can be paid: an unknown price is refused, and so is money without a cap. */
+/** Checks that permitted operations can be paid: an unknown price is refused, and so is money without a cap. */
 function checkPayable(name: string, file: string, { spend }: Specialist, profile: Profile, config: Config): Problem[] {
   const price = config.prices[name] ?? profile.operations.get(name)?.price;
   if (price === undefined || price === "free") return [];
   if (price === "unknown")
     return [
-      mistake("may_unpriced", `may: nobody said what ${name} costs, and an unknown price is never taken for free`, {
+      mistake("may_unpriced", `may: the price of ${name} is not stated, and an unknown price never counts as free`, {
         file,
         expected: '"free" or an amount',
-        hint: `state it under prices in the config file or in the profile, or take "${name}" out of may`,
+        hint: `state it under prices in the config file or in the profile, or remove "${name}" from may`,
       }),
     ];
   if (
@@ -183,7 +183,7 @@ function checkPayable(name: string, file: string, { spend }: Specialist, profile
   ];
 }
 
-/** What an error of ours says about a part of a file; nothing when there is none. */
+/** Converts an error of ours about a part of a file to problems; none if nothing is thrown. */
 function mistakesOf(check: () => unknown, file: string, part: string): Problem[] {
   try {
     check();
@@ -237,7 +237,7 @@ function checkWatch(file: string, { watch, on }: Specialist): Problem[] {
         ...problems,
         warning("watch_without_handler", "watches the feed, but has no handler: requests for nothing", {
           file,
-          hint: "add on, or take watch.feed away",
+          hint: "add on, or remove watch.feed",
         }),
       ]
     : problems;

@@ -1,11 +1,11 @@
-/** Where the store is: a URL such as `sqlite:.retinue/store.sqlite`, read and checked. */
+/** Parses the address of the store, for example `sqlite:.retinue/store.sqlite`. */
 import { isAbsolute, join } from "node:path";
 import { Misconfigured } from "../core/errors.ts";
 import { realPath } from "../core/real-path.ts";
 
 export interface StoreAddress {
   readonly kind: "sqlite";
-  /** Absolute and without links, or `:memory:`: lock and control socket lie beside the file itself. */
+  /** Absolute and without links, or `:memory:`: lock and control socket are beside the file itself. */
   readonly path: string;
 }
 
@@ -28,7 +28,7 @@ export function parseStoreAddress(address: string, cwd: string): StoreAddress {
   return { kind: "sqlite", path: local === ":memory:" ? local : followed(isAbsolute(local) ? local : join(cwd, local)) };
 }
 
-/** A path that cannot be followed is kept: opening it says what is wrong. */
+/** A path that cannot be followed is kept: opening it reports the error. */
 function followed(path: string): string {
   try {
     return realPath(path);

@@ -1,4 +1,4 @@
-/** The small values that definitions and the config file share, as schemas whose errors read as what was expected. */
+/** Schemas of small values in definitions and the config file, whose errors state the expectation. */
 import { z } from "zod";
 import { TIERS } from "../contract/tiers.ts";
 import { LANES } from "../contract/operations.ts";
@@ -11,13 +11,13 @@ const MAX_CURRENCIES = 20;
 
 export const expected = (text: string): { readonly error: () => string } => ({ error: () => text });
 
-/** True when `check` does not throw: the readers of core say what is valid, the schema only asks them. */
+/** Returns true if `check` does not throw: the parsers of core define validity. */
 export function passes(check: () => unknown): boolean {
   try {
     check();
     return true;
   } catch {
-    return false; // why not is the schema's own error text
+    return false; // the reason is the schema's own error text
   }
 }
 
@@ -33,7 +33,7 @@ export const tier = z.enum(TIERS, expected(`a tier (${TIERS.join(", ")})`));
 
 const DURATION = 'a duration such as "90s", "15m" or "1h30m" (a number is milliseconds)';
 
-/** A duration, kept as it was written. */
+/** A duration, kept as written. */
 export const duration: z.ZodType<Duration> = z
   .union([z.string(), z.number()], expected(DURATION))
   .refine((value) => passes(() => durationMs(value)), expected(DURATION));
@@ -51,11 +51,11 @@ export function wholeNumber(min: number, max: number): z.ZodNumber {
 const AMOUNT = 'an amount such as credits(25), or in data files 25 or {currency: "usd", micros: 2500000}';
 const amount = { error: (issue: { readonly input?: unknown }): string => `${AMOUNT}; ${whyNoAmount(issue.input)}` };
 
-/** What to mend in something that should be an amount. */
+/** Advice for a value that should be an amount. */
 function whyNoAmount(value: unknown): string {
   const micros: unknown = typeof value === "object" && value !== null && "micros" in value ? value.micros : value;
-  if (typeof micros !== "number") return "write a number, without the currency's name";
-  if (Number.isNaN(micros)) return "it is no number at all";
+  if (typeof micros !== "number") return "write a number without the currency's name";
+  if (Number.isNaN(micros)) return "it is not a number";
   if (micros < 0) return "amounts are never negative";
   return Number.isSafeInteger(micros) ? "write it in one of these ways" : `${micros} is not whole: write the fraction in millionths`;
 }

@@ -1,4 +1,4 @@
-/** The console's port: whether the process is alive and does its work, and how everything stands, as JSON. */
+/** Serves liveness, readiness and status of the process over HTTP, as JSON. */
 import type { AnyCode } from "../core/error-codes.ts";
 import { createHash, timingSafeEqual } from "node:crypto";
 import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
@@ -10,7 +10,7 @@ import type { Guardian } from "../guardian/guardian.ts";
 import { readinessOf } from "../guardian/readiness.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 
-/** Nothing is posted here. */
+/** No route takes a body. */
 const MAX_BODY_BYTES = 1_024;
 const MAX_HEADER_BYTES = 8 * 1_024;
 const REQUEST_TIMEOUT_MS = 5 * SECOND;
@@ -19,11 +19,11 @@ const MAX_SOCKETS = 256;
 export interface ConsoleOptions {
   readonly port: number;
   readonly host: string;
-  /** Without one everything under `/api/` is refused. */
+  /** Without a token everything under `/api/` is refused. */
   readonly token: Secret | undefined;
   readonly runtime: Runtime;
   readonly guardian: Pick<Guardian, "status">;
-  /** Told of faults in the console itself. */
+  /** Called on a defect of the console itself. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -34,9 +34,9 @@ export interface Console {
 }
 
 /**
- * Listens, with `GET /healthz` (200 while the process answers), `GET /readyz` (200, or 503 with the reasons) and
- * `GET /api/status` (what `retinue status --json` says; `Authorization: Bearer <token>`).
- * Throws `Retryable` (`port_in_use`) or `Misconfigured` (`cannot_listen`).
+ * Listens, with `GET /healthz` (200 while the process answers), `GET /readyz` (200, or 503 with the reasons) and `GET /api/status` (the
+ * output of `retinue status --json`; `Authorization: Bearer <token>`). Throws `Retryable` (`port_in_use`) or `Misconfigured`
+ * (`cannot_listen`).
  */
 export async function openConsole(options: ConsoleOptions): Promise<Console> {
   const app = fastify({
@@ -47,7 +47,7 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
   });
   app.server.maxConnections = MAX_SOCKETS;
   app.removeAllContentTypeParsers();
-  app.setNotFoundHandler((_request, reply) => say(reply, 404, "not_found", "there is /healthz, /readyz and /api/status here"));
+  app.setNotFoundHandler((_request, reply) => say(reply, 404, "not_found", "this address serves /healthz, /readyz and /api/status"));
   app.setErrorHandler((error, _request, reply) => {
     const status = error instanceof Error && "statusCode" in error && typeof error.statusCode === "number" ? error.statusCode : 500;
     if (status >= 500) options.onError(error);
@@ -85,7 +85,7 @@ function say(reply: FastifyReply, status: number, code: AnyCode, message: string
   return reply.code(status).send({ error: { code, message } });
 }
 
-/** Digests have one length, so comparing them tells nothing of the token's. */
+/** Digests have equal length, so comparing them reveals nothing of the token's length. */
 function bears({ headers }: FastifyRequest, token: Secret): boolean {
   const given = /^Bearer (\S{1,512})$/i.exec(headers.authorization ?? "")?.[1] ?? "";
   const digest = (text: string) => createHash("sha256").update(text).digest();

@@ -1,4 +1,4 @@
-/** The ways by which people reach a runtime at work: the control socket of the commands, and the console's port. */
+/** Opens the interfaces by which people reach a running runtime: the control socket of the commands, and the console's port. */
 import type { Config } from "../config/config.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
@@ -21,12 +21,12 @@ export interface SurfaceOptions {
 }
 
 export interface Surfaces {
-  /** The console's address; undefined where settings give it no port. */
+  /** The console's address; undefined if the settings give it no port. */
   readonly consoleUrl: string | undefined;
   close(): Promise<void>;
 }
 
-/** Opens the ways that the settings ask for. Throws `Retryable` (`port_in_use`) or `Misconfigured` where one cannot be opened. */
+/** Opens the interfaces in the settings. Throws `Retryable` (`port_in_use`) or `Misconfigured` if one cannot be opened. */
 export async function openSurfaces(options: SurfaceOptions): Promise<Surfaces> {
   const control = await openControl(options);
   try {
@@ -44,7 +44,7 @@ export async function openSurfaces(options: SurfaceOptions): Promise<Surfaces> {
   }
 }
 
-/** Commands find a runtime by its store; a store in memory has no place to be found at. */
+/** Commands find a runtime by its store's path; a store in memory has none. */
 async function openControl({ config, guardian, announcer, log, onStop }: SurfaceOptions): Promise<Control | undefined> {
   const { path } = config.store;
   return path === ":memory:" ? undefined : serveControl({ path: controlPath(path), guardian, announcer, log, onStop });

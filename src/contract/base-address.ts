@@ -24,11 +24,11 @@ export function parseBaseAddress(baseUrl: string): BaseAddress {
   if (baseUrl.length > MAX_BASE_LENGTH) throw refuse(`is longer than ${MAX_BASE_LENGTH} characters`);
   if (!URL.canParse(baseUrl)) throw refuse("is not a URL");
   const url = new URL(baseUrl);
-  // Never echo the address in these messages: what is wrong with it may be a password.
+  // Never echo the address in these messages: the faulty part may be a password.
   if (url.protocol !== "https:" && url.protocol !== "http:") throw refuse("is neither http nor https");
-  if (url.username !== "" || url.password !== "") throw refuse("holds credentials; keys belong in RETINUE_KEY_<HANDLE>");
-  if (url.search !== "" || baseUrl.includes("?")) throw refuse("holds a query");
-  if (url.hash !== "" || baseUrl.includes("#")) throw refuse("holds a fragment");
+  if (url.username !== "" || url.password !== "") throw refuse("contains credentials; keys belong in RETINUE_KEY_<HANDLE>");
+  if (url.search !== "" || baseUrl.includes("?")) throw refuse("contains a query");
+  if (url.hash !== "" || baseUrl.includes("#")) throw refuse("contains a fragment");
   const segments = url.pathname.split("/").filter((segment) => segment !== "");
   while (segments.length > 1 && VERSION.test(segments.at(-1) ?? "") && segments.at(-1) === segments.at(-2)) segments.pop();
   return { origin: url.origin, segments };
@@ -43,7 +43,7 @@ export function endpointPath(base: BaseAddress, path: string): string {
   return `${prefix.map((segment) => `/${segment}`).join("")}/${path.replace(/^\/+/, "")}`;
 }
 
-/** The full address of an endpoint. Throws as {@link parseBaseAddress}. */
+/** The full address of an endpoint. Throws like {@link parseBaseAddress}. */
 export function endpointUrl(baseUrl: string, path: string): string {
   const base = parseBaseAddress(baseUrl);
   return base.origin + endpointPath(base, path);

@@ -1,4 +1,4 @@
-/** What travels through the one door: a call by our names, and the class of what became of it. */
+/** Types of the gateway: a call in our names, and the class of its outcome. */
 import type { AnyCode } from "../core/error-codes.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Secret } from "../core/secret.ts";
@@ -9,24 +9,24 @@ import type { NetworkRecord } from "./records.ts";
 export interface Call {
   /** One of the 29 operations, or the name of an extra operation of the profile. */
   readonly operation: string;
-  /** The id (or handle, where the set asks for it) of the object in the path. */
+  /** The id of the object in the path, or its handle where the set uses handles. */
   readonly target?: string;
-  /** By our names; checked against the operation's input schema. */
+  /** In our names; checked against the operation's input schema. */
   readonly input: JsonObject;
 }
 
-/** What an answer's headers said of the key's limits, whatever dialect they came in. */
+/** Rate limits from the headers of an answer, in one form for all dialects. */
 export interface LimitHints {
-  /** Requests left, per window where the window is known. */
+  /** Requests left, per window if the window is known. */
   readonly remainingHour?: number;
   readonly remainingDay?: number;
   /** Requests left in a window of unknown length. */
   readonly remaining?: number;
-  /** Relative, as sent: when `remaining` is refilled. */
+  /** Time until `remaining` is refilled, as sent. */
   readonly resetMs?: number;
 }
 
-/** Where the next page of a list is. */
+/** Position of the next page of a list. */
 export interface NextPage {
   readonly cursor?: string;
   readonly page?: number;
@@ -34,7 +34,7 @@ export interface NextPage {
   readonly url?: string;
 }
 
-/** What an answer may hand out that must never be stored or shown in the clear. */
+/** Secrets in an answer, never stored or shown in the clear. */
 export interface Secrets {
   readonly apiKey?: Secret;
   readonly accessToken?: Secret;
@@ -42,10 +42,10 @@ export interface Secrets {
   readonly webhookSecret?: Secret;
 }
 
-/** What every answer tells beside its content. */
+/** Metadata of every answer, beside its content. */
 export interface Answered {
   readonly status: number;
-  /** Difference between the server's `Date` and our clock, in ms, where it sent one. */
+  /** Difference between the server's `Date` and our clock, in ms, if it sent one. */
   readonly skewMs?: number;
   readonly limits?: LimitHints;
 }
@@ -56,7 +56,7 @@ export interface Answered {
  * - `refused`: a complete refusal in the network's own error shape; it did not happen.
  * - `limited`: 429; it did not happen.
  * - `unauthorized`: 401; it did not happen.
- * - `pending`: accepted, but the network wants its Guardian's decision first.
+ * - `pending`: accepted, but the network waits for its Guardian's decision first.
  * - `never-left`: no byte reached the network; it did not happen and costs no quota.
  * - `unknown`: everything else; it may or may not have happened.
  */
@@ -68,11 +68,11 @@ export type Outcome =
       /** The normalised records of a list. */
       readonly items?: readonly NetworkRecord[];
       readonly next?: NextPage;
-      /** Items of a list that could not be read: such a list proves nobody's absence. */
+      /** Items of a list that could not be read. Such a list proves the absence of nothing. */
       readonly skipped?: number;
-      /** Keys and tokens the answer handed out; they are taken out of `body` and of every `raw`. */
+      /** Keys and tokens from the answer; they are removed from `body` and from every `raw`. */
       readonly secrets?: Secrets;
-      /** What the action cost, where the profile says where the answer tells. */
+      /** The actual cost of the action, if the profile says where to find it. */
       readonly chargedMicros?: Micros;
       readonly body: Json | undefined;
     })
@@ -84,9 +84,9 @@ export type Outcome =
   | {
       readonly class: "unknown";
       readonly reason: string;
-      /** A complete success came, in a shape that this profile cannot read: see quarantine. */
+      /** A complete success in a shape that this profile cannot read: see quarantine. */
       readonly unreadable?: true;
-      /** How long the network asked to be left alone, where a 5xx says so. */
+      /** Wait that a 5xx asks for. */
       readonly retryAfterMs?: number;
       readonly status?: number;
       readonly skewMs?: number;

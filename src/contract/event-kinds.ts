@@ -1,19 +1,19 @@
-/** The closed list of what can happen to a specialist, and what a handler is given for each. */
+/** The closed list of event kinds, and the data that a handler gets for each. */
 import type { Json, JsonObject } from "../core/json.ts";
 import type { IntentId } from "../core/ids.ts";
 import type { Agent, Job, Post } from "./records.ts";
 
-/** What became of an intent, with the `key` and `data` its author gave it. */
+/** The result of an intent, with the `key` and `data` its author gave it. */
 export interface Receipt {
   readonly intent: IntentId;
   readonly operation: string;
   readonly key?: string;
   readonly data?: Json;
-  /** The id of the object acted on, where there was one. */
+  /** The id of the object acted on, if there was one. */
   readonly target?: string;
-  /** The id of the object that came to be (the new post, reply, job…), where the network named it. */
+  /** The id of the created object (post, reply, job…), if the network named it. */
   readonly created?: string;
-  /** Why not, for refused and parked ones: a stable code. */
+  /** A stable code of the reason, for refused and parked intents. */
   readonly code?: string;
   readonly message?: string;
 }
@@ -23,21 +23,21 @@ export interface Reply extends Post {
   readonly threadId: string;
 }
 
-/** Somebody liked or voted for a post of the specialist's own. */
+/** A like of, or vote for, a post of the specialist's own. */
 export interface Like {
   readonly postId: string;
   readonly byId?: string;
   readonly byHandle?: string;
 }
 
-/** The network wants its Guardian's decision on something. */
+/** The network asks its Guardian for a decision. */
 export interface ApprovalRequest {
   readonly reference?: string;
   readonly message?: string;
   readonly raw: JsonObject;
 }
 
-/** A kind that only this network has, by its profile. */
+/** A kind that only this network has, defined by its profile. */
 export interface ExtraEvent {
   readonly id?: string;
   readonly raw: JsonObject;
@@ -85,8 +85,8 @@ export function isEventKind(kind: string): kind is EventKind {
   return (EVENT_KINDS as readonly string[]).includes(kind);
 }
 
-/** What a profile adds to the closed list. */
+/** Kinds that a profile adds to the closed list. */
 export type ExtraEventKind = `x:${string}`;
 
-/** Rows of cron schedules and the kinds of their events are named so, before their own name; those of lists are not. */
+/** Prefix in the names of cron schedules and the kinds of their events. Lists have no prefix. */
 export const SCHEDULE_PREFIX = "schedule:";

@@ -1,10 +1,10 @@
-/** What travels from the edges through the stages: something that happened, and an object to follow. */
+/** Types that edges hand to the stages: an event, and an object to watch. */
 import type { EventId, Handle } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 
 export type Via = "poll" | "webhook" | "runtime";
 
-/** Something that happened to one specialist. */
+/** An event for one specialist. */
 export interface NewEvent {
   readonly specialist: Handle;
   readonly id: EventId;
@@ -13,17 +13,17 @@ export interface NewEvent {
   readonly thread?: string;
   readonly payload: Json;
   readonly via: Via;
-  /** How many of our own actions lie between an outside happening and this event. */
+  /** Number of our own actions between an outside event and this one. */
   readonly hops: number;
 }
 
-/** A followed object and where it stands. */
+/** A watched object and its progress. */
 export interface WatchWrite {
   readonly specialist: Handle;
   readonly kind: "job" | "thread";
   readonly object: string;
   readonly state: string;
   readonly data: JsonObject;
-  /** When to look again; null for never. */
+  /** Time of the next check; null for never. */
   readonly dueAt: number | null;
 }

@@ -1,8 +1,7 @@
 /**
- * The published interface as one table: 45 endpoint rows as 29 operations with their path in each set.
- * Client, commands, local network, OpenAPI and docs derive from it.
- * Source: the service's interface specification, sections 4 and 5. What the specification does not show
- * (inputs other than a post's `content`, records, effect classes) is ours and marked as assumed.
+ * The published interface as one table: 45 endpoint rows as 29 operations with their path in each set. Client, commands, local network,
+ * OpenAPI and docs derive from it. Source: the service's interface specification, sections 4 and 5. Everything the specification does not
+ * show (inputs other than a post's `content`, records, effect classes) is our assumption and marked as one.
  */
 import { z } from "zod";
 
@@ -11,11 +10,11 @@ export type EndpointSet = (typeof SETS)[number];
 
 export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
 
-/** What a repeated or lost request means: see ARCHITECTURE.md, "Effect classes". */
+/** Meaning of a repeated or lost request: see ARCHITECTURE.md, "Effect classes". */
 export const EFFECTS = ["read", "idempotent", "reconciled", "at-most-once"] as const;
 export type Effect = (typeof EFFECTS)[number];
 
-/** What a request is for; each lane has a guaranteed share of the quota. */
+/** Purpose of a request; each lane has a guaranteed share of the quota. */
 export const LANES = ["obligation", "reply", "act", "watch", "poll", "explore"] as const;
 export type Lane = (typeof LANES)[number];
 
@@ -32,14 +31,14 @@ export interface Operation {
   readonly name: string;
   readonly purpose: string;
   readonly endpoints: { readonly [set in EndpointSet]?: Endpoint };
-  /** The kind of object the path parameter names, where there is one. */
+  /** The kind of object the path parameter names, if there is one. */
   readonly target?: "agent" | "post" | "job" | "community" | "webhook";
   readonly effect: Effect;
   readonly lane: Lane;
-  /** The record one answer holds; with `list`, a page of them. */
+  /** The record in an answer; with `list`, a page of them. */
   readonly record: RecordName;
   readonly list?: true;
-  /** Body (or query, for reads with GET) by our own names. */
+  /** Body (or query, for reads with GET) in our own names. */
   readonly input: z.ZodObject;
 }
 
@@ -327,10 +326,10 @@ const TABLE = {
 
 export type OperationName = keyof typeof TABLE;
 
-/** The inputs of an operation by our names, as a caller writes them. */
+/** The inputs of an operation in our names, as a caller writes them. */
 export type OperationInput<Name extends OperationName> = z.input<(typeof TABLE)[Name]["input"]>;
 
-/** `string` for an operation that has an object in its path, `undefined` for one that has none. */
+/** `string` for an operation with an object in its path, `undefined` for one without. */
 export type OperationTarget<Name extends OperationName> = (typeof TABLE)[Name] extends { readonly target: string } ? string : undefined;
 
 export const OPERATION_NAMES = Object.keys(TABLE) as readonly OperationName[];
@@ -359,7 +358,7 @@ export const ENDPOINT_ROWS: readonly EndpointRow[] = SETS.flatMap((set) =>
   }),
 );
 
-/** The name of a path's parameter as published (`id` or `handle`), or undefined where it has none. */
+/** The name of a path's parameter as published (`id` or `handle`), or undefined if it has none. */
 export function parameterOf(path: string): string | undefined {
   return /:([a-z]\w*)/i.exec(path)?.[1];
 }

@@ -1,6 +1,6 @@
 /**
- * What the network's objects look like to a specialist: our names, every unknown field kept in `raw`.
- * No record but a post's `content` is published, so every field here is an assumption that a profile can re-map.
+ * The network's objects as a specialist sees them: our names, with every unknown field kept in `raw`. Only a post's `content` is published,
+ * so every field here is an assumption that a profile can re-map.
  */
 import { z } from "zod";
 import type { JsonObject } from "../core/json.ts";
@@ -14,7 +14,7 @@ const timeMs = z.number().int();
 
 const person = { authorId: z.string().optional(), authorHandle: z.string().optional() };
 
-/** `not-up`: no more is said than that there is no vote up. */
+/** `not-up`: the network says only that there is no vote up. */
 export const OWN_VOTES = ["up", "down", "none", "not-up"] as const;
 export type OwnVote = (typeof OWN_VOTES)[number];
 
@@ -24,20 +24,20 @@ const postFields = z.object({
   ...person,
   content: untrusted.optional(),
   community: z.string().optional(),
-  /** The post this one replies to. */
+  /** The parent post of this reply. */
   parentId: z.string().optional(),
   createdAtMs: timeMs.optional(),
   votes: z.number().optional(),
   replyCount: z.number().int().optional(),
-  /** Who liked or voted, where the network sends them along. */
+  /** Accounts that liked or voted, if the network sends them. */
   likedBy: z.array(z.string()).optional(),
-  /** How whoever asks has voted, where the network says so. */
+  /** The asking account's own vote, if the network sends it. */
   ownVote: z.enum(OWN_VOTES).optional(),
   raw,
 });
 
 export const postRecord = postFields.extend({
-  /** Replies, where the network sends them along. */
+  /** Replies, if the network sends them. */
   replies: z.array(postFields).optional(),
 });
 
@@ -58,7 +58,7 @@ export type JobStatus = (typeof JOB_STATUSES)[number];
 export const jobRecord = z.object({
   kind: z.literal("job"),
   id: z.string(),
-  /** Who offers the job. */
+  /** The account that offers the job. */
   ...person,
   title: untrusted.optional(),
   description: untrusted.optional(),
@@ -71,13 +71,13 @@ export const jobRecord = z.object({
   assigneeHandle: z.string().optional(),
   deadlineMs: timeMs.optional(),
   createdAtMs: timeMs.optional(),
-  /** Those who applied, where the network sends them along. */
+  /** Applicants, if the network sends them. */
   applicantIds: z.array(z.string()).optional(),
-  /** Whether whoever asks has applied, where the network says so. */
+  /** True if the asking account has applied; absent if the network does not say. */
   applied: z.boolean().optional(),
-  /** What the work is done on, where the network sends it (usually only with a single job, not in lists). */
+  /** Input of the work, if the network sends it (usually only with a single job, not in lists). */
   input: z.json().optional(),
-  /** Why a deliverable was rejected, where the network says so. */
+  /** The reason for a rejection, if the network gives one. */
   verdict: untrusted.optional(),
   raw,
 });
@@ -102,7 +102,7 @@ export const communityRecord = z.object({
   name: untrusted.optional(),
   description: untrusted.optional(),
   memberCount: z.number().int().optional(),
-  /** Whether the asking specialist is a member, where the network says so. */
+  /** True if the asking specialist is a member; absent if the network does not say. */
   joined: z.boolean().optional(),
   raw,
 });
@@ -135,7 +135,7 @@ export const applicationRecord = z.object({
   raw,
 });
 
-/** Tokens are secrets: their values are read by `client/auth` from the answer's body, never kept in a record. */
+/** Tokens are secrets: `client/auth` reads their values from the answer's body, and no record keeps them. */
 export const tokenRecord = z.object({ kind: z.literal("token"), expiresInMs: z.number().optional() });
 
 export type Post = z.infer<typeof postRecord>;

@@ -10,7 +10,7 @@ export interface TierLimits {
   readonly perDay: number;
 }
 
-/** Set A publishes only Free and Pro, and no daily figure: Set B's daily figure applies there as an assumption. */
+/** Set A publishes only Free and Pro, without a daily figure: that of Set B applies there as an assumption. */
 export const TIER_LIMITS: { readonly [tier in Tier]: TierLimits & { readonly sets: readonly EndpointSet[] } } = {
   free: { perHour: 60, perDay: 500, sets: ["a", "b"] },
   starter: { perHour: 300, perDay: 5_000, sets: ["b"] },

@@ -7,7 +7,7 @@ export interface Timer {
   cancel(): void;
 }
 
-/** What the runtime knows of time. `systemClock()` is the real one; simulation brings its own. */
+/** Source of time. `systemClock()` is the real one; simulation brings its own. */
 export interface Clock {
   /** Wall time in milliseconds since the epoch. May jump either way. */
   now(): number;

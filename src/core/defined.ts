@@ -1,4 +1,4 @@
-/** Leaves out what is `undefined`: under `exactOptionalPropertyTypes` an optional field is given or absent. */
+/** Omits `undefined` fields: under `exactOptionalPropertyTypes` an optional field is given or absent. */
 
 type Defined<Fields> = {
   [Name in keyof Fields as undefined extends Fields[Name] ? never : Name]: Fields[Name];
@@ -6,7 +6,7 @@ type Defined<Fields> = {
   [Name in keyof Fields as undefined extends Fields[Name] ? Name : never]?: Exclude<Fields[Name], undefined>;
 };
 
-/** A copy without the fields whose value is `undefined`. */
+/** Copies an object without its `undefined` fields. */
 export function defined<const Fields extends object>(fields: Fields): Defined<Fields>;
 export function defined(fields: { readonly [name: string]: unknown }): object {
   const given: { [name: string]: unknown } = {};

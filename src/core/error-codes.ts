@@ -266,10 +266,10 @@ export type OwnCode = `x:${string}`;
 /** A code from outside this program's text: sent by a network, read from a row, or received from a thread or a process. */
 export type ForeignCode = string & { readonly foreign: "code" };
 
-/** Any code that an error or a refusal may carry. `http_409` is a status whose answer carried no code. */
+/** Any code of an error or a refusal. `http_409` is a status whose answer carried no code. */
 export type AnyCode = ErrorCode | OwnCode | ForeignCode | `http_${number}`;
 
-/** Takes a code from outside as it is. */
+/** Marks a text from outside as a code. */
 export function foreignCode(text: string): ForeignCode {
   return text as ForeignCode; // the one place where a text becomes a code
 }

@@ -1,9 +1,9 @@
-/** The error classes: each says what the caller should do; `code` says what happened. */
+/** The error classes: each tells the caller how to react; `code` names the cause. */
 
 import type { AnyCode } from "./error-codes.ts";
 
 export interface ErrorDetails {
-  /** What to try next, in one sentence. */
+  /** Advice, in one sentence. */
   readonly hint?: string;
   readonly file?: string;
   readonly line?: number;
@@ -24,10 +24,10 @@ export abstract class RetinueError extends Error {
   }
 }
 
-/** A rule said no. Trying the same again will not help. */
+/** A rule refused the request. A retry will not help. */
 export class Refused extends RetinueError {}
 
-/** It may work later; `retryAt` is the earliest time (ms since the epoch) where known. */
+/** A retry may succeed; `retryAt` is the earliest time (ms since the epoch), if known. */
 export class Retryable extends RetinueError {
   readonly retryAt: number | undefined;
 
@@ -43,12 +43,12 @@ export class Fatal extends RetinueError {}
 /** A person has to change a file, a flag or a variable. Commands end with exit code 2. */
 export class Misconfigured extends RetinueError {}
 
-/** The message of anything thrown, without its stack. */
+/** The message of any thrown value, without its stack. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** True for errors of Retinue, also where two copies of the package are loaded. */
+/** True for errors of Retinue, also if two copies of the package are loaded. */
 export function isRetinueError(error: unknown): error is RetinueError {
   if (error instanceof RetinueError) return true;
   return error instanceof Error && CLASS_NAMES.has(error.name) && "code" in error && typeof error.code === "string" && "details" in error;

@@ -1,4 +1,4 @@
-/** What the runtime announces as it happens: for eyes and counters only, never to do the work. */
+/** Announcements of the runtime, for display and counters only, never to trigger work. */
 import { EventEmitter } from "eventemitter3";
 import type { JsonObject } from "./json.ts";
 
@@ -9,9 +9,9 @@ interface About {
 }
 
 export interface Announcements {
-  /** A list or followed object was looked at. */
+  /** A list or a watched object was polled. */
   poll: About & { readonly source: string; readonly fresh: number; readonly skipped: number };
-  /** More came to a list than was read back: what lies between these two ids, listed between these two times, was not read. */
+  /** A list received more items than were read back: those between these two ids, listed between these two times, were not read. */
   gap: About & {
     readonly source: string;
     readonly after: string | undefined;
@@ -19,7 +19,7 @@ export interface Announcements {
     readonly since: number;
     readonly until: number;
   };
-  /** A webhook delivery was worked on. `kind` is the network's word, empty where it has none. */
+  /** A webhook delivery was processed. `kind` is the network's word, empty if it has none. */
   delivery: About & {
     readonly kind: string;
     readonly state: "done" | "unhandled" | "parked";
@@ -39,30 +39,30 @@ export interface Announcements {
     readonly line?: number;
     readonly nextAt?: number;
   };
-  /** An intent came to a new state. */
+  /** An intent changed its state. */
   intent: About & {
     readonly id: string;
     readonly operation: string;
     readonly state: string;
     readonly target?: string;
-    /** The beginning of its own words, where it has some: a title, else what it says. */
+    /** The beginning of its text, if it has one: the title, else the content. */
     readonly words?: string;
-    /** All of it, where a person decides on it (`proposed`) or a dry run kept it from leaving. */
+    /** The complete input, if a person decides on it (`proposed`) or a dry run withheld it. */
     readonly input?: JsonObject;
     readonly code?: string;
     readonly message?: string;
   };
-  /** A request came back (or did not). */
+  /** A request completed, with or without an answer. */
   request: About & { readonly operation: string; readonly outcome: string; readonly status?: number; readonly tookMs: number };
   /** A job that is followed came to a new standing. */
   job: About & { readonly job: string; readonly state: string; readonly title?: string; readonly reason?: string };
   /** Something waits: for quota, money, a key, an approval. */
   wait: About & { readonly lane: string; readonly rule: string; readonly until: number; readonly message: string };
-  /** Something only a person can mend: a dead key, an action in doubt. */
+  /** A condition that only a person can resolve: a dead key, an action in doubt. */
   parked: About & { readonly code: string; readonly message: string };
-  /** The network answers in a shape the profile does not know. */
+  /** The network's answer has a shape that the profile does not know. */
   drift: About & { readonly operation: string; readonly path: string; readonly kind: string };
-  /** A file was loaded again, or could not be. */
+  /** A file was reloaded, or could not be. */
   definition: About & { readonly file: string; readonly message: string };
 }
 
@@ -84,12 +84,12 @@ const NAMES: { readonly [name in AnnouncementName]: true } = {
   definition: true,
 };
 
-/** Every name there is, in no order. */
+/** All names, in no particular order. */
 export const ANNOUNCEMENT_NAMES = Object.keys(NAMES) as readonly AnnouncementName[];
 
 export type Announcer = EventEmitter<{ [name in AnnouncementName]: (what: Announcements[name]) => void }>;
 
-/** Calls `listener` with each announcement of one name. Answers a function that ends it. */
+/** Calls `listener` with each announcement of one name. Returns the function that ends it. */
 export function subscribe<Name extends AnnouncementName>(
   announcer: Announcer,
   name: Name,

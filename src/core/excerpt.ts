@@ -1,18 +1,18 @@
-/** Short copies of anything, for the log: bounded in length, breadth and depth, with a note of what is left out. Never throws. */
+/** Short copies of any value, for the log: bounded in length, breadth and depth, with a note of omissions. Never throws. */
 import { messageOf } from "./errors.ts";
 
-/** Of one text, in characters. */
+/** Characters of one text. */
 const MAX_TEXT = 1_000;
-/** Of one copy together; a value that is no text counts as a few. */
+/** Size of one whole copy, in characters; other values count as a few. */
 const MAX_TOTAL = 4_000;
 const PER_VALUE = 4;
 const MAX_NAME = 100;
 const MAX_ITEMS = 50;
 const MAX_DEPTH = 6;
-/** A secret is looked for in this much more than is shown, so that none is shown in part because it was cut in two. */
+/** Characters searched for secrets beyond the shown ones, so that a secret cut in two is not shown in part. */
 const OVERLAP = 4_096;
 
-/** Takes secrets out of a text. */
+/** Removes secrets from a text. */
 type Clean = (text: string) => string;
 
 interface Left {
@@ -20,16 +20,16 @@ interface Left {
   characters: number;
 }
 
-/** The text's beginning, and how much more there was. */
+/** Returns the beginning of a text, and the length of the rest. */
 export function excerpt(text: string, clean: Clean, max: number = MAX_TEXT): string {
   const cleaned = clean(text.length > max + OVERLAP ? text.slice(0, max + OVERLAP) : text);
-  // The end of a text that was not searched to its end may be the beginning of a secret.
+  // The end of a partly searched text may be the beginning of a secret.
   const sure = text.length > max + OVERLAP ? Math.max(0, cleaned.length - OVERLAP) : cleaned.length;
   const shown = cleaned.slice(0, Math.min(max, sure));
   return shown.length === cleaned.length ? shown : `${shown}… (${text.length - shown.length} characters more)`;
 }
 
-/** A copy of plain data: what is no data is left out, as by `JSON.stringify`. */
+/** Copies plain data: other values are left out, as by `JSON.stringify`. */
 export function excerptOf(fields: { readonly [name: string]: unknown }, clean: Clean): { readonly [name: string]: unknown } {
   return membersOf(fields, { clean, characters: MAX_TOTAL }, 0);
 }
@@ -88,7 +88,7 @@ function membersOf(value: object, left: Left, depth: number): { readonly [name: 
   return Object.fromEntries(shown);
 }
 
-/** As text where JSON knows no such number, or where its digits are a secret. */
+/** Returns a text if JSON has no such number, or if its digits are a secret. */
 function numberOf(value: number | bigint, { clean }: Left): number | string {
   const text = `${value}`;
   const cleaned = clean(text);

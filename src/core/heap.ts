@@ -1,15 +1,15 @@
-/** A binary heap: what comes first is at hand, whatever was put in since. */
+/** A binary heap: the first item is at hand, in whatever order items were added. */
 
 export interface Heap<T> {
   push(item: T): void;
-  /** The first item, left where it is. */
+  /** Returns the first item and leaves it in place. */
   peek(): T | undefined;
-  /** The first item, taken out. */
+  /** Removes and returns the first item. */
   pop(): T | undefined;
   readonly size: number;
 }
 
-/** `before` must order any two items; equal ones come out in no promised order. */
+/** `before` must order any two items; the order of equal ones is not defined. */
 export function createHeap<T>(before: (a: T, b: T) => boolean): Heap<T> {
   const items: T[] = [];
   const sinkFromTop = (item: T): void => {

@@ -1,4 +1,4 @@
-/** Identifiers that cannot be mixed up: each is a string with a brand. */
+/** Branded string types for identifiers, so that one cannot stand for another. */
 import type { Random } from "./random.ts";
 
 declare const brand: unique symbol;
@@ -6,14 +6,14 @@ type Branded<Name extends string> = string & { readonly [brand]: Name };
 
 /** A specialist's name on its network; also how people address it in commands. */
 export type Handle = Branded<"Handle">;
-/** One identity for one happening, however it reached us. Unique per specialist. */
+/** The id of one event, the same from every source. Unique per specialist. */
 export type EventId = Branded<"EventId">;
 /** An action a behaviour decided on. */
 export type IntentId = Branded<"IntentId">;
 /** A keyed hash of an API key: safe to store, log and compare. */
 export type KeyId = Branded<"KeyId">;
 
-/** Letters, digits, `_`, `-` and `.`, at most 64: what fits a path, a file name and a variable. */
+/** Letters, digits, `_`, `-` and `.`, at most 64: safe in a path, a file name and a variable. */
 const HANDLE = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
 export function isHandle(text: string): text is Handle {
@@ -25,7 +25,7 @@ export const asEventId = (text: string): EventId => text as EventId;
 export const asIntentId = (text: string): IntentId => text as IntentId;
 export const asKeyId = (text: string): KeyId => text as KeyId;
 
-/** Sixteen letters and digits: short enough to type into `retinue why`, long enough never to meet again. */
+/** Sixteen letters and digits: short enough to type into `retinue why`, long enough never to collide. */
 export function newIntentId(random: Random): IntentId {
   return asIntentId(`i${random.word(15)}`);
 }

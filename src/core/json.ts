@@ -1,4 +1,4 @@
-/** JSON values as a type, with the bounds under which we accept them. */
+/** JSON values as a type, and the bounds under which they are accepted. */
 import { createHash } from "node:crypto";
 
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
@@ -13,12 +13,12 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A value as JSON keeps it: a copy without what is `undefined`. */
+/** Converts a value to JSON: a copy without `undefined` members. */
 export function asJson(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;
 }
 
-/** The number under a name of stored JSON; undefined where something else stands there, or nothing. */
+/** The number under a name of stored JSON; undefined if there is another value, or none. */
 export function numberIn(stored: JsonObject | undefined, name: string): number | undefined {
   const value = stored?.[name];
   return typeof value === "number" ? value : undefined;
@@ -29,13 +29,13 @@ export function textIn(object: JsonObject | undefined, name: string): string | u
   return typeof value === "string" ? value : undefined;
 }
 
-/** The texts in the list of this name, without what is none. */
+/** The texts in the list of this name; other items are left out. */
 export function textsIn(object: JsonObject | undefined, name: string): readonly string[] | undefined {
   const value = object?.[name];
   return Array.isArray(value) ? value.filter((one) => typeof one === "string") : undefined;
 }
 
-/** The nesting depth of a JSON text, read without parsing it (V8 parses depths that then overflow elsewhere). */
+/** The nesting depth of a JSON text, computed without parsing it (V8 parses depths that then overflow elsewhere). */
 export function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -52,20 +52,20 @@ export function depthOf(text: string): number {
   return deepest;
 }
 
-/** Parses foreign JSON: bounded depth, no `__proto__` keys, `undefined` when it is not JSON. */
+/** Parses foreign JSON: bounded depth, no `__proto__` keys, `undefined` if it is not JSON. */
 export function parseJson(text: string): Json | undefined {
   if (depthOf(text) > MAX_JSON_DEPTH) return undefined;
   try {
     const clean = withoutMark(text);
     const parsed = JSON.parse(clean) as Json;
-    if (clean.includes("__proto__") || clean.includes("\\u00")) dropProto(parsed); // it may be written in escapes
+    if (clean.includes("__proto__") || clean.includes("\\u00")) dropProto(parsed); // the name may be written in escapes
     return parsed;
   } catch {
     return undefined; // "not JSON" is an answer here, and the caller must handle it
   }
 }
 
-/** Works in place: a reviver, which is called for every value, takes twenty times as long, and the sender may be anybody. */
+/** Works in place: a reviver, which is called for every value, takes twenty times as long, and anyone may be the sender. */
 function dropProto(value: Json | undefined): void {
   if (Array.isArray(value)) return value.forEach(dropProto);
   if (!isObject(value)) return;
@@ -73,7 +73,7 @@ function dropProto(value: Json | undefined): void {
   Object.values(value).forEach(dropProto);
 }
 
-/** One line for every reader of lines: JSON leaves two separators of lines as they are, which Node's readline splits at. */
+/** One line for every line reader: JSON does not escape two line separators at which Node's readline splits. */
 export function jsonLine(value: object): string {
   return JSON.stringify(value).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 }
@@ -129,7 +129,7 @@ function mapNumbers(between: string, map: (text: string) => string): string {
   });
 }
 
-/** The same text for equal values, whatever the order of their keys. */
+/** Equal text for equal values, whatever the order of their keys. */
 export function canonicalJson(value: Json | undefined): string {
   if (value === undefined) return "null";
   if (Array.isArray(value)) return `[${value.map((item: Json) => canonicalJson(item)).join(",")}]`;

@@ -1,6 +1,6 @@
 /**
- * Log lines as values: the sink decides how they look. Before it sees them secrets are scrubbed, texts are cut to a length that
- * is fit for a log, and lines that repeat are summed up: whatever happens how often, the log grows by little.
+ * Log lines as values: the sink formats them. Before it, secrets are scrubbed, texts are cut to a length fit for a log, and repeated lines
+ * are summed up, so that no repetition lets the log grow by much.
  */
 import { excerpt, excerptOf } from "./excerpt.ts";
 import { createRepeats } from "./repeats.ts";
@@ -33,12 +33,12 @@ export interface LogOptions {
   readonly sink: (line: LogLine) => void;
 }
 
-/** How many lines of one kind pass within a minute: a definition that says what it does says more than a fault has to. */
+/** Lines of one kind that pass within a minute: a definition's own lines may be more than those of a fault. */
 const PASSING: { readonly [level in LogLevel]: number } = { debug: 1_000, info: 1_000, warn: 10, error: 10 };
 const MAX_KEY_LENGTH = 200;
 
 export interface RootLogger extends Logger {
-  /** Says how often what was left out so far: for the end of a process. */
+  /** Logs the counts of omitted lines: for the end of a process. */
   flush(): void;
 }
 

@@ -1,4 +1,4 @@
-/** Chance as a port: the only source of randomness, seeded where a run must replay. */
+/** Source of random numbers, seeded for runs that must replay. The only one in the program. */
 import { randomBytes } from "node:crypto";
 
 export interface Random {
@@ -10,7 +10,7 @@ export interface Random {
   pick<T>(items: readonly T[]): T;
   /** `length` characters of [0-9a-z], for identifiers. */
   word(length: number): string;
-  /** A new independent stream, named so that adding one does not shift the others. */
+  /** Returns a new independent source, named so that adding one does not shift the others. */
   fork(name: string): Random;
 }
 
@@ -46,7 +46,7 @@ export function seededRandom(seed: number | string): Random {
   };
 }
 
-/** Chance from the operating system. */
+/** Random numbers from the operating system. */
 export function systemRandom(): Random {
   let pool = new Uint32Array(0);
   let used = 0;

@@ -1,14 +1,14 @@
-/** The one path of a file that links may name in several ways. */
+/** Resolves the one path of a file that links may name in several ways. */
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 
-/** Links that lead to one another. The system's own bound is the same. */
+/** Links in a chain. The system's own bound is the same. */
 const MAX_LINKS = 40;
 
 /**
- * The path with every link in it followed, also where the file or some of its folders do not exist yet.
+ * Follows every link in a path, also if the file or some of its folders do not exist yet.
  *
- * @throws the system's error (`ELOOP`, `EACCES`) where a link cannot be followed.
+ * @throws the system's error (`ELOOP`, `EACCES`) if a link cannot be followed.
  */
 export function realPath(path: string, links = MAX_LINKS): string {
   try {

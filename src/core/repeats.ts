@@ -1,7 +1,7 @@
 /** Limits repetition: the first few of a kind within a minute pass, the others are counted and summed up afterwards. */
 import { MINUTE } from "./units.ts";
 
-/** Kinds remembered at once; the oldest is summed up and forgotten first. */
+/** Kinds stored at once; the oldest is summed up and dropped first. */
 const MAX_KINDS = 2_000;
 
 export interface Repeats<T> {
@@ -13,7 +13,7 @@ export interface Repeats<T> {
 
 export interface KindOf {
   readonly key: string;
-  /** How many of it pass within a minute. */
+  /** Repetitions that pass within a minute. */
   readonly passing: number;
 }
 
@@ -59,7 +59,7 @@ export function createRepeats<T>(sum: (first: T, more: number, now: number) => T
   };
 }
 
-/** Also where the clock was set back. */
+/** True also if the clock was set back. */
 function isOver({ since }: Kind<unknown>, now: number): boolean {
   return now - since >= MINUTE || now < since;
 }

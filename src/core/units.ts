@@ -64,9 +64,9 @@ function wholeUnits(amount: number, currency: string, shown: string): Money {
   return { currency, micros: amount * MICROS_PER_UNIT };
 }
 
-/** An amount as a network or an input states it, in whole millionths, the next one up; undefined for what is no amount. */
+/** An amount as a network or an input states it, rounded up to whole millionths; undefined if it is not an amount. */
 export function microsOf(amount: number): Micros | undefined {
-  // 1.1 times a million is 1100000.0000000002, and that is not a millionth more.
+  // 1.1 times a million is 1100000.0000000002, which must not round up by a millionth.
   const micros = Math.ceil(Number((amount * MICROS_PER_UNIT).toPrecision(15)));
   return Number.isSafeInteger(micros) && micros >= 0 ? micros : undefined;
 }

@@ -1,24 +1,24 @@
-/** A clock advanced by hand: days pass in milliseconds, and the same run happens the same way each time. */
+/** A clock advanced by hand: days pass in milliseconds, and runs are deterministic. */
 import type { Clock, Timer } from "./clock.ts";
 import { createHeap } from "./heap.ts";
 
-/** Turns of the real event loop granted to work that has no timer, before a wait is called stuck. */
+/** Turns of the real event loop for work without a timer, before a wait counts as stuck. */
 const MAX_IDLE_TURNS = 1_000;
-/** Timers one call may run, so that a timer that renews itself with no delay ends as an error, not as a hang. */
+/** Timers that one call may run: a timer that renews itself without delay ends as an error, not as a hang. */
 const MAX_STEPS = 50_000_000;
 
 export interface VirtualClock extends Clock {
   /** Lets `ms` pass: runs every timer due in that span in order, and lets promises settle after each. */
   advance(ms: number): Promise<void>;
-  /** Lets time pass until `done()` holds; false if `limitMs` passed first. Throws if nothing is left to happen. */
+  /** Lets time pass until `done()` holds; false if `limitMs` passed first. Throws if nothing is left to run. */
   runUntil(done: () => boolean, limitMs?: number): Promise<boolean>;
-  /** Lets time pass until the promise settles, and gives its value. Throws if nothing is left to happen. */
+  /** Lets time pass until the promise settles, and returns its value. Throws if nothing is left to run. */
   run<T>(promise: Promise<T>, limitMs?: number): Promise<T>;
-  /** Sets the wall clock forward or back. Timers and `monotonic()` do not notice. */
+  /** Sets the wall clock forward or back. Timers and `monotonic()` are not affected. */
   jump(ms: number): void;
   /** Timers waiting, for tests that must leave none. */
   pending(): number;
-  /** Runs what is due now and lets promises settle, without time passing. */
+  /** Runs everything due now and lets promises settle, without time passing. */
   settle(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export function virtualClock(startMs: number = Date.UTC(2026, 0, 5)): VirtualClo
     wall += at - timers.elapsed;
     timers.elapsed = at;
   };
-  /** Runs timers up to `target` until `done()`; true if it came to hold. */
+  /** Runs timers up to `target` until `done()`; true once it holds. */
   const pass = async (target: number, done: () => boolean): Promise<boolean> => {
     await settle();
     for (let step = 0; step < MAX_STEPS; step++) {
@@ -53,7 +53,7 @@ export function virtualClock(startMs: number = Date.UTC(2026, 0, 5)): VirtualClo
       entry.run();
       await settle();
     }
-    throw new Error(`virtual time stands still: ${MAX_STEPS} timers ran in one call`);
+    throw new Error(`virtual time does not advance: ${MAX_STEPS} timers ran in one call`);
   };
   const runUntil = async (done: () => boolean, limitMs = Number.POSITIVE_INFINITY): Promise<boolean> => {
     const target = timers.elapsed + limitMs;
@@ -61,7 +61,7 @@ export function virtualClock(startMs: number = Date.UTC(2026, 0, 5)): VirtualClo
       if (await pass(target, done)) return true;
       if (Number.isFinite(limitMs)) return false;
     }
-    throw new Error("virtual time has nothing left to run, and what is waited for has not happened");
+    throw new Error("virtual time has nothing left to run, and the awaited condition does not hold");
   };
 
   return {
@@ -99,7 +99,7 @@ interface Timers {
   /** Timers neither run nor cancelled. */
   readonly live: number;
   add(delayMs: number, run: () => void): Timer;
-  /** The earliest timer due by `until`, taken out; equal times in the order they were set. */
+  /** Removes and returns the earliest timer due by `until`; equal times in the order they were set. */
   take(until: number): { readonly at: number; run(): void } | undefined;
 }
 
@@ -129,7 +129,7 @@ function createTimers(): Timers {
         heap.pop();
         const { at, run } = first;
         if (run === undefined) continue;
-        first.run = undefined; // so that cancelling it from now on does nothing
+        first.run = undefined; // cancelling it from now on does nothing
         live--;
         return { at, run };
       }

@@ -1,11 +1,11 @@
-/** A profile drafted from findings: every doubt is listed under `guesses`, for a person to settle. */
+/** Drafts a profile from findings: every doubt is listed under `guesses`, for a person to decide. */
 import { FIELDS, type ReadableRecord } from "../contract/reading/fields.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { ProfileSource } from "../contract/profile/source.ts";
 import { asJson, isObject, type Json } from "../core/json.ts";
 import type { Finding, Proposal } from "./finding.ts";
 
-/** The source of a profile that says what was found, on top of the set that `profile` extends. */
+/** Builds a profile source from the findings, on top of the set that `profile` extends. */
 export function draftProfile(profile: Profile, findings: readonly Pick<Finding, "proposals">[], name = "drafted"): ProfileSource {
   const proposals = findings.flatMap((found) => found.proposals);
   const draft: Record<string, Json> = {};
@@ -19,7 +19,7 @@ export function draftProfile(profile: Profile, findings: readonly Pick<Finding, 
   };
 }
 
-/** What a person wrote, with what was found on top of it. */
+/** Adds a draft to a profile that a person wrote. */
 export function addDraft(written: ProfileSource, draft: ProfileSource): ProfileSource {
   const guesses = [...new Set([...(written.guesses ?? []), ...(draft.guesses ?? [])])];
   const { guesses: _theirs, ...found } = draft;
@@ -27,15 +27,15 @@ export function addDraft(written: ProfileSource, draft: ProfileSource): ProfileS
   return { ...(isObject(merged) ? merged : {}), extends: draft.extends, ...(guesses.length === 0 ? {} : { guesses }) };
 }
 
-/** A place in two sources that says different things, as JSON; undefined where one of them says nothing. */
+/** A path at which two sources differ, with both values as JSON; undefined if one of them has none. */
 export interface Difference {
-  /** As `paging.style`. */
+  /** For example `paging.style`. */
   readonly path: string;
   readonly was: string | undefined;
   readonly is: string | undefined;
 }
 
-/** Names of what is drafted, and which of it is a guess, do not count. */
+/** Lists the differences. The draft's name and its guesses do not count. */
 export function differences(one: ProfileSource, other: ProfileSource): readonly Difference[] {
   const [before, after] = [leaves(asJson(one)), leaves(asJson(other))];
   return [...new Set([...before.keys(), ...after.keys()])]
@@ -73,7 +73,7 @@ function put(draft: Record<string, Json>, path: readonly string[], value: Json):
   if (last !== undefined) at[last] = value;
 }
 
-/** A place that was found to be one field is no longer a candidate of the record's other fields. */
+/** Drops proposals in conflict: a place found to be one field is no candidate for the record's other fields. */
 function withoutConflicts(profile: Profile, proposals: readonly Proposal[]): Proposal[] {
   const claimed = new Map<ReadableRecord, Map<string, string>>();
   for (const { path, value } of proposals) {

@@ -1,4 +1,4 @@
-/** The doctor's look at single objects: where they are in an answer, and what they show that lists do not. */
+/** Examines single objects: their place in an answer, and fields that lists do not show. */
 import { fieldPath, valueAt } from "../contract/reading/field-path.ts";
 import { isReadableRecord, type ReadableRecord } from "../contract/reading/fields.ts";
 import type { Profile } from "../contract/profile/profile.ts";
@@ -10,12 +10,12 @@ import { bodyOf, finding, shown, succeeded, type Ask, type Finding, type Proposa
 import { findSingle, pathFor } from "./guess-shapes.ts";
 
 const SINGLES = ["posts.get", "jobs.get", "communities.get", "agents.get"] as const;
-/** Objects looked at until one shows what is looked for. Each is a charged read. */
+/** Objects read until one shows the field in question. Each is a charged read. */
 const MAX_TRIES = 3;
-/** What single objects show and lists do not, by record. */
+/** Fields that single objects show and lists do not, by record. */
 const WHOLE: { readonly [record in ReadableRecord]?: readonly string[] } = { post: ["replies"], job: ["input", "verdict"] };
 
-/** Reads one object of each kind alone: it must be there, and be the one that was asked for. */
+/** Reads one object of each kind alone: it must exist, and be the requested one. */
 export async function* examineSingles(profile: Profile, ask: Ask, samples: Samples): AsyncGenerator<Finding> {
   for (const name of SINGLES) {
     const operation = profile.operations.get(name);
@@ -42,7 +42,7 @@ function recordOf({ outcome }: Exchange): NetworkRecord | undefined {
   return outcome.class === "confirmed" ? outcome.record : undefined;
 }
 
-/** Where the object that was asked for stands in the answer. */
+/** The place of the requested object in the answer. */
 function placeIn(profile: Profile, record: ReadableRecord, answer: Exchange, { id }: Sample): string | undefined {
   if (!succeeded(answer)) return undefined;
   const idPaths: readonly string[] = profile.records[record]?.["id"] ?? [];
@@ -51,8 +51,7 @@ function placeIn(profile: Profile, record: ReadableRecord, answer: Exchange, { i
 
 function placed(name: string, record: ReadableRecord, answer: Exchange, { id }: Sample, place: string | undefined): Finding {
   const read = recordOf(answer);
-  if (read !== undefined && "id" in read && read.id === id)
-    return finding("shapes", "ok", `${name} gives the ${record} that was asked for`);
+  if (read !== undefined && "id" in read && read.id === id) return finding("shapes", "ok", `${name} gives the requested ${record}`);
   if (!succeeded(answer)) return finding("shapes", "warning", `${name} answers ${shown(answer.outcome)}`);
   if (place === undefined) return finding("shapes", "problem", `${name} holds no ${record} with the id its list gave`);
   return finding("shapes", "warning", `${name} has its ${record} at ${place}`, [
@@ -60,7 +59,7 @@ function placed(name: string, record: ReadableRecord, answer: Exchange, { id }: 
   ]);
 }
 
-/** Looks for fields among what the single object holds and its list did not. */
+/** Looks for fields among the members that the single object has and its list item did not. */
 function moreIn(
   profile: Profile,
   record: ReadableRecord,
@@ -87,14 +86,14 @@ function moreIn(
   return { finding: finding("shapes", "warning", `a whole ${record} also shows ${guessed.join(", ")}`, proposals), unseen };
 }
 
-/** A list of objects that each have the id of a post. */
+/** True for a list of objects that each have the id of a post. */
 function holdsPosts(profile: Profile, value: Json | undefined): boolean {
   if (!Array.isArray(value) || value.length === 0) return false;
   const ids = profile.records["post"]?.["id"] ?? [];
   return value.every((item: Json) => isObject(item) && ids.some((path) => valueAt(item, fieldPath(path)) !== undefined));
 }
 
-/** Members of an object and of the objects in it. */
+/** Paths to the members of an object and of its nested objects. */
 function pathsIn(object: JsonObject): readonly string[] {
   return Object.entries(object).flatMap(([key, value]) => {
     if (value === undefined || value === null || /[\s.$]/.test(key)) return [];

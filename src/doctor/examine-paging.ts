@@ -1,4 +1,4 @@
-/** The doctor's look at lists as lists: how they are paged, in what order they come, and whether they hold still. */
+/** Examines lists: how they are paged, in which order, and if they are stable. */
 import { resolveProfile, type Profile } from "../contract/profile/profile.ts";
 import { isObject, type Json } from "../core/json.ts";
 import type { Exchange } from "../client/client.ts";
@@ -7,18 +7,18 @@ import { cursorOf, linkTo } from "../client/next-page.ts";
 
 const FEED = "posts.list";
 const SMALL = 2;
-/** Names that paging parameters go by, likeliest first. Each try is a charged read, so the lists are short. */
+/** Names of paging parameters, likeliest first. Each try is a charged read, so the lists are short. */
 const CURSOR_PARAMETERS = ["cursor", "after", "next", "page_token", "starting_after"];
 const LIMIT_PARAMETERS = ["limit", "per_page", "page_size", "count"];
 
 type Paging = Partial<Profile["paging"]>;
 
-/** Tries the profile's paging, then what the answer hints at, then the usual ways; the first that gives new items wins. */
+/** Tries the profile's paging, then the hints in the answer, then the usual ways; the first that yields new items wins. */
 export async function* examinePaging(profile: Profile, ask: Ask): AsyncGenerator<Finding> {
   const whole = await ask({ operation: FEED, input: {} });
   if (whole === undefined || whole.outcome.class !== "confirmed") return;
   const all = idsOf(whole.outcome);
-  if (all.length <= SMALL) return void (yield finding("paging", "note", `${FEED} has ${all.length} items: too few to see paging`));
+  if (all.length <= SMALL) return void (yield finding("paging", "note", `${FEED} has ${all.length} items: too few to examine paging`));
   const sized = await pageSize(profile, ask, all.length);
   if (sized === undefined) return;
   const { page, limit } = sized;
@@ -41,12 +41,12 @@ export async function* examinePaging(profile: Profile, ask: Ask): AsyncGenerator
     );
     return;
   }
-  yield finding("paging", "warning", `${FEED}: no way to a second page was found; only its ${first.length} first items can be seen`, [
+  yield finding("paging", "warning", `${FEED}: no way to a second page was found; only its first ${first.length} items are visible`, [
     { path: ["paging", "style"], value: "none", isDoubtful: true },
   ]);
 }
 
-/** Where the second page begins two pages down, the network counts its pages from 0. */
+/** If the second page begins two pages down, the network counts its pages from 0. */
 function firstPageOf({ style }: Paging, at: number, size: number): Paging {
   return style === "page" && at >= 2 * size ? { firstPage: 0 } : {};
 }
@@ -55,7 +55,7 @@ function withPaging(profile: Profile, paging: Paging): Profile {
   return resolveProfile({ extends: profile.set === "a" ? "set-a" : "set-b", paging }, profile);
 }
 
-/** A page shorter than the whole, where some parameter brings it about. */
+/** Finds a parameter that makes the page shorter. */
 async function pageSize(
   profile: Profile,
   ask: Ask,
@@ -102,7 +102,7 @@ function waysToPage(profile: Profile, page: Exchange): Paging[] {
   ];
 }
 
-/** What the profile says comes first, then what the place of the cursor is called, as `page_token` in `next_page_token`. */
+/** The profile's parameter first, then one named like the cursor's place: `page_token` in `next_page_token`. */
 function parametersFor({ paging }: Profile, path: string): readonly string[] {
   const name = path.split(".").at(-1) ?? path;
   const stem = name.replace(/^next[_-]?/i, "");
@@ -120,9 +120,9 @@ function scalarsBeside(value: Json | undefined, path = "", depth = 0): { readonl
   });
 }
 
-/** The ids of what comes after the first page when a profile's paging is followed. */
+/** The ids that follow the first page under a profile's paging. */
 async function secondPage(profile: Profile, ask: Ask, page: Exchange): Promise<readonly string[] | "spent"> {
-  // The first page is read again as this profile would, since where "next" is may be what differs.
+  // The first page is read again under this profile, since the place of "next" may be the difference.
   const again = await ask({ operation: FEED, input: { limit: SMALL } }, profile);
   if (again === undefined) return "spent";
   const next = again.outcome.class === "confirmed" ? again.outcome.next : undefined;
@@ -132,7 +132,7 @@ async function secondPage(profile: Profile, ask: Ask, page: Exchange): Promise<r
   return second === undefined ? "spent" : idsOf(second.outcome);
 }
 
-/** Newest first or last, and whether two readings give the same. */
+/** Examines the order (newest first or last), and if two readings agree. */
 export async function* examineOrder(ask: Ask): AsyncGenerator<Finding> {
   const first = await ask({ operation: FEED, input: {} });
   const again = first === undefined ? undefined : await ask({ operation: FEED, input: {} });
@@ -153,6 +153,6 @@ export async function* examineOrder(ask: Ask): AsyncGenerator<Finding> {
   const later = new Set(idsOf(again.outcome));
   const lost = idsOf(first.outcome).filter((id) => !later.has(id)).length;
   yield lost === 0
-    ? finding("order", "ok", `${FEED}: nothing went missing between two readings`)
+    ? finding("order", "ok", `${FEED}: nothing was missing between two readings`)
     : finding("order", "note", `${FEED}: ${lost} items of one reading were not in the next, so a page proves no absence`);
 }

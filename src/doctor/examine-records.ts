@@ -1,4 +1,4 @@
-/** The doctor's look at records: where lists and single objects are, and which fields a profile fails to find. */
+/** Examines records: the places of lists and single objects, and the fields a profile fails to find. */
 import { fieldPath, firstAt, valueAt } from "../contract/reading/field-path.ts";
 import { FIELDS, isReadableRecord, type FieldKind, type ReadableRecord } from "../contract/reading/fields.ts";
 import { createPins } from "../contract/reading/pins.ts";
@@ -11,26 +11,26 @@ import { bodyOf, finding, shown, succeeded, type Ask, type Finding, type Proposa
 import { findList, guessEmpty, guessFields } from "./guess-shapes.ts";
 
 const LISTS = ["posts.list", "jobs.list", "communities.list", "agents.list", "webhooks.list"] as const;
-/** Fields whose absence says nothing: most networks send them only now and then, or never. */
+/** Fields whose absence means nothing: most networks send them rarely or never. */
 const RARE: ReadonlySet<FieldKind> = new Set(["posts", "json", "secret", "refs"]);
 
-/** Longer words for a state are data, and more of them are none. */
+/** Longer words are data rather than states. */
 const MAX_WORD_LENGTH = 60;
 const MAX_OPEN_WORDS = 4;
 const MAX_SAMPLES = 20;
 
-/** An object of a list, for reading it alone. */
+/** An object of a list, to be read alone. */
 export interface Sample {
   readonly id: string;
   readonly handle?: string;
-  /** As its list showed it. */
+  /** As shown in its list. */
   readonly item: JsonObject;
 }
 
-/** Objects of every kind seen, those first that have most to show. */
+/** Objects of every kind seen, the most informative first. */
 export type Samples = Map<ReadableRecord, readonly Sample[]>;
 
-/** One finding for each list, and where needed what the profile should say. */
+/** Yields one finding for each list, with proposals for the profile where needed. */
 export async function* examineLists(profile: Profile, ask: Ask, samples: Samples): AsyncGenerator<Finding> {
   const missing: string[] = [];
   let isAnyThere = false;
@@ -48,18 +48,18 @@ export async function* examineLists(profile: Profile, ask: Ask, samples: Samples
     isAnyThere = true;
     yield examineList(profile, name, operation.record, bodyOf(answer), samples);
   }
-  // Where nothing is there, it is the address that is wrong.
+  // If everything is missing, the address is wrong.
   if (isAnyThere && missing.length > 0)
     yield finding(
       "shapes",
       "warning",
-      `${missing.join(", ")}: nothing at that address; the network lacks it, or the profile has to say its path`,
+      `${missing.join(", ")}: nothing at that address; the network lacks it, or the profile must state its path`,
       missing.map(unsupported),
     );
 }
 
 function unsupported(name: string): Proposal {
-  return { path: ["operations", name, "unsupported"], value: "the doctor was answered that there is no such address", isDoubtful: true };
+  return { path: ["operations", name, "unsupported"], value: "the network answered that there is no such address", isDoubtful: true };
 }
 
 function examineList(profile: Profile, name: string, record: ReadableRecord, body: Json | undefined, samples: Samples): Finding {
@@ -70,7 +70,7 @@ function examineList(profile: Profile, name: string, record: ReadableRecord, bod
   if (known.items === undefined) proposals.push({ path: ["lists", record], value: [place], isDoubtful: false });
   const list = valueAt(body, fieldPath(place));
   const items = Array.isArray(list) ? list.filter((item): item is JsonObject => isObject(item)) : [];
-  if (items.length === 0) return finding("shapes", "note", `${name} is empty, so its records could not be looked at`, proposals);
+  if (items.length === 0) return finding("shapes", "note", `${name} is empty, so its records could not be examined`, proposals);
 
   const guesses = guessRecord(profile, record, items);
   proposals.push(...guesses.proposals);
@@ -87,7 +87,7 @@ function examineList(profile: Profile, name: string, record: ReadableRecord, bod
   return finding("shapes", severity, `${summary}${guessed}${unseen}`, proposals);
 }
 
-/** What the profile would have to say of a record's fields, from the items of one list. */
+/** Proposes fields of a record from the items of one list. */
 function guessRecord(
   profile: Profile,
   record: ReadableRecord,
@@ -97,11 +97,11 @@ function guessRecord(
   const propose = (field: string, paths: readonly string[], isDoubtful: boolean): void =>
     void proposals.push({ path: ["records", record, field], value: [...new Set(paths)], isDoubtful });
   const kinds: Readonly<Record<string, FieldKind>> = FIELDS[record];
-  // Without its id nothing of an item is read, so the id comes first.
+  // An item is unreadable without its id, so the id comes first.
   const first = winnersIn(profile, record, items);
   const isHandle = first.get("id") !== undefined && first.get("id") === first.get("handle");
   if (first.get("id") === undefined || isHandle) {
-    // A name such as "key" may be taken for a secret, and is the id all the same where nothing else can be.
+    // A name such as "key" may pass for a secret, and still be the id if nothing else can be.
     const taken = [...first].flatMap(([field, path]) => (kinds[field] === "secret" ? [] : [path]));
     const [guess] = guessFields(record, items, ["id"], taken);
     if (guess !== undefined && !(isHandle && guess.by === "value")) propose("id", [guess.path], guess.by === "value");
@@ -127,14 +127,14 @@ function guessRecord(
   return { proposals, unseen: unseen.filter((field) => !proposals.some(({ path }) => path[2] === field)) };
 }
 
-/** Where each field that the profile reads was found. */
+/** The place of each field that the profile reads. */
 function winnersIn(profile: Profile, record: ReadableRecord, items: readonly JsonObject[]): ReadonlyMap<string, string> {
   const pins = createPins();
   readList({ ...profile, lists: { [record]: ["$"] } }, record, items, pins);
   return new Map([...pins.fields].map(([field, pin]) => [field, pin.path]));
 }
 
-/** Words for the state of jobs that are offered: whatever it is called, it can be applied for. */
+/** Proposes words for the state of offered jobs: a listed job can be applied for, whatever its state is called. */
 function openWords(profile: Profile, items: readonly JsonObject[], read: readonly NetworkRecord[]): readonly Proposal[] {
   if (!read.some((job) => job.kind === "job" && job.status === "unknown")) return [];
   const paths: readonly string[] = profile.records["job"]?.["status"] ?? [];
@@ -154,7 +154,7 @@ function drafted(profile: Profile, proposals: readonly Proposal[]): Profile {
   return resolveProfile(draftProfile(profile, [{ proposals }]), profile);
 }
 
-/** Those items that the profile reads, wherever their list was. */
+/** The items that the profile can read, wherever their list was. */
 function readEach(profile: Profile, record: ReadableRecord, items: readonly JsonObject[]): readonly NetworkRecord[] {
   return readList({ ...profile, lists: { [record]: ["$"] } }, record, items).items ?? [];
 }
@@ -165,7 +165,7 @@ function placeOf(profile: Profile, record: ReadableRecord, body: Json | undefine
   return lists.find((place) => (valueAt(body, fieldPath(place)) as readonly Json[]).length > 0) ?? lists[0];
 }
 
-/** Posts that say they were answered come first, since only they show where answers stand. */
+/** Puts posts with replies first, because only they show where replies are. */
 function sample(read: readonly NetworkRecord[], record: ReadableRecord, samples: Samples): void {
   const answered = (found: NetworkRecord): number => (found.kind === "post" ? (found.replyCount ?? 0) : 0);
   const known = read.flatMap((found): Sample[] => {
@@ -178,7 +178,7 @@ function sample(read: readonly NetworkRecord[], record: ReadableRecord, samples:
   if (known.length > 0) samples.set(record, known.slice(0, MAX_SAMPLES));
 }
 
-/** Asks for what cannot exist, to see how the network says no. */
+/** Requests objects that cannot exist, to learn the form of the network's refusals. */
 export async function* examineErrors(profile: Profile, ask: Ask): AsyncGenerator<Finding> {
   const answer = await ask({ operation: "posts.get", target: "retinue-doctor-no-such-post", input: {} });
   if (answer === undefined) return;
@@ -191,7 +191,7 @@ export async function* examineErrors(profile: Profile, ask: Ask): AsyncGenerator
     texts.find(({ text }) => /\s/.test(text));
   const code = texts.find(({ path, text }) => path !== message?.path && /code|type|kind|error|name|slug/i.test(path) && /^\S+$/.test(text));
   if (succeeded(answer) || message === undefined)
-    return void (yield finding("errors", "warning", `a refusal is in no shape that can be read: ${shown(outcome)}`));
+    return void (yield finding("errors", "warning", `a refusal has no readable shape: ${shown(outcome)}`));
   const proposals: Proposal[] = [{ path: ["errors", "message"], value: [message.path], isDoubtful: false }];
   if (code !== undefined) proposals.push({ path: ["errors", "code"], value: [code.path], isDoubtful: true });
   yield finding("errors", "warning", `a refusal has its message at ${message.path}`, proposals);

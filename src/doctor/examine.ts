@@ -1,4 +1,4 @@
-/** Examines a network with reads only, and says what a profile would have to say to speak with it. */
+/** Examines a network with reads only, and proposes a profile for it. */
 import type { Call } from "../contract/call.ts";
 import { resolveProfile, shippedProfile, type Profile } from "../contract/profile/profile.ts";
 import type { EndpointSet } from "../contract/operations.ts";
@@ -12,33 +12,33 @@ import { bodyOf, finding, shown, succeeded, type Ask, type Finding } from "./fin
 
 /** Charged reads of one examination. */
 export const MAX_DOCTOR_CALLS = 60;
-/** More than this between the clocks makes times and expiries unsafe. */
+/** A larger clock difference makes times and expiries unsafe. */
 const MAX_SKEW_MS = 30_000;
 const LIMIT_HEADER = /rate-?limit|retry-after|quota|throttl/i;
 
 export interface DoctorOptions {
   readonly profile: Profile;
-  /** A way to send as a given profile says, with the specialist's key. Charging and pacing are its part. */
+  /** Returns a sender for a given profile, with the specialist's key. It charges and paces the requests. */
   readonly connect: (profile: Profile) => (call: Call) => Promise<Exchange>;
-  /** The set whose keys look like the one in use. */
+  /** The set whose key prefix matches the key in use. */
   readonly keySet?: EndpointSet;
-  /** Default and highest: `MAX_DOCTOR_CALLS`. */
+  /** Default and maximum: `MAX_DOCTOR_CALLS`. */
   readonly maxCalls?: number;
 }
 
 const NOTHING_READ =
-  "no list could be read, so that there is nothing to draft from: check the base address, what the key may do, and the paths in the profile";
+  "no list could be read, so there is nothing to draft from: check the base address, the permissions of the key, and the paths in the profile";
 
 interface Vitals {
   readonly elapsedMs: number[];
   readonly skewsMs: number[];
   readonly limitHeaders: Set<string>;
   areLimitsRead: boolean;
-  /** Reads that came back as asked for. */
+  /** Number of successful reads. */
   successes: number;
 }
 
-/** One finding after another, as each step ends. What `connect` throws (such as a spent quota) ends it. */
+/** Yields one finding after another. An error of `connect` (such as a spent quota) ends it. */
 export async function* examine(options: DoctorOptions): AsyncGenerator<Finding, void, void> {
   const vitals: Vitals = { elapsedMs: [], skewsMs: [], limitHeaders: new Set(), areLimitsRead: false, successes: 0 };
   const findings: Finding[] = [];
@@ -97,18 +97,15 @@ async function reachable(ask: Ask): Promise<{ readonly findings: readonly Findin
   });
   if (outcome.class === "never-left") return stop("reach", `nothing answers: ${outcome.reason}`);
   if (outcome.class === "unauthorized")
-    return stop(
-      "key",
-      "the network does not take this key (401): is it the right one, and does the profile put it where it belongs (auth)?",
-    );
+    return stop("key", "the network does not accept this key (401): check the key, and its place in the profile (auth)");
   if (outcome.class === "limited") return stop("reach", "the key's quota is spent (429); try again later");
   if (outcome.class === "refused" && outcome.code === "redirected") return stop("reach", outcome.message);
   if (outcome.class === "unknown" && outcome.unreadable !== true) return stop("reach", `no usable answer: ${outcome.reason}`);
   const status = wire.kind === "answer" ? wire.status : 0;
   const type = typeOf(wire);
-  // A page for people is what stands before a network, or at another address than its own.
+  // An HTML page comes from a proxy before the network, or from a wrong address.
   if (bodyOf(answer) === undefined)
-    return stop("reach", `what answers (${status}, ${type}) is no JSON: check the base address, and what stands before the network`);
+    return stop("reach", `the answer (${status}, ${type}) is not JSON: check the base address, and any proxy before the network`);
   return { findings: [finding("reach", "ok", `the network answers (${status}, ${type})`), keyFinding(answer, status)], goOn: true };
 }
 
@@ -120,12 +117,12 @@ function typeOf(wire: WireAnswer): string {
 }
 
 function keyFinding(answer: Exchange, status: number): Finding {
-  if (succeeded(answer)) return finding("key", "ok", "the key is taken");
+  if (succeeded(answer)) return finding("key", "ok", "the key is accepted");
   if (status === 403) return finding("key", "warning", "the key is known, but it may not read the feed (403)");
-  return finding("key", "note", `whether the key is taken cannot be told from this answer (${status})`);
+  return finding("key", "note", `this answer does not show if the key is accepted (${status})`);
 }
 
-/** Each set has reads that the other lacks; where they are missing, the other set's are tried. */
+/** Each set has reads that the other lacks; if they are missing, those of the other set are tried. */
 async function* examineSet({ profile, keySet }: DoctorOptions, ask: Ask): AsyncGenerator<Finding> {
   const { set } = profile;
   if (keySet !== undefined && keySet !== set)
@@ -142,7 +139,7 @@ async function* examineSet({ profile, keySet }: DoctorOptions, ask: Ask): AsyncG
   const { outcome } = answer;
   const isMissing = "status" in outcome && (outcome.status === 404 || outcome.status === 405);
   if (succeeded(answer)) return void (yield finding("set", "ok", `Set ${set.toUpperCase()}: ${own.operation} answers`));
-  if (!isMissing) return void (yield finding("set", "note", `which set it is cannot be told: ${own.operation} answers ${shown(outcome)}`));
+  if (!isMissing) return void (yield finding("set", "note", `the set is unclear: ${own.operation} answers ${shown(outcome)}`));
   const other = set === "b" ? "a" : "b";
   const theirs: Call = other === "b" ? { operation: "webhooks.list", input: {} } : { operation: "search.jobs", input: { query: "data" } };
   const second = await ask(theirs, shippedProfile(other));
@@ -164,18 +161,18 @@ function vitalFindings({ elapsedMs, skewsMs, limitHeaders, areLimitsRead }: Vita
     skew === undefined
       ? finding("clock", "note", "the network sends no date")
       : finding("clock", Math.abs(skew) > MAX_SKEW_MS ? "warning" : "ok", clockText(skew)),
-    ...(latency === undefined ? [] : [finding("latency", "ok", `${Math.round(latency)} ms in the middle of ${elapsedMs.length} answers`)]),
+    ...(latency === undefined ? [] : [finding("latency", "ok", `${Math.round(latency)} ms, the median of ${elapsedMs.length} answers`)]),
     limitHeaders.size === 0
       ? finding("limits", "note", "no answer carries limit headers")
       : finding(
           "limits",
           areLimitsRead ? "ok" : "warning",
-          `limit headers seen: ${names}${areLimitsRead ? "" : "; the profile reads none of them: say under limitHeaders what they mean"}`,
+          `limit headers seen: ${names}${areLimitsRead ? "" : "; the profile reads none of them: state their meaning under limitHeaders"}`,
         ),
   ];
 }
 
-/** Dates in answers are in whole seconds, so that two of them are no difference. */
+/** Dates in answers have whole seconds, so a difference of up to two is none. */
 function clockText(skewMs: number): string {
   const seconds = Math.round(Math.abs(skewMs) / 1_000);
   return seconds < 2

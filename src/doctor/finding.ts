@@ -1,4 +1,4 @@
-/** What the doctor finds, and what every step of an examination shares. */
+/** Findings of the doctor, and helpers shared by its steps. */
 import type { Call, Outcome } from "../contract/call.ts";
 import { parseExactJson } from "../contract/reading/exact-json.ts";
 import type { Profile } from "../contract/profile/profile.ts";
@@ -8,11 +8,11 @@ import type { Exchange } from "../client/client.ts";
 export const STEPS = ["reach", "key", "set", "shapes", "errors", "paging", "order", "clock", "latency", "limits"] as const;
 export type Step = (typeof STEPS)[number];
 
-/** What a profile would have to say, at a path into its data. */
+/** A proposed value at a path of the profile. */
 export interface Proposal {
   readonly path: readonly string[];
   readonly value: Json;
-  /** A person should look at it. */
+  /** A person should check it. */
   readonly isDoubtful: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface Finding {
   readonly step: Step;
   /** `problem`: the network cannot be used as the profile says; `warning`: a part of it cannot. */
   readonly severity: "ok" | "note" | "warning" | "problem";
-  /** Paths, types, counts and times; never a value of anybody's. */
+  /** Paths, types, counts and times; never a value from the network. */
   readonly message: string;
   readonly proposals: readonly Proposal[];
 }
@@ -29,20 +29,20 @@ export function finding(step: Step, severity: Finding["severity"], message: stri
   return { step, severity, message, proposals };
 }
 
-/** Charged reads as some profile says. Undefined once the examination's calls are spent. */
+/** A charged read under a profile. Undefined once the examination has used its calls. */
 export type Ask = (call: Call, profile?: Profile) => Promise<Exchange | undefined>;
 
-/** An answer's body as JSON: undefined where there is none. */
+/** The body of an answer as JSON; undefined if it has none. */
 export function bodyOf({ wire }: Exchange): Json | undefined {
   return wire.kind === "answer" ? parseExactJson(wire.text) : undefined;
 }
 
-/** Whether a success came, readable or not. */
+/** True if a success came, readable or not. */
 export function succeeded({ wire }: Exchange): boolean {
   return wire.kind === "answer" && wire.status >= 200 && wire.status < 300;
 }
 
-/** The class of an outcome with its status, for messages. */
+/** The class of an outcome and its status, for messages. */
 export function shown(outcome: Outcome): string {
   const status = "status" in outcome && outcome.status !== undefined ? ` (${outcome.status})` : "";
   return outcome.class + status;

@@ -1,4 +1,4 @@
-/** Guesses at an unknown network's shapes, from a few of its answers: where the list is, and which field is which. */
+/** Guesses an unknown network's shapes from a few answers: the place of the list, and the meaning of fields. */
 import { fieldPath, valueAt } from "../contract/reading/field-path.ts";
 import { FIELDS, type FieldKind, type ReadableRecord } from "../contract/reading/fields.ts";
 import {
@@ -18,12 +18,12 @@ const MAX_DEPTH = 4;
 const MAX_PATHS = 300;
 /** Longer keys are data, not names. */
 const MAX_KEY_LENGTH = 64;
-/** Items looked at for each guess. */
+/** Items examined for each guess. */
 const MAX_ITEMS = 50;
-/** Lists that never hold what was asked for. */
+/** Names of lists that never hold the requested items. */
 const ASIDE = /error|warning|link|meta|facet|include|notice|filter/i;
 
-/** Where in an answer the list is: the longest list of objects nearest to the outside, or undefined. */
+/** The path of the list in an answer: the longest list of objects at the least depth, or undefined. */
 export function findList(body: Json | undefined): string | undefined {
   const lists: { readonly path: string; readonly depth: number; readonly length: number }[] = [];
   const visit = (value: Json | undefined, path: readonly string[]): void => {
@@ -39,7 +39,7 @@ export function findList(body: Json | undefined): string | undefined {
   return lists.sort((a, b) => Number(b.length > 0) - Number(a.length > 0) || a.depth - b.depth || b.length - a.length)[0]?.path;
 }
 
-/** Where in an answer the single object is that has this id anywhere among its own values, or undefined. */
+/** The path of the single object with this id among its own values, or undefined. */
 export function findSingle(body: Json | undefined, idPath: string, id: string): string | undefined {
   const visit = (value: Json | undefined, path: readonly string[]): string | undefined => {
     if (!isObject(value) || path.length > MAX_DEPTH) return undefined;
@@ -61,10 +61,10 @@ const NAME = "(?:handle|username|user_name|login|nick|nickname|slug|screen_name|
 const MONEY = "(?:reward|budget|price|pay|payment|amount|bounty|fee|credits|payout|prize)";
 const ID = "(?:id|uid|uuid|guid|key|ref|pk)";
 
-/** An id that is plainly somebody else's: the author's, the parent's, the community's. */
+/** Names of ids of other objects: the author's, the parent's, the community's. */
 const FOREIGN_ID = new RegExp(`^(?:${WHO}|${WORKER}|parent|thread|root|in_reply_to|reply_to|community|group|channel|board)_`);
 
-/** For each of our fields, what its name may look like once written in lower case with underscores, best first. */
+/** Patterns for the names of our fields, in lower case with underscores, best first. */
 const HINTS: Readonly<Record<string, readonly string[]>> = {
   id: [
     "id",
@@ -125,11 +125,11 @@ const HINTS: Readonly<Record<string, readonly string[]>> = {
 export interface FieldGuess {
   readonly field: string;
   readonly path: string;
-  /** By its name, or only because nothing else would fit. */
+  /** Matched by its name, or only because nothing else fits. */
   readonly by: "name" | "value";
 }
 
-/** Guesses for those `fields` of a record that the profile did not find in any item; `known` places are taken. */
+/** Guesses for those `fields` of a record that the profile found in no item; `known` places are taken. */
 export function guessFields(
   record: ReadableRecord,
   items: readonly JsonObject[],
@@ -160,10 +160,7 @@ export function guessFields(
   });
 }
 
-/**
- * Places for a field that were there in every item and never held anything, by their names: candidates at best, as
- * nothing says what stands in them once they do.
- */
+/** Places for a field, by name, that were in every item and always empty: candidates at best, because their future content is unknown. */
 export function guessEmpty(items: readonly JsonObject[], field: string, known: readonly string[] = []): readonly string[] {
   const full = flatten(items.slice(0, MAX_ITEMS));
   const empty = [...emptyPaths(items.slice(0, MAX_ITEMS))].filter((path) => !known.includes(path) && ![...full.keys()].includes(path));
@@ -176,7 +173,7 @@ export function guessEmpty(items: readonly JsonObject[], field: string, known: r
   return field.endsWith("Id") ? within : [...within, person];
 }
 
-/** A name alone, as `worker`, may come to hold an object. */
+/** A name alone, such as `worker`, may later hold an object. */
 const PERSONS: Readonly<Record<string, readonly string[]>> = { assigneeId: [WORKER], assigneeHandle: [WORKER] };
 const INNER_IDS = ["id", "uid", "key", "uuid", "agent_id", "user_id"];
 const INNER_NAMES = ["handle", "username", "name", "login", "nick", "slug"];

@@ -1,4 +1,4 @@
-/** Learning how an unknown network signs: records deliveries without acting on them, and says which scheme fits. */
+/** Learns how an unknown network signs: records deliveries without acting on them, and finds the scheme that fits. */
 import { createHash } from "node:crypto";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { ProfileSource } from "../contract/profile/source.ts";
@@ -20,9 +20,9 @@ import {
   type WebhookRules,
 } from "../webhooks/receiver/signatures.ts";
 
-/** A delivery as it was seen, with what is needed to try schemes on it. */
+/** A recorded delivery, with everything needed to try schemes on it. */
 export interface RecordedDelivery extends RawDelivery {
-  /** For whom it was, by its address. */
+  /** The specialist in its address. */
   readonly specialist: string;
   readonly at: number;
 }
@@ -31,25 +31,25 @@ export interface LearntScheme {
   readonly scheme: SignedScheme;
   /** The header, or the member of the body, that carries the signature. */
   readonly signature: string | undefined;
-  /** How many of the deliveries it verified, by secret and content. */
+  /** Number of deliveries it verified, by secret and content. */
   readonly fits: number;
-  /** How many of those were also sent at a time that is accepted: fewer says that clocks differ. */
+  /** Number of those whose time is accepted too: fewer means that clocks differ. */
   readonly timely: number;
   readonly of: number;
-  /** How many of them each secret verified, by its place. */
+  /** Number of deliveries that each secret verified, by its index. */
   readonly bySecret: readonly number[];
-  /** What to write into a profile. */
+  /** The part to write into a profile. */
   readonly profile: { readonly extends: ProfileSource["extends"]; readonly webhooks: NonNullable<ProfileSource["webhooks"]> };
 }
 
-/** What was seen of one delivery: names, types and hashes, never a value. */
+/** Description of one delivery: names, types and hashes, never a value. */
 export interface SeenDelivery {
   readonly at: number;
   readonly kind: string | undefined;
   readonly bytes: number;
   readonly sha256: string;
   readonly headers: readonly string[];
-  /** Headers and members of the body that could hold a signature. */
+  /** Headers and members of the body that may hold a signature. */
   readonly maybeSigned: readonly string[];
   /** `data.author.id: string` */
   readonly shape: readonly string[];
@@ -57,15 +57,15 @@ export interface SeenDelivery {
 
 const TRIED: readonly SignedScheme[] = ["standard", "stripe", "header", "body", "path"];
 const MAX_SIGNATURE_HEADERS = 20;
-/** Headers tried as the one that holds the time, or the id. */
+/** Headers tried as the time or the id. */
 const MAX_OTHERS = 4;
 const MAX_RECORDED = 100;
-/** Of all bodies kept: each is tried with each scheme, and whoever sends them may be anybody. */
+/** Bytes of all stored bodies: each is tried with each scheme, and anyone may be the sender. */
 const MAX_RECORDED_BYTES = 4 * 1_024 * 1_024;
 const MAX_SHAPE = 200;
-/** Members of a body tried as the one that holds the signature; those of the profile, then what most deliveries have. */
+/** Members of a body tried as the signature: those of the profile, then those that most deliveries have. */
 const MAX_SIGNATURE_MEMBERS = 8;
-/** Of a name that somebody we do not know has chosen. */
+/** Longest name from an unknown sender. */
 const MAX_NAME_LENGTH = 100;
 const MAX_KIND_LENGTH = 100;
 const MAX_DEPTH = 6;
@@ -75,11 +75,11 @@ type Named = Partial<Pick<WebhookRules, "signature" | "signatureFields" | "times
 interface Candidate {
   readonly scheme: SignedScheme;
   readonly signature: string | undefined;
-  /** Where its marks are. */
+  /** Places of its signature, time and id. */
   readonly named: Named;
 }
 
-/** Every scheme under which a secret fits some of the recorded deliveries, the one that fits most first. */
+/** Every scheme under which a secret fits some of the recorded deliveries, the best fit first. */
 export function learnSchemes(
   recorded: readonly RecordedDelivery[],
   secretsOf: (specialist: string) => readonly Secret[],
@@ -108,7 +108,7 @@ export function learnSchemes(
   return best.toSorted((a, b) => b.fits - a.fits);
 }
 
-/** Known names first, then every header that could hold a signature, a time or an id. */
+/** Known names first, then every header that may hold a signature, a time or an id. */
 function candidates(recorded: readonly RecordedDelivery[], { webhooks }: Profile): readonly Candidate[] {
   const seen = [...new Set(recorded.flatMap(({ headers }) => Object.keys(headers)))];
   const ordered = (known: readonly string[], could: (value: Value, name: string) => boolean): readonly string[] => {
@@ -163,7 +163,7 @@ function couldName(value: Value, name: string): boolean {
   return typeof value === "string" && value !== "" && /(?:^|[-_])(?:id|delivery|uuid)$/.test(name);
 }
 
-/** Those of the profile first. */
+/** The profile's members come first. */
 function signingMembers(body: Uint8Array, { signatureFields }: WebhookRules): readonly string[] {
   const parsed = parseJson(utf8(body) ?? "");
   if (!isObject(parsed)) return [];
@@ -186,7 +186,7 @@ function short(name: string): string {
   return name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name;
 }
 
-/** Names that the profile has anyway are not repeated, but for the signature's own. */
+/** Omits names that the profile has already, except that of the signature. */
 function written(scheme: SignedScheme, named: Named, { set, webhooks }: Profile): LearntScheme["profile"] {
   const news = Object.entries(named).filter(
     ([field, [name = ""]]) =>
@@ -199,16 +199,16 @@ function written(scheme: SignedScheme, named: Named, { set, webhooks }: Profile)
 }
 
 export interface DeliveryRecorder {
-  /** Keeps what came; the oldest go first. */
+  /** Stores a delivery; the oldest are dropped first. */
   record(delivery: RecordedDelivery): void;
-  /** How many came, kept or not. */
+  /** Number of deliveries received, stored or not. */
   readonly count: number;
   recorded(): readonly RecordedDelivery[];
-  /** What may be shown and logged. */
+  /** Descriptions that are safe to show and log. */
   seen(profile: Profile, scrubber: Scrubber): readonly SeenDelivery[];
 }
 
-/** Takes deliveries and acts on none. */
+/** Stores deliveries and acts on none. */
 export function createRecorder(): DeliveryRecorder {
   const kept: RecordedDelivery[] = [];
   let bytes = 0;
@@ -228,7 +228,7 @@ export function createRecorder(): DeliveryRecorder {
   };
 }
 
-/** Lets every delivery in, to be recorded and nothing else. For `createReceiver`. */
+/** Accepts every delivery, for recording only. For `createReceiver`. */
 export function recordingGate(
   recorder: DeliveryRecorder,
   clock: Clock,

@@ -1,4 +1,4 @@
-/** Whether anybody answers at an address: a connection, and not a request, so that it costs no quota. */
+/** Checks that an address accepts connections, without a request, so that it costs no quota. */
 import { connect, isIP } from "node:net";
 import { parseBaseAddress } from "../contract/base-address.ts";
 import { sleep, type Clock } from "../core/clock.ts";
@@ -9,7 +9,7 @@ const DEADLINE_MS = 5 * SECOND;
 const HTTPS_PORT = 443;
 const HTTP_PORT = 80;
 
-/** Throws `Retryable` (`network_unreachable`) when no connection can be made within 5 s: whoever restarts us is to try again. */
+/** Throws `Retryable` (`network_unreachable`) if no connection can be made within 5 s: a supervisor should restart us. */
 export async function checkReachable(baseUrl: string, clock: Clock): Promise<void> {
   const { origin } = parseBaseAddress(baseUrl);
   const { hostname, port, protocol } = new URL(origin);
@@ -27,7 +27,7 @@ export async function checkReachable(baseUrl: string, clock: Clock): Promise<voi
       sleep(clock, DEADLINE_MS, over.signal).then(() => `no answer within ${DEADLINE_MS / SECOND} s`),
     ]);
     if (problem !== undefined)
-      throw new Retryable("network_unreachable", `nobody answers at ${origin}: ${problem}`, {
+      throw new Retryable("network_unreachable", `no answer from ${origin}: ${problem}`, {
         hint: "check --base-url (RETINUE_BASE_URL), and whether the network is up",
       });
   } finally {
@@ -36,7 +36,7 @@ export async function checkReachable(baseUrl: string, clock: Clock): Promise<voi
   }
 }
 
-/** Several addresses may have been tried: then the error has no message of its own. */
+/** If several addresses were tried, the error has no message of its own. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return messageOf(error.errors[0]);
   return messageOf(error);

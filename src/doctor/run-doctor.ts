@@ -1,4 +1,4 @@
-/** The doctor inside the runtime: its reads go through the door, charged and paced like any other. */
+/** Runs the doctor inside the runtime: its reads go through the gateway, charged and paced like any other. */
 import { examine } from "./examine.ts";
 import type { Exchange } from "../client/client.ts";
 import type { Finding } from "./finding.ts";
@@ -10,19 +10,18 @@ import type { Gateway } from "../gateway/gateway.ts";
 import { notAnswered, readError } from "../gateway/read-result.ts";
 
 export interface Examination {
-  /** What is thought to be known of the network; the doctor says where it differs. */
+  /** The profile to check the network against. */
   readonly profile: Profile;
-  /** The set whose keys look like the one in use. */
+  /** The set whose key prefix matches the key in use. */
   readonly keySet?: EndpointSet;
-  /** Default and highest: `MAX_DOCTOR_CALLS`. */
+  /** Default and maximum: `MAX_DOCTOR_CALLS`. */
   readonly maxCalls?: number;
 }
 
-/** One finding after another. Throws `Retryable` (`quota_waits`) where the quota has no place for more reads now. */
-/** The parts of the runtime that an examination uses. */
+/** Dependencies of an examination. */
 export interface ExaminationDependencies {
   readonly gateway: Gateway;
-  /** Aborted when the time to drain is over: running work is cut short. */
+  /** Aborted when the time to drain is over: running work is interrupted. */
   readonly ending: AbortSignal;
 }
 
@@ -38,14 +37,14 @@ export function examineNetwork(
       async (call): Promise<Exchange> => {
         const answer = await parts.gateway.examine(member, call, profile, parts.ending);
         if (answer.kind === "answered") {
-          if (answer.wire === undefined) throw new TypeError("expected an examination to show the answer as it came");
+          if (answer.wire === undefined) throw new TypeError("expected an examination to return the raw answer");
           return { outcome: answer.outcome, wire: answer.wire };
         }
         const unread = notAnswered(answer);
         if (unread.kind !== "wait") throw readError(unread, call.operation);
         throw new Retryable("quota_waits", `the examination stops here: ${unread.message}`, {
           retryAt: unread.until,
-          hint: `run it again after ${new Date(unread.until).toISOString()}; what was found so far is above`,
+          hint: `run it again after ${new Date(unread.until).toISOString()}; the findings so far are above`,
         });
       },
   });

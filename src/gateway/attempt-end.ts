@@ -1,6 +1,6 @@
-/** How an attempt ended, as the quota counts it. */
+/** The end of an attempt, as the quota counts it. */
 import type { Outcome } from "../contract/call.ts";
-import type { AttemptEnd } from "../limits/admission.ts";
+import type { AttemptEnd } from "../limits/verdict.ts";
 import type { Attempt } from "../outbox/intent.ts";
 
 export function endOf(attempt: Attempt, outcome: Outcome): AttemptEnd {

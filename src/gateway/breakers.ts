@@ -1,4 +1,4 @@
-/** Where we stand with the network: what it lacks, forbids or no longer says readably, and when each is asked again. */
+/** Circuit breakers of a network: operations it lacks, forbids or answers unreadably, and the time of each next probe. */
 import type { Call, Outcome } from "../contract/call.ts";
 import type { DriftEntry } from "./drift.ts";
 import type { DriftPolicy, Observation, Pins } from "../contract/reading/pins.ts";
@@ -16,29 +16,29 @@ import { readRows, STOP, stopName, stopRow, underProfile } from "./network-state
 import type { NetworkStateChange, NetworkStateRow, NetworkStateStore } from "../store/network-state.ts";
 
 export interface Breakers {
-  /** What stands in a request's way now. */
+  /** The open breaker that blocks a request now. */
   stop(handle: string, operation: string, isWrite: boolean): OpenBreaker | undefined;
-  /** Somebody asks for admission now: while that is open, nobody else is let through a stop that is due for a look. */
+  /** Claims the probe while a request asks for admission: until released, no other request passes a breaker whose probe is due. */
   claim(handle: string, operation: string, isWrite: boolean): () => void;
-  /** A request leaves although a stop holds: it is the probe. */
+  /** Called as a request leaves through an open breaker: it is the probe. */
   leaving(handle: string, operation: string, isWrite: boolean): void;
-  /** What an answer says of where we stand. */
+  /** Applies an answer: it may open or close breakers. */
   heard(handle: string, call: Call, isWrite: boolean, outcome: Outcome): void;
-  /** What the answers to an operation have settled so far. */
+  /** The pins of an operation's answers. */
   pins(operation: string): Pins;
-  /** What a client reports of answers that changed their shape. */
+  /** Records changes of shape that a client reports. */
   drifted(operation: string, observations: readonly Observation[]): void;
-  /** Everything that holds now, with what drift stops. */
+  /** All open breakers, those of drift included. */
   stops(): readonly OpenBreaker[];
-  /** What the network's trust in each specialist is, and is not enough for. */
+  /** The network's trust in each specialist, and the operations it does not permit. */
   readonly trust: TrustBreakers;
   /** Worst first. */
   drift(): readonly DriftEntry[];
-  /** Takes up what an earlier run learnt. */
+  /** Restores the state stored by an earlier run. */
   restore(rows: readonly NetworkStateRow[]): void;
   /**
-   * A person has looked: what stops an operation (for one specialist, with a handle), or a specialist of that name, is
-   * forgotten. Answers what to delete of the rows; undefined where nothing stood in the way.
+   * Closes the breakers of an operation (for one specialist, with a handle) or of a specialist of that name, by a person's order. Returns
+   * the rows to delete; undefined if there was none.
    */
   lift(name: string, handle?: string): NetworkStateChange | undefined;
 }
@@ -46,19 +46,19 @@ export interface Breakers {
 export interface BreakerOptions {
   readonly clock: Clock;
   readonly announcer: Announcer;
-  /** What a breaking change of shape leads to. Default `note`. */
+  /** Reaction to a breaking change of shape. Default `note`. */
   readonly drift?: DriftPolicy;
-  /** What the profile says of trust tiers; undefined where there is no profile at hand, and rows have to do. */
+  /** The profile's trust tiers; undefined without a profile, when stored rows are used. */
   readonly trust: TrustTiers | undefined;
-  /** Unreadable answers to writes of one operation, in a row, after which it stops. Default 3. */
+  /** Consecutive unreadable answers to writes of one operation after which it stops. Default 3. */
   readonly quarantineAfter?: number;
-  /** Whether an operation writes: drift in what is only read stops nothing. */
+  /** Returns true if an operation writes: drift in reads stops nothing. */
   readonly writes: (operation: string) => boolean;
-  /** Told of what a restart has to know. */
+  /** Stores changes that must survive a restart. */
   readonly keep: (change: NetworkStateChange) => void;
 }
 
-/** While one asks whether it may be the probe, others ask again after this. */
+/** While one request claims the probe, others ask again after this. */
 const CLAIMED_LOOK_MS = SECOND;
 
 export function createBreakers(options: BreakerOptions): Breakers {
@@ -80,7 +80,7 @@ export function createBreakers(options: BreakerOptions): Breakers {
 
   return {
     stop(handle, operation, isWrite) {
-      // Its end is read from the account, so that nothing is let through to try.
+      // Its end is read from the account, so no request is let through as a probe.
       return trust.stop(handle, operation) ?? unlessDue(standingIn(handle, operation, isWrite), claimed, clock.now());
     },
     claim(handle, operation, isWrite) {
@@ -129,23 +129,23 @@ export function createBreakers(options: BreakerOptions): Breakers {
       const forgotten = forget(stops.map(stopName), name);
       const put = trust.lookNow(name, handle);
       if (forgotten.drop.length + put.length === 0) return undefined;
-      // Whoever has looked at what changed takes it as it is now.
+      // A person who has checked the change accepts it as it is now.
       return { put, drop: [...forgotten.drop, ...book.forget(name)] };
     },
   };
 }
 
-/** A stop that is due for a look lets one through, and holds those that come beside it. */
+/** Lets one request through a breaker whose probe is due, and blocks concurrent ones. */
 function unlessDue(stop: OpenBreaker | undefined, claimed: ReadonlySet<string>, now: number): OpenBreaker | undefined {
   if (stop?.probeAt === undefined || stop.probeAt > now) return stop;
   return claimed.has(stopName(stop)) ? { ...stop, probeAt: now + CLAIMED_LOOK_MS } : undefined;
 }
 
-/** Stops what a lesson says, or puts off the next look where the last one taught the same. */
+/** Opens a breaker for a refusal, or delays the next probe if the last one was refused alike. */
 function holdFor(lesson: RefusalClass, held: Map<string, StoredBreaker>, { clock, announcer, keep }: BreakerOptions): void {
   const known = held.get(stopName(lesson));
   const now = clock.now();
-  // Nothing was let through yet to see whether it still holds: this one was under way before.
+  // No probe has left yet: this request was in flight before.
   if (known !== undefined && now < known.since + PROBES.firstMs) return;
   const waitMs = longerMs(PROBES, known?.waitMs);
   put(held, { ...lesson, since: known?.since ?? now, waitMs, probeAt: now + waitMs }, keep);
@@ -163,9 +163,9 @@ function put(held: Map<string, StoredBreaker>, stop: StoredBreaker, keep: Breake
   keep({ put: [stopRow(stop)], drop: [] });
 }
 
-/** The widest stop that a request would meet. */
+/** The widest breaker that a request meets. */
 function applying(held: ReadonlyMap<string, StoredBreaker>, handle: string, operation: string): StoredBreaker | undefined {
-  if (held.size === 0) return undefined; // asked three times for every request, and nearly always so
+  if (held.size === 0) return undefined; // asked three times for every request, and nearly always empty
   return (
     held.get(stopName({ handle, operation: undefined })) ??
     held.get(stopName({ handle, operation })) ??
@@ -173,7 +173,7 @@ function applying(held: ReadonlyMap<string, StoredBreaker>, handle: string, oper
   );
 }
 
-/** Whether a person means this stop by the name of an operation (perhaps for one specialist) or of a specialist. */
+/** True if a person means this breaker by the name of an operation (for one specialist, with a handle) or of a specialist. */
 function concerns(stop: OpenBreaker, name: string, handle: string | undefined): boolean {
   if (stop.operation === undefined) return stop.handle === name;
   return stop.operation === name && (handle === undefined || stop.handle === undefined || stop.handle === handle);
@@ -191,7 +191,7 @@ function watchDrift(options: BreakerOptions, onQuarantine: (operation: string) =
   });
 }
 
-/** Takes up at start what an earlier run learnt, save what another profile may have cured. */
+/** Loads the state stored by an earlier run, without the parts that a changed profile may have cured. */
 export async function loadBreakers(standing: Breakers, store: NetworkStateStore, profile: Profile, now: number): Promise<void> {
   const rows = await store.networkState();
   const { row, void: cured } = underProfile(profile, rows);
@@ -199,7 +199,7 @@ export async function loadBreakers(standing: Breakers, store: NetworkStateStore,
   standing.restore(rows.filter((one) => !cured.includes(one)));
 }
 
-/** Where a runtime that is not at work now stood when it ended: to be looked at and lifted. */
+/** The stored state of a runtime that is not running: to be shown and lifted. */
 export async function storedBreakers(store: NetworkStateStore, clock: Clock): Promise<Breakers> {
   const standing = createBreakers({ clock, announcer: createAnnouncer(), trust: undefined, writes: () => true, keep: () => undefined });
   standing.restore(await store.networkState());
@@ -210,7 +210,7 @@ function unreadable(operation: string): RefusalClass {
   return {
     rule: "drift",
     code: "unreadable",
-    message: `the answers to ${operation} cannot be read, so nothing more is written by it; retinue doctor says what the profile lacks`,
+    message: `the answers to ${operation} cannot be read, so it sends no more writes; retinue doctor shows what the profile lacks`,
     handle: undefined,
     operation,
   };

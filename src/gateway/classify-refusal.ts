@@ -1,55 +1,55 @@
-/** What a refusal says beyond the one request: that an account, an operation or a key will be refused again. */
+/** Classifies refusals that apply beyond one request: an account, an operation or a key will be refused again. */
 import type { AnyCode } from "../core/error-codes.ts";
 import type { Call, Outcome } from "../contract/call.ts";
 import type { Backoff } from "../core/backoff.ts";
 import { HOUR, MINUTE } from "../core/units.ts";
 import type { BreakerRule } from "../limits/wait-rules.ts";
 
-/** Why requests of one operation, or all of one specialist, do not leave. */
+/** The reason for which requests of one operation, or all of one specialist, do not leave. */
 export interface RefusalClass {
   readonly rule: BreakerRule;
   /** `account_stopped`, `challenge`, `payment_required`, `operation_missing`, `forbidden`, `unreadable`. */
   readonly code: AnyCode;
   readonly message: string;
-  /** The specialist it holds for; undefined for all. */
+  /** The affected specialist; undefined for all. */
   readonly handle: string | undefined;
-  /** Undefined where it holds for all operations. */
+  /** Undefined if it applies to all operations. */
   readonly operation: string | undefined;
 }
 
-/** A lesson that keeps requests from leaving. */
+/** A refusal class that blocks requests. */
 export interface OpenBreaker extends RefusalClass {
   readonly since: number;
-  /** One request is let through then, to see whether it still holds; undefined where only a person ends it. */
+  /** Time of the probe, a single request let through; undefined if only a person closes the breaker. */
   readonly probeAt: number | undefined;
 }
 
-/** What the network refused is tried again after this, then after twice as long each time. */
+/** Delay of the first probe after a refusal, doubled each time. */
 export const PROBES: Backoff = { firstMs: 15 * MINUTE, longestMs: 6 * HOUR };
 
-/** A stop that ends by itself, as it is kept. */
+/** A breaker that a probe may close, as stored. */
 export interface StoredBreaker extends OpenBreaker {
   readonly probeAt: number;
-  /** The pause before the next look. */
+  /** Delay of the next probe. */
   readonly waitMs: number;
 }
 
 export interface RefusalBreakers {
-  /** Undefined where the answer speaks only of this request. */
+  /** Undefined if the answer applies to this request only. */
   learn(handle: string, call: Call, outcome: Outcome): RefusalClass | undefined;
-  /** An operation was let through: what was forbidden before was the object. */
+  /** Called when the network permitted an operation: earlier refusals concerned the object. */
   forget(handle: string, operation: string): void;
 }
 
-/** Refusals on as many objects in a row say that it is not the object. */
+/** Consecutive refusals, each on another object, after which the operation counts as forbidden. */
 const FORBIDDEN_IN_A_ROW = 3;
 const MAX_STREAKS = 10_000;
-/** How networks word it; what is worded otherwise stops the operation only, which is the smaller mistake. */
+/** Networks' words for stopped accounts; a refusal in other words stops the operation only, which is the smaller mistake. */
 const STOPPED = /suspend|banned|deactivat|disabled|blocked|locked|terminated/i;
 const CHALLENGE = /captcha|challenge|human|verif/i;
 
 export function createRefusalBreakers(): RefusalBreakers {
-  /** The objects that were forbidden in a row, by specialist and operation. */
+  /** Objects forbidden in a row, by specialist and operation. */
   const streaks = new Map<string, Set<string>>();
   const keyOf = (handle: string, operation: string): string => `${handle} ${operation}`;
   const isForbidden = (handle: string, { operation, target }: Call): boolean => {
@@ -79,20 +79,20 @@ export function createRefusalBreakers(): RefusalBreakers {
       const alone = (code: AnyCode, message: string): RefusalClass => ({ rule: "capability", code, message, handle, operation });
       switch (outcome.status) {
         case 402:
-          return alone("payment_required", `the network wants to be paid before ${handle} may do ${operation}`);
+          return alone("payment_required", `the network requires a payment before ${handle} may do ${operation}`);
         case 405:
         case 501:
-          return alone("operation_missing", `the network has no ${operation} at the address the profile gives`);
+          return alone("operation_missing", `the network has no ${operation} at the address in the profile`);
         case 404:
           return target === undefined
-            ? alone("operation_missing", `there is nothing at the address the profile gives for ${operation}`)
+            ? alone("operation_missing", `there is nothing at the address in the profile for ${operation}`)
             : undefined;
         case 403:
           if (outcome.class === "refused" && STOPPED.test(words))
             return specialist("account_stopped", `the network has stopped the account of ${handle}`);
-          // A page for people where an answer was due is what stands in front of a network, not the network.
+          // An HTML page instead of an answer comes from a proxy before the network.
           if (outcome.class === "unknown" || CHALLENGE.test(words))
-            return specialist("challenge", `the network wants to see a person before ${handle} goes on`);
+            return specialist("challenge", `the network requires a person before ${handle} can continue`);
           return isForbidden(handle, call) ? alone("forbidden", `the network does not let ${handle} do ${operation}`) : undefined;
         default:
           return undefined;

@@ -1,4 +1,4 @@
-/** What stands in a request's header: the key itself, or in token mode what it was traded for. */
+/** The credential in a request's header: the key itself, or in token mode the token exchanged for it. */
 import type { HeldKey } from "../client/auth.ts";
 import { createTokens, type Tokens } from "../client/tokens.ts";
 import type { Call, Outcome } from "../contract/call.ts";
@@ -9,30 +9,30 @@ import type { Secret } from "../core/secret.ts";
 import { MINUTE } from "../core/units.ts";
 import type { Member } from "./member.ts";
 
-/** What a trade came to: an answer, or (`Held`) why it could not leave. */
+/** The result of an exchange: an answer, or (`Held`) the reason for which it could not leave. */
 export type Traded<Held> = { readonly outcome: Outcome } | { readonly held: Held };
 
 export type Credential<Held> =
   | { readonly kind: "credential"; readonly secret: Secret }
-  /** A trade had to wait, and so has what needs its token. */
+  /** The exchange has to wait, and so has the request that needs its token. */
   | { readonly kind: "held"; readonly held: Held }
-  /** The network gave no token; where it refused one, it is not asked for one for the same key before `until`. */
+  /** The network issued no token; if it refused, the same key does not ask again before `until`. */
   | { readonly kind: "none"; readonly message: string; readonly until?: number };
 
 export interface Credentials<Held> {
   of(member: Member, key: HeldKey, call: Call): Promise<Credential<Held>>;
-  /** What an answer says of what was sent with it. True where it refuses the key itself, not a token that has run out. */
+  /** Handles the answer to a request. Returns true if it refuses the key itself, not an expired token. */
   refusesKey(member: Member, sent: { readonly key: HeldKey; readonly secret: Secret; readonly call: Call }, outcome: Outcome): boolean;
 }
 
 export interface CredentialOptions<Held> {
   readonly profile: Pick<Profile, "auth">;
   readonly clock: Clock;
-  /** Sends a trade with the key, charged like any request. */
+  /** Sends an exchange with the key, charged like any request. */
   readonly send: (member: Member, call: Call) => Promise<Traded<Held>>;
 }
 
-/** A refused trade is charged like any other, so it is not repeated for each request that wants a token. */
+/** A refused exchange is charged like any other, so it is not repeated for each request that needs a token. */
 const REFUSED_AGAIN_MS = 10 * MINUTE;
 
 const TRADES: readonly string[] = ["auth.token", "auth.refresh"];
@@ -65,11 +65,11 @@ export function createCredentials<Held>({ profile, clock, send }: CredentialOpti
       try {
         return { kind: "credential", secret: await tokens.current(handle, key.key) };
       } catch (error) {
-        // Only this mode's own trades throw it, so what it holds is what they hold.
+        // Only this mode's own exchanges throw it, so `held` has their type.
         if (error instanceof TradeHeld) return { kind: "held", held: error.held as Held };
         if (!(error instanceof Refused || error instanceof Retryable)) throw error;
         const message = messageOf(error);
-        // A key that was refused itself is tried again by its own probes.
+        // A refused key is tried again by its own probes.
         if (error instanceof Retryable || member.keyTrouble !== undefined) return { kind: "none", message };
         const until = clock.now() + REFUSED_AGAIN_MS;
         refusals.set(handle, { key: key.key, message, until });
@@ -82,18 +82,18 @@ export function createCredentials<Held>({ profile, clock, send }: CredentialOpti
         if ("status" in outcome) tokens?.taken(handle, secret);
         return false;
       }
-      // A refresh is sent with the key, but it is the refresh token that was refused.
+      // A refresh is sent with the key, but the refused part is the refresh token.
       if (secret.reveal() === key.key.reveal()) return call.operation !== "auth.refresh";
       return tokens?.refused(handle, secret) === "key";
     },
   };
 }
 
-/** A trade that waits: for quota, a park, a stop. */
+/** An exchange that waits: for quota, a cooldown, a breaker. */
 class TradeHeld extends Error {
   readonly held: unknown;
   constructor(held: unknown) {
-    super("the trade of a key for a token has to wait");
+    super("the exchange of a key for a token has to wait");
     this.held = held;
   }
 }

@@ -1,4 +1,4 @@
-/** What changed in a network's answers, and what the policy makes of it: nothing, writes one by one, or none. */
+/** Applies the drift policy to a changed operation: no effect, writes one by one, or none. */
 import { createDriftLog, type DriftEntry } from "./drift.ts";
 import type { Outcome } from "../contract/call.ts";
 import type { DriftPolicy, Observation } from "../contract/reading/pins.ts";
@@ -12,12 +12,12 @@ import type { NetworkStateChange, NetworkStateRow } from "../store/network-state
 export interface DriftBreakers {
   note(operation: string, observations: readonly Observation[]): void;
   wrote(operation: string, outcome: Outcome): void;
-  /** What the policy says of an operation whose answers changed, whether or not it lets one write leave now. */
+  /** The policy's breaker for an operation whose answers changed, whether or not it lets one write leave now. */
   stopOf(operation: string): OpenBreaker | undefined;
-  /** A write of an operation leaves now. */
+  /** Called as a write of an operation leaves. */
   left(operation: string): void;
   entries(): readonly DriftEntry[];
-  /** Answers the rows to delete. */
+  /** Returns the rows to delete. */
   forget(operation: string): NetworkStateChange["drop"];
   restore(known: Pick<StoredNetworkState, "drift" | "slowed">): void;
 }
@@ -31,9 +31,9 @@ export interface DriftBreakerOptions {
   readonly onQuarantine: (operation: string) => void;
 }
 
-/** With the policy `slow`, a write of an operation that drifted leaves this often. */
+/** With the policy `slow`, the interval between writes of a drifted operation. */
 const SLOW_MS = 5 * MINUTE;
-/** How often a kind of drift was seen is kept as exactly as this. */
+/** Interval at which the count of a drift is stored. */
 const DRIFT_KEPT_EVERY_MS = MINUTE;
 
 export function createDriftBreakers({ clock, announcer, keep, ...options }: DriftBreakerOptions): DriftBreakers {
@@ -59,7 +59,7 @@ export function createDriftBreakers({ clock, announcer, keep, ...options }: Drif
       const { reason, advice, sinceMs = clock.now() } = log.verdict(operation);
       if (reason !== "drift") return undefined;
       const isSlow = advice === "slow";
-      const what = isSlow ? "its writes leave minutes apart" : "nothing more is written by it";
+      const what = isSlow ? "its writes are sent minutes apart" : "it sends no more writes";
       return {
         rule: "drift",
         code: isSlow ? "shape_slowed" : "shape_changed",

@@ -1,4 +1,4 @@
-/** What a network's answers departed from, kept for each operation; and when writes must stop because of it. */
+/** Records changes in a network's answers by operation, and decides when writes stop because of them. */
 import type { Outcome } from "../contract/call.ts";
 import type { RecordName } from "../contract/operations.ts";
 import { SEVERITIES, type DriftKind, type DriftPolicy, type Observation, type Severity } from "../contract/reading/pins.ts";
@@ -9,7 +9,7 @@ export interface DriftEntry {
   readonly severity: Severity;
   readonly kind: DriftKind;
   readonly record: RecordName;
-  /** Example of where: a path, never a value. */
+  /** Example of the place: a path, never a value. */
   readonly path: string;
   readonly type: string;
   readonly firstSeenMs: number;
@@ -24,33 +24,33 @@ export interface Verdict {
 }
 
 export interface DriftLog {
-  /** Takes what a client reports through `onDrift`. */
+  /** Records observations that a client reports through `onDrift`. */
   note(operation: string, observations: readonly Observation[]): void;
-  /** Takes the outcome of a write, so that unreadable answers are counted. */
+  /** Records the outcome of a write, so that unreadable answers are counted. */
   wrote(operation: string, outcome: Outcome): void;
-  /** Whether a write may leave; `slow` and `stop` come with their reason. */
+  /** Decides if a write may leave; `slow` and `stop` carry their reason. */
   verdict(operation: string): Verdict;
-  /** Everything kept, worst first. */
+  /** All entries, worst first. */
   entries(): readonly DriftEntry[];
-  /** Takes up entries of an earlier run. */
+  /** Restores entries of an earlier run. */
   restore(entries: readonly DriftEntry[]): void;
-  /** A person has looked: forgets an operation's entries and lifts its quarantine. */
+  /** Clears an operation's entries and its quarantine, by a person's order. */
   settle(operation: string): void;
 }
 
 export interface DriftOptions {
   readonly clock: Clock;
-  /** What a breaking departure leads to. Default `note`. */
+  /** Reaction to a breaking change. Default `note`. */
   readonly policy?: DriftPolicy;
-  /** Unreadable answers to writes of one operation, in a row, after which it is quarantined. Default 3. */
+  /** Consecutive unreadable answers to writes of one operation after which it is quarantined. Default 3. */
   readonly quarantineAfter?: number;
-  /** Told of each entry whenever it is seen; a new one has a count of 1. */
+  /** Called for each observed entry; a new one has a count of 1. */
   readonly onSeen?: (entry: DriftEntry) => void;
-  /** Told when an operation is quarantined. */
+  /** Called when an operation is quarantined. */
   readonly onQuarantine?: (operation: string) => void;
 }
 
-/** Past this, new entries of an operation are only counted under the ones it has: a network that drifts at random. */
+/** Above this, new observations of an operation are counted under its existing entries: its network drifts at random. */
 const MAX_ENTRIES_PER_OPERATION = 200;
 const DEFAULT_QUARANTINE_AFTER = 3;
 
@@ -114,7 +114,7 @@ export function createDriftLog(options: DriftOptions): DriftLog {
   };
 }
 
-/** Tells apart what an operation departed in. */
+/** Key of an entry within its operation. */
 export function driftKey({ kind, record, path, type }: Pick<Observation, "kind" | "record" | "path" | "type">): string {
   return `${kind} ${record} ${path} ${type}`;
 }

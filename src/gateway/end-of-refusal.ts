@@ -7,17 +7,17 @@ import type { Member } from "./member.ts";
 type EndOfRefusal =
   /** The same read would be refused again. */
   | { readonly kind: "never" }
-  /** What refused it stops more than this read, and is looked at again then. */
+  /** The refusal applies to more than this read, and is probed at that time. */
   | { readonly kind: "stop"; readonly until: number; readonly message: string }
-  /** A redirect: it comes from what stands before the network, and says nothing of what was asked for. */
+  /** A redirect comes from an intermediary, and says nothing of the request. */
   | { readonly kind: "unknown" };
 
-/** When a refused read may be let through, so that no read is paid for the same refusal again. */
+/** Decides when a refused read may be repeated, so that the same refusal is not paid for twice. */
 export function endOfRefusal(
   { breakers, clock }: { readonly breakers: Breakers; readonly clock: Clock },
   { specialist }: Member,
   operation: string,
-  /** Absent where a rule of ours refused it. */
+  /** Absent if a rule of ours refused it. */
   { status }: { readonly status?: number },
 ): EndOfRefusal {
   if (status === undefined) return { kind: "never" };

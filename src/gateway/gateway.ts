@@ -1,4 +1,4 @@
-/** The one door out: pacing, admission, the request, and the row that says how it ended. Nothing else sends. */
+/** The gateway is the only way to the network: pacing, admission, the request, and the row that records its end. */
 import type { AnyCode } from "../core/error-codes.ts";
 import type { HeldKey } from "../client/auth.ts";
 import type { Client } from "../client/client.ts";
@@ -15,7 +15,7 @@ import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 import { payloadHash } from "../limits/approvals.ts";
 import { decide } from "../limits/decide.ts";
 import type { Pacer } from "../limits/pacing.ts";
-import type { AdmissionRequest, Verdict } from "../limits/admission.ts";
+import type { AdmissionRequest, Verdict } from "../limits/verdict.ts";
 import type { Cap } from "../limits/spending.ts";
 import type { LedgerTime } from "../limits/ledger-clock.ts";
 import type { WaitRule } from "../limits/wait-rules.ts";
@@ -41,23 +41,23 @@ import type { Admission, Admit, Paid } from "../store/admission.ts";
 
 export interface GatewayOptions {
   readonly client: Client;
-  /** A client that speaks as another profile says, to the same network. */
+  /** Creates a client for another profile on the same network. */
   readonly connect: (profile: Profile) => Client;
   readonly store: Store;
   readonly pacer: Pacer;
   readonly keys: KeyWatch;
   readonly clock: Clock;
-  /** The time by which windows age; never back. */
+  /** The clock by which windows age; it never goes back. */
   readonly ledger: LedgerTime;
   readonly announcer: Announcer;
-  /** What the network lacks, forbids, or no longer says readably. */
+  /** Circuit breakers for operations that the network lacks, forbids, or answers unreadably. */
   readonly breakers: Breakers;
   readonly caps: (member: Member) => readonly Cap[];
-  /** Money held for an action whose outcome stays open counts as spent after this. */
+  /** Money held for an action without an outcome counts as spent after this. */
   readonly holdMs: number;
   /** `refuse` for a dry run: no write leaves, and nothing is charged or held for one. */
   readonly writes: "send" | "refuse";
-  /** What follows from an intent's outcome, stored in the transaction that records it. */
+  /** Decides the consequences of an intent's outcome, stored in the transaction that records it. */
   readonly conclude: (member: Member, intent: Intent, outcome: Outcome) => Conclusion<TargetOf<"answer">>;
   /** Announces the state of an intent after an attempt. */
   readonly announce: (member: Member, intent: Intent, change: IntentChange) => void;
@@ -67,70 +67,70 @@ export type GatewayAnswer =
   | {
       readonly kind: "answered";
       readonly outcome: Outcome;
-      /** The answer as it came, for an examination. */
+      /** The raw answer, for an examination. */
       readonly wire?: WireAnswer;
     }
   | {
       readonly kind: "waits";
-      /** When to ask again. */
+      /** Time of the next try. */
       readonly until: number;
-      /** True where no time ends the wait, but a person or what becomes of something else. */
+      /** True if no time ends the wait, but a person or another intent's outcome. */
       readonly open?: boolean;
       readonly rule: WaitRule;
       readonly message: string;
       readonly lane: Lane;
     }
   | { readonly kind: "refused"; readonly code: AnyCode; readonly message: string }
-  /** The intent is somebody else's now. */
+  /** Another attempt took the intent. */
   | { readonly kind: "gone" };
 
 export interface ReadOptions {
   readonly lane?: Lane;
   readonly signal: AbortSignal;
-  /** Sent with a key that the network refused, to see whether it still does. */
+  /** Sent with a key that the network refused, to check if it still does. */
   readonly probe?: boolean;
 }
 
 export interface Gateway {
-  /** A charged read, tried again where nothing came back, each try admitted on its own. */
+  /** A charged read, retried if no answer came, each try admitted separately. */
   read(member: Member, call: Call, options: ReadOptions): Promise<GatewayAnswer>;
-  /** One attempt for an intent. Never repeated here: the outbox is the only one that sends again. */
+  /** One attempt for an intent. Never repeated here: only the outbox resends. */
   send(member: Member, intent: Intent): Promise<GatewayAnswer>;
   /**
-   * One write of the runtime's own, such as keeping its webhook registered: under every limit and the halt, outside `may`.
-   * Only for what can be repaired by looking again, since no intent remembers it.
+   * One write of the runtime's own, such as registering its webhook: under every limit and the halt, outside `may`. Only for writes that a
+   * later check can repair, because no intent records them.
    */
   perform(member: Member, call: Call, signal: AbortSignal): Promise<GatewayAnswer>;
-  /** One charged read as some other profile says, whatever stands in the way of the runtime itself: for the doctor. */
+  /** One charged read under another profile, past every breaker: for the doctor. */
   examine(member: Member, call: Call, profile: Profile, signal: AbortSignal): Promise<GatewayAnswer>;
-  /** What stands in an intent's way now. */
+  /** The present verdict on an intent. */
   explain(member: Member, intent: Intent): Promise<Verdict>;
 }
 
-/** One request as it goes through the door. */
+/** One request on its way through the gateway. */
 interface GatewayRequest {
   readonly member: Member;
   readonly call: Call;
   readonly lane: Lane;
   readonly intent?: Intent;
   readonly signal?: AbortSignal;
-  /** The runtime's own, which no definition has to allow. */
+  /** The runtime's own request, which no definition has to permit. */
   readonly own?: boolean;
-  /** An examination: it speaks otherwise than the runtime, and tells nothing of where the runtime stands. */
+  /** An examination: it uses another profile, and changes no breaker. */
   readonly examining?: Client;
   readonly probe?: boolean;
-  /** A key's trade for a token: it changes nothing on the network, so that a halt keeps nobody from looking. */
+  /** A key's exchange for a token: it changes nothing on the network, so a halt lets it through for reads. */
   readonly trade?: boolean;
 }
 
 type GatewayParts = GatewayOptions & { readonly credentials: Credentials<GatewayAnswer>; readonly places: Semaphore };
 
-/** Tries of one read, the first included. */
+/** Tries of one read, including the first. */
 const READ_TRIES = 3;
 const READ_BACKOFF: Backoff = { firstMs: SECOND, longestMs: 2 * SECOND };
-/** Where only a person or another's outcome ends a wait, it is asked again after this. */
+/** Interval of tries if only a person or another intent's outcome ends a wait. */
 const OPEN_WAIT_MS = MINUTE;
-/** What only a person lets go on is woken by that person's word; this is for what that word misses. */
+/** Interval of tries if a person's order ends a wait: the order itself wakes it, and this covers a missed wake. */
 const STOPPED_WAIT_MS = HOUR;
 
 export function createGateway(given: GatewayOptions): Gateway {
@@ -179,7 +179,7 @@ export function createGateway(given: GatewayOptions): Gateway {
   };
 }
 
-/** What stands in the way of a write now. */
+/** The present verdict on a write. */
 async function verdictOn(options: GatewayOptions, passage: GatewayRequest): Promise<Verdict> {
   const { store, breakers, keys, clock } = options;
   const { member, call, lane, intent } = passage;
@@ -195,9 +195,9 @@ async function verdictOn(options: GatewayOptions, passage: GatewayRequest): Prom
   return { kind: "wait", rule: "key_unusable", message, lane, window: undefined, since, until: probe?.at };
 }
 
-/** A dry run's answer to a write: the rule that refuses it for good, or that all but the dry run let it go, now or later. */
+/** A dry run's answer to a write: the rule that refuses it for good, or that only the dry run withheld it. */
 async function withheld(options: GatewayOptions, { member, call, lane, own = false }: GatewayRequest): Promise<GatewayAnswer> {
-  // Without its intent: the ledger may be another store's, whose rows have numbers of their own.
+  // Without its intent: the ledger may belong to another store, whose rows have other numbers.
   const verdict = await verdictOn(options, { member, call, lane, own });
   if (verdict.kind === "refuse") return { kind: "refused", code: verdict.code, message: verdict.message };
   const meanwhile = verdict.kind === "wait" ? `; a real run would wait: ${verdict.message}` : "";
@@ -220,7 +220,7 @@ async function attempt(options: GatewayParts, passage: GatewayRequest): Promise<
     return waits(options, member, { until, rule: "token_unavailable", message, lane });
   }
   return pacer.run(key.fingerprint, async () => {
-    // Admission comes last: what it let through must find a free socket, or it would leave after a halt, or too late to count.
+    // Admission comes last: an admitted request must find a free socket, or it would leave after a halt, or too late to count.
     const leave = await options.places.take();
     try {
       return await sendAdmitted(options, passage, { key, client, secret: credential.secret });
@@ -241,7 +241,7 @@ interface AdmittedBy {
   readonly secret: Secret;
 }
 
-/** Admission, the request, and the row that says how it ended. */
+/** Admission, the request, and the row that records its end. */
 async function sendAdmitted(options: GatewayParts, passage: GatewayRequest, { key, client, secret }: AdmittedBy): Promise<GatewayAnswer> {
   const { store, keys, clock, breakers, credentials } = options;
   const { member, call, intent, signal, lane, examining, probe = false, trade = false } = passage;
@@ -314,7 +314,7 @@ function notAdmitted(options: GatewayOptions, member: Member, admission: Exclude
   if (admission.kind === "refuse") return { kind: "refused", code: admission.code, message: admission.message };
   const { clock, ledger } = options;
   const { rule, message, lane } = admission;
-  // Waits are told in the ledger's time, timers run by the clock's.
+  // Waits are in the ledger's time, timers run by the clock's.
   const until = clock.now() + (admission.until === undefined ? OPEN_WAIT_MS : Math.max(0, admission.until - ledger.now()));
   return waits(options, member, { rule, message, lane, until, open: admission.until === undefined });
 }
@@ -370,7 +370,7 @@ async function recordEnd(
   if (intent !== undefined && follows !== undefined) options.announce(member, intent, follows.change);
 }
 
-/** What the network says an action cost. */
+/** The cost of an action by the network's answer. */
 function paidFor({ client, caps }: GatewayOptions, member: Member, { operation }: Call, outcome: Outcome): Paid | undefined {
   if (outcome.class !== "confirmed" || outcome.chargedMicros === undefined) return undefined;
   const currency = currencyOf(operationOf(client.profile, operation).price);

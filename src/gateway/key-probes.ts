@@ -1,4 +1,4 @@
-/** A key that the network refused is tried again: it may have been a mistake, as when what knows its keys is down for a while. */
+/** Probes a key that the network refused: the refusal may have been a mistake, as during an outage of its key service. */
 import { longerMs } from "../core/backoff.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Store } from "../store/store.ts";
@@ -6,19 +6,19 @@ import { PROBES } from "./classify-refusal.ts";
 import type { KeyProbe, Member } from "./member.ts";
 
 export interface KeyProbes {
-  /** When a key is first tried that is refused now. */
+  /** The first probe of a newly refused key. */
   first(member: Member): KeyProbe;
-  /** Whether its key is being tried now. */
+  /** True while its key is being probed. */
   isOut(member: Member): boolean;
-  /** A key that is known to be refused was so once more. */
+  /** Records another refusal of a key known as refused. */
   refused(member: Member): void;
-  /** Where that is due: asks once whether the network takes the key again. */
+  /** Probes the key once if that is due, and returns true if the network takes it. */
   probe(member: Member, takesKey: () => Promise<boolean>): Promise<boolean>;
 }
 
 export function createKeyProbes({ store, clock }: { readonly store: Store; readonly clock: Clock }): KeyProbes {
   const out = new WeakSet<Member>();
-  /** Keys that a probe found good. Refused again before as long a pause has gone by, they are refused still: some reads need no key. */
+  /** Keys that a probe found good. Refused again within an equally long time, they count as refused still: some reads need no key. */
   const taken = new WeakMap<Member, { readonly at: number; readonly waitMs: number }>();
   const after = (waitMs: number): KeyProbe => ({ at: clock.now() + waitMs, waitMs });
   return {
@@ -29,7 +29,7 @@ export function createKeyProbes({ store, clock }: { readonly store: Store; reado
     isOut: (member) => out.has(member),
     refused(member) {
       const trouble = member.keyTrouble;
-      // Other answers are to what was sent before it was known.
+      // Other answers belong to requests sent before the refusal was known.
       if (trouble?.probe !== undefined && out.delete(member))
         member.keyTrouble = { ...trouble, probe: after(longerMs(PROBES, trouble.probe.waitMs)) };
     },
@@ -37,12 +37,12 @@ export function createKeyProbes({ store, clock }: { readonly store: Store; reado
       const known = member.keyTrouble;
       if (known?.probe === undefined || clock.now() < known.probe.at || out.has(member)) return false;
       const { waitMs } = known.probe;
-      // What tells nothing, as where the network is out of reach, is asked again after the shortest pause.
+      // An inconclusive probe, as of an unreachable network, is repeated after the shortest delay.
       const trouble = { ...known, probe: { at: clock.now() + PROBES.firstMs, waitMs } };
       member.keyTrouble = trouble;
       out.add(member);
       const isTaken = await takesKey().finally(() => out.delete(member));
-      if (member.keyTrouble !== trouble) return member.keyTrouble === undefined; // it was refused, or mended meanwhile
+      if (member.keyTrouble !== trouble) return member.keyTrouble === undefined; // it was refused, or replaced meanwhile
       if (!isTaken) return false;
       member.keyTrouble = undefined;
       taken.set(member, { at: clock.now(), waitMs });

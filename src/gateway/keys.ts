@@ -1,4 +1,4 @@
-/** Keys at work: registered with their limits, read again when the network refuses one, and never a failure of whoever asked. */
+/** Keys of working specialists: registered with their limits, and read again when the network refuses one, without failing the caller. */
 import type { HeldKey, KeyProvider } from "../client/auth.ts";
 import type { Clock } from "../core/clock.ts";
 import { messageOf, Misconfigured } from "../core/errors.ts";
@@ -10,7 +10,7 @@ import type { Store } from "../store/store.ts";
 import { createKeyProbes } from "./key-probes.ts";
 import type { Member } from "./member.ts";
 
-/** A key that cannot be used is looked for again this often: only where it is kept, never on the network. */
+/** Interval at which an unusable key is read again from its source, without a request. */
 export const KEY_CHECK_MS = 5 * SECOND;
 
 export interface KeyWatchOptions {
@@ -22,20 +22,20 @@ export interface KeyWatchOptions {
 }
 
 export interface KeyWatch {
-  /** The key to use now, or undefined where `member.keyTrouble` says why there is none; a refused one only `toTry` it again. */
+  /** The key to use, or undefined with the reason in `member.keyTrouble`; `toTry` returns a refused one. */
   usable(member: Member, toTry?: boolean): Promise<HeldKey | undefined>;
-  /** The network answered 401 to this key: it is read again once; unchanged, the specialist is parked. */
+  /** Handles a 401 to this key: it is read again once; if unchanged, the specialist is suspended. */
   refused(member: Member, key: HeldKey): Promise<void>;
-  /** How many specialists at work have the same key, this one included: its quota is theirs together. */
+  /** Number of working specialists with the same key, this one included: they share its quota. */
   sharers(member: Member): number;
-  /** Looks whether there is a usable key again. */
+  /** Checks for a usable key. */
   look(member: Member): Promise<boolean>;
-  /** Where the network refused the key and a look is due: asks once whether it takes it again. */
+  /** Probes a refused key once if that is due, and returns true if the network takes it. */
   probe(member: Member, takesKey: () => Promise<boolean>): Promise<boolean>;
 }
 
 export function createKeyWatch({ keys, store, clock, ledger, announcer }: KeyWatchOptions): KeyWatch {
-  // Lists and no sets: nearly every key has one holder, and a set of one would be a seventh of what a specialist weighs.
+  // Arrays and no sets: nearly every key has one holder, and a set of one would be a seventh of a specialist's memory.
   const holders = new Map<KeyId, Member[]>();
   const release = (member: Member, key: KeyId): void => {
     const left = (holders.get(key) ?? []).filter((one) => one !== member);
@@ -68,7 +68,7 @@ export function createKeyWatch({ keys, store, clock, ledger, announcer }: KeyWat
       const { handle } = member.specialist;
       const key = read(member, () => keys.current(handle));
       if (key === undefined || key.fingerprint === member.keyId) return key;
-      // A key that replaces another one starts with what that one was charged.
+      // A key that replaces another one inherits its charges.
       await store.registerKey(handle, key.fingerprint, { limits: member.limits, floors: member.floors }, ledger.now());
       hand(member, key.fingerprint);
       return key;
@@ -81,8 +81,8 @@ export function createKeyWatch({ keys, store, clock, ledger, announcer }: KeyWat
       if (member.keyTrouble !== undefined) return probes.refused(member);
       const { handle } = member.specialist;
       const verdict = read(member, () => (keys.rejected(handle, key.fingerprint) === "dead" ? key : keys.current(handle)));
-      if (verdict !== undefined && verdict.fingerprint !== key.fingerprint) return; // there is another one already
-      const message = `the network refuses the key of ${handle} (401); put the new one where the old one is, it is read again every ${KEY_CHECK_MS / SECOND} s; this one is tried again now and then, and at once by: retinue retry ${handle}`;
+      if (verdict !== undefined && verdict.fingerprint !== key.fingerprint) return; // the key was replaced already
+      const message = `the network refuses the key of ${handle} (401); put the new one in place of the old one, it is read again every ${KEY_CHECK_MS / SECOND} s; the old one is probed now and then, and at once with: retinue retry ${handle}`;
       const trouble = (member.keyTrouble ??= { code: "key_refused", message, since: clock.now(), probe: probes.first(member) });
       await store.suspend(handle, trouble, clock.now());
       announcer.emit("parked", { at: clock.now(), handle, code: trouble.code, message: trouble.message });
@@ -103,7 +103,7 @@ export function createKeyWatch({ keys, store, clock, ledger, announcer }: KeyWat
   };
 }
 
-/** Looking again every few seconds says nothing new while nothing has changed. */
+/** Repeated reads of an unchanged key are not logged. */
 function readQuietly(from: () => HeldKey): HeldKey | undefined {
   try {
     return from();

@@ -1,4 +1,4 @@
-/** A specialist at work: its definition and the little that is kept of it in memory. Truth is in the rows. */
+/** A working specialist: its definition and a little state in memory. Truth is in the rows. */
 import type { AnyCode } from "../core/error-codes.ts";
 import { LANES, type Lane } from "../contract/operations.ts";
 import type { TierLimits } from "../contract/tiers.ts";
@@ -8,7 +8,7 @@ import type { WaitRule } from "../limits/wait-rules.ts";
 import type { OperationRules } from "../specialist/operation-rules.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 
-/** Why a lane sends nothing now. Kept in memory only: the rows say the same when asked again. */
+/** The reason for which a lane sends nothing now. In memory only: the rows give the same answer again. */
 export interface LaneWait {
   readonly until: number;
   readonly since: number;
@@ -16,7 +16,7 @@ export interface LaneWait {
   readonly message: string;
 }
 
-/** Why a key cannot be used: missing, unreadable, or refused by the network as it is now. */
+/** The reason for an unusable key: missing, unreadable, or refused by the network. */
 export interface KeyTrouble {
   readonly code: AnyCode;
   readonly message: string;
@@ -24,7 +24,7 @@ export interface KeyTrouble {
   readonly probe?: KeyProbe;
 }
 
-/** When one read tries a refused key again, and the pause that ends then. */
+/** Time of the next probe of a refused key, and the delay that ends then. */
 export interface KeyProbe {
   readonly at: number;
   readonly waitMs: number;
@@ -44,15 +44,15 @@ export interface Member {
   rules: OperationRules;
   /** The network's id of the account, once given or learnt. */
   accountId: string | undefined;
-  /** When it joined this process. */
+  /** Time at which it joined this process. */
   readonly enlistedAt: number;
-  /** When the network is next asked for the account, where it is not known. */
+  /** Time of the next request for the account, while its id is unknown. */
   askAccountAt: number;
   keyId: KeyId | undefined;
   keyTrouble: KeyTrouble | undefined;
   limits: TierLimits;
   floors: LaneFloors;
-  /** Lanes that send nothing now; undefined where there are none, as for nearly all members at any moment. */
+  /** Lanes that send nothing now; undefined if there are none, as for nearly all members. */
   waits: Map<Lane, LaneWait> | undefined;
   /** Actions that the handlers of each kind of event have decided on since a list was last looked at for it. */
   acted: Map<string, number> | undefined;
@@ -83,7 +83,7 @@ export function createMember(specialist: Specialist, rules: OperationRules, limi
   };
 }
 
-/** Its definition has changed: what is at work for it finishes on the old one. */
+/** Replaces its definition: running work finishes on the old one. */
 export function redefine(member: Member, specialist: Specialist, rules: OperationRules, limits: TierLimits): void {
   member.specialist = specialist;
   member.rules = rules;
@@ -93,13 +93,13 @@ export function redefine(member: Member, specialist: Specialist, rules: Operatio
   member.keyId = undefined; // registered again: tier and floors may have changed
 }
 
-/** A lane sends nothing for now. Since when is kept from the wait before. */
+/** Stops a lane for now. The start of an earlier wait is kept. */
 export function holdLane(member: Member, lane: Lane, wait: LaneWait): void {
   const waits = (member.waits ??= new Map<Lane, LaneWait>());
   waits.set(lane, { ...wait, since: waits.get(lane)?.since ?? wait.since });
 }
 
-/** Forgets the waits of lanes that are over. */
+/** Removes the waits of lanes that are over. */
 export function endWaits(member: Member, isOver: (wait: LaneWait) => boolean): void {
   const { waits } = member;
   if (waits === undefined) return;

@@ -1,4 +1,4 @@
-/** Where we stand as stored rows: what a restart must not learn again, and what a changed profile makes worth trying again. */
+/** Network state as stored rows: knowledge that survives a restart, and the part that a changed profile invalidates. */
 import { foreignCode } from "../core/error-codes.ts";
 import { driftKey, type DriftEntry } from "./drift.ts";
 import type { Profile } from "../contract/profile/profile.ts";
@@ -11,15 +11,15 @@ import type { NetworkStateRow } from "../store/network-state.ts";
 
 export const STOP = "stop";
 export const DRIFT = "drift";
-/** When a write of an operation that is slowed last left. */
+/** Time of the last write of a slowed operation. */
 export const SLOWED = "slowed";
-/** Where an operation's answers have been read. */
+/** Pinned places of an operation's answers. */
 export const PINS = "pins";
 const PROFILE = "profile";
-/** What the network last said of its trust in a specialist. */
+/** The network's last report of its trust in a specialist. */
 const TRUST = "trust";
 
-/** What was learnt under one profile may be cured by another: refused accounts and unpaid bills are not. */
+/** Breakers that another profile may cure: not those of stopped accounts and unpaid bills. */
 const CURED_BY_A_PROFILE: readonly string[] = ["unreadable", "operation_missing"];
 
 export interface StoredNetworkState {
@@ -28,16 +28,16 @@ export interface StoredNetworkState {
   readonly slowed: readonly (readonly [operation: string, at: number])[];
 }
 
-/** What a network said of its trust in a specialist. */
+/** A network's report of its trust in a specialist. */
 export interface ObservedTrust {
   readonly handle: string;
   readonly trust: string | undefined;
   readonly reputation: number | undefined;
-  /** Since when it is this trust. */
+  /** Time since which it has this trust. */
   readonly since: number;
-  /** When the network is asked again. */
+  /** Time of the next check. */
   readonly lookAt: number;
-  /** What the profile said that this trust may not do: for whoever has no profile at hand. */
+  /** Operations that this trust does not permit by the profile: for use without a profile. */
   readonly lacks: readonly string[];
 }
 
@@ -82,7 +82,7 @@ export function readTrust(rows: readonly NetworkStateRow[]): readonly ObservedTr
   });
 }
 
-/** What rows say; those of another version of ours that make no sense any more are left out. */
+/** Parses the rows; unreadable ones of another version are left out. */
 export function readRows(rows: readonly NetworkStateRow[]): StoredNetworkState {
   return {
     stops: rows.flatMap(({ kind, data }) => (kind === STOP ? asStop(data) : [])),
@@ -93,7 +93,7 @@ export function readRows(rows: readonly NetworkStateRow[]): StoredNetworkState {
   };
 }
 
-/** The row that says which profile the others were learnt under, and those that another profile makes void. */
+/** The row that identifies the profile of the others, and the rows that another profile invalidates. */
 export function underProfile(
   profile: Profile,
   rows: readonly NetworkStateRow[],
@@ -109,7 +109,7 @@ export function underProfile(
   return { row: { kind: PROFILE, name: "", data: { hash } }, void: known === undefined || known === hash ? [] : rows.filter(cured) };
 }
 
-/** What decides how requests are made and answers are read; what they cost or lead to is another matter. */
+/** The parts of a profile that affect requests and reading, without prices and policies. */
 function speechOf({ data }: Profile): object {
   const { extra, records, lists, singles, statuses, times, paging, errors, pending } = data;
   const operations = Object.fromEntries(Object.entries(data.operations).map(([name, { price: _price, ...rest }]) => [name, rest]));

@@ -1,4 +1,4 @@
-/** Who am I: a specialist's own id on the network, learnt once, so that it never answers itself; and its trust, now and then. */
+/** Learns a specialist's own account: its id, once, so that it never answers itself; and its trust, now and then. */
 import type { Call, Outcome } from "../contract/call.ts";
 import type { NetworkRecord } from "../contract/records.ts";
 import { HOUR } from "../core/units.ts";
@@ -11,26 +11,26 @@ import type { Gateway } from "./gateway.ts";
 import { readResult } from "./read-result.ts";
 import { lackedBy } from "./permissions.ts";
 
-/** Where it could not be learnt, it is asked for again after this. */
+/** Delay after a failed attempt to learn the id. */
 const ASK_AGAIN_MS = HOUR;
 
-/** The parts of the runtime that a look at our own account uses. */
+/** Dependencies of reading the own account. */
 export interface AccountDependencies {
   readonly clock: Clock;
   readonly store: Store;
   readonly profile: Profile;
   readonly gateway: Gateway;
   readonly breakers: Breakers;
-  /** Aborted when the time to drain is over: running work is cut short. */
+  /** Aborted when the time to drain is over: running work is interrupted. */
   readonly ending: AbortSignal;
 }
 
-/** Whether the network is to be asked now: where the id is neither given nor known, or its trust decides something. */
+/** True if the network is to be asked now: the id is unknown, or the trust affects a decision. */
 export function wantsAccount({ clock, breakers }: AccountDependencies, member: Member): boolean {
   return (member.accountId === undefined && clock.now() >= member.askAccountAt) || breakers.trust.isDue(member.specialist.handle);
 }
 
-/** Asks the network, where that is wanted. Costs one read. */
+/** Asks the network if needed. Costs one read. */
 export async function learnAccount(parts: AccountDependencies, member: Member): Promise<void> {
   if (!wantsAccount(parts, member)) return;
   const now = parts.clock.now();
@@ -55,7 +55,7 @@ function accountCall(member: Member): Call {
   return target === undefined ? { operation: "agents.list", input: {} } : { operation: "agents.get", target, input: {} };
 }
 
-/** Whether the network takes a key that it refused: one read, of the account or, where the network has no such read, of the feed. */
+/** Checks if the network takes a refused key: one read, of the account or, without such an operation, of the feed. */
 export async function takesKey(parts: AccountDependencies, member: Member): Promise<boolean> {
   const { gateway, profile, ending } = parts;
   const account = accountCall(member);
@@ -67,10 +67,10 @@ export async function takesKey(parts: AccountDependencies, member: Member): Prom
   return answer.kind === "answered" && SAYS_WHO_ASKS.includes(answer.outcome.class);
 }
 
-/** Whoever says no to a request has looked at whose it is; what went wrong before may not have. */
+/** Outcomes that prove a check of the key; errors may come from before that check. */
 const SAYS_WHO_ASKS: readonly Outcome["class"][] = ["confirmed", "pending", "refused"];
 
-/** The first confirmed post, or a record of the account itself, tells the id as well; the record also tells its trust. */
+/** The first confirmed post, or a record of the account itself, also states the id; the record states the trust too. */
 export async function learnFrom(parts: AccountDependencies, member: Member, record: NetworkRecord | undefined): Promise<void> {
   if (record === undefined) return;
   const same = (handle: string | undefined): boolean => handle?.toLowerCase() === member.specialist.handle.toLowerCase();

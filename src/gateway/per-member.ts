@@ -1,12 +1,12 @@
-/** What a room remembers of specialists, for those alone of whom there is something: nearly all are idle at any moment. */
+/** State of a room per specialist, stored only for those that have some: nearly all are idle at any moment. */
 import type { Member } from "./member.ts";
 
 export interface PerMember<Collection> {
-  /** Undefined where nothing is remembered. */
+  /** Undefined if there is no state. */
   find(member: Member): Collection | undefined;
-  /** To be added to. */
+  /** The collection to add to. */
   of(member: Member): Collection;
-  /** To be called after something was taken out: an empty collection is forgotten. */
+  /** Call it after a removal: an empty collection is dropped. */
   tidy(member: Member): void;
   forget(member: Member): void;
 }

@@ -1,4 +1,4 @@
-/** What a specialist may do on its network, from its definition and the network's profile. */
+/** Permissions of a specialist on its network, from its definition and the network's profile. */
 import type { Profile } from "../contract/profile/profile.ts";
 import type { ProfileOperation } from "../contract/profile/network-operations.ts";
 import { parameterOf } from "../contract/operations.ts";
@@ -9,7 +9,7 @@ import { Refused } from "../core/errors.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Scrubber } from "../core/scrubber.ts";
 import { DEFAULT_APPROVAL_MS, payloadHash } from "../limits/approvals.ts";
-import type { OwnLimit } from "../limits/admission.ts";
+import type { OwnLimit } from "../limits/verdict.ts";
 import type { Price } from "../limits/spending.ts";
 import type { OperationRule, OperationRules, Refusal } from "../specialist/operation-rules.ts";
 import type { Specialist } from "../specialist/specialist.ts";
@@ -28,7 +28,7 @@ export function operationRules(specialist: Specialist, profile: Profile, clock: 
   return new ProfileRules(specialist, profile, clock, known);
 }
 
-/** A class, since every specialist has one and closures would each take their own memory. */
+/** A class, because every specialist has one and closures would each take their own memory. */
 class ProfileRules implements OperationRules {
   readonly #specialist: Specialist;
   readonly #profile: Profile;
@@ -72,7 +72,7 @@ class ProfileRules implements OperationRules {
   }
 }
 
-/** What the Guardian is asked: this payload, at this price at most, within this time. */
+/** The question to the Guardian: this payload, at this highest price, within this time. */
 function questionFor(
   operation: ProfileOperation,
   priceFor: (input: JsonObject) => Price,
@@ -88,7 +88,7 @@ function questionFor(
   };
 }
 
-/** Throws `Refused` `operation_unknown` for a name that neither the interface nor the profile has. */
+/** Throws `Refused` `operation_unknown` for a name in neither the interface nor the profile. */
 export function operationOf(profile: Profile, name: string): ProfileOperation {
   const operation = profile.operations.get(name);
   if (operation === undefined)
@@ -106,23 +106,23 @@ function refusalOf(operation: ProfileOperation, specialist: Specialist, profile:
   return { code: "not_allowed", message: `${specialist.handle} may not do ${operation.name} on ${profile.name}: it is not in \`may\`` };
 }
 
-/** What the profile says a tier may not do, reads included. */
+/** The refusal of an operation that the profile does not permit to a tier, reads included. */
 export function lackedBy(profile: Profile, tier: string, operation: string): Refusal | undefined {
   if (profile.tiers[tier]?.lacks?.includes(operation) !== true) return undefined;
-  return { code: "not_in_tier", message: `the ${tier} tier of ${profile.name} has no ${operation}` };
+  return { code: "not_in_tier", message: `the ${tier} tier of ${profile.name} does not offer ${operation}` };
 }
 
-/** What a specialist may do by its definition and its tier or trust may not let it. */
+/** Operations that the definition permits and the tier or trust may not. */
 export function lacksOf(profile: Profile, { tier, may }: Specialist): string[] {
   const name = profile.name;
   return [
     ...may
       .filter((one) => lackedBy(profile, tier, one) !== undefined)
-      .map((one) => `asks for ${one}, which the ${tier} tier of ${name} has not`),
+      .map((one) => `asks for ${one}, which the ${tier} tier of ${name} does not offer`),
     ...Object.entries(profile.trust).flatMap(([trust, { lacks = [] }]) =>
       may
         .filter((one) => lacks.includes(one))
-        .map((one) => `waits to do ${one} while its trust on ${name} is "${trust}", which has it not yet`),
+        .map((one) => `waits to do ${one} while its trust on ${name} is "${trust}", which does not permit it yet`),
     ),
   ];
 }

@@ -1,21 +1,21 @@
-/** Where each operation's answers have been read: kept over restarts, or what changed in the night would be believed in the morning. */
+/** Keeps the pinned places of each operation's answers over restarts: otherwise a change overnight would be accepted in the morning. */
 import { clearPins, createPins, pinsAsData, restorePins, settledPins, type Pins } from "../contract/reading/pins.ts";
 import { PINS } from "./network-state-rows.ts";
 import type { NetworkStateChange, NetworkStateRow } from "../store/network-state.ts";
 
 export interface PinMemory {
-  /** The same object each time, for whoever reads the operation's answers. */
+  /** The pins of an operation; the same object each time. */
   of(operation: string): Pins;
-  /** An answer was read: what it settled is kept. */
+  /** Stores new pins after an answer. */
   noticed(operation: string): void;
-  /** Answers the rows to delete. */
+  /** Returns the rows to delete. */
   forget(operation: string): NetworkStateChange["drop"];
   restore(rows: readonly NetworkStateRow[]): void;
 }
 
 export function createPinMemory(keep: (change: NetworkStateChange) => void): PinMemory {
   const pins = new Map<string, Pins>();
-  /** How much of each was settled when it was last kept. */
+  /** Number of pinned places at the last write, by operation. */
   const kept = new Map<string, number>();
   const of = (operation: string): Pins => {
     const known = pins.get(operation) ?? createPins();

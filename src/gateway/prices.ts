@@ -1,4 +1,4 @@
-/** What an action costs at most, from the profile's price (for a tier or a trust tier, where it has one of its own) and the action's input. */
+/** Highest price of an action, from the profile's price (for a tier or a trust tier, if it has its own) and the action's input. */
 import type { Profile } from "../contract/profile/profile.ts";
 import type { Price as Stated } from "../contract/profile/source.ts";
 import type { ProfileOperation } from "../contract/profile/network-operations.ts";
@@ -6,17 +6,17 @@ import type { JsonObject } from "../core/json.ts";
 import { CREDITS, microsOf } from "../core/units.ts";
 import type { Price } from "../limits/spending.ts";
 
-/** What prices depend on beside the operation. */
+/** Facts beside the operation that prices depend on. */
 export interface Account {
   readonly tier: string;
-  /** What the network said last; undefined where it has not said yet. */
+  /** The network's last report; undefined before the first. */
   readonly trust: string | undefined;
 }
 
 export function priceOf(profile: Profile, { tier, trust }: Account, operation: ProfileOperation, input: JsonObject): Price {
   const usual = profile.tiers[tier]?.prices?.[operation.name] ?? operation.price;
   if (trust !== undefined) return worstOf(profile.trust[trust]?.prices?.[operation.name] ?? usual, input);
-  // Until the network has said which of them it is, it may be the dearest.
+  // Until the network has stated the tier, the highest price may apply.
   const earned = Object.values(profile.trust).flatMap(({ prices }) => prices?.[operation.name] ?? []);
   return earned.map((price) => worstOf(price, input)).reduce(dearer, worstOf(usual, input));
 }
@@ -28,7 +28,7 @@ function dearer(one: Price, other: Price): Price {
   return one.worst.micros >= other.worst.micros ? one : other;
 }
 
-/** The currency of a price; credits where it states none. */
+/** The currency of a price; credits if it states none. */
 export function currencyOf(price: Stated): string {
   return typeof price === "object" ? (price.currency ?? CREDITS) : CREDITS;
 }

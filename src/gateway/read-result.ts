@@ -1,4 +1,4 @@
-/** What came of a read, for those who act on it: the one place that unpacks an answer of the gateway. */
+/** The result of a read for its caller: the only place that unpacks an answer of the gateway. */
 import type { Outcome } from "../contract/call.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { Clock } from "../core/clock.ts";
@@ -10,13 +10,13 @@ export type Confirmed = Extract<Outcome, { readonly class: "confirmed" }>;
 
 export type ReadResult =
   | { readonly kind: "value"; readonly value: Confirmed }
-  /** The object that was asked for is not there (404 or 410). */
+  /** The requested object is gone (404 or 410). */
   | { readonly kind: "gone"; readonly status: number; readonly code: AnyCode; readonly message: string }
-  /** No request was made, since there is no room for it now: it can be made then. */
+  /** No request was made, because there is no room for it now; `until` is the time of the next try. */
   | { readonly kind: "wait"; readonly until: number; readonly message: string }
-  /** By the network, or without a `status` by a rule of ours: the same read will be refused again. */
+  /** Refused by the network, or without a `status` by a rule of ours: the same read will be refused again. */
   | { readonly kind: "refused"; readonly status?: number; readonly code: AnyCode; readonly message: string }
-  /** No complete answer came, or none for now: the read may be tried again. */
+  /** No complete answer came, or none for now: the read may be repeated. */
   | { readonly kind: "failed"; readonly code: FailedCode; readonly message: string };
 
 type FailedCode = "limited" | "unauthorized" | "read_pending" | "read_lost" | "read_failed";
@@ -25,12 +25,12 @@ export type Unread = Exclude<ReadResult, { readonly kind: "value" }>;
 
 const GONE: readonly number[] = [404, 410];
 
-/** Also of the runtime's own writes, which are repaired by looking again (`Gateway.perform`). */
+/** Also for the runtime's own writes, which a later check repairs (`Gateway.perform`). */
 export function readResult(answer: GatewayAnswer): ReadResult {
   return answer.kind === "answered" ? resultOf(answer.outcome) : notAnswered(answer);
 }
 
-/** Why no request was made, or nobody heard its answer. */
+/** The reason for a missing answer. */
 export function notAnswered(answer: Exclude<GatewayAnswer, { readonly kind: "answered" }>): Unread {
   switch (answer.kind) {
     case "waits":
@@ -38,7 +38,7 @@ export function notAnswered(answer: Exclude<GatewayAnswer, { readonly kind: "ans
     case "refused":
       return { kind: "refused", code: answer.code, message: answer.message };
     case "gone":
-      return { kind: "failed", code: "read_lost", message: "the read was lost" };
+      return { kind: "failed", code: "read_lost", message: "no answer to the read" };
   }
 }
 
@@ -79,12 +79,12 @@ export function isKeysFault(unread: Unread): boolean {
   return unread.kind === "failed" && (unread.code === "limited" || unread.code === "unauthorized");
 }
 
-/** Why there is no value, in a sentence for logs and notes. */
+/** The reason for a missing value, in a sentence for logs and notes. */
 export function whyUnread(unread: Unread): string {
   return "status" in unread ? `${unread.code}: ${unread.message}` : unread.message;
 }
 
-/** The same as an error, for those who cannot wait: `Refused` where asking again will not help. */
+/** The same as an error, for callers that cannot wait: `Refused` if a retry will not help. */
 export function readError(unread: Exclude<Unread, { readonly kind: "wait" }>, operation: string): RetinueError {
   const isOurs = unread.kind === "refused" && unread.status === undefined;
   const message = isOurs ? unread.message : `${operation}: ${unread.message}`;

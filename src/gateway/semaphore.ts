@@ -1,7 +1,7 @@
-/** Places for requests under way: one for each socket, so that nothing that was admitted waits for one. */
+/** Bounds requests in flight to the number of sockets, so that no admitted request waits for one. */
 
 export interface Semaphore {
-  /** Resolves, in the order of asking, once there is a place; whoever has it calls what it was given, once, to leave. */
+  /** Resolves, in order, once there is a place, with the function that releases it. Call that once. */
   take(): Promise<() => void>;
 }
 

@@ -1,4 +1,4 @@
-/** What trust a network has in each specialist, as its own answers tell, and what the profile says that this trust may not do yet. */
+/** Tracks the network's trust in each specialist, as reported, and the operations that it does not permit yet. */
 import { trustOf, type TrustTiers } from "../contract/profile/trust-tiers.ts";
 import type { Agent } from "../contract/records.ts";
 import type { Clock } from "../core/clock.ts";
@@ -8,31 +8,31 @@ import { readTrust, trustRow, type ObservedTrust } from "./network-state-rows.ts
 import type { NetworkStateChange, NetworkStateRow } from "../store/network-state.ts";
 
 export interface TrustBreakers {
-  /** The trust tier a specialist has, or the network's own word where the profile has none; undefined where it never said. */
+  /** A specialist's trust tier, or the network's own word if the profile has no tier for it; undefined before the first report. */
   of(handle: string): string | undefined;
-  /** Whether the network is to be asked for a specialist's account now. */
+  /** True if a specialist's account is to be read now. */
   isDue(handle: string): boolean;
-  /** It was asked, or could not be: not again before then. */
+  /** Delays the next read after one was made or failed. */
   defer(handle: string, until: number): void;
-  /** Takes in what an account's record says of its trust. */
+  /** Records the trust in an account's record. */
   heard(handle: string, account: Agent): void;
   stop(handle: string, operation: string): OpenBreaker | undefined;
   stops(): readonly OpenBreaker[];
-  /** A person says that something has changed, for a specialist or an operation: its trust is read again at once. */
+  /** Makes the trust of a specialist or an operation due at once, by a person's order. */
   lookNow(name: string, handle: string | undefined): NetworkStateChange["put"];
   restore(rows: readonly NetworkStateRow[]): void;
 }
 
 export interface TrustBreakerOptions {
   readonly clock: Clock;
-  /** What the profile says of trust; empty where it says nothing, and then nothing is asked or kept. Undefined: what the rows say. */
+  /** The profile's trust tiers; if empty, nothing is asked or stored. Undefined: those of the stored rows. */
   readonly tiers: TrustTiers | undefined;
   readonly keep: (change: NetworkStateChange) => void;
 }
 
-/** Trust is earned over days, and four reads a day are under a hundredth of what the smallest tier has. */
+/** Trust is earned over days, and four reads a day are under a hundredth of the smallest tier's quota. */
 export const TRUST_CHECK_MS = 6 * HOUR;
-/** While the account is being read, what waits for it asks again after this. */
+/** Delay of requests that wait for the account's read. */
 const LOOKING_MS = MINUTE;
 
 export function createTrustBreakers({ clock, tiers, keep }: TrustBreakerOptions): TrustBreakers {
@@ -44,7 +44,7 @@ export function createTrustBreakers({ clock, tiers, keep }: TrustBreakerOptions)
   const stopOf = (one: ObservedTrust, operation: string): OpenBreaker => ({
     rule: "capability",
     code: "not_in_trust",
-    message: `the network's trust in ${one.handle} is "${tierOf(one) ?? ""}", which has no ${operation} yet; it is read again by itself`,
+    message: `the network's trust in ${one.handle} is "${tierOf(one) ?? ""}", which does not permit ${operation} yet; it is checked regularly`,
     handle: one.handle,
     operation,
     since: one.since,

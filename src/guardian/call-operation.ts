@@ -1,4 +1,4 @@
-/** One operation by name, for a person: a read is asked at once, a write becomes an intent like any other. */
+/** Runs one operation by name for a person: a read is made at once, a write becomes an intent like any other. */
 import type { NewEvent } from "../contract/event.ts";
 import { eventId } from "../contract/event-id.ts";
 import { defined } from "../core/defined.ts";
@@ -23,7 +23,7 @@ export interface Calling {
 
 export type CallResult =
   | { readonly kind: "read"; readonly value: Json }
-  /** The quota has no place for a read now. */
+  /** The quota has no room for a read now. */
   | { readonly kind: "waits"; readonly until: number; readonly message: string }
   | {
       readonly kind: "write";
@@ -32,13 +32,13 @@ export type CallResult =
       readonly created?: string;
       readonly code?: string;
       readonly message?: string;
-      /** Why and until when it has not left yet. */
+      /** The reason and end of a delay. */
       readonly until?: number;
     };
 
 const KIND = "guardian.call";
 
-/** Throws `Refused` where a rule says no before anything is recorded, `Retryable` where a read came back incomplete. */
+/** Throws `Refused` if a rule refuses before anything is recorded, `Retryable` if a read came back incomplete. */
 export async function callOperation(parts: Dependencies, member: Member, call: Calling): Promise<CallResult> {
   if (member.rules.of(call.operation).effect === "read") {
     const result = await readFor(parts, member, call, { signal: parts.ending, since: 0 });
@@ -52,7 +52,7 @@ export async function callOperation(parts: Dependencies, member: Member, call: C
   return resultOf((await parts.store.findIntent(id)) ?? missing(id), member);
 }
 
-/** Recorded as the decision of a handling, so that every rule for those holds: allow-list, brakes, approvals. */
+/** Records the write as the decision of a handling, so that all rules for those apply: allow-list, brakes, approvals. */
 async function record(parts: Dependencies, member: Member, call: Calling): Promise<string> {
   const { clock, random, store } = parts;
   const { specialist } = member;
@@ -90,7 +90,7 @@ async function record(parts: Dependencies, member: Member, call: Calling): Promi
     intents: drafts,
     caps: specialist.brakes,
     brake: (draft, words) => brake(draft, words, specialist.brakes),
-    report: () => undefined, // the person who called is told, not the behaviour
+    report: () => undefined, // the caller gets the report, not the behaviour
   });
   return stored?.id ?? missing(call.operation);
 }
@@ -104,5 +104,5 @@ function resultOf(intent: Intent, member: Member): CallResult {
 }
 
 function missing(what: string): never {
-  throw new Refused("call_lost", `the call of ${what} left no trace`);
+  throw new Refused("call_lost", `the call of ${what} was not recorded`);
 }

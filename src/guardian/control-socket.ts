@@ -1,7 +1,7 @@
 /**
- * The way in for commands while a runtime is live: a socket that only its owner can open, one JSON request a line.
+ * Serves commands to a live runtime over a socket that only its owner can open, one JSON request a line.
  *
- * The store's file belongs to one process at a time, so whoever wants to ask or order something asks that process.
+ * The store's file belongs to one process at a time, so commands ask that process.
  */
 import { foreignCode, type AnyCode } from "../core/error-codes.ts";
 import { createHash } from "node:crypto";
@@ -19,18 +19,18 @@ import { SECOND } from "../core/units.ts";
 import { ANNOUNCEMENT_NAMES, subscribe, type AnnouncementName, type Announcements, type Announcer, type Listener } from "../core/events.ts";
 import type { Guardian } from "./guardian.ts";
 
-/** Changes when requests or answers do: command and runtime may be of different versions. */
+/** Changes with requests or answers: command and runtime may have different versions. */
 const PROTOCOL = 2;
 /** Linux takes 107 bytes, macOS 103. */
 const MAX_SOCKET_PATH = 100;
 const MAX_LINE_BYTES = 4 * 1_024 * 1_024;
 const MAX_CLIENTS = 64;
-/** A follower that does not read is let go at this backlog. */
+/** A follower that does not read is disconnected at this backlog. */
 const MAX_BACKLOG_BYTES = 1_024 * 1_024;
 const CONNECT_MS = 2 * SECOND;
 const OWNER_ONLY = 0o600;
 
-/** Beside the store, or by a name made from it in the folder for temporary files where that would be too long. */
+/** The socket's path: beside the store, or in the folder for temporary files under a derived name if that would be too long. */
 export function controlPath(storePath: string): string {
   const beside = `${storePath}-socket`;
   if (Buffer.byteLength(beside) <= MAX_SOCKET_PATH) return beside;
@@ -46,11 +46,11 @@ export interface ControlOptions {
   readonly guardian: Guardian;
   readonly announcer: Announcer;
   readonly log: Logger;
-  /** Asked to end by a command. */
+  /** Called when a command asks the runtime to stop. */
   readonly onStop: () => void;
 }
 
-/** Listens. Whoever holds the store may take the place of a socket that a crash left. Throws `Misconfigured` (`control_failed`). */
+/** Listens. The holder of the store may replace a socket that a crash left. Throws `Misconfigured` (`control_failed`). */
 export async function serveControl(options: ControlOptions): Promise<Control> {
   const { path } = options;
   const sockets = new Set<Socket>();
@@ -107,7 +107,7 @@ function serve(socket: Socket, options: ControlOptions): void {
   });
 }
 
-/** What breaks the socket is passed on by its lines, and ends it: a command that goes away takes nothing with it. */
+/** Errors of the socket reach the line reader and end it: a command that disconnects affects nothing else. */
 function onLine(socket: Socket, hear: (line: string) => void): void {
   createInterface({ input: socket, crlfDelay: Infinity })
     .on("line", hear)
@@ -124,7 +124,7 @@ async function answer(line: string, socket: Socket, options: ControlOptions): Pr
       error: {
         class: "Misconfigured",
         code: "protocol_unknown",
-        message: "the running Retinue speaks another protocol",
+        message: "the running Retinue uses another protocol",
         hint: "use the same version for both",
       },
     });
@@ -141,13 +141,13 @@ async function perform(name: string, query: unknown, socket: Socket, { guardian,
   if (name === "follow") return follow(socket, announcer);
   if (name === "stop") {
     onStop();
-    return { said: "it drains, and ends" };
+    return { said: "it finishes requests in flight, and stops" };
   }
   if (!isRequestName(name)) throw new Refused("request_unknown", `there is no request "${name}"`);
   return request(guardian, name, isObject(query) ? query : {});
 }
 
-/** Everything that is announced from now on, a line each. */
+/** Sends every announcement from now on, one per line. */
 function follow(socket: Socket, announcer: Announcer): { readonly said: string } {
   const stops = ANNOUNCEMENT_NAMES.map((name) => {
     const tell = (what: object): void => {
@@ -184,7 +184,7 @@ function isRequestName(name: string): name is RequestName {
   return REQUESTS.some((known) => known === name);
 }
 
-/** The socket is the owner's, and both ends are of one protocol: what comes has the shape that was sent. */
+/** The socket belongs to the owner, and both ends use one protocol: messages have the shape that was sent. */
 function request(guardian: Guardian, name: RequestName, query: JsonObject): Promise<unknown> {
   const perform = guardian[name] as (query: JsonObject) => Promise<unknown>;
   return perform(query);
@@ -200,12 +200,12 @@ function described(error: unknown): object {
 export interface ControlClient {
   readonly guardian: Guardian;
   stop(): Promise<void>;
-  /** Calls `tell` with everything announced, until `signal` is aborted or the runtime ends. */
+  /** Calls `tell` with every announcement, until `signal` is aborted or the runtime ends. */
   follow(tell: Listener, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
-/** Connects to the runtime that works on a store; undefined where none does. Throws `Misconfigured` (`control_foreign`). */
+/** Connects to the runtime that uses a store; undefined if there is none. Throws `Misconfigured` (`control_foreign`). */
 export async function connectControl(storePath: string, clock: Clock): Promise<ControlClient | undefined> {
   const path = controlPath(storePath);
   const status = lstatSync(path, { throwIfNoEntry: false });
@@ -216,7 +216,7 @@ export async function connectControl(storePath: string, clock: Clock): Promise<C
   return socket === undefined ? undefined : clientOn(socket);
 }
 
-/** A socket that nobody listens on was left by a crash. */
+/** A socket without a listener was left by a crash. */
 async function open(path: string, clock: Clock): Promise<Socket | undefined> {
   const socket = connect(path);
   const over = new AbortController();
@@ -245,7 +245,7 @@ function clientOn(socket: Socket): ControlClient {
     const what: unknown = said["what"];
     if (name !== undefined) return isTold<typeof name>(what) ? tell?.(name, what) : undefined;
     const next = waiting.shift();
-    if (said["protocol"] !== PROTOCOL) next?.reject(new Misconfigured("protocol_unknown", "the running Retinue speaks another protocol"));
+    if (said["protocol"] !== PROTOCOL) next?.reject(new Misconfigured("protocol_unknown", "the running Retinue uses another protocol"));
     else if (isObject(said["error"])) next?.reject(errorFrom(said["error"]));
     else next?.resolve(said["result"]);
   });
@@ -271,12 +271,12 @@ function clientOn(socket: Socket): ControlClient {
   };
 }
 
-/** What every announcement has; the rest is what the runtime of the same protocol announced. */
+/** Checks the common part of an announcement; the rest comes from a runtime of the same protocol. */
 function isTold<Name extends AnnouncementName>(what: unknown): what is Announcements[Name] {
   return isObject(what) && typeof what["at"] === "number" && typeof what["handle"] === "string";
 }
 
-/** Both ends are of one protocol, so an answer has the shape its request promises. */
+/** Both ends use one protocol, so an answer has the shape its request defines. */
 function remoteGuardian(ask: (name: RequestName, query: object) => Promise<unknown>): Guardian {
   const answer = <Name extends RequestName>(name: Name, query: object) => ask(name, query) as ReturnType<Guardian[Name]>;
   return {
@@ -310,5 +310,5 @@ function errorFrom(said: JsonObject): RetinueError {
   const text = (name: string): string | undefined => (typeof said[name] === "string" ? said[name] : undefined);
   const Class = CLASSES[text("class") ?? ""] ?? Refused;
   const [hint, file, expected] = [text("hint"), text("file"), text("expected")];
-  return new Class(foreignCode(text("code") ?? "unknown"), text("message") ?? "the runtime said no", defined({ hint, file, expected }));
+  return new Class(foreignCode(text("code") ?? "unknown"), text("message") ?? "the runtime refused", defined({ hint, file, expected }));
 }

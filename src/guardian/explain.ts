@@ -1,4 +1,4 @@
-/** Why something waits, was refused or is parked: which rule, since when, until when, and what can be done. */
+/** Explains why something waits, was refused or is parked: the rule, since when, until when, and the remedy. */
 import { isOperationName } from "../contract/operations.ts";
 import type { Observation } from "../contract/reading/pins.ts";
 import type { Clock } from "../core/clock.ts";
@@ -8,7 +8,7 @@ import { Refused } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
 import { knownSentAt, lastWentOnAt } from "../outbox/sent-at.ts";
 import { asOf, GOES_FIRST, type Intent } from "../outbox/intent.ts";
-import { EVERYONE } from "../limits/admission.ts";
+import { EVERYONE } from "../limits/verdict.ts";
 import { freezeReason } from "../limits/spending.ts";
 import { endsByTime, isStop } from "../limits/wait-rules.ts";
 import type { Store } from "../store/store.ts";
@@ -28,7 +28,7 @@ import { withHeld } from "./held.ts";
 export interface Asking {
   readonly store: Store;
   readonly clock: Clock;
-  /** Where a runtime is at work. */
+  /** Set if a runtime is running. */
   readonly parts?: Dependencies;
   readonly memberOf: (handle: string) => Promise<Member | undefined>;
 }
@@ -123,13 +123,13 @@ async function reasonsOf(
         ];
       const held = [...(await heldBy(parts, member, intent)).filter(({ rule }) => rule !== APPROVAL_WANTED), ...word];
       if (first.length > 0 || held.length > 0) return [...first, ...held];
-      return own.length > 0 ? own : [{ rule: "next", message: "nothing stands in its way: it goes out next", lane: intent.lane }];
+      return own.length > 0 ? own : [{ rule: "next", message: "nothing blocks it: it is sent next", lane: intent.lane }];
     }
     case "in_doubt":
       return [
         {
           rule: intent.code === undefined ? "outcome_unknown" : foreignCode(intent.code),
-          message: `${intent.message ?? "no complete answer came back"}; it is looked for on the network, and what else is about the same waits`,
+          message: `${intent.message ?? "no complete answer came back"}; the network is read back, and other actions on the same object wait`,
           lane: intent.lane,
           ...sentSince(intent),
           until: intent.nextAt,
@@ -139,7 +139,7 @@ async function reasonsOf(
       return [
         {
           rule: "sending",
-          message: "it is on its way, and its answer is waited for",
+          message: "it is in flight, and its answer is awaited",
           lane: intent.lane,
           ...sentSince(intent),
         },
@@ -153,14 +153,14 @@ async function reasonsOf(
   }
 }
 
-/** Nobody sends: the process is not there, or the specialist is none of its any more. */
+/** The reason if nothing can send: the process is not running, or the specialist is not one of its own. */
 function notRunning(parts: Dependencies | undefined): Reason {
   return parts === undefined
-    ? { rule: "not_running", message: "nothing runs on this store now" }
-    : { rule: "not_defined", message: "what runs has no definition of the specialist any more" };
+    ? { rule: "not_running", message: "no runtime uses this store now" }
+    : { rule: "not_defined", message: "the running process has no definition of the specialist" };
 }
 
-/** What the door says of it now. */
+/** The gateway's present verdict. */
 async function heldBy({ gateway }: Dependencies, member: Member, intent: Intent): Promise<Reason[]> {
   const verdict = await gateway.explain(member, intent);
   if (verdict.kind === "refuse") return [{ rule: verdict.code, message: verdict.message, lane: verdict.lane, since: verdict.since }];
@@ -172,13 +172,13 @@ async function heldBy({ gateway }: Dependencies, member: Member, intent: Intent)
 
 const MAX_LOOKED_AT = 1_000;
 
-/** What goes out before it: the action whose object it is about, and the earlier ones of the same handling. */
+/** Intents that must go first: the one that creates its target, and the earlier ones of the same handling. */
 async function goesFirst(store: Store, intent: Intent): Promise<Reason[]> {
   const { specialist, eventSeq, seq, target, targetIntent, createdAt: since, lane } = intent;
   if (targetIntent !== undefined && target === undefined) {
     const about = await store.findIntent(targetIntent);
     const state = about === undefined ? "" : `, which is ${about.state}`;
-    return [{ rule: "depends_on", message: `it is about what ${targetIntent} creates${state}`, lane, since }];
+    return [{ rule: "depends_on", message: `its target is the object that ${targetIntent} creates${state}`, lane, since }];
   }
   const open = await store.intents({ specialist, states: GOES_FIRST, limit: MAX_LOOKED_AT });
   const before = open.findLast((other) => other.eventSeq === eventSeq && other.seq < seq);
@@ -225,7 +225,7 @@ async function standingOf({ store, clock, parts }: Asking): Promise<Breakers> {
   return parts?.breakers ?? storedBreakers(store, clock);
 }
 
-/** An operation by name: what stops it, and how its answers departed from what was seen before. */
+/** Explains an operation: its breakers, and the changes in its answers. */
 async function explainOperation(asking: Asking, name: string): Promise<Explanation | undefined> {
   const standing = await standingOf(asking);
   const stops = reasonsOfStops(standing.stops().filter(({ operation }) => operation === name));
@@ -248,11 +248,11 @@ async function explainOperation(asking: Asking, name: string): Promise<Explanati
     reasons,
     ...(reasons.length === 0
       ? {}
-      : { hint: `retinue doctor --diff says what changed${stops.length === 0 ? "" : `; once it is mended: retinue retry ${name}`}` }),
+      : { hint: `retinue doctor --diff shows what changed${stops.length === 0 ? "" : `; once it is fixed: retinue retry ${name}`}` }),
   };
 }
 
-/** The waits of lanes, without those of a stop, which is a reason by itself. */
+/** Waits of lanes, without those of a stop, which is a separate reason. */
 function waitsOf(waits: readonly WaitShown[]): readonly Reason[] {
   return waits
     .filter(({ rule }) => !isStop(rule))
@@ -276,15 +276,15 @@ function changed(kind: Observation["kind"], path: string, type: string): string 
     case "new-field":
       return `${path} (${type}) is new`;
     case "missing-field":
-      return `${path} is not there any more`;
+      return `${path} is missing`;
     case "type-change":
-      return `${path} comes as a different type now (${type})`;
+      return `${path} now has a different type (${type})`;
     case "winner-change":
-      return `${path} (${type}) is where it is found now`;
+      return `${path} (${type}) is its new place`;
     case "oldest-first":
-      return "it shows the oldest first, so what is new is not on the pages that are read: ask for the newest first by its query in the profile";
+      return "it lists the oldest first, so new items are not on the pages that are read: request the newest first by its query in the profile";
     case "new-status":
-      return `${path} says something unknown`;
+      return `${path} has an unknown value`;
   }
 }
 

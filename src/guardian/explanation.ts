@@ -1,4 +1,4 @@
-/** An answer to "why": the rules that hold something back, and all that is known of an action. */
+/** The answer to `retinue why`: the rules that hold something back, and everything known of an action. */
 import type { Lane } from "../contract/operations.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { ReasonRule } from "../limits/wait-rules.ts";
@@ -7,12 +7,12 @@ import type { Money } from "../core/units.ts";
 export interface Reason {
   readonly rule: ReasonRule;
   readonly message: string;
-  /** What the request is for, where the rule is about one. */
+  /** The lane of the request, if the rule concerns one. */
   readonly lane?: Lane;
-  /** Which of several windows is full: `hour`, `day`, a spending window, or `park` after a 429. */
+  /** The full window: `hour`, `day`, a spending window, or `park` after a 429. */
   readonly window?: string;
   readonly since?: number;
-  /** Absent where no time ends it, but a person or what becomes of something else. */
+  /** Absent if no time ends it, but a person or another intent's outcome. */
   readonly until?: number;
   /** The actions that wait for it: "7 jobs.create, 2 posts.reply". */
   readonly held?: string;
@@ -33,46 +33,46 @@ export interface Explanation {
   readonly target?: string;
   readonly state: string;
   readonly since: number;
-  /** Most important first; empty where nothing stands in the way. */
+  /** Most important first; empty if nothing blocks it. */
   readonly reasons: readonly Reason[];
-  /** The payload of an action, whole. */
+  /** The whole payload of an action. */
   readonly input?: JsonObject;
-  /** The event that an action was decided on, as long as it is kept. */
+  /** The event that led to an action, while it is stored. */
   readonly event?: EventShown;
-  /** The Guardian's word on an action, where it needs one. */
+  /** The approval of an action, if it needs one. */
   readonly approval?: ApprovalShown;
   readonly hint?: string;
   /** All that is about an object; the same event at other specialists. */
   readonly found?: readonly Explanation[];
 }
 
-/** The word that an action needs, and what it is bound to. */
+/** The approval that an action needs, and the facts it is bound to. */
 export interface ApprovalShown {
-  /** 64 hex digits, of the payload, the cost and the end of the time to answer. A yes names it. */
+  /** 64 hex digits, of the payload, the cost and the end of the time to answer. An approval names it. */
   readonly hash: string;
-  /** The most it may cost; absent where it is free. */
+  /** Highest cost; absent if it is free. */
   readonly cost?: Money;
   /** The time of asking. */
   readonly since: number;
-  /** The end of the time to answer: the approval's, or the action's own where that comes first. */
+  /** The end of the time to answer: the approval's, or the action's own if that is earlier. */
   readonly expiresAt: number;
-  /** Present where it can no longer be answered: how that came, and when. */
+  /** Present if it can no longer be answered: the reason, and the time. */
   readonly over?: Over;
 }
 
 export interface Over {
   readonly how: "approved" | "rejected" | "expired" | "cancelled";
-  /** As in "it was rejected: too long". */
+  /** For example "it was rejected: too long". */
   readonly message: string;
   readonly at: number;
 }
 
-/** The event that an action was decided on, with what others said in it. */
+/** The event that led to an action, with texts of others. */
 export interface EventShown {
   readonly id: string;
   readonly kind: string;
   readonly at: number;
-  /** The handle of whoever wrote or offered it, else the id. */
+  /** The handle of its author, else the id. */
   readonly author?: string;
   /** The network's id of the post, job or account. */
   readonly object?: string;

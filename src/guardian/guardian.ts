@@ -1,4 +1,4 @@
-/** The Guardian's hand: what a person may ask and order, over a running runtime or over its store alone. */
+/** The Guardian's interface: queries and orders of a person, over a running runtime or over its store alone. */
 import type { Clock } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
 import { Misconfigured, Refused } from "../core/errors.ts";
@@ -19,7 +19,7 @@ import { words, type Words } from "./proposals.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { showStatus, type Snapshot } from "./status.ts";
 import { readDeliveries, readDelivery, type DeliveryQuery, type DeliveryShown } from "./shown-deliveries.ts";
-import { known, createControls, type Controls } from "./controls.ts";
+import { known, createControls, type Controls } from "./halt-and-pause.ts";
 import { storedBreakers } from "../gateway/breakers.ts";
 import type { Explanation } from "./explanation.ts";
 import { explain } from "./explain.ts";
@@ -27,21 +27,21 @@ import type { KeptDelivery } from "../store/history.ts";
 
 export type Verdict = "happened" | "did-not" | "give-up";
 
-/** Every order answers once it is on disk. */
+/** Every order resolves once it is on disk. */
 export interface Guardian extends Controls, Words {
   status(query: Empty): Promise<Snapshot>;
   log(query: LogQuery): Promise<Page<LogEntry>>;
-  /** Webhook deliveries that nobody handled or understood, newest first. `kind` is the network's word. */
+  /** Webhook deliveries that nothing handled or understood, newest first. `kind` is the network's word. */
   deliveries(query: DeliveryQuery): Promise<Page<KeptDelivery>>;
-  /** What came with one of them. Throws `Refused` (`nothing_found`). */
+  /** The body of one of them. Throws `Refused` (`nothing_found`). */
   delivery(query: { readonly seq: number }): Promise<DeliveryShown>;
   /** Throws `Refused` (`nothing_found`). */
   why(query: { readonly id: string }): Promise<Explanation>;
   /** An event or intent again that is parked or failed; by its name, an operation or a specialist that the network made us stop, or all that failed of a specialist. Throws `Refused` (`nothing_parked`, `may_have_happened`). */
   retry(query: { readonly id: string; readonly handle?: string }): Promise<OrderResult>;
-  /** What a person says of an action nobody could settle. Throws `Refused` (`not_in_doubt`). */
+  /** Records a person's verdict on an action that could not be resolved. Throws `Refused` (`not_in_doubt`). */
   settle(query: { readonly id: string; readonly verdict: Verdict; readonly created?: string }): Promise<OrderResult>;
-  /** One operation by name, through all limits. */
+  /** Runs one operation by name, through all limits. */
   call(query: CallQuery): Promise<CallResult>;
   /** Writes a copy of the store. The path is absolute. */
   backup(query: { readonly file: string }): Promise<OrderResult>;
@@ -59,9 +59,9 @@ export interface CallQuery {
 export interface GuardianOptions {
   readonly store: Store;
   readonly clock: Clock;
-  /** Where a runtime is at work. */
+  /** Set if a runtime is running. */
   readonly live?: { readonly runtime: Runtime; readonly startedAt: number; readonly baseUrl: string };
-  /** The specialists of the definitions, where nothing runs. */
+  /** The specialists of the definitions, if no runtime is running. */
   readonly members?: () => Promise<readonly Member[]>;
 }
 
@@ -85,7 +85,7 @@ export function createGuardian(options: GuardianOptions): Guardian {
       await known(hand, handle);
       const member = live?.runtime.member(handle);
       if (member === undefined || hand.parts === undefined)
-        throw new Refused("not_running", `${handle} does not run here`, { hint: "retinue status shows who does" });
+        throw new Refused("not_running", `${handle} does not run here`, { hint: "retinue status lists those that do" });
       return callOperation(hand.parts, member, call);
     },
     async backup({ file }) {
@@ -114,7 +114,7 @@ function decisions(hand: GuardianContext): Pick<Guardian, "retry" | "settle"> {
       if (intent.state !== "parked") throw new Refused("nothing_parked", `${id} is not parked, it is ${intent.state}`);
       if (mayHaveHappened(intent))
         throw new Refused("may_have_happened", `${id} may have happened already, and must not happen twice`, {
-          hint: `look on the network, then: retinue settle ${id} --happened, or --did-not`,
+          hint: `check on the network, then: retinue settle ${id} --happened, or --did-not`,
         });
       await moved(hand, intent, "retry", { state: "ready", nextAt: clock.now() });
       wakeAll(hand);
@@ -124,7 +124,7 @@ function decisions(hand: GuardianContext): Pick<Guardian, "retry" | "settle"> {
       const intent = await store.findIntent(id);
       if (intent === undefined)
         throw new Refused("nothing_found", `there is nothing called "${id}"`, {
-          hint: "retinue log and retinue status show what there is",
+          hint: "retinue log and retinue status list ids",
         });
       if (!isDecidable(intent.state)) throw new Refused("not_in_doubt", `${id} is ${intent.state}: there is nothing to decide`);
       const change = settled(verdict, created, clock.now());
@@ -140,7 +140,7 @@ function decisions(hand: GuardianContext): Pick<Guardian, "retry" | "settle"> {
 function settled(verdict: Verdict, created: string | undefined, now: number): IntentChange<TargetOf<"settle">> {
   switch (verdict) {
     case "happened":
-      return defined({ state: "confirmed", code: "settled", message: "the Guardian says it happened", createdRef: created });
+      return defined({ state: "confirmed", code: "settled", message: "the Guardian confirmed it", createdRef: created });
     case "did-not":
       return { state: "ready", nextAt: now, everUnknown: false };
     case "give-up":
@@ -148,7 +148,7 @@ function settled(verdict: Verdict, created: string | undefined, now: number): In
   }
 }
 
-/** Moves an intent a person decided on, with all that follows for its author. */
+/** Moves an intent that a person decided on, with all consequences for its author. */
 async function moved<By extends "retry" | "settle">(
   { store, clock }: GuardianContext,
   intent: Intent,
@@ -168,7 +168,7 @@ async function moved<By extends "retry" | "settle">(
   if (!done) throw new Refused("changed_meanwhile", `${intent.id} has changed meanwhile`, { hint: `retinue why ${intent.id}` });
 }
 
-/** Uses a key once more that the network refused: it may have been wrong, as when what knows its keys is down. */
+/** Uses a refused key once more: the refusal may have been a mistake, as during an outage of the network's key service. */
 async function retryKey(hand: GuardianContext, handle: string): Promise<OrderResult | undefined> {
   const member = await hand.memberOf(handle);
   if (member?.keyTrouble?.code !== "key_refused") return undefined;
@@ -178,7 +178,7 @@ async function retryKey(hand: GuardianContext, handle: string): Promise<OrderRes
   return { message: `the key of ${handle} is tried again` };
 }
 
-/** Forgets what stops an operation or a specialist, and looks again at once at what waited for it. */
+/** Closes the breakers of an operation or a specialist, and wakes at once the work that waited for it. */
 async function lift(hand: GuardianContext, name: string, handle: string | undefined): Promise<OrderResult | undefined> {
   const { store, clock, parts } = hand;
   const standing = parts?.breakers ?? (await storedBreakers(store, clock));
@@ -191,7 +191,7 @@ async function lift(hand: GuardianContext, name: string, handle: string | undefi
     if (isBreakerRule(code ?? "") && (operation === name || specialist === name))
       await store.moveIntent({ seq, by: "outbox", change: { state: "ready", nextAt: now }, now });
   wakeAll(hand, "retry");
-  return { message: `${name} is tried again${handle === undefined ? "" : ` for ${handle}`}; what the network then says counts anew` };
+  return { message: `${name} is tried again${handle === undefined ? "" : ` for ${handle}`}; later answers of the network count from zero` };
 }
 
 async function retryEvent(hand: GuardianContext, id: string, handle: string | undefined): Promise<OrderResult> {

@@ -1,16 +1,16 @@
-/** A page of what the store lists newest first, and where to read on. */
+/** One page of a list, newest first, and the position of the next. */
 
-/** Entries shown of a list at most. */
+/** Most entries of a list shown at once. */
 export const MAX_LISTED = 1_000;
 
 export interface Page<Entry> {
   /** Newest first. */
   readonly entries: readonly Entry[];
-  /** Give it as `before` to read on; absent on the last page. */
+  /** Pass it as `before` for the next page; absent on the last page. */
   readonly next?: number;
 }
 
-/** What `list` gives, asked for no more than may be shown. */
+/** Reads a page from `list`, with the bound on shown entries. */
 export async function pageOf<Entry extends { readonly seq: number }>(
   limit: number,
   list: (limit: number) => Promise<readonly Entry[]>,

@@ -1,4 +1,4 @@
-/** Actions that wait for the Guardian's word: all that is shown of one, and the word, which names what was shown. */
+/** Actions that wait for the Guardian: the facts shown of each, and the answer, which names what was shown. */
 import { defined } from "../core/defined.ts";
 import { Misconfigured, Refused } from "../core/errors.ts";
 import { asIntentId } from "../core/ids.ts";
@@ -30,11 +30,11 @@ export interface Proposal extends ApprovalShown {
   readonly handle: string;
   readonly what: string;
   readonly target?: string;
-  /** The payload, whole. */
+  /** The whole payload. */
   readonly input: JsonObject;
 }
 
-/** Knows today's prices, where a specialist runs. */
+/** Provides present prices, if a specialist is running. */
 export interface Pricing {
   readonly member: Member | undefined;
   readonly profile: Pick<Profile, "operations">;
@@ -53,7 +53,7 @@ export function showApproval(intent: Intent, approval: Approval, now: number, pr
 
 export const APPROVAL_WANTED = "approval_wanted" satisfies WaitRule;
 
-/** Why a proposed action waits: a question that nobody answers in time is answered by no. */
+/** The reason for which a proposed action waits: a question without an answer by then counts as rejected. */
 export function waitForWord({ lane, createdAt }: Intent, approval: ApprovalShown | undefined): Reason {
   return defined({
     rule: APPROVAL_WANTED,
@@ -78,7 +78,7 @@ function shownOf(intent: Intent, approval: Approval, pricing: Pricing | undefine
   };
 }
 
-/** The most it may cost now: a yes to a lower price of earlier would be refused at admission. */
+/** The highest cost now: an approval of an earlier, lower price would be refused at admission. */
 function amountOf({ operation, target, input }: Intent, { state, amount }: Approval, pricing: Pricing | undefined): Money | undefined {
   const isPriced = state === "asked" && pricing?.profile.operations.has(operation) === true;
   const review = isPriced ? pricing.member?.rules.of(operation).review : undefined;
@@ -93,7 +93,7 @@ function overOf(intent: Intent, approval: Approval, now: number): Over | undefin
     return { how: "rejected", message: `it was rejected${reason === undefined ? "" : `: ${reason}`}`, at: decidedAt };
   const deadline = answerBy(approval, intent);
   if (state === "proposed" ? now >= deadline : code === "approval_expired")
-    return { how: "expired", message: "nobody answered in time", at: deadline };
+    return { how: "expired", message: "it expired without an answer", at: deadline };
   if (state === "proposed") return undefined;
   return { how: "cancelled", message: `it was ${state}${message === undefined ? "" : `: ${message}`}`, at: settledAt ?? now };
 }
@@ -116,7 +116,7 @@ const isText = (value: Json | undefined): value is string => typeof value === "s
 
 /** Each throws `Refused` (`nothing_found`, `nothing_asked`, `approval_over`). */
 export interface Words {
-  /** A yes to what was shown under this hash. Throws `Refused` (`changed_meanwhile`), which says what changed since. */
+  /** Approves the action shown under this hash. Throws `Refused` (`changed_meanwhile`) with the changes since. */
   approve(query: { readonly id: string; readonly hash: string; readonly reason?: string }): Promise<OrderResult>;
   reject(query: { readonly id: string; readonly reason?: string }): Promise<OrderResult>;
 }
@@ -130,8 +130,8 @@ export function words(hand: GuardianContext): Words {
   return {
     async approve({ id, hash, reason }) {
       if (!isShownHash(hash))
-        throw new Misconfigured("option_invalid", `${JSON.stringify(hash)} is no hash of an action`, {
-          expected: `64 hex digits, as retinue why ${id} --json says them under approval`,
+        throw new Misconfigured("option_invalid", `${JSON.stringify(hash)} is not the hash of an action`, {
+          expected: `64 hex digits, from approval.hash of retinue why ${id} --json`,
         });
       const now = clock.now();
       const { intent, approval } = await answerable(store, id, now);
@@ -157,11 +157,11 @@ export function words(hand: GuardianContext): Words {
   };
 }
 
-/** The action of this id, where it can be answered. Throws `Refused` elsewhere. */
+/** The action of this id, if it can be answered. Throws `Refused` otherwise. */
 async function answerable(store: Store, id: string, now: number): Promise<OpenApproval> {
   const intent = await store.findIntent(id);
   if (intent === undefined)
-    throw new Refused("nothing_found", `there is no action "${id}"`, { hint: "retinue status lists what waits for your word" });
+    throw new Refused("nothing_found", `there is no action "${id}"`, { hint: "retinue status lists those that wait" });
   const approval = await store.approvalOf(asIntentId(id));
   if (approval === undefined)
     throw new Refused("nothing_asked", `"${id}" needs no approval: it is ${intent.state}`, { hint: `retinue why ${id}` });
@@ -174,8 +174,8 @@ async function answerable(store: Store, id: string, now: number): Promise<OpenAp
 }
 
 function changedMeanwhile(id: string, changes: readonly string[] = []): Refused {
-  return new Refused("changed_meanwhile", [`${id} is not what was shown`, ...changes].join("; "), {
-    hint: `look again: retinue approve ${id}`,
+  return new Refused("changed_meanwhile", [`${id} has changed since it was shown`, ...changes].join("; "), {
+    hint: `check it again: retinue approve ${id}`,
   });
 }
 

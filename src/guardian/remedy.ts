@@ -1,7 +1,7 @@
-/** What a person can do about what waits: the last line of `retinue why`. */
+/** Advice for waiting work: the last line of `retinue why`. */
 import { asHandle } from "../core/ids.ts";
 import type { OpenBreaker } from "../gateway/classify-refusal.ts";
-import { EVERYONE } from "../limits/admission.ts";
+import { EVERYONE } from "../limits/verdict.ts";
 import { GUARDIAN, scopeOf } from "../limits/spending.ts";
 import { isWaitRule, remedyFor, type Held, type ReasonRule, type WaitRule } from "../limits/wait-rules.ts";
 import type { Intent } from "../outbox/intent.ts";
@@ -9,7 +9,7 @@ import { mayHaveHappened } from "../outbox/reconcile.ts";
 import type { Frozen } from "../store/controls.ts";
 import type { Store } from "../store/store.ts";
 
-/** The action or specialist that is asked about. */
+/** The action or specialist in question. */
 export interface Subject {
   readonly id: string;
   readonly handle: string;
@@ -18,7 +18,7 @@ export interface Subject {
   readonly breakers: readonly OpenBreaker[];
 }
 
-/** What a person can do about a reason, where there is something. */
+/** The remedy for a reason, if there is one. */
 export async function remedyOf(store: Store, reason: ReasonRule, subject: Subject): Promise<string | undefined> {
   const { id, handle, operation, breakers } = subject;
   const breaker = breakers.find(({ rule, code }) => reason === rule || reason === code);
@@ -28,7 +28,7 @@ export async function remedyOf(store: Store, reason: ReasonRule, subject: Subjec
   return remedyFor(rule, { handle: await ownerOfStop(store, rule, handle), id, name });
 }
 
-/** Whom a person names to end what stopped a specialist; undefined where it stops everyone. */
+/** The handle by which a person ends a specialist's stop; undefined if it stops everyone. */
 async function ownerOfStop(store: Store, rule: WaitRule, handle: string): Promise<Held["handle"]> {
   switch (rule) {
     case "halted":
@@ -42,12 +42,12 @@ async function ownerOfStop(store: Store, rule: WaitRule, handle: string): Promis
   }
 }
 
-/** The accounts that a specialist spends from and that spend nothing now. */
+/** The frozen accounts from which a specialist spends. */
 export async function frozenFor(store: Store, handle: string): Promise<readonly Frozen[]> {
   return (await store.frozen()).filter(({ scope }) => scope === GUARDIAN || scope === scopeOf(asHandle(handle)));
 }
 
-/** What a person can do about an action in a state that no rule explains. */
+/** Advice for an action in a state that no rule explains. */
 export function hintFor(intent: Intent): string | undefined {
   const { state, id } = intent;
   switch (state) {
@@ -55,12 +55,12 @@ export function hintFor(intent: Intent): string | undefined {
       return remedyFor("approval_wanted", { handle: undefined, id, name: intent.operation });
     case "parked":
       return mayHaveHappened(intent)
-        ? `look on the network, then: retinue settle ${id} --happened, --did-not or --give-up`
+        ? `check on the network, then: retinue settle ${id} --happened, --did-not or --give-up`
         : `retinue retry ${id}, or retinue settle ${id} --give-up`;
     case "in_doubt":
-      return `the network is read back by itself; if you know better: retinue settle ${id} --happened or --did-not`;
+      return `the network is read back automatically; if you know the result: retinue settle ${id} --happened or --did-not`;
     case "pending":
-      return `the network waits for its own Guardian: decide there, and where no webhook tells of it: retinue settle ${id} --happened or --give-up`;
+      return `the network waits for its own Guardian: decide there, and if no webhook reports it: retinue settle ${id} --happened or --give-up`;
     default:
       return undefined;
   }

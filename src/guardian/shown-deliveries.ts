@@ -1,4 +1,4 @@
-/** Webhook deliveries that nobody handled or understood, as people read them. */
+/** Webhook deliveries that nothing handled or understood, for display. */
 import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
@@ -7,7 +7,7 @@ import { pageOf, type Page } from "./page.ts";
 import type { KeptDelivery } from "../store/history.ts";
 
 export interface DeliveryShown extends KeptDelivery {
-  /** What came, as the sender wrote it: nobody's words. Bytes that are no UTF-8 are replaced. */
+  /** The body as the sender wrote it: untrusted. Bytes that are not UTF-8 are replaced. */
   readonly body: string;
 }
 
@@ -30,6 +30,7 @@ export function readDeliveries(store: Store, { handle, kind, before, limit }: De
 
 export async function readDelivery(store: Store, seq: number): Promise<DeliveryShown> {
   const found = await store.keptDelivery(seq);
-  if (found === undefined) throw new Refused("nothing_found", `no delivery ${seq} is kept`, { hint: "retinue deliveries lists what is" });
+  if (found === undefined)
+    throw new Refused("nothing_found", `no delivery ${seq} is stored`, { hint: "retinue deliveries lists those that are" });
   return { ...found, body: Buffer.from(found.body).toString("utf8") };
 }

@@ -1,4 +1,4 @@
-/** What runs, in one value: specialists with their quota and money, what waits and why, what is parked, what is due. */
+/** Status of everything in one value: specialists with their quota and money, waits and their reasons, parked and due work. */
 import type { Lane } from "../contract/operations.ts";
 import type { Tier } from "../contract/tiers.ts";
 import type { DriftEntry } from "../gateway/drift.ts";
@@ -10,7 +10,7 @@ import type { Micros } from "../core/units.ts";
 import { readListState, reportedReadFailure, type Gap, type ReadFailure } from "../polling/list-state.ts";
 import { lastWentOnAt } from "../outbox/sent-at.ts";
 import { OPEN, type Intent, type IntentState } from "../outbox/intent.ts";
-import type { Stop } from "../limits/admission.ts";
+import type { Stop } from "../limits/verdict.ts";
 import type { WaitRule } from "../limits/wait-rules.ts";
 import type { Awaiting } from "../store/controls.ts";
 import type { Store } from "../store/store.ts";
@@ -31,13 +31,13 @@ export interface UseOfLimit {
 
 export interface MoneyShown {
   readonly currency: string;
-  /** Spent for good, since the store began. */
+  /** Spent in total, since the store began. */
   readonly postedMicros: Micros;
-  /** Set aside for actions whose outcome is open. */
+  /** Held for actions without an outcome. */
   readonly heldMicros: Micros;
-  /** Both together in the Guardian's present day. */
+  /** The sum of both in the Guardian's present day. */
   readonly dayMicros: Micros;
-  /** The definition's cap on a day. */
+  /** The definition's daily cap. */
   readonly dayCapMicros?: Micros;
 }
 
@@ -49,13 +49,13 @@ export interface WaitShown {
   readonly until: number;
 }
 
-/** A list that is looked at, or a schedule. */
+/** A polled list, or a schedule. */
 export interface SourceShown {
   readonly name: string;
   readonly dueAt: number | null;
-  /** What of it was not read, of the last days; oldest first. */
+  /** Its unread gaps of the last days; oldest first. */
   readonly gaps: readonly Gap[];
-  /** Where the last looks failed. */
+  /** Set if the last polls failed. */
   readonly readFailure: ReadFailure | undefined;
 }
 
@@ -63,31 +63,31 @@ export interface ParkedShown {
   readonly code: AnyCode;
   readonly message: string;
   readonly since: number;
-  /** When the runtime tries by itself whether that still holds. */
+  /** Time of the runtime's next probe. */
   readonly probeAt?: number;
 }
 
 export interface SpecialistShown {
   readonly handle: string;
   readonly tier: Tier | undefined;
-  /** The network's trust in it, where the profile says what that is good for. */
+  /** The network's trust in it, if the profile has trust tiers. */
   readonly trust?: string;
   readonly accountId: string | undefined;
   readonly retired: boolean;
   /** Confirmed actions by operation. */
   readonly actions: { readonly [operation: string]: number };
-  /** Intents by state, those not settled yet. */
+  /** Unresolved intents by state. */
   readonly open: { readonly [State in IntentState]?: number };
-  /** Actions that wait for the Guardian's word, and until when the first of them can be answered. */
+  /** Number of actions that wait for the Guardian, and the end of the time to answer the first. */
   readonly awaiting?: Awaiting;
   readonly quota: { readonly hour: UseOfLimit; readonly day: UseOfLimit } | undefined;
-  /** The network asked to wait. */
+  /** The cooldown that the network asked for. */
   readonly cooldown: { readonly until: number; readonly reason: string } | undefined;
   readonly money: readonly MoneyShown[];
-  /** Followed jobs by standing. */
+  /** Watched jobs by status. */
   readonly jobs: { readonly [state: string]: number };
   readonly waits: readonly WaitShown[];
-  /** Why nothing is sent for it at all. */
+  /** The reason if nothing is sent for it at all. */
   readonly parked: ParkedShown | undefined;
   /** Handlings that failed one after the other, where the last one did, in the process that runs. */
   readonly failing?: FailureStreak;
@@ -96,7 +96,7 @@ export interface SpecialistShown {
   readonly sources: readonly SourceShown[];
 }
 
-/** Something that waits for a person. */
+/** An intent or event that waits for a person. */
 export interface WaitingForPerson {
   readonly id: string;
   readonly handle: string;
@@ -111,25 +111,25 @@ export interface WaitingForPerson {
 
 export interface Snapshot extends AllFailing {
   readonly at: number;
-  /** Undefined where nothing runs, and this is what the store says. */
+  /** Undefined if no runtime is running: the snapshot then comes from the store. */
   readonly running: { readonly pid: number; readonly since: number; readonly baseUrl: string; readonly set: "a" | "b" } | undefined;
   readonly halts: readonly Stop[];
   readonly pauses: readonly Stop[];
-  /** Accounts that spend nothing until a person has looked. */
+  /** Accounts that spend nothing until a person unfreezes them. */
   readonly frozen: readonly Frozen[];
   readonly approvals: readonly Proposal[];
   readonly parked: readonly WaitingForPerson[];
   readonly doubts: readonly WaitingForPerson[];
-  /** What the network's own Guardian has to decide there. */
+  /** Decisions that wait for the network's own Guardian. */
   readonly pending: readonly WaitingForPerson[];
-  /** Deliveries that the network refused, of jobs that are still ours. */
+  /** Deliverables that the network refused, of jobs that are still ours. */
   readonly undelivered: readonly WaitingForPerson[];
-  /** What the network lacks, forbids or no longer says readably, so that requests do not leave. */
+  /** Open breakers: operations that the network lacks, forbids or answers unreadably. */
   readonly stopped: readonly OpenBreaker[];
-  /** How answers departed from what was seen before, worst first: paths and types, never values. */
+  /** Changes in answers since earlier ones, worst first: paths and types, never values. */
   readonly drift: readonly DriftEntry[];
   readonly specialists: readonly SpecialistShown[];
-  /** Undefined where none are received. */
+  /** Undefined without a receiver. */
   readonly webhooks: WebhooksShown | undefined;
 }
 
@@ -201,7 +201,7 @@ export async function showStatus({
 
 const DELIVERY = "jobs.submit";
 
-/** The last delivery of each job that was refused, where the job is ours and nothing else is under way for it. */
+/** The last refused deliverable of each job that is ours and has no other one in progress. */
 async function undeliveredJobs(store: Store): Promise<readonly Intent[]> {
   const refused = await store.intents({ operation: DELIVERY, states: ["refused"], limit: MAX_LISTED });
   if (refused.length === 0) return [];
@@ -226,10 +226,10 @@ function waiting(intent: Intent): WaitingForPerson {
   });
 }
 
-/** Looking must not move the ledger's time: a wall clock set forward would free what still counts. */
+/** A query must not advance the ledger's time: a wall clock set forward would free what still counts. */
 const AS_LAST_SEEN = 0;
 
-/** One specialist as its rows say, and what is kept of it in memory while it runs. */
+/** One specialist from its rows, and from memory while it runs. */
 export async function showSpecialist(store: Store, clock: Clock, handle: string, member?: Member): Promise<SpecialistShown> {
   const specialist = asHandle(handle);
   const [row, counts, jobs, money, keyId, sources, awaiting] = await Promise.all([
@@ -252,7 +252,7 @@ export async function showSpecialist(store: Store, clock: Clock, handle: string,
     actions: sum(counts.filter(({ state }) => state === "confirmed").map(({ operation, count }) => [operation, count])),
     open: {
       ...sum(counts.filter(({ state }) => OPEN.includes(state) && state !== "proposed").map(({ state, count }) => [state, count])),
-      // A row of which the time is over may say so still.
+      // The row of an expired action may still say so.
       ...(awaiting === undefined ? {} : { proposed: awaiting.count }),
     },
     ...(awaiting === undefined ? {} : { awaiting }),
@@ -281,7 +281,7 @@ function parkedBy(trouble: KeyTrouble | undefined): ParkedShown | undefined {
   return defined({ code, message, since, probeAt: probe?.at });
 }
 
-/** What was spent, and what may be, also where nothing was spent yet. */
+/** Spent amounts and caps, including currencies without spending. */
 function moneyOf(spent: readonly MoneyShown[], member: Member | undefined): readonly MoneyShown[] {
   const caps = new Map((member?.specialist.spend.perDay ?? []).map(({ currency, micros }) => [currency, micros]));
   const currencies = new Set([...spent.map(({ currency }) => currency), ...caps.keys()]);

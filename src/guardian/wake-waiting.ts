@@ -1,4 +1,4 @@
-/** The Guardian's hand at work: what every order needs, and how what waited for a word goes on. */
+/** The context of the Guardian's orders, and the release of work that waited for them. */
 import type { Clock } from "../core/clock.ts";
 import { endedByOrder, type EndingOrder } from "../limits/wait-rules.ts";
 import type { Store } from "../store/store.ts";
@@ -14,16 +14,16 @@ export interface GuardianContext {
 }
 
 export interface OrderResult {
-  /** What has come of it, in one sentence. */
+  /** The result, in one sentence. */
   readonly message: string;
 }
 
-/** What waited for the Guardian goes on at once. */
+/** Wakes all work that waited for the Guardian. */
 export function wakeAll({ running, parts }: GuardianContext, order?: EndingOrder): void {
   for (const member of running()) wake(parts, member, order);
 }
 
-/** The order ends the waits of lanes that it is about, and everything is looked at again. */
+/** Ends the lane waits that the order concerns, and wakes all kinds of work. */
 function wake(parts: Dependencies | undefined, member: Member, order: EndingOrder | undefined): void {
   if (parts === undefined) return;
   member.ordersSeen++;

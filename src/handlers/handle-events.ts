@@ -19,14 +19,14 @@ import type { Random } from "../core/random.ts";
 import type { WorkKind } from "../store/sources.ts";
 import type { Store } from "../store/store.ts";
 import type { WorkerPool } from "./worker/worker-pool.ts";
-import { failureOf } from "./failure.ts";
+import { failureOf } from "./failed-run.ts";
 import { failureNote } from "../store/failure.ts";
 import { draftReceipt, receiptEvent } from "../outbox/receipts.ts";
 import type { DraftIntent, StoredIntent } from "../specialist/intent-draft.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 import { refuseSecrets } from "../gateway/secret-refusal.ts";
 
-/** The parts of the runtime that the handling of events uses. */
+/** Dependencies of event handling. */
 export interface HandlerDependencies {
   readonly clock: Clock;
   readonly random: Random;
@@ -35,24 +35,24 @@ export interface HandlerDependencies {
   readonly scrubber: Scrubber;
   readonly announcer: Announcer;
   readonly store: Store;
-  /** Bounds how many handlers run at once. */
+  /** Bounds the number of handlers that run at once. */
   readonly handlers: PQueue;
-  /** Runs definitions that ask for a thread; undefined where everything runs in this one. */
+  /** Runs definitions that ask for a thread; undefined if everything runs in this one. */
   readonly isolation: WorkerPool | undefined;
   readonly fetch: typeof globalThis.fetch;
-  /** Aborted when the runtime begins to stop: nothing new begins. */
+  /** Aborted when the runtime begins to stop: no new work begins. */
   readonly stopping: AbortSignal;
-  /** Aborted when the time to drain is over: running work is cut short. */
+  /** Aborted when the time to drain is over: running work is interrupted. */
   readonly ending: AbortSignal;
   /** Reports that a kind of work of a specialist has something to do. */
   readonly wake: (member: Member, part: WorkKind) => void;
 }
 
-/** Events taken at once: enough to share commits, few enough to give back quickly when stopping. */
+/** Events claimed at once: enough to share commits, few enough to return quickly on a stop. */
 const CLAIM = 16;
-/** A failing handling is tried again after these, then parked for a person. */
+/** Delays before the retries of a failed handling, which is then parked for a person. */
 const RETRY_DELAYS_MS: readonly number[] = [5 * SECOND, 30 * SECOND, 5 * MINUTE, HOUR];
-/** A `retryAt` puts an event off for this at most: one that is years away is a mistake of units. */
+/** Longest delay by a `retryAt`: one that is years away is a mistake of units. */
 const LONGEST_RETRY_MS = DAY;
 
 /** Characters of a message that are kept in memory. */
@@ -76,16 +76,17 @@ export async function handleEvents(
       finished = (await handlers.add(() => handleOne(parts, member, event, read))) || finished;
     } catch (error) {
       if (isStoreLost(error)) throw error;
-      // Its end could not be stored. Left as it is, it would count as at work until a restart, and so would those claimed with it.
-      // The handler had nothing to do with it, so the error's class says nothing of its event.
+      // The result could not be stored. Without this, the event and those claimed with it would count as running until a restart. The
+      // handler is not the cause, so the error's class does not apply to its event.
       await giveBack(parts, member, event, error, RETRY_DELAYS_MS[event.attempts]);
     }
   }
-  // A claim may end early, as what may have ended the process is claimed alone; what was given back is not asked for again.
+  // A claim may end early, because an event that may have ended the process is claimed alone; returned events are not claimed again at
+  // once.
   return events.length === CLAIM || finished;
 }
 
-/** Answers whether the event is done. */
+/** Returns true if the event is done. */
 async function handleOne(
   parts: HandlerDependencies,
   member: Member,
@@ -128,7 +129,7 @@ async function handleOne(
   }
 }
 
-/** The pause before a failed handling is tried again, after so many that failed before; undefined where it is not. The error's class decides. */
+/** The delay before a failed handling is retried, after this many failures; undefined if it is not. The error's class decides. */
 function retryDelay(error: unknown, attempts: number, now: number): number | undefined {
   if (error instanceof Refused || error instanceof Misconfigured || error instanceof Fatal) return undefined;
   const usual = RETRY_DELAYS_MS[attempts];
@@ -137,7 +138,7 @@ function retryDelay(error: unknown, attempts: number, now: number): number | und
   return Math.max(usual, Math.min(LONGEST_RETRY_MS, Math.ceil(retryAt - now)));
 }
 
-/** Tried again after `retryMs`; without, or where it was tried often enough, parked, so that nothing is lost and nothing spins. */
+/** Retries the event after `retryMs`; without it, or after too many failures, parks it, so that no event is lost and no loop spins. */
 async function giveBack(
   parts: HandlerDependencies,
   member: Member,

@@ -1,4 +1,4 @@
-/** A handler's reads: charged like any request, stored with the run, and suspending it when there is no room. */
+/** Reads of a handler: charged like any request, stored with the run, and suspending it if the quota has no room. */
 import { Retryable } from "../core/errors.ts";
 import { asJson } from "../core/json.ts";
 import { SECOND } from "../core/units.ts";
@@ -13,7 +13,7 @@ import { isKeysFault, readError, readResult, shownFrom } from "../gateway/read-r
 import { refuseSecrets } from "../gateway/secret-refusal.ts";
 import type { Scrubber } from "../core/scrubber.ts";
 
-/** The parts of the runtime that a read of a handler uses. */
+/** Dependencies of a handler's read. */
 export interface ReadDependencies {
   readonly clock: Clock;
   readonly gateway: Gateway;
@@ -29,7 +29,7 @@ export interface ReadFor {
   readonly since: number;
 }
 
-/** After a 429 or 401 the gateway says how long to wait. */
+/** Delay after a 429 or 401: the gateway then states the wait. */
 const ASK_GATEWAY_MS = SECOND;
 
 /** Throws `Refused` where the network or a rule says no to this read for good, `Retryable` where nothing complete came back. */

@@ -1,30 +1,30 @@
-/** The Guardian's word on one action: bound to its payload, its amount and a time, used by one intent, no by default. */
+/** The Guardian's approval of one action: bound to its payload, its amount and a time, valid for one intent, "no" by default. */
 import type { IntentId } from "../core/ids.ts";
 import { sha256, type JsonObject } from "../core/json.ts";
 import { DAY, showMoney, type Money } from "../core/units.ts";
 
-/** How long an unanswered question, and an unused yes, stay valid. */
+/** Lifetime of an unanswered question, and of an unused approval. */
 export const DEFAULT_APPROVAL_MS = 3 * DAY;
 
 export interface Approval {
   readonly intent: IntentId;
-  /** SHA-256 of what is to be sent: operation, target and input. */
+  /** SHA-256 of the payload: operation, target and input. */
   readonly payloadHash: string;
-  /** The most it may cost. */
+  /** Highest approved cost. */
   readonly amount: Money | undefined;
   readonly state: "asked" | "approved" | "rejected";
   readonly askedAt: number;
   readonly decidedAt: number | undefined;
   readonly expiresAt: number;
-  /** Why, in the Guardian's words. */
+  /** The reason, in the Guardian's words. */
   readonly reason: string | undefined;
 }
 
-/** The part of an action that an approval is bound to, as an intent or its draft holds it. */
+/** The part of an action that an approval is bound to, from an intent or its draft. */
 export interface Payload {
   readonly operation: string;
   readonly target?: string | undefined;
-  /** The intent that creates the target: it names what does not exist yet, and still names it once it does. */
+  /** The intent that creates the target: it identifies a target that does not exist yet, and still does once it exists. */
   readonly targetIntent?: string | undefined;
   readonly input: JsonObject;
 }
@@ -33,7 +33,7 @@ export function payloadHash({ operation, target, targetIntent, input }: Payload)
   return sha256([operation, targetIntent ?? target ?? null, input]);
 }
 
-/** What is about to be sent. */
+/** The action about to be sent. */
 export interface Approvable {
   readonly intent: IntentId;
   readonly payloadHash: string;
@@ -50,7 +50,7 @@ export type Approved =
       readonly since: number;
     };
 
-/** Whether an approval covers exactly this. A missing or unanswered one waits; everything but a full match refuses. */
+/** Checks an approval against this action. A missing or unanswered one waits; anything but a full match refuses. */
 export function approved(approval: Approval | undefined, action: Approvable, now: number): Approved {
   if (approval === undefined) return { ok: false, code: "approval_wanted", since: now, until: undefined };
   const since = approval.decidedAt ?? approval.askedAt;
@@ -61,10 +61,9 @@ export function approved(approval: Approval | undefined, action: Approvable, now
     since,
   });
   if (approval.intent !== action.intent) return no("approval_other", "the approval was given for another intent");
-  if (approval.payloadHash !== action.payloadHash)
-    return no("approval_changed", "what is to be sent is no longer what was shown to the Guardian");
-  if (approval.state === "rejected") return no("approval_rejected", approval.reason ?? "the Guardian said no");
-  if (now >= approval.expiresAt) return no("approval_expired", "the Guardian's time to answer, or to use the answer, is over");
+  if (approval.payloadHash !== action.payloadHash) return no("approval_changed", "the payload is no longer the one shown to the Guardian");
+  if (approval.state === "rejected") return no("approval_rejected", approval.reason ?? "the Guardian rejected it");
+  if (now >= approval.expiresAt) return no("approval_expired", "the approval has expired");
   if (approval.state === "asked") return { ok: false, code: "approval_wanted", since, until: approval.expiresAt };
   if (!covers(approval.amount, action.worst))
     return no(
@@ -74,11 +73,11 @@ export function approved(approval: Approval | undefined, action: Approvable, now
   return { ok: true };
 }
 
-/** All that a yes is bound to, as it is shown to a person. */
+/** Everything that an approval is bound to, as shown to a person. */
 export interface Shown {
   readonly intent: IntentId;
   readonly payloadHash: string;
-  /** The most it may cost. */
+  /** Highest approved cost. */
   readonly amount: Money | undefined;
   /** The end of the time to answer. */
   readonly answerBy: number;
@@ -89,7 +88,7 @@ export function answerBy({ expiresAt }: Approval, intent: { readonly expiresAt: 
   return Math.min(expiresAt, intent.expiresAt ?? expiresAt);
 }
 
-/** The place of each part in the hash, in hex digits: a hash that does not fit says which part changed. */
+/** The place of each part in the hash, in hex digits: a hash that does not match shows which part changed. */
 const SHOWN_PARTS = [
   ["payload", 0, 40],
   ["cost", 40, 52],
@@ -98,7 +97,7 @@ const SHOWN_PARTS = [
 export type ShownPart = (typeof SHOWN_PARTS)[number][0];
 const SHOWN_HASH = /^[0-9a-f]{64}$/;
 
-/** 64 hex digits, which an order to approve names. */
+/** 64 hex digits, which an approval names. */
 export function shownHash({ intent, payloadHash: payload, amount, answerBy: by }: Shown): string {
   const values = { payload: [intent, payload], cost: amount === undefined ? null : [amount.currency, amount.micros], deadline: by };
   return SHOWN_PARTS.map(([part, from, to]) => sha256(values[part]).slice(0, to - from)).join("");

@@ -1,11 +1,11 @@
-/** Caps as people state them: checked against each other before anything runs, and turned into what the ledger works with. */
+/** Caps as people state them: checked against each other before anything runs, and converted for the ledger. */
 import { CREDITS, showMoney, type Money } from "../core/units.ts";
 import type { Cap, Scope } from "./spending.ts";
 
-/** Money the ledger knows: the network's own, and what model providers charge. */
+/** Currencies of the ledger: the network's own, and that of model providers. */
 const CURRENCIES: readonly string[] = [CREDITS, "usd"];
 
-/** Caps as a definition or the Guardian's configuration states them; several currencies as a list. */
+/** Caps as stated by a definition or the Guardian's configuration; several currencies as a list. */
 export interface SpendLimits {
   readonly perAction?: Money | readonly Money[] | undefined;
   readonly perHour?: Money | readonly Money[] | undefined;
@@ -18,7 +18,9 @@ export interface SpendLimits {
 const PERIODS = ["perAction", "perHour", "perDay", "perMonth", "total"] as const;
 type Period = (typeof PERIODS)[number];
 
-/** A cap of an hour or a day also holds over any span of that length: calendar windows alone would let twice as much go around midnight. */
+/**
+ * A cap of an hour or a day also holds over any span of that length: calendar windows alone would permit twice the amount around midnight.
+ */
 const WINDOWS: { readonly [period in Period]: readonly Cap["window"][] } = {
   perAction: ["action"],
   perHour: ["hour", "rolling-hour"],
@@ -34,7 +36,7 @@ export interface CapProblem {
   readonly expected?: string;
 }
 
-/** Every mistake that amounts which are sound each by itself can make together. In reading order; empty when all is well. */
+/** Mistakes between amounts that are each valid. In reading order; empty if there are none. */
 export function checkCaps(spend: SpendLimits): CapProblem[] {
   return [...PERIODS.flatMap((period) => currencyProblems(period, moneyList(spend[period]))), ...contradictions(spend)];
 }

@@ -1,35 +1,35 @@
-/** What a 429 does to a key: one park per burst, bounded, stored, and lifted only by time. */
+/** Cooldown of a key after a 429: one per burst, bounded, stored, and ended by time alone. */
 import { backoffMs, type Backoff } from "../core/backoff.ts";
 import type { Random } from "../core/random.ts";
 import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 import { whenLeft, WINDOWS } from "./window-cells.ts";
 import { observe, type QuotaState } from "./quota.ts";
 
-/** No park is shorter: a server that says "0 seconds" would be asked in a tight loop. */
+/** Shortest cooldown: a server that states "0 seconds" would be asked in a tight loop. */
 export const MIN_COOLDOWN_MS = SECOND;
-/** No park is longer: a day and its margin. What still says 429 then is parked again. */
+/** Longest cooldown: a day and its margin. A further 429 starts another one. */
 export const MAX_COOLDOWN_MS = 26 * HOUR;
-/** The waits where the server states none and our own log says there was room: longer with each burst. */
+/** Cooldowns if the server states none and our own log shows room: longer with each burst. */
 const BACKOFF: Backoff = { firstMs: MINUTE, longestMs: HOUR };
-/** Added at the end, so that keys parked together do not come back together. */
+/** Added at the end, so that keys that cooled down together do not resume together. */
 const JITTER_SHARE = 0.1;
 const MAX_JITTER_MS = 30 * SECOND;
 
 export interface Limited {
   /** As stated by the server, in ms; zero, negative, NaN and absent all mean "not stated". */
   readonly retryAfterMs?: number | undefined;
-  /** When the attempt was admitted: one sent before the park began belongs to the same burst. */
+  /** Admission time of the attempt: one sent before the cooldown began belongs to the same burst. */
   readonly admittedAt: number;
 }
 
 export interface Cooldown {
   readonly until: number;
   readonly reason: "retry_after" | "window_full" | "backoff";
-  /** False when this 429 belongs to a burst that is parked for at least as long already. */
+  /** False if this 429 belongs to a burst whose cooldown lasts at least as long. */
   readonly changed: boolean;
 }
 
-/** Parks the key. Never shortens a park. */
+/** Starts a cooldown of the key. Never shortens one. */
 export function startCooldown(state: QuotaState, now: number, limited: Limited, random: Random): Cooldown {
   const at = observe(state, now);
   const stated = statedWait(limited.retryAfterMs);
@@ -47,7 +47,7 @@ export function startCooldown(state: QuotaState, now: number, limited: Limited, 
   return { until: state.parkedUntil, reason, changed: true };
 }
 
-/** A complete answer other than 429 to an attempt admitted after the park: the server is content again. */
+/** Called for a complete answer other than 429 to an attempt admitted after the cooldown began: the burst is over. */
 export function clearCooldown(state: QuotaState, admittedAt: number): boolean {
   if (state.consecutive429s === 0 || admittedAt <= state.parkedAt) return false;
   state.consecutive429s = 0;
@@ -73,7 +73,7 @@ function reasonOf(stored: string): Cooldown["reason"] {
   return stored === "retry_after" || stored === "window_full" ? stored : "backoff";
 }
 
-/** When a full window of our own log frees a request, or undefined where no window is full. */
+/** Time at which a full window of our own log frees a request, or undefined if no window is full. */
 function freeAt(state: QuotaState, at: number): number | undefined {
   let latest: number | undefined;
   for (const name of WINDOWS) {

@@ -1,9 +1,9 @@
-/** The admission check: every rule that can hold a request back, in one order, as a pure function. */
+/** The admission check: every rule that can delay or refuse a request, in one order, as a pure function. */
 import type { AnyCode } from "../core/error-codes.ts";
 import type { Lane } from "../contract/operations.ts";
 import { showDuration } from "../core/units.ts";
 import { approved } from "./approvals.ts";
-import type { AdmissionView, Verdict } from "./admission.ts";
+import type { AdmissionView, Verdict } from "./verdict.ts";
 import { takeable, type Takeable } from "./quota.ts";
 import { holdable, ownerOf } from "./spending.ts";
 import type { WaitRule } from "./wait-rules.ts";
@@ -11,26 +11,26 @@ import type { WaitRule } from "./wait-rules.ts";
 type Wait = Extract<Verdict, { readonly kind: "wait" }>;
 
 /**
- * Admits, delays or refuses one request. Rules that only a person can lift come before those that pass with time, so
- * that `retinue why` names what really stands in the way. Changes nothing: the caller charges and holds what it says.
+ * Admits, delays or refuses one request. Rules that only a person can lift come before those that time lifts, so that `retinue why` names
+ * the real obstacle. Changes nothing: the caller applies the charge and the hold.
  */
 export function decide(view: AdmissionView): Verdict {
   return permitted(view) ?? timely(view) ?? affordable(view);
 }
 
-/** May it be done at all: allow-list, halt, pause, approval. */
+/** Checks permission: allow-list, halt, pause, approval. */
 function permitted(view: AdmissionView): Verdict | undefined {
   const { request, now } = view;
   const write = request.effect !== "read";
   const refuse = (code: AnyCode, message: string, since = now): Verdict => ({ kind: "refuse", code, message, lane: request.lane, since });
   if (write && view.may !== undefined && !view.may.includes(request.operation))
-    return refuse("not_allowed", `${request.operation} is not among the operations the definition may do`);
+    return refuse("not_allowed", `${request.operation} is not among the permitted operations of the definition`);
   if (write && view.halt !== undefined) return wait(view, "halted", `halted: ${view.halt.reason}`, { since: view.halt.since });
-  // Reading back what is in doubt and delivering go on while a specialist is paused; new things wait.
+  // A paused specialist still reads back doubts and delivers; new work waits.
   if (view.pause !== undefined && request.lane !== "obligation")
     return wait(view, "paused", `paused: ${view.pause.reason}`, { since: view.pause.since });
   if (request.price.kind === "unknown")
-    return refuse("price_unknown", `the profile does not say what ${request.operation} costs; an unknown price is never taken for zero`);
+    return refuse("price_unknown", `the profile does not state the price of ${request.operation}; an unknown price never counts as zero`);
   if (view.review) {
     if (request.intent === undefined || request.payloadHash === undefined)
       return refuse("approval_changed", "only a recorded intent can be approved");
@@ -43,11 +43,11 @@ function permitted(view: AdmissionView): Verdict | undefined {
   return undefined;
 }
 
-/** May it be done now: conflict, quota. */
+/** Checks timing: conflict, quota. */
 function timely(view: AdmissionView): Verdict | undefined {
   const { request, now } = view;
   if (view.conflict !== undefined)
-    return wait(view, "conflict", `intent ${view.conflict.intent} on the same target is not settled yet`, view.conflict);
+    return wait(view, "conflict", `intent ${view.conflict.intent} on the same target is not resolved yet`, view.conflict);
   for (const { limit, used, freesAt } of view.ownUses ?? [])
     if (used >= limit.max) {
       const message = `the network allows ${limit.max} of ${limit.name} in ${showDuration(limit.perMs)}`;
@@ -63,23 +63,23 @@ function timely(view: AdmissionView): Verdict | undefined {
   const since = taken.rule === "key_parked" ? view.quota.parkedAt : (request.readyAt ?? now);
   return wait(view, taken.rule, quotaMessage(taken.rule, taken.window, request.lane, view), {
     since,
-    // No window moves on to make room for another obligation: one of them has to be settled.
+    // No window frees room for another obligation: one of them must be completed.
     until: taken.rule === "obligations_full" ? undefined : taken.until,
     window: taken.window,
   });
 }
 
-/** Can it be paid for. */
+/** Checks money. */
 function affordable(view: AdmissionView): Verdict {
   const { request, now } = view;
   const charge = { lane: request.lane, cost: request.cost ?? 1 };
   if (request.price.kind !== "priced" || request.price.worst.micros === 0) return { kind: "admit", charge, hold: undefined };
   const { worst } = request.price;
-  // What the intent holds already is kept across its attempts; a price that rose since is refused, not topped up.
+  // The intent's hold is kept across its attempts; a price that rose since is refused, not topped up.
   if (view.held !== undefined && view.held.currency === worst.currency && view.held.micros >= worst.micros)
     return { kind: "admit", charge, hold: undefined };
   if (view.held !== undefined)
-    return { kind: "refuse", code: "spend_hold_short", message: "the price rose above what was set aside", lane: request.lane, since: now };
+    return { kind: "refuse", code: "spend_hold_short", message: "the price rose above the hold", lane: request.lane, since: now };
   const accounts = view.accounts ?? [];
   if (accounts.length === 0)
     return { kind: "refuse", code: "spend_no_cap", message: "no account pays for this", lane: request.lane, since: now };
@@ -104,9 +104,9 @@ function wait(
 type NotTakeable = Extract<Takeable, { readonly ok: false }>;
 
 function quotaMessage(rule: NotTakeable["rule"], window: NotTakeable["window"], lane: Lane, view: AdmissionView): string {
-  if (rule === "key_parked") return `the network asked us to wait (${view.quota.parkReason})`;
-  if (rule === "obligations_full") return `${view.obligations} jobs are owed already; the calls to deliver one more cannot be set aside`;
+  if (rule === "key_parked") return `the network asked for a wait (${view.quota.parkReason})`;
+  if (rule === "obligations_full") return `${view.obligations} jobs are open already; the requests to deliver one more cannot be reserved`;
   const { limit } = view.quota.shares[window === "hour" ? "hour" : "day"];
   if (rule === "quota_window") return `all ${limit} requests of this ${window} are used`;
-  return `what is left of this ${window}'s ${limit} requests is kept for other lanes than ${lane}`;
+  return `the rest of this ${window}'s ${limit} requests is reserved for lanes other than ${lane}`;
 }

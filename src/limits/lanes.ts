@@ -1,5 +1,5 @@
 /**
- * Lanes: how one key's quota is shared by what requests are for.
+ * Lanes share one key's quota by the purpose of requests.
  *
  * Each lane has a *floor*, a guaranteed share of the limit. One fifth of a floor is *kept*: nobody else ever
  * takes it, so a quiet lane can always act at once. The rest of an unused floor is lent until its lane asks for it:
@@ -16,7 +16,7 @@ export type LaneFloors = { readonly [lane in Lane]: number };
 
 export const DEFAULT_FLOORS: LaneFloors = { obligation: 25, reply: 25, act: 15, watch: 10, poll: 20, explore: 5 };
 
-/** Floors with what is left out filled in: lanes not named share what the named ones leave, in their usual proportion. */
+/** Fills in missing floors: lanes that are not named share the remainder, in their default proportions. */
 export function floorsOf(given: { readonly [lane in Lane]?: number | undefined } = {}): LaneFloors {
   if (LANES.every((lane) => given[lane] === undefined)) return DEFAULT_FLOORS;
   const named = LANES.reduce((sum, lane) => sum + (given[lane] ?? 0), 0);
@@ -35,14 +35,14 @@ export function floorsOf(given: { readonly [lane in Lane]?: number | undefined }
 
 /** The part of a floor that is never lent. */
 export const KEPT_SHARE = 0.2;
-/** What reading back one action in doubt needs: two complete looks and a spare. Always reserved. */
+/** Requests to read back one action in doubt: two complete checks and a spare. Always reserved. */
 export const READ_BACK_CALLS = 3;
 /** Looks until an application is seen to have been given. */
 export const NOTICE_CALLS = 3;
 /** What one application needs until it is delivered: it is noticed, and submitted. */
 export const CALLS_PER_OBLIGATION = NOTICE_CALLS + 1;
 
-/** Floors and kept parts as whole requests, by slot index. Foreign calls have neither. */
+/** Floors and kept parts as whole requests, by slot index. External calls have neither. */
 export interface LaneShares {
   readonly limit: number;
   readonly floors: readonly number[];
@@ -52,8 +52,8 @@ export interface LaneShares {
 const OBLIGATION = slotIndex("obligation");
 
 /**
- * Whole requests of a limit. Rounded down for floors (they never pass the limit), up for what is kept.
- * Obligations have at least what reading back needs, whatever the floors say.
+ * Whole requests of a limit. Rounded down for floors (they never exceed the limit), up for kept parts. Obligations have at least the
+ * requests that reading back needs, whatever the floors say.
  */
 export function laneShares(limit: number, floors: LaneFloors = DEFAULT_FLOORS): LaneShares {
   const name = `${limit} ${LANES.map((lane) => floors[lane]).join(" ")}`;
@@ -65,7 +65,7 @@ export function laneShares(limit: number, floors: LaneFloors = DEFAULT_FLOORS): 
   return shares;
 }
 
-/** Few differ among thousands of keys, so keys share them: it is a third of what an idle key takes. */
+/** Shared between keys: thousands of keys have few different shares, and these are a third of an idle key's memory. */
 const known = new Map<string, LaneShares>();
 const MAX_KNOWN = 256;
 
@@ -85,23 +85,23 @@ export function obligationReserve(shares: LaneShares, obligations: number): numb
   return Math.min(READ_BACK_CALLS + CALLS_PER_OBLIGATION * obligations, most);
 }
 
-/** How many obligations the reserve can cover; applying for more has to wait until some are settled. */
+/** Number of obligations that the reserve can cover; further applications wait until some are completed. */
 export function maxObligations(shares: LaneShares): number {
   return Math.max(1, Math.floor(((shares.floors[OBLIGATION] ?? 0) - READ_BACK_CALLS) / CALLS_PER_OBLIGATION));
 }
 
-/** What a lane wants to know of the others. */
+/** Usage of the other lanes. */
 export interface LaneUse {
   /** Requests by slot, in flight included. */
   readonly used: readonly number[];
   readonly total: number;
-  /** Set aside for obligations, see {@link obligationReserve}. */
+  /** Reserved for obligations, see {@link obligationReserve}. */
   readonly reserve: number;
-  /** By lane: whether it was lately refused. */
+  /** True for lanes that were refused recently. */
   readonly waiting: readonly boolean[];
 }
 
-/** How many requests a lane may take now: the limit, less what anyone used, less what is left to others. May be negative. */
+/** Requests a lane may take now: the limit, less all usage, less the share left to others. May be negative. */
 export function laneRoom({ limit, floors, kept }: LaneShares, lane: number, { used, total, reserve, waiting }: LaneUse): number {
   const floor = floors[lane] ?? 0;
   const mine = used[lane] ?? 0;
@@ -115,7 +115,7 @@ export function laneRoom({ limit, floors, kept }: LaneShares, lane: number, { us
     const theirs = used[other] ?? 0;
     const theirFloor = floors[other] ?? 0;
     let left = 0;
-    // Two lanes below their floor do not hold each other up: the emptier one goes first.
+    // Two lanes below their floor do not block each other: the emptier one goes first.
     if (theirs < theirFloor && theirs / theirFloor < fill)
       left = waiting[other] === true ? theirFloor - theirs : Math.min(theirFloor - theirs, kept[other] ?? 0);
     if (other !== OBLIGATION) room -= left;

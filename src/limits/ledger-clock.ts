@@ -1,12 +1,12 @@
-/** The ledger's time: never back, and forward only as fast as time really passes. */
+/** The ledger's clock: it never goes back, and goes forward only as fast as time really passes. */
 import type { Clock } from "../core/clock.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
 
-/** A wall clock may gain this much on the monotonic one (slewing, drift) and still be followed: 100 parts per million. */
+/** Gain of the wall clock on the monotonic one that the ledger follows (slewing, drift): 100 parts per million. */
 const GAIN = 1e-4;
-/** A server's `Date` within this of our wall clock confirms the wall clock; `Date` has whole seconds, and answers travel. */
+/** A server's `Date` within this of our wall clock confirms it; `Date` has whole seconds, and answers travel. */
 export const AGREED_SKEW_MS = MINUTE;
-/** A smaller lag behind the wall clock is drift, not a jump; and so is a smaller one behind the network's. */
+/** A smaller lag behind the wall clock or the network's clock is drift, not a jump. */
 export const JUMP_MS = 2 * SECOND;
 
 /** Rows dated by a clock that was behind: by how much, and from which of its times on. */
@@ -15,46 +15,46 @@ export interface Misdated {
   readonly since: number;
 }
 
-/** How far the ledger is ahead of the network (negative: behind), between two bounds. */
+/** Bounds of the ledger's lead over the network (negative: it is behind). */
 export interface Ahead {
   readonly leastMs: number;
   readonly mostMs: number;
 }
 
-/** What an answer's `Date` told of the clock that rows are dated by. */
+/** Results of an answer's `Date` for the clock that dates rows. */
 export interface ObservedTime {
-  /** How far it is behind the network now, where that has changed: kept for a later process, which could not know. */
+  /** New lag behind the network, if it changed: stored for a later process, which cannot know it. */
   readonly behind?: Misdated;
-  /** It went forward by what it had been behind: rows dated since then are so much younger than they say. */
+  /** The ledger made up this lag: rows dated since then are younger than their dates by as much. */
   readonly redate?: Misdated;
-  /** By how much it went forward in all: an earlier process may have been behind, and have known it. */
+  /** Total jump forward: an earlier process may have been behind, and have known it. */
   readonly leaptMs?: number;
-  /** With the first `Date` that this process hears: what it began with may have been ahead. */
+  /** Set with the first `Date` of this process: the initial time may have been ahead. */
   readonly ahead?: Ahead;
 }
 
 /**
- * Windows age by this clock. The wall clock set back does not move it, set forward does not either: the monotonic
- * clock says how much time passed. Asleep, a machine's monotonic clock may stand still, so after a jump forward the
- * ledger lags until a server's `Date` agrees with the wall clock; lagging frees nothing early.
+ * Windows age by this clock. It ignores the wall clock set back or forward: the monotonic clock counts the passing time. A sleeping
+ * machine's monotonic clock may stand still, so after a jump forward the ledger lags until a server's `Date` agrees with the wall clock; a
+ * lag frees nothing early.
  */
 export interface LedgerTime {
-  /** Milliseconds since the epoch as far as the ledger is concerned. */
+  /** Milliseconds since the epoch, by the ledger. */
   now(): number;
-  /** How far the ledger is behind the wall clock (negative: ahead, after the clock was set back). */
+  /** Lag of the ledger behind the wall clock (negative: ahead, after the clock was set back). */
   lagMs(): number;
-  /** What the network's clock says by now, as far as it was heard; where it agrees, or was not, this one. */
+  /** Estimate of the network's clock; the ledger's own time if the two agree or no `Date` came. */
   networkNow(): number;
-  /** Whether a jump forward waits to be confirmed. */
+  /** True while a jump forward waits for confirmation. */
   jumped(): boolean;
   /**
-   * Takes in `skewMs` (server's `Date` minus our clock when it had come) of a complete answer to a request that took
-   * `tookMs`. It may confirm a jump. Answers what is news.
+   * Observes `skewMs` (server's `Date` minus our clock on arrival) of a complete answer to a request that took `tookMs`. It may confirm a
+   * jump. Returns changes only.
    */
   heed(skewMs: number, tookMs: number): ObservedTime | undefined;
 }
 
-/** Goes on from `seenAt` (the store's) where the wall clock was set back while the process was down. */
+/** Continues from the store's `seenAt` if the wall clock was set back while the process was down. */
 export function ledgerTime(clock: Clock, seenAt = 0): LedgerTime {
   let mono = clock.monotonic();
   let at = Math.max(clock.now(), seenAt);
@@ -71,12 +71,12 @@ export function ledgerTime(clock: Clock, seenAt = 0): LedgerTime {
   let behindMs = 0;
   let hasHeard = false;
   let networkAheadMs = 0;
-  /** How far it goes forward because the server agrees with the wall clock. */
+  /** Jumps forward if the server agrees with the wall clock; returns the distance. */
   const leap = (skewMs: number): number => {
     const lag = lagMs();
     if (lag <= JUMP_MS || Math.abs(skewMs) > AGREED_SKEW_MS) return 0;
     const before = at;
-    // No further than the server's own time: a wall clock that jumped by less than the tolerance would pass as right.
+    // No further than the server's own time: a wall clock that jumped by less than the tolerance would pass as correct.
     at = Math.max(at, clock.now() + Math.min(0, skewMs));
     return at - before;
   };
@@ -88,11 +88,11 @@ export function ledgerTime(clock: Clock, seenAt = 0): LedgerTime {
     heed(skewMs, tookMs) {
       if (!Number.isFinite(skewMs)) return undefined;
       const before = behindMs;
-      // Asleep, time passed that was not seen; what the ledger was behind before had passed already.
+      // Time that passed during a sleep was not seen; the earlier lag of the ledger is part of it.
       const leapt = leap(skewMs);
       const known = Math.min(leapt, behindMs);
       behindMs -= known;
-      // A `Date` has whole seconds and was said while the request was under way: what is so lies between these two.
+      // A `Date` has whole seconds and was written while the request was in flight: the true value lies between these two.
       const least = Math.floor(skewMs + lagMs());
       const most = least + tookMs + SECOND;
       networkAheadMs = Math.abs(least) > AGREED_SKEW_MS ? least : 0;
@@ -114,8 +114,8 @@ export function ledgerTime(clock: Clock, seenAt = 0): LedgerTime {
 }
 
 /**
- * Rows are timed by the ledger's clock: a wall clock that jumps must neither age a window nor put what is due off by a
- * day. Only the client, which compares the network's clock with ours, looks at the wall.
+ * Rows are dated by the ledger's clock: a wall clock that jumps must neither age a window nor delay due work by a day. Only the client,
+ * which compares the network's clock with ours, reads the wall clock.
  */
 export function steadyClock(wall: Clock, ledger: LedgerTime): Clock {
   return {

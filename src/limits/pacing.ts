@@ -1,4 +1,4 @@
-/** Pacing: how many requests of one key run side by side and how far apart they start. The hour and the day are the ledger's. */
+/** Pacing: concurrency of one key's requests and the distance between their starts. The ledger handles hours and days. */
 import Bottleneck from "bottleneck";
 import type { Clock } from "../core/clock.ts";
 import { Misconfigured, Retryable } from "../core/errors.ts";
@@ -7,18 +7,18 @@ import type { KeyId } from "../core/ids.ts";
 export interface PacingOptions {
   /** Requests of one key at a time. Default 2. */
   readonly concurrency?: number;
-  /** Milliseconds between two starts of one key. Default 50. With 0, nothing is paced at all. */
+  /** Milliseconds between two starts of one key. Default 50. With 0, pacing is off. */
   readonly spacingMs?: number;
 }
 
 export const DEFAULT_PACING = { concurrency: 2, spacingMs: 50 } as const;
-/** More waiting tasks than this on one key are refused: admission comes last, so nothing should pile up here. */
+/** Most waiting tasks of one key; more are refused. Admission comes last, so no long queue should form here. */
 export const MAX_WAITING = 1_000;
 
-/** Runs tasks of one key in the order they came, paced. A task includes its admission: nothing queues after it. */
+/** Runs the tasks of one key in order, paced. A task includes its admission: nothing queues after it. */
 export interface Pacer {
   run<Result>(key: KeyId, task: () => Promise<Result>): Promise<Result>;
-  /** Keys with something running or waiting. */
+  /** Number of keys with a running or waiting task. */
   busy(): number;
 }
 
@@ -47,18 +47,18 @@ function unpaced(): Pacer {
 }
 
 interface Paced {
-  /** Made when a second request comes while the first one still counts: most requests of an idle key are alone. */
+  /** Created when a second request arrives while the first still counts: most requests of an idle key are alone. */
   limiter: Bottleneck | undefined;
-  /** The first one, as long as there is no limiter. */
+  /** The first request, while there is no limiter. */
   first: Promise<unknown> | undefined;
   waiting: number;
   startedAt: number;
 }
 
 /**
- * Live pacing by bottleneck: spacing and concurrency only. Its reservoir, groups, chaining, changed settings and retries
- * are known to lose counts, so none is used. A key's limiter is made when two requests meet, which costs 0.3 ms, and is
- * dropped once it is idle and its spacing has passed; one timer does that for all keys.
+ * Live pacing by bottleneck: spacing and concurrency only. Its reservoir, groups, chaining, changed settings and retries are known to lose
+ * counts, so none is used. A key's limiter is created when two requests meet, which costs 0.3 ms, and is dropped once it is idle and its
+ * spacing has passed; one timer does that for all keys.
  */
 export function livePacer(clock: Clock, options: PacingOptions = {}): Pacer {
   const { concurrency, spacingMs } = checked(options);
@@ -84,7 +84,7 @@ export function livePacer(clock: Clock, options: PacingOptions = {}): Pacer {
     if (paced.limiter !== undefined) return paced.limiter;
     const limiter = new Bottleneck({ maxConcurrent: concurrency, minTime: spacingMs });
     paced.limiter = limiter;
-    // The first request takes its place in the limiter as well, as if it began now: spacing errs on the long side.
+    // The first request takes a slot in the limiter too, as if it began now: spacing errs on the long side.
     void limiter.schedule(() => Promise.allSettled([paced.first]));
     return limiter;
   };
@@ -123,7 +123,7 @@ export function livePacer(clock: Clock, options: PacingOptions = {}): Pacer {
 interface Lined {
   readonly line: (() => void)[];
   running: number;
-  /** The next start is not before this (monotonic). */
+  /** Earliest next start (monotonic). */
   freeAt: number;
   armed: boolean;
 }

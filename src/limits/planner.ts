@@ -1,4 +1,4 @@
-/** What the specialists' definitions will cost: the rows and warnings of `retinue plan`, without a call. */
+/** Estimates the cost of the specialists' definitions: rows and warnings of `retinue plan`, without a call. */
 import { LANES, type Lane } from "../contract/operations.ts";
 import type { TierLimits } from "../contract/tiers.ts";
 import { DAY, HOUR } from "../core/units.ts";
@@ -6,28 +6,28 @@ import { intervals, laneBudget, NEW_SOURCE } from "./poll-budget.ts";
 import { slotIndex, SLOTS } from "./window-cells.ts";
 import { laneShares, maxObligations, DEFAULT_FLOORS, type LaneFloors, type LaneShares } from "./lanes.ts";
 
-/** What one specialist is expected to do. */
+/** Expected work of one specialist. */
 export interface PlanInput {
   readonly handle: string;
-  /** Whatever tells keys apart: the key's id, or the variable it comes from. */
+  /** Any value that distinguishes keys: the key's id, or the variable it comes from. */
   readonly key: string;
   readonly limits: TierLimits;
   readonly floors?: LaneFloors;
-  /** Public lists it looks at, e.g. `feed`, `jobs`. Shared with others on the same `network` where `shared`. */
+  /** Public lists it polls, for example `feed`, `jobs`. Shared with others on the same `network` if `shared`. */
   readonly sources: readonly string[];
   readonly network?: string;
   readonly shared?: boolean;
   readonly webhooksHealthy?: boolean;
-  /** Calls a day it wants for other things, by lane: schedules, writes, threads watched. */
+  /** Calls a day for other work, by lane: schedules, writes, watched threads. */
   readonly wants?: { readonly [lane in Lane]?: number };
 }
 
 export interface PlanLane {
   readonly lane: Lane;
-  /** Calls a day and an hour guaranteed. */
+  /** Guaranteed calls a day and an hour. */
   readonly floorPerDay: number;
   readonly floorPerHour: number;
-  /** Calls a day and an hour planned. */
+  /** Planned calls a day and an hour. */
   readonly perDay: number;
   readonly perHour: number;
 }
@@ -36,9 +36,9 @@ export interface PlanSource {
   readonly name: string;
   readonly everyMs: number;
   readonly callsPerDay: number;
-  /** From something happening to its being seen: on average, and at worst while the source is quiet. */
+  /** Time from an event to its discovery: on average, and at worst while the source is quiet. */
   readonly discoveryMs: { readonly mean: number; readonly worst: number };
-  /** How many keys look at it for each other. */
+  /** Number of keys that poll it for each other. */
   readonly watchers: number;
 }
 
@@ -48,7 +48,7 @@ export interface PlanRow {
   readonly lanes: readonly PlanLane[];
   readonly sources: readonly PlanSource[];
   readonly perDay: number;
-  /** With a full start and this demand, when a window is used up (ms from the start); undefined where it never is. */
+  /** Time (ms from the start) at which a window is used up with this demand from a full start; undefined if never. */
   readonly runsOutMs: { readonly hour: number | undefined; readonly day: number | undefined };
   readonly maxObligations: number;
   readonly warnings: readonly string[];
@@ -74,7 +74,7 @@ function rowOf(one: PlanInput, sharers: readonly PlanInput[], watchersOf: (sourc
   const day = laneShares(one.limits.perDay, floors);
   const hour = laneShares(one.limits.perHour, floors);
   const wanted = wantsOf(sharers);
-  // A key's poll budget is what its specialists' other wants leave, split evenly between those that poll.
+  // A key's poll budget is the remainder after its specialists' other calls, split evenly among those that poll.
   const pollers = sharers.filter(({ sources }) => sources.length > 0).length;
   const budget =
     one.sources.length === 0
@@ -121,7 +121,7 @@ function warningsOf(
   if (others.length > 0) warnings.push(`shares its key with ${others.join(", ")}: they share ${perDay} calls a day`);
   const fixed = wanted.reduce((sum, calls) => sum + calls, 0);
   const wants = others.length === 0 ? "wants" : `wants, together with ${others.join(", ")},`;
-  if (fixed > perDay) warnings.push(`${wants} ${round(fixed)} calls a day of ${perDay}: what is over will wait`);
+  if (fixed > perDay) warnings.push(`${wants} ${round(fixed)} calls a day of ${perDay}: the excess will wait`);
   else if (fixed + polls > perDay * 1.001)
     warnings.push(`${wants} ${round(fixed + polls)} calls a day of ${perDay} with its polls at their floor`);
   for (const lane of LANES) {
@@ -130,11 +130,11 @@ function warningsOf(
       warnings.push(`has no guaranteed calls for ${lane}, but wants ${round(calls)} a day`);
   }
   if (one.sources.length > 0 && floorOf(day, "poll") === 0 && fixed > perDay * 0.9)
-    warnings.push("will hardly look at its sources: polls have no floor and the rest is wanted elsewhere");
+    warnings.push("will hardly poll its sources: polls have no floor and the rest is used elsewhere");
   return warnings;
 }
 
-/** Calls a day by slot, of all specialists of one key, polls apart. */
+/** Calls a day by slot, of all specialists of one key, without polls. */
 function wantsOf(sharers: readonly PlanInput[]): number[] {
   const sums = SLOTS.map(() => 0);
   for (const { wants } of sharers) for (const lane of LANES) sums[slotIndex(lane)] = (sums[slotIndex(lane)] ?? 0) + (wants?.[lane] ?? 0);
@@ -153,7 +153,7 @@ function floorOf(shares: LaneShares, lane: Lane): number {
   return shares.floors[slotIndex(lane)] ?? 0;
 }
 
-/** Whole calls where there are many, one decimal where there are few. */
+/** Whole calls for large numbers, one decimal for small ones. */
 function round(calls: number): number {
   return calls >= 10 ? Math.round(calls) : Math.round(calls * 10) / 10;
 }

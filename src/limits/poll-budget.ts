@@ -1,4 +1,4 @@
-/** How often to look: derived from what is left of the quota, never configured. */
+/** Poll intervals, derived from the remaining quota and never configured. */
 import type { Lane } from "../contract/operations.ts";
 import type { Random } from "../core/random.ts";
 import { DAY, MINUTE, SECOND } from "../core/units.ts";
@@ -6,24 +6,24 @@ import { slotIndex } from "./window-cells.ts";
 import { obligationReserve, type LaneShares } from "./lanes.ts";
 import { observe, type QuotaState } from "./quota.ts";
 
-/** Never looks more often than this, however much quota there is. */
+/** Shortest interval, however much quota there is. */
 export const MIN_INTERVAL_MS = 5 * SECOND;
-/** Never less often, jitter included: what is missed for longer than a day is missed. */
+/** Longest interval, jitter included: a list that is not read for a day loses events. */
 export const MAX_INTERVAL_MS = 12 * 60 * MINUTE;
-/** While webhooks prove healthy, polls only check that nothing was missed. */
+/** Poll interval while webhooks work: polls then only check for missed events. */
 export const RECONCILE_MS = 30 * MINUTE;
-/** An empty look slows a source down, news speeds it up, within these bounds of its even share. */
+/** Factors on a source's even share: an empty poll slows it down, new items speed it up. */
 const SLOWER = 1.5;
 const FASTER = 2;
 export const SLOWEST_PACE = 4;
 export const FASTEST_PACE = 0.5;
 const JITTER_SHARE = 0.1;
 
-/** What is looked at: a feed, a job list, a thread. */
+/** A polled source: a feed, a job list, a thread. */
 export interface Source {
-  /** Where between {@link FASTEST_PACE} and {@link SLOWEST_PACE} it stands; 1 to begin with. */
+  /** Position between {@link FASTEST_PACE} and {@link SLOWEST_PACE}; 1 at first. */
   readonly pace: number;
-  /** News per look, smoothed; 0 to begin with. */
+  /** New items per poll, smoothed; 0 at first. */
   readonly yield: number;
   /** Actions that its news have led to, of which half count after a day. Default 0. */
   readonly acts?: number;
@@ -50,13 +50,13 @@ function weightsOf(sources: readonly Source[], isKnown: boolean): readonly numbe
 
 export const NEW_SOURCE: Source = { pace: 1, yield: 0 };
 
-/** The source after a look that brought `news` new things. */
+/** The source after a poll that brought `news` new items. */
 export function polled(source: Source, news: number): Source {
   const pace = news > 0 ? Math.max(FASTEST_PACE, source.pace / FASTER) : Math.min(SLOWEST_PACE, source.pace * SLOWER);
   return { pace, yield: source.yield * 0.9 + Math.min(news, 10) * 0.1 };
 }
 
-/** Calls a day a lane may plan with: the day less what others used lately, keep, or have set aside; never below its own floor. */
+/** Planned calls a day of a lane: the day less the recent use, kept parts and reserves of others; never below its own floor. */
 export function laneBudget(shares: LaneShares, lane: Lane, usedLately: readonly number[], obligations: number): number {
   const mine = slotIndex(lane);
   let budget = shares.limit - (usedLately[slotIndex("foreign")] ?? 0);
@@ -67,8 +67,8 @@ export function laneBudget(shares: LaneShares, lane: Lane, usedLately: readonly 
 }
 
 /**
- * The same from a key's live state: by the day, and no faster than a day of its hours. A lane that began to act within
- * the last hour is expected to go on like that, up to its floor, so that polls make room before the day is full.
+ * The same from a key's live state: by the day, and no faster than its hours permit. A lane that began to act within the last hour is
+ * expected to continue up to its floor, so that polls make room before the day is full.
  */
 export function liveBudget(state: QuotaState, lane: Lane, now: number, obligations: number): number {
   observe(state, now);
@@ -80,7 +80,7 @@ export function liveBudget(state: QuotaState, lane: Lane, now: number, obligatio
 
 /** One of several lists that share a budget. */
 export interface PollPlan extends Source {
-  /** Whether deliveries tell of what it is looked at for: it is then looked at only to see that nothing was missed. */
+  /** True if webhooks report its events: it is then polled only to check for missed ones. */
   readonly covered?: boolean;
 }
 
@@ -107,7 +107,10 @@ export function intervals(budgetPerDay: number, sources: readonly PollPlan[], op
 
 const LONGEST_SPREAD = 1.5;
 
-/** A pause for those who begin together, so that they do not look together for ever: half of it to half as long again, within the ceiling. */
+/**
+ * Spreads the first interval of sources that start together, from half of it to half as long again, within the ceiling: otherwise they
+ * would be polled together for ever.
+ */
 export function spreadPause(pauseMs: number, random: Random): number {
   return Math.min(pauseMs, MAX_INTERVAL_MS / LONGEST_SPREAD) * (LONGEST_SPREAD - 1 + random.next());
 }

@@ -24,32 +24,32 @@ import {
 } from "./window-cells.ts";
 import { laneRoom, laneShares, maxObligations, obligationReserve, DEFAULT_FLOORS, type LaneFloors, type LaneShares } from "./lanes.ts";
 
-/** How late a request may still be counted after its deadline, when no complete answer came back. */
+/** Time after its deadline in which the network may still count a request without a complete answer. */
 export const LATE_LANDING_MS = 2 * MINUTE;
 
-/** Everything that decides whether a key may be used. Changed in place by the functions below. */
+/** Quota state of one key. The functions below change it in place. */
 export interface QuotaState {
-  /** What the key's limits and floors come to. */
+  /** Shares that follow from the key's limits and floors. */
   shares: Shares;
   readonly hour: Cells;
   readonly day: Cells;
   /** Requests sent and not yet answered, by slot. They never age. */
   inFlight: readonly number[];
   inFlightTotal: number;
-  /** The highest time seen: a clock set back frees nothing. */
+  /** The highest time observed: a clock set back frees nothing. */
   seenMs: number;
   parkedAt: number;
   parkedUntil: number;
   parkReason: string;
-  /** By window and lane: until when it counts as waiting, having been refused. Only in memory; a restart forgets it, harmlessly. */
+  /** Time until which a refused lane counts as waiting, by window and lane. In memory only; losing it in a restart is harmless. */
   waitingUntil: { readonly [name in WindowName]: readonly number[] };
-  /** 429s in a row without a stated wait, one per burst. */
+  /** Consecutive 429s without a stated wait, one per burst. */
   consecutive429s: number;
 }
 
 type Shares = { readonly [name in WindowName]: LaneShares };
 
-/** What nearly all of thousands of keys are: with nothing in flight, and never refused. Each its own would be a tenth of what a key takes. */
+/** Shared state of nearly all keys: nothing in flight, and never refused. Own arrays would be a tenth of a key's memory. */
 const NONE: readonly number[] = SLOTS.map(() => 0);
 const NONE_WAITING: QuotaState["waitingUntil"] = { hour: NONE, day: NONE };
 
@@ -69,7 +69,7 @@ export function newQuota(limits: TierLimits, floors: LaneFloors = DEFAULT_FLOORS
   };
 }
 
-/** The pair made last: few differ among thousands of keys, and most are loaded beside one like them. */
+/** The last pair: thousands of keys have few different shares, and similar keys are mostly loaded together. */
 let latest: Shares | undefined;
 
 function sharesOf(limits: TierLimits, floors: LaneFloors): Shares {
@@ -79,19 +79,19 @@ function sharesOf(limits: TierLimits, floors: LaneFloors): Shares {
   return latest;
 }
 
-/** A tier or floor change either way: the same requests count on, so nothing is given and nothing taken. */
+/** Changes tier or floors. Counted requests stay counted, so nothing is gained or lost. */
 export function changeLimits(state: QuotaState, limits: TierLimits, floors: LaneFloors): void {
   state.shares = sharesOf(limits, floors);
 }
 
-/** What one admission asks of the quota. */
+/** One admission's demand on the quota. */
 export interface Take {
   readonly lane: Lane;
-  /** Requests it makes: nearly always 1. */
+  /** Number of requests: nearly always 1. */
   readonly cost: number;
-  /** Things owed now: jobs applied for or assigned. They set calls aside. */
+  /** Open obligations: jobs applied for or assigned. Requests are reserved for them. */
   readonly obligations: number;
-  /** Obligations this request would add (1 for applying): their calls must be there too. */
+  /** Obligations this request would add (1 for applying): their requests must fit too. */
   readonly promises?: number;
 }
 
@@ -99,7 +99,7 @@ export type Takeable =
   | { readonly ok: true }
   | {
       readonly ok: false;
-      /** When it may be tried again, if nothing else is taken until then. */
+      /** Time of the next try, if nothing else is taken until then. */
       readonly until: number;
       readonly rule: "key_parked" | "quota_window" | "quota_lane" | "obligations_full";
       readonly window: WindowName | "park";
@@ -108,10 +108,12 @@ export type Takeable =
 type Refusal = Extract<Takeable, { readonly ok: false }>;
 
 const TAKEABLE: Takeable = { ok: true };
-/** Asked again after this long when only answers to come (or settled obligations) can make room. */
+/** Next try if only coming answers (or completed obligations) can make room. */
 const RECHECK_MS = MINUTE;
 
-/** Whether a lane may make a request now, and if not, which rule says so and until when. Charges nothing, but remembers who was refused. */
+/**
+ * Decides if a lane may make a request now; if not, by which rule and until when. Charges nothing, but records the refused lane as waiting.
+ */
 export function takeable(state: QuotaState, now: number, take: Take): Takeable {
   const at = observe(state, now);
   if (at < state.parkedUntil) return { ok: false, until: state.parkedUntil, rule: "key_parked", window: "park" };
@@ -129,7 +131,7 @@ export function takeable(state: QuotaState, now: number, take: Take): Takeable {
   return refusal;
 }
 
-/** A refused lane that does not come back within this time after its wait is no longer waited for. */
+/** A refused lane that does not return within this time after its wait no longer counts as waiting. */
 const WAITING_MS = MINUTE;
 const NOBODY: readonly boolean[] = SLOTS.map(() => false);
 
@@ -148,7 +150,7 @@ function refusedBy(state: QuotaState, name: WindowName, lane: number, at: number
   if (fits(cells.used, cells.total, waiting)) return undefined;
   const full = cells.total + state.inFlightTotal + cost > shares.limit;
   const rule = full ? "quota_window" : "quota_lane";
-  // Where others are waited for, no longer than they stay waiting.
+  // Waiting lanes are considered only as long as they count as waiting.
   const free = (who: readonly boolean[]): number => whenLeft(cells, (used, total) => fits(used, total, who)) ?? at + RECHECK_MS;
   if (waiting === NOBODY) return { ok: false, until: free(NOBODY), rule, window: name };
   const unhindered = fits(cells.used, cells.total, NOBODY) ? at : free(NOBODY);
@@ -166,13 +168,13 @@ function waitingAt(until: readonly number[], at: number): readonly boolean[] {
 
 const scratch: number[] = SLOTS.map(() => 0);
 
-/** Valid until the next call: sums are read at once, and this runs for every admission. */
+/** Valid until the next call: the sums are read at once, and this runs for every admission. */
 function plus(a: readonly number[], b: readonly number[]): readonly number[] {
   for (let i = 0; i < scratch.length; i++) scratch[i] = (a[i] ?? 0) + (b[i] ?? 0);
   return scratch;
 }
 
-/** Moves the ledger's time on and drops what has left. Returns the time that counts. */
+/** Advances the ledger's time and drops expired requests. Returns the effective time. */
 export function observe(state: QuotaState, now: number): number {
   if (now > state.seenMs) state.seenMs = now;
   expireCells(state.hour, state.seenMs);
@@ -188,12 +190,12 @@ export function charge(state: QuotaState, now: number, lane: Lane, cost: number)
   state.inFlightTotal += cost;
 }
 
-/** Takes a request back that provably never left the machine. Nothing else is ever refunded. */
+/** Refunds a request that provably never left the machine. Nothing else is ever refunded. */
 export function refund(state: QuotaState, lane: Lane, cost: number): void {
   land(state, slotIndex(lane), cost);
 }
 
-/** One change of cells, for whoever stores them. */
+/** One change of cells, for storage. */
 export interface CellDelta {
   readonly slot: number;
   readonly count: number;
@@ -201,12 +203,12 @@ export interface CellDelta {
   readonly dayCell: number;
 }
 
-/** How an attempt ended: a complete answer, or none by its deadline. */
+/** The end of an attempt: a complete answer, or none by its deadline. */
 export type Ending = { readonly answered: true } | { readonly answered: false; readonly deadlineAt: number };
 
 /**
- * From in flight to ageing. A complete answer ages from now; without one the server may count the request as late as
- * its deadline plus the late-landing bound, so it ages from there.
+ * Moves a request from in flight to ageing. After a complete answer it ages from now; without one the server may count it as late as its
+ * deadline plus the late-landing bound, so it ages from there.
  */
 export function completeAttempt(
   state: QuotaState,
@@ -236,24 +238,24 @@ function count(state: QuotaState, at: number, slot: number, cost: number): CellD
   return delta;
 }
 
-/** An attempt found open when the process starts: nobody knows when it was counted. */
+/** An attempt found open at the start: nobody knows when the network counted it. */
 export interface OpenAttempt {
   readonly lane: Lane;
   readonly cost: number;
   readonly deadlineAt: number;
 }
 
-/** Counts what a crash left open from recovery on (or from its deadline, where that is later), plus the late-landing bound. */
+/** Counts attempts left open by a crash from the recovery (or their deadline, if later) plus the late-landing bound. */
 export function recover(state: QuotaState, now: number, open: readonly OpenAttempt[], lateLandingMs = LATE_LANDING_MS): CellDelta[] {
   const at = observe(state, now);
   return open.map(({ lane, cost, deadlineAt }) => {
-    // A deadline read after the clock was set back may lie far ahead; an hour is beyond any request's.
+    // A deadline read after the clock was set back may lie far ahead; no request's deadline is an hour away.
     const from = Math.min(Math.max(at, deadlineAt), at + HOUR);
     return count(state, from + lateLandingMs, slotIndex(lane), cost);
   });
 }
 
-/** A regenerated key starts with all its predecessor was charged, parks included. What is in flight there counts as lost. */
+/** A regenerated key inherits all charges of its predecessor and its cooldown. Requests in flight there count as lost. */
 export function inherit(from: QuotaState, to: QuotaState, now: number, lateLandingMs = LATE_LANDING_MS): void {
   const at = Math.max(observe(from, now), observe(to, now));
   to.seenMs = at;
@@ -273,11 +275,11 @@ export function inherit(from: QuotaState, to: QuotaState, now: number, lateLandi
 export interface QuotaUse {
   readonly used: number;
   readonly limit: number;
-  /** By lane, and `foreign` for calls nobody here made. In flight included. */
+  /** By lane, and `foreign` for external calls. In flight included. */
   readonly by: { readonly [slot: string]: number };
 }
 
-/** What counts now, for status pages and the planner. */
+/** Present usage, for status pages and the planner. */
 export function quotaUse(state: QuotaState, now: number): { readonly [name in WindowName]: QuotaUse } {
   observe(state, now);
   const use = (name: WindowName): QuotaUse => ({

@@ -1,18 +1,18 @@
-/** What the server says is left: believed where it is less than we think, ignored where it is more. */
+/** Corrects the quota by the server's remaining count: only downwards. */
 import type { LimitHints } from "../contract/call.ts";
 import { HOUR, MINUTE } from "../core/units.ts";
 import { addToCell, cellAt, slotIndex, EXTERNAL, type WindowName } from "./window-cells.ts";
 import { observe, type QuotaState } from "./quota.ts";
 
-/** A `remaining` whose window resets this soon is a burst limit, not the hour's or the day's. */
+/** A `remaining` whose window resets within this time is a burst limit, not that of the hour or day. */
 const BURST_RESET_MS = 2 * MINUTE;
 
-/** An hour's window that was just opened may say that it resets in a little over an hour, by rounding and clocks apart. */
+/** The reset of a just opened hour may be stated as slightly more than an hour, by rounding and clock skew. */
 const ROUNDING_MS = MINUTE;
 
 /**
- * Believes the server downwards: where it says fewer requests are left than we think, the difference was made by
- * someone else and is charged as foreign. Where it says more, nothing changes.
+ * If the server states fewer remaining requests than we count, the difference was used by someone else and is charged as external. If it
+ * states more, nothing changes.
  */
 export function believeDownwards(state: QuotaState, now: number, hints: LimitHints): readonly PhantomDelta[] {
   const at = observe(state, now);
@@ -43,7 +43,7 @@ function phantom(
   const left = state.shares[name].limit - cells.total - state.inFlightTotal;
   const missing = left - Math.max(0, Math.floor(remaining));
   if (missing <= 0) return undefined;
-  // Foreign calls leave when the server says its window is refilled; a whole window from now if it does not say.
+  // External calls expire when the server's window is refilled; after a whole window if the server does not state it.
   const { lengthMs } = cells.shape;
   const from = resetMs !== undefined && resetMs > 0 && resetMs < lengthMs ? at + resetMs - lengthMs : at;
   const delta: PhantomDelta = { window: name, cell: cellAt(cells.shape, from), slot: slotIndex(EXTERNAL), count: missing };

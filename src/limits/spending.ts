@@ -1,16 +1,15 @@
 /**
- * The spending ledger: whole millionths, held at their worst before anything is sent, settled to what it cost.
+ * The spending ledger: whole millionths, held at the highest price before anything is sent, captured at the actual cost.
  *
- * An account is one scope (a specialist, or the Guardian) in one currency. Its rows are what was spent or is held per
- * window. A cap is checked on every account of the chain, specialist first, in the admission itself, so what is
- * posted plus what is held never passes a cap. Only an actual cost above its hold can: it is posted in full, since it
- * was spent, and the account is frozen.
+ * An account is one scope (a specialist, or the Guardian) in one currency. Its rows are the spent and held amounts per window. A cap is
+ * checked on every account of the chain, specialist first, in the admission itself, so posted plus held amounts never exceed a cap. Only an
+ * actual cost above its hold can: it is posted in full, since it was spent, and the account is frozen.
  */
 import type { Handle } from "../core/ids.ts";
 import { DAY, HOUR, MINUTE, showMoney, type Micros, type Money } from "../core/units.ts";
 import { calendarSpan } from "./zone.ts";
 
-/** Whose money: `specialist:<handle>`, or the Guardian's, which every specialist's spending also counts against. */
+/** Owner of an account: `specialist:<handle>`, or the Guardian, whose account counts every specialist's spending too. */
 export type Scope = `specialist:${string}` | "guardian";
 export const GUARDIAN: Scope = "guardian";
 
@@ -18,7 +17,7 @@ export function scopeOf(handle: Handle): Scope {
   return `specialist:${handle}`;
 }
 
-/** Whose account it is, for people: a handle, or `everyone` for the one that all share. */
+/** The owner for display: a handle, or `everyone` for the shared account. */
 export function ownerOf(scope: Scope): string {
   return scope === GUARDIAN ? "everyone" : scope.slice("specialist:".length);
 }
@@ -27,14 +26,14 @@ export function ownerOf(scope: Scope): string {
 export const SPEND_WINDOWS = ["hour", "day", "month", "total", "rolling-hour", "rolling-day", "rolling-month"] as const;
 export type SpendWindow = (typeof SPEND_WINDOWS)[number];
 
-/** What one cap limits: an action, or all that is spent and held in a window. */
+/** One cap: on a single action, or on the sum spent and held in a window. */
 export interface Cap {
   readonly scope: Scope;
   readonly window: "action" | SpendWindow;
   readonly money: Money;
 }
 
-/** What an operation costs, by the profile. `unknown` means refusal, never zero. */
+/** Price of an operation, by the profile. `unknown` means refusal, never zero. */
 export type Price = { readonly kind: "free" } | { readonly kind: "priced"; readonly worst: Money } | { readonly kind: "unknown" };
 
 /** One row of a window: takes money while `start <= now < until`, counts until `ends`. */
@@ -70,10 +69,10 @@ const ROLLING: { readonly [window in SpendWindow]?: { readonly lengthMs: number;
   "rolling-month": { lengthMs: 30 * DAY, cellMs: 6 * HOUR },
 };
 
-/** The largest moment SQLite and `Date` both hold. */
+/** The latest time that SQLite and `Date` both support. */
 export const END_OF_TIME = 8.64e15;
 
-/** The row that takes money now. A row once opened is used to its end, so a change of zone takes effect with the next one. */
+/** Returns the row that takes money now. An opened row is used to its end, so a change of zone takes effect with the next one. */
 export function openRow(account: Account, window: SpendWindow, zone: string, now: number): SpendRow {
   const rows = account.rows[window];
   const last = rows.at(-1);
@@ -94,7 +93,7 @@ function rowAt(window: SpendWindow, zone: string, now: number, notBefore: number
   return { start: Math.max(span.start, notBefore), until: span.end, ends: span.end };
 }
 
-/** Spent and held in a window, and when the oldest part of it stops counting. */
+/** The sum spent and held in a window, and the time at which its oldest part expires. */
 export function spentIn(
   account: Account,
   window: SpendWindow,
@@ -116,13 +115,13 @@ export type Holdable =
       readonly scope: Scope;
       readonly window: "action" | SpendWindow | undefined;
       readonly message: string;
-      /** When a window frees enough; undefined where no time is known. */
+      /** Time at which a window frees enough; undefined if none is known. */
       readonly until: number | undefined;
-      /** Since when an account is frozen. */
+      /** Time since which an account is frozen. */
       readonly since: number | undefined;
     };
 
-/** Whether `amount` may be held on every account of the chain. Money needs a cap: without one for its currency nothing is spent. */
+/** Decides if `amount` may be held on every account of the chain. Money needs a cap: without one for its currency nothing is spent. */
 export function holdable(accounts: readonly Account[], caps: readonly Cap[], amount: Money, now: number): Holdable {
   if (!Number.isSafeInteger(amount.micros) || amount.micros < 0)
     return refusal("spend_over_cap", accounts[0]?.scope ?? GUARDIAN, undefined, `a price of ${amount.micros} millionths is not an amount`);
@@ -153,9 +152,9 @@ export function holdable(accounts: readonly Account[], caps: readonly Cap[], amo
   return wait;
 }
 
-/** Why nothing is spent, for people. */
+/** The reason for a freeze, for display. */
 export function freezeReason(scope: Scope, currency: string, reason: string): string {
-  return `${ownerOf(scope)} may spend no ${currency} until you have looked: ${reason}`;
+  return `${ownerOf(scope)} may spend no ${currency} until you unfreeze it: ${reason}`;
 }
 
 const WORDS: { readonly [window in Cap["window"]]: string } = {
@@ -179,12 +178,12 @@ function underCap(account: Account, cap: Cap, amount: Money, now: number): Holda
   if (amount.micros <= room) return { ok: true };
   const message = `${showMoney({ ...money, micros })} of the ${showMoney(money)} allowed ${WORDS[window]} are spent or held`;
   if (window !== "total") return { ...refusal("spend_cap", scope, window, message), until: freeAt(rows, amount.micros - room) };
-  // What is spent in total never comes back; what is only held may.
+  // Spent totals never return; held ones may.
   const held = rows.reduce((sum, row) => sum + row.held, 0);
   return refusal(amount.micros <= room + held ? "spend_cap" : "spend_total", scope, window, message);
 }
 
-/** When rows worth at least `missing` have left. */
+/** Time at which rows worth at least `missing` have expired. */
 function freeAt(rows: readonly SpendRow[], missing: Micros): number | undefined {
   let freed = 0;
   for (const row of rows) {
@@ -200,16 +199,16 @@ function refusal(code: Refusal["code"], scope: Scope, window: Refusal["window"],
   return { ok: false, code, scope, window, message, until: undefined, since: undefined };
 }
 
-/** What became of a hold. */
+/** The end of a hold. */
 export interface Capture {
-  /** Added to what is posted. Above the hold where it cost more than was held. */
+  /** Added to the posted amount. Exceeds the hold if the cost did. */
   readonly posted: Micros;
-  /** Taken from what is held: always the whole hold. */
+  /** Subtracted from the held amount: always the whole hold. */
   readonly released: Micros;
   readonly overrun: Micros;
 }
 
-/** Actual cost of a hold; `undefined` means unknown, which counts as all of it. Proven absence is an actual cost of 0. */
+/** Actual cost of a hold; `undefined` means unknown, which counts as all of it. Proven absence costs 0. */
 export function captureOf(held: Micros, actual: Micros | undefined): Capture {
   const known = actual !== undefined && Number.isSafeInteger(actual) && actual >= 0 ? actual : held;
   return { posted: known, released: held, overrun: Math.max(0, known - held) };

@@ -1,14 +1,14 @@
-/** Every rule that makes an action wait, stated once: how much it holds back, what ends it, and what a person can do. */
+/** Every rule that makes an action wait, in one table: its scope, its end, and its remedy. */
 import type { AnyCode, ErrorCode } from "../core/error-codes.ts";
 import type { Severity } from "../contract/reading/pins.ts";
 import { GUARDIAN, ownerOf, type Scope } from "./spending.ts";
 
-/** An action (or specialist) that waits, as far as a remedy names it. */
+/** A waiting action (or specialist), as named in a remedy. */
 export interface Held {
-  /** Undefined where a stop is everyone's. */
+  /** Undefined for a stop of everyone. */
   readonly handle: string | undefined;
   readonly id: string;
-  /** The operation or specialist by whose name `retinue retry` ends it. */
+  /** The operation or specialist for `retinue retry`. */
   readonly name: string;
 }
 
@@ -18,19 +18,19 @@ export type EndingOrder = "lift" | "resume" | "approve" | "retry" | "retry-key" 
 type Remedy = (held: Held) => string;
 
 type WaitFacts = {
-  /** `lane`: nothing else of the lane could leave either. `intent`: the lane goes on with other actions. */
+  /** `lane`: nothing else of the lane could leave either. `intent`: the lane continues with other actions. */
   readonly blocks: "intent" | "lane";
-  /** The order that ends it, beside what `endedBy` says. */
+  /** The order that ends it, in addition to `endedBy`. */
   readonly order?: EndingOrder;
-  /** Absent where there is nothing to do but wait. */
+  /** Absent if only waiting helps. */
   readonly remedy?: Remedy;
 } & (
   | {
-      /** `time`: at the wait's `until`. `event`: by what becomes of something else; its `until` is when it is asked again. */
+      /** `time`: ends at the wait's `until`. `event`: ends by another outcome; `until` is the time of the next try. */
       readonly endedBy: "time" | "event";
     }
   | {
-      /** By a person alone, who has to be given the remedy; its `until` is when it is asked again. */
+      /** Ended by a person alone, who needs the remedy; `until` is the time of the next try. */
       readonly endedBy: "person";
       readonly remedy: Remedy;
     }
@@ -49,7 +49,7 @@ export const WAIT_RULES = {
   },
   /** Another action on the same target is sent or in doubt. */
   conflict: { blocks: "intent", endedBy: "event" },
-  /** What it is about is created by an action that has not happened yet. */
+  /** Its target is created by an action that has not happened yet. */
   depends_on: { blocks: "intent", endedBy: "event" },
   /** An earlier action of the same handling goes first. */
   order: { blocks: "intent", endedBy: "event" },
@@ -57,9 +57,9 @@ export const WAIT_RULES = {
     blocks: "lane",
     endedBy: "person",
     order: "retry-key",
-    remedy: () => "put a working key into the environment or its file: it is read anew by itself",
+    remedy: () => "put a working key into the environment or its file: it is read again automatically",
   },
-  /** The network gave no token for the key. */
+  /** The network issued no token for the key. */
   token_unavailable: { blocks: "lane", endedBy: "event" },
   /** The network answered 429. */
   key_parked: { blocks: "lane", endedBy: "time" },
@@ -67,7 +67,7 @@ export const WAIT_RULES = {
   quota_lane: { blocks: "lane", endedBy: "time" },
   obligations_full: { blocks: "intent", endedBy: "event", remedy: () => "wait until a job is delivered or given up" },
   /** A limit that the network has beside the tiers. */
-  network_limit: { blocks: "intent", endedBy: "time", remedy: () => "wait, or mend the limit in the profile" },
+  network_limit: { blocks: "intent", endedBy: "time", remedy: () => "wait, or correct the limit in the profile" },
   spend_cap: { blocks: "intent", endedBy: "time", remedy: () => "wait, or raise the cap under spend" },
   spend_frozen: {
     blocks: "intent",
@@ -80,22 +80,22 @@ export const WAIT_RULES = {
     blocks: "intent",
     endedBy: "person",
     order: "retry",
-    remedy: ({ name }) => `retinue doctor --diff says what changed; once it is mended: retinue retry ${name}`,
+    remedy: ({ name }) => `retinue doctor --diff shows what changed; once it is fixed: retinue retry ${name}`,
   },
-  /** The network lacks the operation, or does not let this specialist do it now. A probe tries whether it does again. */
+  /** The network lacks the operation, or does not permit it to this specialist now. A probe checks if it does again. */
   capability: {
     blocks: "intent",
     endedBy: "time",
     order: "retry",
     remedy: ({ name }) => `once the network lets it through again: retinue retry ${name}`,
   },
-  /** No process works on the store. */
+  /** No process uses the store. */
   not_running: { blocks: "lane", endedBy: "person", remedy: () => "retinue run" },
   /** The running process has no definition of the specialist. */
   not_defined: {
     blocks: "lane",
     endedBy: "person",
-    remedy: () => "put its definition back under that handle until its work is done, or do it by hand on the network",
+    remedy: () => "restore its definition under that handle until its work is done, or do it by hand on the network",
   },
 } as const satisfies { readonly [Rule in ErrorCode]?: WaitFacts };
 
@@ -104,7 +104,7 @@ export type WaitRule = keyof typeof WAIT_RULES;
 const FACTS: { readonly [Rule in WaitRule]: WaitFacts } = WAIT_RULES;
 
 type RuleWith<Facts> = { [Rule in WaitRule]: (typeof WAIT_RULES)[Rule] extends Facts ? Rule : never }[WaitRule];
-/** Rules by which the gateway holds back what the network refuses or no longer answers readably. */
+/** Rules by which the gateway delays operations that the network refuses or answers unreadably. */
 export type BreakerRule = RuleWith<{ readonly order: "retry" }>;
 /** Rules that end once there is money. */
 export type SpendRule = Extract<WaitRule, `spend_${string}`>;
@@ -120,32 +120,32 @@ export function isBreakerRule(text: string): text is BreakerRule {
   return isWaitRule(text) && endedByOrder(text, "retry");
 }
 
-/** Whether an order of the Guardian ends a wait. */
+/** True if an order of the Guardian ends a wait. */
 export function endedByOrder(rule: WaitRule, order: EndingOrder): boolean {
   return FACTS[rule].order === order;
 }
 
-/** Whether a person stopped it: a stop is listed by itself, beside what waits for it. A status may come from another version. */
+/** True for a person's stop, which is listed separately from the work that waits for it. A status may come from another version. */
 export function isStop(rule: string): boolean {
   return isWaitRule(rule) && (endedByOrder(rule, "lift") || endedByOrder(rule, "resume"));
 }
 
-/** Whether other actions of the lane may leave meanwhile. */
+/** True if no other action of the lane may leave meanwhile. */
 export function blocksLane(rule: WaitRule): boolean {
   return FACTS[rule].blocks === "lane";
 }
 
-/** Whether the wait's `until` is its end. Else it is when the rule is asked again. */
+/** True if the wait ends at `until`. Else that is the time of the next try. */
 export function endsByTime(rule: WaitRule): boolean {
   return FACTS[rule].endedBy === "time";
 }
 
-/** What ends a wait that no time ends, or ends it sooner; undefined where there is nothing to do but wait. */
+/** The action that ends such a wait, or ends it sooner; undefined if only time does. */
 export function remedyFor(rule: WaitRule, held: Held): string | undefined {
   return FACTS[rule].remedy?.(held);
 }
 
-/** The Guardian's word that an account may spend again. */
+/** The Guardian's command to unfreeze an account. */
 export function unfreezeCommand(scope: Scope): string {
   return WAIT_RULES.spend_frozen.remedy({ handle: scope === GUARDIAN ? undefined : ownerOf(scope), id: "", name: "" });
 }

@@ -1,12 +1,12 @@
-/** A trailing window of requests as sparse cells with running sums: what counts now, per lane, without the attempts themselves. */
+/** A trailing window of requests as sparse cells with running sums: present counts per lane, without the attempts themselves. */
 import { LANES, type Lane } from "../contract/operations.ts";
 import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 
-/** Calls nobody here made: another user of the key, as far as the server's headers show it. */
+/** External calls: made by another user of the key, as far as the server's headers show it. */
 export const EXTERNAL = "foreign";
 export type Slot = Lane | typeof EXTERNAL;
 
-/** What calls are counted under, in the order of their index. */
+/** Slots by which calls are counted, in the order of their index. */
 export const SLOTS: readonly Slot[] = [...LANES, EXTERNAL];
 
 const SLOT_INDEX: ReadonlyMap<Slot, number> = new Map(SLOTS.map((slot, index) => [slot, index]));
@@ -20,9 +20,9 @@ export type WindowName = (typeof WINDOWS)[number];
 
 export interface WindowShape {
   readonly lengthMs: number;
-  /** Coarser cells cost utilisation: a cell leaves as a whole, when its last moment has left. */
+  /** Coarser cells cost utilisation: a cell expires as a whole, with its last moment. */
   readonly cellMs: number;
-  /** For a server whose clock runs faster than ours: 100 parts per million of the length, rounded up. */
+  /** Margin for a server whose clock runs faster than ours: 100 parts per million of the length, rounded up. */
   readonly marginMs: number;
 }
 
@@ -35,12 +35,12 @@ export const WINDOW_SHAPES: { readonly [name in WindowName]: WindowShape } = {
 const SLOTS_PER_CELL = 8;
 /** Count and mark share one number: marks stay below 2^32 until the year 2140, counts below 2^20. */
 const COUNT_LIMIT = 2 ** 20;
-/** Spent entries are dropped once this many stand before the first live one. */
+/** Expired entries are dropped once this many precede the first live one. */
 const COMPACT_AFTER = 64;
 
 export interface Cells {
   readonly shape: WindowShape;
-  /** `mark * COUNT_LIMIT + count`, sorted, live from `head` on. One number an entry, as a busy key has thousands. */
+  /** `mark * COUNT_LIMIT + count`, sorted, live from `head` on. One number an entry, because a busy key has thousands. */
   entries: number[];
   head: number;
   /** Running sums by slot. */
@@ -57,12 +57,12 @@ export function cellAt(shape: WindowShape, atMs: number): number {
   return Math.floor(atMs / shape.cellMs);
 }
 
-/** When everything counted in a cell has left the window. */
+/** Time at which a cell has left the window completely. */
 export function cellLeavesAt(shape: WindowShape, cell: number): number {
   return (cell + 1) * shape.cellMs + shape.lengthMs + shape.marginMs;
 }
 
-/** Counts `count` more in a cell, which may lie in the future (an answer that may still be on its way). */
+/** Counts `count` more in a cell, which may lie in the future (an answer that may still be in flight). */
 export function addToCell(cells: Cells, cell: number, slot: number, count: number): void {
   if (count <= 0) return;
   const part = Math.min(count, COUNT_LIMIT - 1);
@@ -73,14 +73,14 @@ export function addToCell(cells: Cells, cell: number, slot: number, count: numbe
   const entry = cells.entries[at];
   if (entry !== undefined && Math.floor(entry / COUNT_LIMIT) === mark && (entry % COUNT_LIMIT) + part < COUNT_LIMIT)
     cells.entries[at] = entry + part;
-  // An array that is pushed to makes room for 17: keys that are idle would weigh a tenth more.
+  // Pushing to an empty array allocates 17 places: idle keys would need a tenth more memory.
   else if (cells.entries.length === 0) cells.entries = [mark * COUNT_LIMIT + part];
   else if (at === cells.entries.length) cells.entries.push(mark * COUNT_LIMIT + part);
   else cells.entries.splice(at, 0, mark * COUNT_LIMIT + part);
   if (count > part) addToCell(cells, cell, slot, count - part);
 }
 
-/** Drops what has left the window by `now`. Amortised constant: each entry is dropped once. */
+/** Drops the cells that have left the window by `now`. Amortised constant: each entry is dropped once. */
 export function expireCells(cells: Cells, now: number): void {
   for (let entry = cells.entries[cells.head]; entry !== undefined; entry = cells.entries[cells.head]) {
     if (now < leavesAt(cells.shape, entry)) break;
@@ -96,8 +96,8 @@ export function expireCells(cells: Cells, now: number): void {
 }
 
 /**
- * The first time at which `enough(used, total)` holds if nothing more is taken, or undefined if it never does.
- * The arrays given are a scratch copy that changes between calls.
+ * The first time at which `enough(used, total)` holds if nothing more is taken, or undefined if it never does. The arrays passed to it are
+ * a scratch copy that changes between calls.
  */
 export function whenLeft(cells: Cells, enough: (used: readonly number[], total: number) => boolean): number | undefined {
   const used = [...cells.used];
@@ -117,7 +117,7 @@ export interface CellCount {
   readonly count: number;
 }
 
-/** What is counted, oldest first. */
+/** Lists the counts, oldest first. */
 export function listCells(cells: Cells): CellCount[] {
   return cells.entries.slice(cells.head).map((entry) => {
     const mark = Math.floor(entry / COUNT_LIMIT);
@@ -134,7 +134,7 @@ function leavesAt(shape: WindowShape, entry: number): number {
   return cellLeavesAt(shape, Math.floor(entry / COUNT_LIMIT / SLOTS_PER_CELL));
 }
 
-/** The first live entry not below `packed`; searched from the end, as nearly every charge is the newest. */
+/** The first live entry not below `packed`; searched from the end, because nearly every charge is the newest. */
 function lowerBound(cells: Cells, packed: number): number {
   const last = cells.entries.length - 1;
   if (last < cells.head || (cells.entries[last] ?? 0) < packed) return cells.entries.length;

@@ -2,7 +2,7 @@
 import { Misconfigured } from "../core/errors.ts";
 import { DAY, HOUR } from "../core/units.ts";
 
-/** Half-open: `start` belongs to it, `end` to the next one. In ms since the epoch. */
+/** Half-open: `start` is included, `end` is not. In ms since the epoch. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -10,7 +10,7 @@ export interface Span {
 
 export type CalendarUnit = "hour" | "day" | "month";
 
-/** Formatters are costly to make and few: one per zone in use. */
+/** Cached formatters, one per zone in use: they are costly to create. */
 const MAX_ZONES = 512;
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
@@ -23,7 +23,7 @@ export function calendarSpan(unit: CalendarUnit, zone: string, at: number): Span
     unit === "day"
       ? startOf(zone, Date.UTC(local.getUTCFullYear(), local.getUTCMonth(), day + steps))
       : startOf(zone, Date.UTC(local.getUTCFullYear(), local.getUTCMonth() + steps, 1));
-  // Where the clock is put back across midnight, a date begins, pauses and goes on: it counts from its first beginning.
+  // If the clock is set back across midnight, a date begins, pauses and resumes: it counts from its first beginning.
   const next = step(1);
   return at < next ? { start: step(0), end: next } : { start: next, end: step(2) };
 }
@@ -44,7 +44,7 @@ function startOf(zone: string, local: number): number {
   return exact.length > 0 ? Math.min(...exact) : transition(zone, local - 1.5 * DAY, local + 1.5 * DAY);
 }
 
-/** The first moment after `from` at which the zone's offset is no longer the one of `from`. */
+/** The first moment after `from` at which the zone's offset differs from that of `from`. */
 function transition(zone: string, from: number, to: number): number {
   const before = offsetAt(zone, from);
   let low = from;

@@ -1,4 +1,4 @@
-/** Puts the parts of one world together: rows, agenda, deliveries, desk, residents. */
+/** Assembles one local network: tables, world, timers, deliveries, request handler, residents. */
 import { createTimers } from "./world/timers.ts";
 import { DEFAULT_ASSUMPTIONS } from "./assumptions.ts";
 import { createDeliveries, deliverByHttp } from "./webhooks/deliver.ts";
@@ -28,13 +28,13 @@ export interface Assembly {
   readonly residents: Residents | undefined;
 }
 
-/** Throws `Misconfigured` where the data file cannot be used. */
+/** Throws `Misconfigured` if the data file cannot be used. */
 export function assemble(options: LocalNetworkOptions): Assembly {
   const { clock, random, window, residents } = options;
   const tables = openTables(options.data);
   const keep = { ...DEFAULT_KEEP, ...options.keep };
   const faults = createFaults(random.fork("faults"));
-  // Agenda, deliveries and world refer to each other; nothing is due before this function returns.
+  // Timers, deliveries and world refer to each other; nothing is due before this function returns.
   const agenda = createTimers(clock, (key, now) => dispatch(key, now));
   const deliveries = createDeliveries({
     world: () => world,

@@ -1,50 +1,50 @@
-/** Everything the local network had to assume because the interface does not show it; the important ones can be switched. */
+/** Lists everything the local network assumes because the interface does not show it. The important assumptions have switches. */
 import type { OperationName } from "../contract/operations.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 
-/** How hour and day windows are cut: any span, calendar hours and days (UTC), or spans that start with the first request. */
+/** Cut of the hour and day windows: any span, calendar hours and days (UTC), or spans that start with the first request. */
 export type WindowKind = "sliding" | "fixed" | "anchored";
 
-/** How webhook deliveries are signed. */
+/** Signature scheme of webhook deliveries. */
 export type WebhookScheme = "sha256-header" | "standard" | "github" | "stripe" | "in-body" | "none";
 
-/** The switches. Each name is also the `switch` of the assumption it belongs to. */
+/** The switches. Each name is the `switch` of its assumption. */
 export interface Assumptions {
-  /** How the hour and day limits are cut. */
+  /** Cut of the hour and day windows. */
   window: WindowKind;
-  /** Whether a request answered with 429 uses up quota too. */
+  /** A request answered with 429 counts against the quota too. */
   refusedCounts: boolean;
-  /** Whether a regenerated key goes on with what its predecessor used. */
+  /** A regenerated key inherits the usage of its predecessor. */
   newKeyInherits: boolean;
-  /** What a 429 says of waiting. */
+  /** Form of the `Retry-After` header of a 429. */
   retryAfter: "seconds" | "date" | "none";
-  /** Headers on every answer that tell what is left. */
+  /** Headers on every answer that state the remaining quota. */
   limitHeaders: "none" | "x-ratelimit" | "ratelimit-draft";
-  /** Whether the same vote again does nothing or takes the vote back. */
+  /** Effect of the same vote cast again: none, or the vote is taken back. */
   repeatedVote: "ignored" | "toggles";
-  /** Whether a post says who has voted for it. */
+  /** A post lists its voters. */
   tellsVoters: boolean;
-  /** Whether a post tells whoever asks how it voted itself: it does, it always says that it has not, or it says nothing. */
+  /** A post's report of the asking account's own vote: correct, always "not voted", or absent. */
   ownVote: "told" | "blank" | "left-out";
-  /** Whether `Idempotency-Key` is honoured. */
+  /** Handling of `Idempotency-Key`. */
   idempotencyKeys: "ignored" | "honoured";
-  /** What happens over a spending limit: wait for the Guardian (202), or 403. */
+  /** Answer to an action over a spending limit: 202 until the Guardian approves, or 403. */
   overSpending: "approval" | "refused";
-  /** Credits an operation costs besides a job's reward. */
+  /** Credits that an operation costs beside a job's reward. */
   prices: { readonly [operation in OperationName]?: number };
-  /** Whether the answer to an action says what it cost. */
+  /** The answer to an action states its cost. */
   tellsCost: boolean;
-  /** Whether well-paid jobs are only for specialists with some trust. */
+  /** Well-paid jobs require some trust. */
   trustGates: boolean;
-  /** For how long something just written is missing from reads, in ms. */
+  /** Time for which reads miss what was just written, in ms. */
   readLagMs: number;
   /** Lifetimes of Set A's access and refresh tokens, in ms. */
   accessTokenMs: number;
   refreshTokenMs: number;
   webhookScheme: WebhookScheme;
-  /** Whether a delivery brings the record it is about, or its id only. */
+  /** Content of a delivery: the full record, or its id only. */
   deliveryDetail: "record" | "id";
-  /** When a delivery is tried, in ms after the event. */
+  /** Delivery attempts, in ms after the event. */
   webhookRetriesMs: readonly number[];
   /** The longest body accepted, in bytes. */
   maxBodyBytes: number;
@@ -79,7 +79,7 @@ export const DEFAULT_ASSUMPTIONS: Assumptions = {
 export interface Assumption {
   readonly area: "wire" | "auth" | "limits" | "agents" | "posts" | "jobs" | "communities" | "search" | "webhooks" | "money";
   readonly assumed: string;
-  /** The switch that changes it, where there is one. */
+  /** The switch that changes this assumption, if there is one. */
   readonly switch?: keyof Assumptions;
 }
 
@@ -98,7 +98,7 @@ const search = assume("search");
 const webhooks = assume("webhooks");
 const money = assume("money");
 
-/** The whole list. A test holds that every switch is named here. */
+/** All assumptions. A test checks that every switch is named here. */
 export const ASSUMPTIONS: readonly Assumption[] = [
   wire("Field names of every record but a post's `content` (src/local-network/wire)."),
   wire("Lists: Set A `{data, next_cursor}`, Set B `{items, pagination: {next_cursor, has_more}}`; `limit` 1-100, default 20; `cursor`."),

@@ -1,4 +1,4 @@
-/** What really happened, for tests and summaries: every request with a key, every write that took effect. */
+/** Records what really happened, for tests and summaries: every request with a key, every write that took effect. */
 import type { EndpointSet } from "../contract/operations.ts";
 import type { TierLimits } from "../contract/tiers.ts";
 import { sha256 } from "../core/json.ts";
@@ -8,7 +8,7 @@ import type { Log, LogLine, Tables } from "./world/persistence.ts";
 import { createSpan } from "./world/rate-limit-windows.ts";
 import type { Span } from "./world/rate-limit-windows.ts";
 
-/** Characters of an effect's text that are kept beside its hash. */
+/** Characters of an effect's text that are stored beside its hash. */
 const KEPT_TEXT = 200;
 const MAX_VIOLATIONS = 10_000;
 
@@ -20,22 +20,22 @@ export interface Effect extends LogLine {
   readonly target: string;
   /** SHA-256 of the content. */
   readonly hash: string;
-  /** The content's beginning. */
+  /** The first characters of the content. */
   readonly text: string;
 }
 
-/** A request that came with a key, live or not. */
+/** A request that carried a key, valid or not. */
 export interface RequestLine extends LogLine {
   readonly agent: string;
   readonly set: EndpointSet;
-  /** Empty where no operation matched. */
+  /** Empty if no operation matched. */
   readonly operation: string;
   readonly status: number;
-  /** Whether the tier's limits counted it. */
+  /** True if the tier's limits counted the request. */
   readonly counted: boolean;
 }
 
-/** A moment at which an agent's requests of the last hour or day were more than its tier allows. */
+/** A moment at which an agent exceeded its tier's limit of an hour or a day. */
 export interface Violation {
   readonly agent: string;
   readonly at: number;
@@ -52,14 +52,14 @@ export interface LogFilter {
 }
 
 export interface GroundTruth {
-  /** Writes that took effect, oldest first, as far back as is kept. */
+  /** Effects of writes, oldest first, as far back as they are kept. */
   effects(filter?: LogFilter): readonly Effect[];
-  /** Groups of effects that are the same act by the same agent on the same target. */
+  /** Groups of equal effects: the same operation by the same agent on the same target with the same content. */
   duplicates(filter?: LogFilter): readonly (readonly Effect[])[];
   requests(filter?: LogFilter): readonly RequestLine[];
   /**
-   * Every breach of a tier, judged over any span of an hour and of a day whatever windows the network itself cuts,
-   * with every request counted, refused ones too.
+   * Every breach of a tier, over any span of an hour or a day, independent of the windows the network cuts. Every request counts, refused
+   * ones too.
    */
   overLimit(): readonly Violation[];
 }
@@ -67,11 +67,11 @@ export interface GroundTruth {
 export interface GroundTruthLog extends GroundTruth {
   effect(effect: { agent: string; operation: string; target: string; content: Json; at: number }): void;
   request(line: Omit<RequestLine, "seq">): void;
-  /** Judges an arrival, refused or not. */
+  /** Checks an arriving request, refused or not, against the limits. */
   arrival(agent: string, at: number, limits: TierLimits): void;
 }
 
-/** Operations whose repetition is an act again, so that two equal ones are no duplicates. */
+/** Operations that may be repeated, so equal effects are no duplicates. */
 const REPEATABLE = new Set(["communities.join", "communities.leave", "agents.update", "auth.token", "auth.refresh"]);
 
 export function openGroundTruth(tables: Tables, keep: { readonly requests: number; readonly effects: number }): GroundTruthLog {
@@ -126,7 +126,7 @@ export function openGroundTruth(tables: Tables, keep: { readonly requests: numbe
 
 function select<T extends RequestLine | Effect>(lines: readonly T[], filter: LogFilter = {}): readonly T[] {
   const { agent, operation, afterSeq } = filter;
-  // Numbers have no gaps, so what comes after one is found without looking at the lines before it.
+  // Sequence numbers have no gaps, so an index replaces a search.
   const recent = afterSeq === undefined ? lines : lines.slice(Math.max(0, afterSeq + 1 - (lines[0]?.seq ?? 0)));
   return recent.filter(
     (line) => (agent === undefined || line.agent === agent) && (operation === undefined || line.operation === operation),
@@ -138,14 +138,14 @@ interface Ring<T extends LogLine> {
   lines(): readonly T[];
 }
 
-/** The newest `limit` lines (up to a tenth more between cuts). */
+/** Keeps the newest `limit` lines, up to a tenth more between cuts. */
 function createRing<T extends LogLine>(log: Log<T>, limit: number): Ring<T> {
   let lines: T[] = [...log.loaded];
   let seq = lines.at(-1)?.seq ?? 0;
   return {
     lines: () => lines,
     append(rest) {
-      // A line is its rest plus its number; the compiler cannot see that through Omit.
+      // A line is `rest` plus its number; the compiler cannot see that through `Omit`.
       const line = { ...rest, seq: ++seq } as T;
       lines.push(line);
       log.append(line);

@@ -6,13 +6,13 @@ import { answerWithFaults } from "./faults/apply-fault.ts";
 import { createMyAgents } from "./my-agents/actions.ts";
 import { summarise } from "./summary.ts";
 
-/** Opens a world, new or as its data file left it. Throws `Misconfigured` where the file cannot be used. */
+/** Opens a world, new or from its data file. Throws `Misconfigured` if the file cannot be used. */
 export function createLocalNetwork(options: LocalNetworkOptions): LocalNetwork {
   const { world, desk, faults, deliveries, residents } = assemble(options);
   const stopping = new AbortController();
   const mishaps = { clock: options.clock, desk, faults, stopped: stopping.signal };
   const network: LocalNetwork = {
-    // Synchronous up to the answer, so that requests take effect in the order in which they are made.
+    // Synchronous until the answer exists, so that requests take effect in the order in which they are made.
     async handle(set, request) {
       if (stopping.signal.aborted) throw new ConnectionLost("the network has stopped");
       return faults.any ? answerWithFaults(mishaps, set, request) : desk.process(set, request);
@@ -22,7 +22,7 @@ export function createLocalNetwork(options: LocalNetworkOptions): LocalNetwork {
     deliveries: () => deliveries.list(),
     assume: (changes) => void Object.assign(world.assume, changes),
     assumptions: world.assume,
-    // Loaded when asked for: simulation has no sockets and need not pay for an HTTP server.
+    // Loaded on demand: a simulation has no sockets and needs no HTTP server.
     listen: async (how) => (await import("./server/http-server.ts")).listen(network, how),
     faults,
     truth: world.truth,

@@ -1,4 +1,4 @@
-/** What a local network is to those who run one: its options, what it offers, how it listens. */
+/** Options and interface of a local network. */
 import type { EndpointSet } from "../contract/operations.ts";
 import type { Tier } from "../contract/tiers.ts";
 import type { Clock } from "../core/clock.ts";
@@ -17,28 +17,28 @@ import type { Keep } from "./world/world.ts";
 export interface LocalNetworkOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Chance for keys and secrets, where `random` is seeded and keys should not be guessable. Default `random`. */
+  /** Source of keys and secrets, for a seeded `random` with keys that cannot be guessed. Default `random`. */
   readonly secrets?: Random;
-  /** An SQLite file that keeps the world over restarts. Default: memory only. */
+  /** SQLite file that keeps the world over restarts. Default: memory only. */
   readonly data?: string;
   readonly window?: WindowKind;
-  /** What to assume otherwise than by default. */
+  /** Overrides of the default assumptions. */
   readonly assume?: Partial<Assumptions>;
-  /** Another wording of a set: paths, field names, envelopes, pages, ids, errors, limit headers. */
+  /** Replacement wire formats of a set: paths, field names, envelopes, pages, ids, errors, limit headers. */
   readonly dialects?: { readonly [set in EndpointSet]?: MakeWireFormat };
   readonly webhooks?: { readonly deliver?: Deliver };
-  /** Who lives here; `false` for nobody. Default nobody until asked for. */
+  /** Resident accounts; `false` for none. Default none. */
   readonly residents?: ResidentOptions | false;
-  /** Multiplies the network's own waits: assignment, review, payment, webhook retries. Default 1. */
+  /** Factor on the network's own waits: assignment, review, payment, webhook retries. Default 1. */
   readonly scale?: number;
-  /** How much of the past is kept. */
+  /** Bounds on stored history. */
   readonly keep?: Partial<Keep>;
 }
 
 export interface Provisioned {
   readonly id: string;
   readonly handle: string;
-  /** Shown once; the network keeps a hash only. */
+  /** Shown once; the network stores its hash only. */
   readonly key: string;
 }
 
@@ -47,35 +47,35 @@ export interface NewSpecialist {
   readonly tier: Tier;
   readonly name?: string;
   readonly spending?: Spending;
-  /** Whose prefix the key carries. Keys work on both sets. Default `b`. */
+  /** Set whose key prefix is used. Keys work on both sets. Default `b`. */
   readonly set?: EndpointSet;
 }
 
 export interface LocalNetwork {
   /**
-   * Answers one request without any socket. `path` starts with `/v1/` in both sets.
-   * Rejects with `ConnectionLost` where a fault breaks the connection.
+   * Answers one request without a socket. `path` starts with `/v1/` in both sets. Rejects with `ConnectionLost` if a fault breaks the
+   * connection.
    */
   handle(set: EndpointSet, request: NetworkRequest): Promise<NetworkReply>;
-  /** What My Agents does. Throws `Refused` (`handle_taken`, `handle_invalid`). */
+  /** Creates a specialist, as My Agents does. Throws `Refused` (`handle_taken`, `handle_invalid`). */
   provision(agent: NewSpecialist): Provisioned;
-  /** Whether a key kept from before is this specialist's present one; asking costs no quota. */
+  /** Returns true if a stored key is this specialist's present one. Asking costs no quota. */
   isKeyOf(handle: string, key: string): boolean;
-  /** Every method below that takes a handle throws `Refused` (`agent_unknown`) for one that is not there. */
+  /** Regenerates the key. This and every method below with a handle throws `Refused` (`agent_unknown`) for an unknown one. */
   regenerateKey(handle: string, set?: EndpointSet): string;
   setTier(handle: string, tier: Tier): void;
   setSpending(handle: string, spending: Spending): void;
   suspend(handle: string, suspended?: boolean): void;
   remove(handle: string): void;
-  /** One account begins to follow another, as residents do: the interface has no operation for it. */
+  /** Makes one account follow another. The interface has no operation for it. */
   follow(follower: string, followed: string): void;
-  /** A key of the Guardian's own, for creating and managing specialists in Set B. The one before dies. */
+  /** Creates the Guardian's own key, which creates and manages specialists in Set B. Revokes the previous one. */
   guardianKey(): string;
   find(handle: string): Readonly<Account> | undefined;
   specialists(): readonly Readonly<Account>[];
   jobs(): readonly Readonly<Job>[];
   approvals(): readonly Readonly<Approval>[];
-  /** The Guardian's decision on a pending approval; the action happens now if approved. Throws `Refused` (`approval_not_pending`). */
+  /** Decides a pending approval; an approved action happens at once. Throws `Refused` (`approval_not_pending`). */
   decide(approvalId: string, approve: boolean): void;
   deliveries(): readonly Readonly<Delivery>[];
   /** Changes assumptions while the network runs. */
@@ -85,11 +85,11 @@ export interface LocalNetwork {
   listen(options?: ListenOptions): Promise<Listening>;
   readonly faults: Faults;
   readonly truth: GroundTruth;
-  /** Totals of the specialists, or of those named. */
+  /** Totals of all specialists, or of those named. */
   summary(handles?: readonly string[]): Summary;
-  /** Residents, job deadlines and webhook deliveries begin. */
+  /** Starts residents, job deadlines and webhook deliveries. */
   start(): void;
-  /** They end; what was under way goes on after the next start. Closes the data file. */
+  /** Stops them; unfinished work resumes at the next start. Closes the data file. */
   stop(): Promise<void>;
 }
 
@@ -98,18 +98,18 @@ export interface ListenOptions {
   readonly port?: number;
   /** Default 127.0.0.1. */
   readonly host?: string;
-  /** One set alone at the root; without, Set A at `/a` and Set B at `/b`. */
+  /** Serves one set at the root. Default: Set A at `/a` and Set B at `/b`. */
   readonly set?: EndpointSet;
-  /** Told of what should not happen: a fault in the network itself. */
+  /** Called on a defect of the network itself. */
   readonly onError?: (error: unknown) => void;
 }
 
 export interface Listening {
   readonly origin: string;
-  /** What a client calls its base address. Set B's ends in `/v1`. */
+  /** Base addresses for clients. The one of Set B ends in `/v1`. */
   readonly baseUrls: { readonly a?: string; readonly b?: string };
-  /** The Guardian's page, and the token its login asks for. */
+  /** Address of the Guardian's page, and the token for its login. */
   readonly guardian: { readonly url: string; readonly token: string };
-  /** Stops listening and breaks open connections. The network itself goes on. */
+  /** Stops listening and breaks open connections. The network itself keeps running. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The small web that Set A's web search looks through, and the communities a new world starts with. */
+/** Seed content of a new world: the pages that Set A's web search covers, and the first communities. */
 import type { Page } from "./world/rows.ts";
 
 const page = (id: string, title: string, text: string): Page => ({ id, title, url: `https://library.example/${id}`, text });

@@ -1,4 +1,4 @@
-/** Totals of what specialists did, by the network's own count. */
+/** Totals of the specialists' actions, by the network's own count. */
 import type { Tally } from "./world/rows.ts";
 import type { World } from "./world/world.ts";
 
@@ -7,7 +7,7 @@ export interface Summary {
   readonly network: { readonly requests: number; readonly refused429: number };
 }
 
-/** Residents and the Guardian are left out. `seen` counts each job once per specialist that was shown it. */
+/** Excludes residents and the Guardian. `seen` counts each job once per specialist that it was shown to. */
 export function summarise(world: World, handles?: readonly string[]): Summary {
   const jobs = { seen: 0, applied: 0, assigned: 0, delivered: 0, accepted: 0, rejected: 0, paid: 0 };
   const network = { requests: 0, refused429: 0 };

@@ -1,11 +1,11 @@
-/** Tells listeners what became of an action, with a glimpse of what it says. */
+/** Announces the result of an action, with the beginning of its text. */
 import type { Announcer } from "../core/events.ts";
 import type { IntentId } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
 import { DRY_RUN } from "./intent.ts";
 import type { Member } from "../gateway/member.ts";
 
-/** What an announcement tells of an action, stored or about to be. */
+/** The part of an action, stored or about to be, that is announced. */
 interface Announced {
   readonly id: IntentId;
   readonly operation: string;
@@ -19,7 +19,7 @@ interface IntentStatus {
   readonly message?: string;
 }
 
-/** Characters of an action's own words that are told along. */
+/** Characters of an action's text in an announcement. */
 const MAX_WORDS = 100;
 
 export function announceIntent(announcer: Announcer, member: Member, intent: Announced, standing: IntentStatus, now: number): void {
@@ -38,7 +38,7 @@ export function announceIntent(announcer: Announcer, member: Member, intent: Ann
   });
 }
 
-/** The beginning of an action's own words: its title, else what it says. */
+/** The beginning of an action's text: its title, else its content. */
 export function wordsOf({ title, content }: JsonObject): string | undefined {
   const words = typeof title === "string" ? title : content;
   if (typeof words !== "string" || words === "") return undefined;

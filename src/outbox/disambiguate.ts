@@ -1,4 +1,4 @@
-/** Several actions of ours in the same words about the same: which of them what was found may be. Pure. */
+/** Decides which of several similar intents a visible effect belongs to. Pure. */
 import type { NetworkRecord } from "../contract/records.ts";
 import { MINUTE } from "../core/units.ts";
 import { dateOf } from "./sent-at.ts";
@@ -6,29 +6,29 @@ import { UNDATED } from "./intent.ts";
 import { findSame, type Myself } from "./read-back.ts";
 import type { SimilarIntent, SimilarIntents, Requests } from "../store/outbox.ts";
 
-/** So much earlier or later by the network's own clock may be at once: its servers may differ, and what is sent may land late. */
+/** Times this close by the network's clock count as equal: its servers may differ, and a request may take effect late. */
 const AT_ONCE_MS = 15 * MINUTE;
 
-/** What was read to see whether something happened. */
+/** The records read to find an effect. */
 export interface VisibleEffect {
   readonly records: readonly NetworkRecord[];
-  /** Whether nothing is left out. Of a list: back to the sending. */
+  /** True if nothing is left out. For a list: back to the sending. */
   readonly complete: boolean;
   readonly list: boolean;
 }
 
-/** What of it the action can have brought about, and the other that may have done so instead, where no more is there than others can have done. */
+/** Candidates for the intent's effect, and the similar intent that may own them instead, if there are too few for both. */
 export interface Disambiguation {
   readonly refs: readonly string[];
   readonly rival: SimilarIntent | undefined;
 }
 
 /**
- * Tells what was found of an action from what others did that said the same. A rival is one of which nobody knows what it
- * brought about: given up in doubt, done without a word of what came to be, or with an id that nothing goes by.
+ * Separates an intent's effects from those of similar intents with the same text. An ambiguous one has an unknown effect: it was given up
+ * in doubt, or is done without an id of the created object, or with an id that nothing has.
  *
- * Requests about one object leave one after the other, each once the one before is settled. So what another is known to have
- * done shows, by the network's clock, what is older or newer than an action can have been.
+ * Requests about one object leave one after the other, each once the previous one is resolved. So the known effect of one intent shows, by
+ * the network's clock, which objects are too old or too new for another.
  */
 export function disambiguate(found: readonly string[], { own, others }: SimilarIntents, shown: VisibleEffect, me: Myself): Disambiguation {
   const times = timesIn(shown.records);
@@ -47,14 +47,14 @@ export function disambiguate(found: readonly string[], { own, others }: SimilarI
     );
   };
   const refs = found.filter((ref) => fits(ref, own));
-  // What a person on the network's side has still to allow may come to be at any time.
+  // A pending action of another, which a person on the network's side must still allow, may take effect at any time.
   const able = rivals.filter(({ intent, requests }) => refs.some((ref) => intent.state === "pending" || fits(ref, requests)));
   return able.length < refs.length ? { refs: ownFirst(refs, own, able, times), rival: undefined } : { refs, rival: able[0] };
 }
 
 /**
- * Where there is one for each, what they did lies in the order in which they were sent. To take another's for one's own would date
- * it wrongly, and some later action would be taken for done since it seems to be nobody else's.
+ * If there is one effect for each, their order is that of the sending. Taking another's effect for one's own would date it wrongly, and a
+ * later action would count as done because that effect seems unclaimed.
  */
 function ownFirst(
   refs: readonly string[],
@@ -69,7 +69,7 @@ function ownFirst(
   return mine === undefined ? refs : [mine, ...inOrder.filter((ref) => ref !== mine)];
 }
 
-/** Ids of all that is shown, with their times where these are told. */
+/** Ids of all shown objects, with their times if stated. */
 function timesIn(records: readonly NetworkRecord[]): ReadonlyMap<string, number | undefined> {
   const times = new Map<string, number | undefined>();
   for (const record of records) {
@@ -89,7 +89,7 @@ function isRival(
   const { createdRef } = intent;
   if (createdRef !== undefined && (!complete || times.has(createdRef))) return false;
   const oldest = [...times.values()].reduce<number>((least, at) => Math.min(least, at ?? least), Infinity);
-  // What is older than a list is not among what was found there.
+  // An intent older than the list has no effect in it.
   const since = dateOf(intent);
   if (list && oldest !== Infinity && since !== UNDATED && since < oldest) return false;
   return findSame(intent, records, me).some((ref) => found.includes(ref));

@@ -1,4 +1,4 @@
-/** What follows from what became of an intent: the receipt for its author, and what is followed from now on. */
+/** Consequences of an intent's new state: the receipt for its author, and the objects to watch. */
 import type { WatchWrite } from "../contract/event.ts";
 import type { Outcome } from "../contract/call.ts";
 import type { Profile } from "../contract/profile/profile.ts";
@@ -26,7 +26,7 @@ export function concludeOutcome(
   return follow(member, intent, conclude(intent, outcome, doubtTiming(profile), now), now);
 }
 
-/** The same whether an answer, a read-back or a person decided. */
+/** The same for an answer, a read-back or a person's decision. */
 export function follow<State extends IntentState>(
   member: Member,
   intent: Intent,
@@ -42,7 +42,7 @@ export function follow<State extends IntentState>(
   };
 }
 
-/** An application that may stand: should the job be given to us, it has to be done, whoever decides or looks meanwhile. */
+/** True for an application that may stand: if the job is assigned to us, it has to be done, whatever is decided meanwhile. */
 function mayOwe({ operation }: Intent, { state }: IntentChange): boolean {
   return operation === "jobs.apply" && (state === "pending" || state === "parked");
 }

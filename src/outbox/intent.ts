@@ -1,4 +1,4 @@
-/** An action from decision to end: its states, the moves between them, and who makes which. */
+/** An action from decision to end: its states, the transitions between them, and the mover of each. */
 import type { AnyCode } from "../core/error-codes.ts";
 import type { EventKind } from "../contract/event-kinds.ts";
 import type { Effect, Lane } from "../contract/operations.ts";
@@ -7,20 +7,17 @@ import type { Handle, IntentId, KeyId } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 
 interface StateFacts {
-  /**
-   * `unsent`: no request of it may take effect any more or yet. `under-way`: one may. `undecided`: a person has to say.
-   * `done` and `dropped`: it is over, and never moves again.
-   */
+  /** `unsent`: no request of it can take effect. `under-way`: one may. `undecided`: a person has to decide. `done` and `dropped`: final. */
   readonly phase: "unsent" | "under-way" | "undecided" | "done" | "dropped";
-  /** Its `nextAt` says when the runtime goes on with it. */
+  /** Its `nextAt` is the time at which the runtime continues with it. */
   readonly timed: boolean;
   /** Later actions of the same handling wait for it. */
   readonly goesFirst: boolean;
-  /** Its `settledAt` says since when. */
+  /** Its `settledAt` is the time of the change. */
   readonly settled: boolean;
-  /** Whether its effect can be seen on the network: `maybe` where an earlier request may have taken effect. */
+  /** Visibility of its effect on the network: `maybe` if an earlier request may have taken effect. */
   readonly visible: "yes" | "maybe" | "no";
-  /** The event by which its author hears of it. */
+  /** The event that reports it to its author. */
   readonly receipt: Extract<EventKind, `intent.${string}`> | undefined;
 }
 
@@ -29,7 +26,7 @@ const NOTHING_YET = { timed: false, goesFirst: false, settled: false, visible: "
 export const STATES = {
   /** Waits for the Guardian's approval. */
   proposed: { ...NOTHING_YET, phase: "unsent" },
-  /** Goes out as soon as the limits let it. */
+  /** Sent as soon as the limits permit. */
   ready: { ...NOTHING_YET, phase: "unsent", timed: true, goesFirst: true },
   /** A request was admitted, and its answer is awaited. */
   sending: { ...NOTHING_YET, phase: "under-way", goesFirst: true },
@@ -40,7 +37,7 @@ export const STATES = {
   /** The network waits for its own Guardian. */
   pending: { ...NOTHING_YET, phase: "undecided", visible: "yes", receipt: "intent.pending" },
   cancelled: { ...NOTHING_YET, phase: "dropped", settled: true, visible: "maybe", receipt: "intent.refused" },
-  /** Nothing shows what became of it: a person has to say. */
+  /** Nothing shows the outcome: a person has to decide. */
   parked: { ...NOTHING_YET, phase: "undecided", settled: true, visible: "maybe", receipt: "intent.parked" },
 } as const satisfies { readonly [state: string]: StateFacts };
 
@@ -59,20 +56,20 @@ export const UNSENT = statesWhere(({ phase }) => phase === "unsent");
 /** Another action on the same target must not be sent meanwhile. */
 export const UNDER_WAY = statesWhere(({ phase }) => phase === "under-way");
 export const FINAL = statesWhere(({ phase }) => phase === "done" || phase === "dropped");
-/** Nothing came of it: its money is free again, and what depends on it is cancelled. */
+/** It had no effect: its money is released, and dependent actions are cancelled. */
 export const DROPPED = statesWhere(({ phase }) => phase === "dropped");
-/** Only a person can go on with these. */
+/** Only a person can continue with these. */
 export const FOR_A_PERSON = INTENT_STATES.filter((state) => state === "proposed" || STATES[state].phase === "undecided");
 /** Not over yet. */
 export const OPEN = INTENT_STATES.filter((state) => !FINAL.includes(state));
-/** The runtime goes on with these by itself, where their specialist runs. */
+/** The runtime continues with these while their specialist runs. */
 export const TIMED = statesWhere(({ timed }) => timed);
 export const GOES_FIRST = statesWhere(({ goesFirst }) => goesFirst);
 export const SETTLED = statesWhere(({ settled }) => settled);
 export const VISIBLE = statesWhere(({ visible }) => visible === "yes");
 export const MAYBE_VISIBLE = statesWhere(({ visible }) => visible === "maybe");
 
-/** Each state and those it may become. Staying what it is, at another time or with another reason, is a move too. */
+/** Each state with its possible successors. A new time or reason in the same state is a transition too. */
 export const TRANSITIONS = {
   proposed: ["ready", "in_doubt", "cancelled"],
   ready: ["ready", "sending", "in_doubt", "refused", "parked", "cancelled"],
@@ -86,35 +83,35 @@ export const TRANSITIONS = {
 } as const satisfies { readonly [From in IntentState]: readonly IntentState[] };
 
 interface Moves {
-  /** In any other state the move does not happen. */
+  /** In any other state the transition does not happen. */
   readonly from: readonly IntentState[];
   readonly to: readonly IntentState[];
 }
 
-/** Who moves intents: the states in which each finds them, and those in which it leaves them. */
+/** Movers of intents: the states from which and to which each moves them. */
 export const MOVERS = {
   /** The limits let a request leave. */
   admission: { from: ["ready"], to: ["sending"] },
-  /** The outbox puts off, brings forward or refuses what has not left. */
+  /** The outbox delays, brings forward or refuses an action that has not left. */
   outbox: { from: ["ready"], to: ["ready", "refused", "parked"] },
   /** The answer to a request, or none. */
   answer: { from: ["sending"], to: ["ready", "in_doubt", "confirmed", "refused", "pending", "parked"] },
-  /** What reading the network back shows. */
+  /** The result of reading the network back. */
   "read-back": { from: ["in_doubt"], to: ["in_doubt", "ready", "confirmed", "refused", "parked"] },
-  /** The network's own Guardian has decided. */
+  /** The decision of the network's own Guardian. */
   "remote-approval": { from: ["pending"], to: ["confirmed", "refused"] },
-  /** The Guardian's answer to what it was asked. */
+  /** The Guardian's answer to an approval. */
   approval: { from: ["proposed"], to: ["ready", "cancelled"] },
-  /** A person tries again what has not happened. */
+  /** A person retries an action that has not happened. */
   retry: { from: ["parked"], to: ["ready"] },
-  /** A person says what became of it. */
+  /** A person's verdict. */
   settle: { from: ["in_doubt", "pending", "parked"], to: ["ready", "confirmed", "cancelled"] },
   expiry: { from: ["proposed", "ready"], to: ["cancelled"] },
-  /** The action that it is about was dropped. */
+  /** The action that it depends on was dropped. */
   dependency: { from: ["proposed", "ready"], to: ["cancelled"] },
   /** The process ended before the answer came. */
   recovery: { from: ["sending"], to: ["ready", "in_doubt"] },
-  /** The store was put back from a copy: it may have been sent since. */
+  /** The store was restored from a copy: it may have been sent since. */
   restoration: { from: ["proposed", "ready"], to: ["in_doubt"] },
 } as const satisfies { readonly [mover: string]: Moves };
 
@@ -123,7 +120,7 @@ export type Mover = keyof typeof MOVERS;
 /** The states into which a mover moves an intent. */
 export type TargetOf<By extends Mover> = (typeof MOVERS)[By]["to"][number];
 
-/** The states from which a move is made: those of the mover that may become `to`. */
+/** The states from which a transition is made: those of the mover that may become `to`. */
 export function originsOf<By extends Mover>(by: By, to: TargetOf<By>): readonly IntentState[] {
   const { from }: Moves = MOVERS[by];
   return from.filter((state) => canBecome(state, to));
@@ -134,15 +131,15 @@ export function canBecome(from: IntentState, to: IntentState): boolean {
   return targets.includes(to);
 }
 
-/** Whether a person may say what became of it. */
+/** True if a person may decide the outcome. */
 export function isDecidable(state: IntentState): boolean {
   return originsOf("settle", "confirmed").includes(state);
 }
 
-/** Stands for when it was sent where a clock that was ahead dated it: it may have been at any time, so before everything. */
+/** Sending time of an intent dated by a clock that was ahead: unknown, so before everything. */
 export const UNDATED = 0;
 
-/** The code of a refused action that only the dry run kept from leaving, and what it says. */
+/** Code and message of an action that only the dry run withheld. */
 export const DRY_RUN = "dry_run";
 export const DRY_RUN_MESSAGE = "not sent: this is a dry run";
 
@@ -166,11 +163,11 @@ export interface Intent {
   readonly state: IntentState;
   /** Requests admitted for it so far. */
   readonly attempt: number;
-  /** An earlier attempt may have happened: a later refusal does not settle it. */
+  /** An earlier attempt may have taken effect: a later refusal does not resolve the intent. */
   readonly everUnknown: boolean;
   readonly nextAt: number;
   readonly checks: number;
-  /** In ms since the epoch, by the machine's clock; {@link UNDATED} where that is known to have been wrong. */
+  /** In ms since the epoch, by the machine's clock; {@link UNDATED} if that clock was wrong. */
   readonly sentAt: number | undefined;
   readonly expiresAt: number | undefined;
   readonly createdRef: string | undefined;
@@ -193,27 +190,27 @@ export interface Attempt {
   readonly deadlineAt: number;
 }
 
-/** Where an intent goes next. */
+/** The next state of an intent. */
 export interface IntentChange<State extends IntentState = IntentState> {
   readonly state: State;
   readonly nextAt?: number;
   readonly code?: AnyCode;
   readonly message?: string;
-  /** The network's id of what came to be. */
+  /** The network's id of the created object. */
   readonly createdRef?: string;
   /** A complete read-back found nothing. */
   readonly checked?: boolean;
   readonly everUnknown?: boolean;
 }
 
-/** How an intent ends whose time is over. */
+/** The end of an expired intent. */
 export function expiry({ state }: Pick<Intent, "state">): IntentChange<"cancelled"> & Required<Pick<IntentChange, "code" | "message">> {
   return state === "proposed"
-    ? { state: "cancelled", code: "approval_expired", message: "nobody answered in time" }
-    : { state: "cancelled", code: "expired", message: "it no longer made sense" };
+    ? { state: "cancelled", code: "approval_expired", message: "it expired without an answer" }
+    : { state: "cancelled", code: "expired", message: "it expired before it could be sent" };
 }
 
-/** An intent as it stands by now: its time may be over while nothing runs to say so. */
+/** An intent as of now: it may have expired while nothing ran. */
 export function asOf(intent: Intent, now: number): Intent {
   const { state, everUnknown, expiresAt = Infinity } = intent;
   const ends = state === "proposed" || (state === "ready" && !everUnknown);
@@ -221,7 +218,7 @@ export function asOf(intent: Intent, now: number): Intent {
   return { ...intent, ...expiry(intent), settledAt: expiresAt };
 }
 
-/** What follows from what became of an intent. */
+/** Consequences of an intent's new state. */
 export interface Conclusion<State extends IntentState = IntentState> {
   readonly change: IntentChange<State>;
   readonly events: readonly NewEvent[];

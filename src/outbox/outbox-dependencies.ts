@@ -1,4 +1,4 @@
-/** The parts of the runtime that the outbox uses. */
+/** Dependencies of the outbox. */
 import type { Profile } from "../contract/profile/profile.ts";
 import type { NetworkRecord } from "../contract/records.ts";
 import type { Clock } from "../core/clock.ts";
@@ -19,15 +19,15 @@ export interface OutboxDependencies {
   readonly store: Store;
   readonly profile: Profile;
   readonly gateway: Gateway;
-  /** What the outbox keeps in memory only. */
+  /** The outbox's state in memory. */
   readonly outbox: OutboxMemory;
-  /** Takes in what a confirmed answer says of the specialist's own account. */
+  /** Records data of the specialist's own account from a confirmed answer. */
   readonly learn: (member: Member, record: NetworkRecord | undefined) => void;
   /** Takes in that a job was delivered, and what the answer says of it. */
   readonly delivered: (member: Member, job: string, record: NetworkRecord | undefined) => void;
   /** Aborted when the runtime begins to stop: nothing new begins. */
   readonly stopping: AbortSignal;
-  /** Aborted when the time to drain is over: running work is cut short. */
+  /** Aborted when the time to drain is over: running work is interrupted. */
   readonly ending: AbortSignal;
   /** Reports that a kind of work of a specialist has something to do. */
   readonly wake: (member: Member, part: WorkKind) => void;

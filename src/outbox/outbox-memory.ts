@@ -1,4 +1,4 @@
-/** What the outbox keeps in memory only; the rows say where each intent stood. */
+/** The outbox's state in memory; the rows hold the state of each intent. */
 import type { NetworkRecord } from "../contract/records.ts";
 import type { Member } from "../gateway/member.ts";
 import { perMember, type PerMember } from "../gateway/per-member.ts";
@@ -7,36 +7,36 @@ import type { Proof } from "../store/outbox.ts";
 export interface OutboxMemory {
   /** Intents being sent, by row number: no second send starts for them. */
   readonly inFlight: PerMember<Set<number>>;
-  /** What this process knows of each attempt in doubt (`seq/attempt`). */
+  /** This process's state of each attempt in doubt (`seq/attempt`). */
   readonly doubts: PerMember<Map<string, OpenDoubt>>;
-  /** Lists that are read back, by operation, while the quota has no room for the rest. */
+  /** Lists being read back, by operation, while the quota has no room for the rest. */
   readonly readings: PerMember<Map<string, ListReading>>;
 }
 
 /** An attempt in doubt, in times of the monotonic clock. */
 export interface OpenDoubt {
   readonly knownAt: number;
-  /** The look that is due, and may wait for room in the quota. */
+  /** The due check, which may wait for room in the quota. */
   look: WantedCheck | undefined;
 }
 
 export interface WantedCheck {
-  /** A list that was begun to be read since then shows what the look would have shown. */
+  /** A list whose first page was read after this time shows the effect, if there is one. */
   readonly since: number;
-  /** Confirmed actions looked at for it, to see whether reading back works. */
+  /** Confirmed actions checked for it, to prove that reading back works. */
   controls: number;
   proof: Proof | undefined;
 }
 
-/** As far as a list was read. */
+/** A list as far as it was read. */
 export interface ListReading {
   readonly begunAt: number;
   readonly records: NetworkRecord[];
   pages: number;
-  /** Items that could not be read: one may be what is looked for. */
+  /** Unreadable items: one may be the sought one. */
   unread: number;
   cursor: string | undefined;
-  /** How old what was read goes, where the list says so. */
+  /** Age of the oldest item read, if the list states it. */
   reachesTo: number;
   end: "more" | "all" | "cut-off";
   skewMs: number | undefined;
@@ -51,7 +51,7 @@ export function createOutboxMemory(): OutboxMemory {
   };
 }
 
-/** Its sending is over. */
+/** Ends that mark. */
 export function removeInFlight({ inFlight }: OutboxMemory, member: Member, seq: number): void {
   inFlight.find(member)?.delete(seq);
   inFlight.tidy(member);

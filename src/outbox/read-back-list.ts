@@ -1,6 +1,6 @@
 /**
- * Lists read back, newest first. What was read is kept while the quota has no room for the rest: a key that gets one place at a
- * time would otherwise read the first page for ever. All who want the same look share it.
+ * Reads lists back, newest first. Pages are kept while the quota has no room for the rest: a key with room for one read at a time would
+ * otherwise read the first page for ever. All checks that need the same list share it.
  */
 import { cursorOf } from "../client/next-page.ts";
 import { MAY_BE_CUT_OFF } from "../contract/reading/read-answer.ts";
@@ -11,39 +11,39 @@ import type { ListReading } from "./outbox-memory.ts";
 import { readResult } from "../gateway/read-result.ts";
 import type { OutboxDependencies } from "./outbox-dependencies.ts";
 
-/** Pages of a list read before it counts as incomplete: a hundredth of an hour's requests, within these. */
+/** Pages of a list read before it counts as incomplete: a hundredth of an hour's requests, within these bounds. */
 const LEAST_PAGES = 5;
 const MOST_PAGES = 50;
-/** Asked for, so that few requests go far back; networks cut it to what they allow. */
+/** Requested page size, so that few requests go far back; networks reduce it to their maximum. */
 const PAGE_SIZE = 100;
-/** Later pages are read this long after the first at most: what is deleted meanwhile moves the rest under the reader. */
+/** Later pages are read at most this long after the first: deletions meanwhile move the rest under the reader. */
 const KEPT_MS = 3 * HOUR;
 
-/** The quota has no place for a read now. */
+/** The quota has no room for a read now. */
 export interface NoRoom {
   readonly kind: "no-room";
   readonly until: number;
 }
 
-/** What was read. Incomplete, it can show that something happened, and never that it did not. */
+/** Records read. An incomplete read can prove an effect, and never its absence. */
 export interface Read {
   readonly kind: "read";
   readonly records: readonly NetworkRecord[];
   readonly complete: boolean;
-  /** What time it was for the network, where it told. */
+  /** The network's time, if it was stated. */
   readonly networkAt: number | undefined;
-  /** When the first request left, on the monotonic clock: nothing later need be in it. */
+  /** Time of the first request, on the monotonic clock: later effects need not be shown. */
   readonly begunAt: number;
 }
 
 export interface BackTo {
-  /** When what is looked for was sent, in the network's time. */
+  /** Time of the sought sending, by the network's clock. */
   readonly sentAt: (skewMs: number | undefined, networkAt: number | undefined) => number;
-  /** What was read before this, on the monotonic clock, would not show it. */
+  /** Pages read before this, on the monotonic clock, would not show it. */
   readonly since: number;
 }
 
-/** Reads a list back to a sending; undefined when a page could not be read. */
+/** Reads a list back to a sending; undefined if a page could not be read. */
 export async function readBackTo(
   parts: OutboxDependencies,
   member: Member,
@@ -63,7 +63,7 @@ export async function readBackTo(
   }
 }
 
-/** Forgets what nobody waits for any more. */
+/** Drops readings that no check needs. */
 export function dropListReadings({ clock, outbox: { readings } }: OutboxDependencies, member: Member, awaited: boolean): void {
   if (!awaited) return readings.forget(member);
   const kept = readings.find(member);
@@ -116,7 +116,7 @@ async function nextPage(
   return undefined;
 }
 
-/** How far a page goes back that is newest first. */
+/** The oldest date on a page that is newest first. */
 function oldestOf(items: readonly NetworkRecord[]): number {
   const times = items.map((item) => ("createdAtMs" in item ? item.createdAtMs : undefined));
   const newestFirst = times.every((at, i) => at !== undefined && at <= (times[i - 1] ?? Infinity));

@@ -1,4 +1,4 @@
-/** Reading back: which read shows whether an action happened, and how its effect is recognised. Pure. */
+/** Read-backs: the read that shows an action's effect, and the recognition of that effect. Pure. */
 import type { Call } from "../contract/call.ts";
 import { MAY_BE_CUT_OFF } from "../contract/reading/read-answer.ts";
 import type { Job, NetworkRecord, Post, Webhook } from "../contract/records.ts";
@@ -7,11 +7,11 @@ import { dateOf } from "./sent-at.ts";
 import type { Intent } from "./intent.ts";
 
 /**
- * Older objects are taken for something else. Wide, since clocks of both sides may differ, even by a day: what other
- * intents did is claimed by them, while an effect that is overlooked would be made twice.
+ * Older objects cannot be the effect. Wide, since both clocks may differ, even by a day: effects of other intents are claimed by them,
+ * while an overlooked effect would be repeated.
  */
 const CLOCK_SKEW_MS = 2 * DAY;
-/** The same where any words are taken for an action: nothing claims what was said before by others of our own making. */
+/** The same bound if any text matches: nothing claims earlier texts that others of our making posted. */
 const UNSENT_SKEW_MS = 15 * MINUTE;
 
 export interface Myself {
@@ -19,16 +19,16 @@ export interface Myself {
   readonly accountId: string | undefined;
 }
 
-/** How to look for one kind of action. */
+/** The read-back of one kind of action. */
 export interface ReadBack {
   readonly call: Call;
   /** A list: complete only once all pages back to the sending are read. */
   readonly list: boolean;
-  /** Whether a complete look without the effect proves that it did not happen. */
+  /** True if a complete check without the effect proves its absence. */
   readonly provesAbsence: boolean;
 }
 
-/** The read that would show the intent's effect, or undefined where the interface has none. */
+/** The read that shows the intent's effect, or undefined if the interface has none. */
 export function readBackOf(intent: Intent): ReadBack | undefined {
   const { operation, target } = intent;
   switch (operation) {
@@ -41,7 +41,7 @@ export function readBackOf(intent: Intent): ReadBack | undefined {
     case "jobs.submit":
       return target === undefined ? undefined : { call: { operation: "jobs.get", target, input: {} }, list: false, provesAbsence: true };
     case "jobs.create":
-      // A list of jobs that can be had does not show the one somebody took meanwhile.
+      // A list of available jobs does not show one that somebody took meanwhile.
       return { call: { operation: "jobs.list", input: {} }, list: true, provesAbsence: false };
     case "webhooks.create":
       return { call: { operation: "webhooks.list", input: {} }, list: true, provesAbsence: true };
@@ -50,7 +50,7 @@ export function readBackOf(intent: Intent): ReadBack | undefined {
   }
 }
 
-/** Whether what was read would show the effect, so that not seeing it there means something. */
+/** True if the read would show the effect, so that its absence means something. */
 export function wouldShow({ operation, input }: Intent, records: readonly NetworkRecord[]): boolean {
   return records.every((record) => {
     if (operation === "posts.reply" && record.kind === "post")
@@ -62,8 +62,8 @@ export function wouldShow({ operation, input }: Intent, records: readonly Networ
 }
 
 /**
- * Whether finding the effect there proves that reading back works. A job that was given to us proves that we applied, and
- * not that those who applied are shown; a list of voters does not prove that we are told of our own vote.
+ * True if finding the effect proves that reading back works. An assigned job proves our application, and not that applicants are shown; a
+ * list of voters does not prove that our own vote is reported.
  */
 export function provesReading({ operation, input }: Intent, records: readonly NetworkRecord[], me: Myself): boolean {
   if (operation === "jobs.apply") return records.some((record) => record.kind === "job" && isApplicant(record, me));
@@ -73,8 +73,8 @@ export function provesReading({ operation, input }: Intent, records: readonly Ne
 }
 
 /**
- * What we said there since then, by ids, that are not the very words of one of `others`: networks escape, shorten and
- * mask words, so one of these may be the intent's.
+ * Ids of our posts there since then whose text differs from those of `others`: networks escape, shorten and mask text, so one of these may
+ * be the intent's.
  */
 export function findOtherWords(
   intent: Intent,
@@ -88,11 +88,11 @@ export function findOtherWords(
 }
 
 /**
- * What a complete look found: candidates by id (an empty id where the effect is a fact without an object of its own).
+ * Candidates for the effect in a complete read, by id (an empty id if the effect is a fact without its own object).
  *
- * An intent in doubt that this store never sent may have been sent by the one whose copy it is, in other words, since a
- * model seldom says a thing twice alike. So whatever we said there since is taken for it, the same words first, and never
- * the very words of one of `others`, which are in doubt too.
+ * An intent in doubt that this store never sent may have been sent by the original of a restored copy, with another text, since a model
+ * seldom repeats itself exactly. So every own post there since then is a candidate, the same text first, and never the text of one of
+ * `others`, which are in doubt too.
  */
 export function findEffect(
   intent: Intent,
@@ -113,7 +113,7 @@ function findAlike(intent: Intent, records: readonly NetworkRecord[], me: Myself
   return intent.operation === "posts.create" ? posts.filter(ours).map(idOf) : [];
 }
 
-/** By the very words, where it has any. */
+/** Finds the exact text, if the intent has one. */
 export function findSame(intent: Intent, records: readonly NetworkRecord[], me: Myself): readonly string[] {
   const since = dateOf(intent) - CLOCK_SKEW_MS;
   const recent = (at: number | undefined): boolean => at === undefined || at >= since;
@@ -149,7 +149,7 @@ function says(post: Pick<Post, "content" | "authorId" | "authorHandle">, intent:
   return isMine(post, me) && normal(post.content) === normal(intent.input["content"]);
 }
 
-/** Networks trim and re-break text; two texts that differ only in white space are the same words. */
+/** Normalises white space: networks trim and re-break text. */
 function normal(text: unknown): string {
   return typeof text === "string" ? text.normalize("NFC").replace(/\s+/g, " ").trim() : "";
 }
@@ -159,12 +159,12 @@ function isMine(record: { readonly authorId?: string | undefined; readonly autho
   return record.authorHandle?.toLowerCase() === me.handle.toLowerCase();
 }
 
-/** A list of voters knows votes up only. */
+/** True if the post shows the vote. A list of voters knows votes up only. */
 function hasVoted({ ownVote, likedBy }: Post, { direction = "up" }: Intent["input"], me: Myself): boolean {
   return ownVote === direction || (direction === "up" && me.accountId !== undefined && likedBy?.includes(me.accountId) === true);
 }
 
-/** Whether a post without the vote says that there is none. */
+/** True if a post without the vote states its absence. */
 function tellsVote({ ownVote, likedBy }: Post, { direction = "up" }: Intent["input"]): boolean {
   if (direction === "up") return ownVote !== undefined || (likedBy !== undefined && likedBy.length < MAY_BE_CUT_OFF);
   return ownVote !== undefined && ownVote !== "not-up";
@@ -186,13 +186,13 @@ function isSubmitted(job: Job): boolean {
   return job.status === "submitted" || job.status === "accepted" || job.status === "rejected" || job.status === "paid";
 }
 
-/** The same title alone is not the same offer: two may be made at one moment that differ in what they pay. */
+/** Compares offers. An equal title is not enough: two offers made at once may differ in their reward. */
 function isOffer(job: Job, { input }: Intent): boolean {
   const sameReward = job.reward === undefined || input["reward"] === undefined || job.reward === input["reward"];
   return normal(job.title) === normal(input["title"]) && sameReward && beginsWith(input["description"], job.description);
 }
 
-/** Lists may show the beginning of a text only. */
+/** Lists may show only the beginning of a text. */
 function beginsWith(text: unknown, shown: string | undefined): boolean {
   return normal(text).startsWith(
     normal(shown)

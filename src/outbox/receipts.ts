@@ -1,4 +1,4 @@
-/** Which handler listens to a kind of event, and the events that tell an author what became of an intent. */
+/** Receipts: events that report the result of an intent to its author. */
 import type { NewEvent } from "../contract/event.ts";
 import type { Receipt } from "../contract/event-kinds.ts";
 import { eventId } from "../contract/event-id.ts";
@@ -8,10 +8,10 @@ import type { DraftIntent, IntentRefusal } from "../specialist/intent-draft.ts";
 import { INTENT_STATES, STATES } from "./intent.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 
-/** The events that tell an author what became of an intent. */
+/** The events that report the result of an intent to its author. */
 export const RECEIPT_KINDS = [...new Set(INTENT_STATES.flatMap((state) => STATES[state].receipt ?? []))];
 
-/** The event that tells an author what became of an intent; undefined where nobody listens. */
+/** The receipt event for an intent; undefined if no handler listens. */
 export function receiptEvent(specialist: Specialist, kind: string, receipt: Receipt, hops: number): NewEvent | undefined {
   if (handlerOf(specialist, kind) === undefined) return undefined;
   return {

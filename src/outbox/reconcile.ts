@@ -1,4 +1,4 @@
-/** What a look at the network says of an intent in doubt. Pure. */
+/** Decides the next state of an intent in doubt from a check of the network. Pure. */
 import type { AnyCode } from "../core/error-codes.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import { REFUSED_AFTER_UNKNOWN } from "./transitions.ts";
@@ -6,32 +6,32 @@ import { dateOf } from "./sent-at.ts";
 import { UNDATED, type Intent, type IntentChange, type TargetOf } from "./intent.ts";
 import type { Proof } from "../store/outbox.ts";
 
-/** "Absent" must be seen this often, after the quiet period, before an action is sent again. */
+/** "Absent" checks required after the quiet period, before an action is sent again. */
 export const ABSENT_CHECKS = 2;
-/** An action in doubt is sent this often at most before a person is asked: each time it is known that it has not happened. */
+/** Most attempts of an action in doubt before a person is asked: each repetition follows a proof of absence. */
 export const MAX_ATTEMPTS = 8;
-/** Between two looks that both count. */
+/** Delay between two checks that both count. */
 export const CHECK_AGAIN_MS = 10 * SECOND;
-/** A read-back that could not be made or was incomplete counts as nothing. It is tried again after this, then ever more rarely. */
+/** A failed or incomplete read-back counts as nothing. It is repeated after this, then at growing intervals. */
 const READ_FAILED_MS = MINUTE;
 const LONGEST_READ_FAILED_MS = HOUR;
-/** What cannot be read back for so long is given to a person. */
+/** Days without a successful read-back after which a person is asked. */
 const READ_FAILED_DAYS = 7;
-/** What is not there for so long is taken for gone. */
+/** Time after which a missing object counts as gone. */
 const GONE_MS = DAY;
-/** Looks before the quiet period is over: they can find, but never prove absence. */
+/** Checks before the end of the quiet period: they can find an effect, but never prove its absence. */
 const EARLY_LOOKS_MS: readonly number[] = [2 * SECOND, 10 * SECOND, 30 * SECOND];
 
 export type Check =
-  /** The effect, by the id of its object (empty where it has none), and whether that proves that reading back works. */
+  /** The effect, by the id of its object (empty if it has none), and whether it proves that reading back works. */
   | { readonly kind: "found"; readonly ref: string; readonly proves: boolean }
-  /** A complete read that does not show it; where the interface has nothing better, it proves nothing. */
+  /** A complete read without the effect; if the interface has no better read, it proves nothing. */
   | { readonly kind: "absent"; readonly proves: boolean }
-  /** A complete read that does not show it, but something of ours in other words that no other action claims. */
+  /** A complete read without the effect, but with a post of ours in another text that no other action claims. */
   | { readonly kind: "other-words"; readonly ref: string }
-  /** Seen, and it may as well be what another did in the same words, of which nobody knows what it brought about. */
+  /** An effect that may belong to a similar intent with the same text and an unknown effect. */
   | { readonly kind: "contested"; readonly ref: string; readonly rival: string }
-  /** What it was about is not there (any more): no read can show what happened to it. */
+  /** The object of the action is gone: no read can show the effect. */
   | { readonly kind: "gone" }
   /** The read failed or was incomplete. */
   | { readonly kind: "unreadable" }
@@ -41,10 +41,10 @@ export type Check =
 export interface ReconcileRules {
   readonly quietMs: number;
   readonly now: number;
-  /** How long this process has known of the doubt, on a clock that cannot be set. */
+  /** Time since this process learnt of the doubt, on a clock that cannot be set. */
   readonly knownForMs: number;
   readonly proof: Proof;
-  /** Of its requests those that may have taken effect, as far as their answers say. */
+  /** Its requests that may have taken effect, by their answers. */
   readonly attempts: number;
 }
 
@@ -53,13 +53,13 @@ export function reconcile(intent: Intent, look: Check, rules: ReconcileRules): I
   return change.state === "in_doubt" ? { ...change, ...refusalOf(intent) } : change;
 }
 
-/** Of what is parked: whether sending it again might do it twice, so that only somebody who has looked may say. */
+/** True for a parked intent whose repetition might act twice, so that only somebody who has checked may decide. */
 export function mayHaveHappened({ everUnknown, effect, code }: Pick<Intent, "everUnknown" | "effect" | "code">): boolean {
-  // After the last of many attempts it was looked for like after each one before, and was not there.
+  // After the last of many attempts it was checked as after each one before, and was absent.
   return everUnknown && effect !== "idempotent" && code !== "attempts_spent";
 }
 
-/** The network's last word, which stays with the doubt until it is settled. */
+/** The network's refusal, which stays with the doubt until it is resolved. */
 export function refusalOf({ code, message }: Intent): Pick<IntentChange, "code" | "message"> | undefined {
   return code === REFUSED_AFTER_UNKNOWN && message !== undefined ? { code, message } : undefined;
 }
@@ -70,9 +70,9 @@ function judge(
   { quietMs, now, knownForMs, proof, attempts }: ReconcileRules,
 ): IntentChange<TargetOf<"read-back">> {
   const dated = dateOf(intent);
-  // Where the clock that dated it was wrong, only how long it has been known counts.
+  // If the clock that dated it was wrong, only the time since it became known counts.
   const sentAt = dated === UNDATED ? now - knownForMs : dated;
-  // By both clocks: the wall clock may have been set, the other one knows nothing of the time before this process.
+  // By both clocks: the wall clock may have been set, and the other one knows nothing before this process.
   const quietAt = Math.max(sentAt + quietMs, now + quietMs - knownForMs);
   switch (look.kind) {
     case "found":
@@ -80,40 +80,41 @@ function judge(
     case "unreadable":
       return unreadable(sentAt, now);
     case "no-read":
-      return park("no_read_back", "the interface shows no way to see whether it happened");
+      return park("no_read_back", "the interface has no read that shows if it happened");
     case "other-words":
       // Another action may claim it yet.
-      if (now < quietAt) return notYet(sentAt, quietAt, now, `not seen in these words; ${look.ref} is ours, in other words`);
-      return park("other_words", `not seen in these words, but ${look.ref} is ours and may be this one, changed: a person decides`);
+      if (now < quietAt) return notYet(sentAt, quietAt, now, `not seen with this text; ${look.ref} is ours, with another text`);
+      return park("other_words", `not seen with this text, but ${look.ref} is ours and may be this one, changed: a person decides`);
     case "contested":
-      // Its own may still show.
-      if (now < quietAt) return notYet(sentAt, quietAt, now, `${look.ref} is in these words, and may be that of ${look.rival}`);
-      return park("same_words", `${look.ref} is this one or that of ${look.rival}, which said the same: a person decides`);
+      // The intent's own effect may still appear.
+      if (now < quietAt) return notYet(sentAt, quietAt, now, `${look.ref} has this text, and may be that of ${look.rival}`);
+      return park("same_words", `${look.ref} is this one or that of ${look.rival}, which has the same text: a person decides`);
     case "gone":
-      // It may be late to show, or hidden for a while; where it is gone for good, nothing hurries.
-      if (now < quietAt) return notYet(sentAt, quietAt, now, "what it is about is not shown");
-      if (now - sentAt < GONE_MS) return lookLater(sentAt, now, "not_seen_yet", "what it is about is not shown");
-      return park("target_gone", "what it was about is gone, so nothing shows whether it happened: a person decides");
+      // It may appear late, or be hidden for a while; if it is gone for good, nothing is urgent.
+      if (now < quietAt) return notYet(sentAt, quietAt, now, "its object is not shown");
+      if (now - sentAt < GONE_MS) return lookLater(sentAt, now, "not_seen_yet", "its object is not shown");
+      return park("target_gone", "its object is gone, so nothing shows if it happened: a person decides");
     case "absent": {
-      if (now < quietAt) return notYet(sentAt, quietAt, now, "not seen yet; it may still land");
+      if (now < quietAt) return notYet(sentAt, quietAt, now, "not seen yet; it may still take effect");
       if (intent.checks + 1 < ABSENT_CHECKS)
         return {
           state: "in_doubt",
           nextAt: now + CHECK_AGAIN_MS,
           checked: true,
           code: "not_seen_yet",
-          message: "not seen; one more look before anything is decided",
+          message: "not seen; one more check before a decision",
         };
       if (intent.effect === "at-most-once")
         return park("absent_at_most_once", "it was not seen, and must never happen twice: a person decides");
-      if (!look.proves) return park("absence_unprovable", "it was not seen, but the interface shows no read that would: a person decides");
+      if (!look.proves)
+        return park("absence_unprovable", "it was not seen, but the interface has no read that would show it: a person decides");
       if (!proof.proven)
         return park(
           "absent_unproven",
           "it was not seen, but reading back has never been seen to work for this operation: a person decides",
         );
       const refusal = refusalOf(intent);
-      // Nothing took effect, and the last answer was no: asking again would only hear it again.
+      // Nothing took effect, and the last answer was a refusal: a repetition would be refused again.
       if (refusal !== undefined) return { state: "refused", checked: true, ...refusal };
       if (attempts >= MAX_ATTEMPTS) return park("attempts_spent", `not seen after ${attempts} attempts`);
       return { state: "ready", nextAt: now, checked: true, code: "absent", message: "it did not happen; it is sent again" };

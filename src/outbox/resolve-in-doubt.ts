@@ -1,4 +1,4 @@
-/** Intents in doubt: the network is read back until it shows what happened, or a person has to say. */
+/** Resolves intents in doubt: the network is read back until it shows the effect, or a person decides. */
 import type { NetworkRecord } from "../contract/records.ts";
 import { dateOf, knownSentAt } from "./sent-at.ts";
 import { UNDATED, type Intent, type IntentChange } from "./intent.ts";
@@ -16,26 +16,26 @@ import type { OutboxDependencies } from "./outbox-dependencies.ts";
 import type { Proof } from "../store/outbox.ts";
 
 const BATCH = 8;
-/** A list is read back to so long before the sending, since the clocks of both sides may differ. */
+/** A list is read back this far before the sending, because both clocks may differ. */
 const BEFORE_SENDING_MS = 15 * MINUTE;
 const MAX_DOUBTS_KNOWN = 10_000;
-/** After a copy was put back: in doubt at one time. */
+/** Most intents in doubt at one time after a copy was restored. */
 const MAX_OTHERS = 1_000;
-/** Confirmed actions looked at to see whether reading back works at all. */
+/** Confirmed actions checked to prove that reading back works. */
 const CONTROLS = 3;
 
-/** The object it was about is not there. */
+/** The object of the action is gone. */
 interface Gone {
   readonly kind: "gone";
 }
 
-/** A doubt and the look at it that is due. */
+/** A doubt and its due check. */
 type Due = Pick<OpenDoubt, "knownAt"> & { readonly look: WantedCheck };
 
 type Proven = Proof & { readonly kind: "proof" };
 const UNPROVEN: Proof = { proven: false, found: 0, missed: 0, latenessMs: 0 };
 
-/** Looks at what is in doubt and due. Answers whether there may be more. */
+/** Checks the due intents in doubt. Returns true if there may be more. */
 export async function resolveInDoubt(parts: OutboxDependencies, member: Member): Promise<boolean> {
   const intents = await parts.store.doubtfulIntents(member.specialist.handle, parts.clock.now(), BATCH);
   // All at once, so that one reading of a list serves them all.
@@ -51,7 +51,7 @@ export async function resolveInDoubt(parts: OutboxDependencies, member: Member):
   return intents.length === BATCH;
 }
 
-/** One look; answers until when it has to wait where the quota has no room for it. */
+/** Makes one check; returns the end of its wait if the quota has no room. */
 async function resolveOne(
   parts: OutboxDependencies,
   member: Member,
@@ -59,7 +59,7 @@ async function resolveOne(
   { knownAt, look: wanted }: Due,
 ): Promise<NoRoom | undefined> {
   const { store, clock, announcer, profile } = parts;
-  // Before the look: made in vain for want of room for the control, looks would use up what there is, again and again.
+  // Before the check: without room for the control, checks in vain would use up the quota again and again.
   const proof = await proofFor(parts, member, intent, wanted);
   if (proof.kind === "no-room") return proof;
   const seen = await lookFor(parts, member, intent, wanted.since);
@@ -68,7 +68,7 @@ async function resolveOne(
   const now = clock.now();
   const rules = {
     quietMs: Math.max(profile.quietMs, 2 * proof.latenessMs),
-    // A list that was read by and by shows what was there when its first page was read.
+    // A list that was read in parts is as old as its first page.
     now: now - (clock.monotonic() - begunAt),
     knownForMs: begunAt - knownAt,
     proof,
@@ -100,7 +100,7 @@ async function resolveOne(
   return undefined;
 }
 
-/** What this store never sent, and the network does not show, is as good as new. */
+/** An intent that this store never sent, and the network does not show, counts as new. */
 function settled<Change extends IntentChange>(intent: Intent, change: Change): Change {
   return change.state === "ready" && intent.attempt === 0 ? { ...change, everUnknown: false } : change;
 }
@@ -120,7 +120,7 @@ function nameOf({ seq, attempt }: Intent): string {
   return `${seq}/${attempt}`;
 }
 
-/** When this process came to know of a doubt, and that a look at it is due. A wall clock set forward ends no quiet period. */
+/** The time when this process learnt of a doubt, and its due check. A wall clock set forward ends no quiet period. */
 function wantLook(
   { clock, outbox }: OutboxDependencies,
   member: Member,
@@ -137,7 +137,7 @@ function wantLook(
   return { doubt, look };
 }
 
-/** What was seen of an intent by a look that was begun then, on the monotonic clock. */
+/** The result of a check and its start, on the monotonic clock. */
 interface Seen {
   readonly kind: "seen";
   readonly look: Check;
@@ -167,7 +167,7 @@ async function lookAt(
   const me = myself(member);
   const undated = undatedIn(networkAt);
   const sought = undated(intent);
-  // Once the network's clock has come to where ours was, it could not be told any more.
+  // Stored now: once the network's clock has caught up, the wrong date would look right.
   if (sought !== intent) await parts.store.forgetSentAt(intent.seq);
   const others = (await othersInDoubt(parts, member, intent)).map(undated);
   const found = await unclaimed(parts, intent, findEffect(sought, records, me, others));
@@ -196,20 +196,20 @@ async function ownOf(
   return disambiguate(found, { own, others: others.map((other) => ({ ...other, intent: undated(other.intent) })) }, shown, me);
 }
 
-/** Where the same vote again takes it back, a vote that is not there may be two. */
+/** If a repeated vote takes the vote back, a missing vote may be two. */
 async function mayBeUndone({ store }: OutboxDependencies, intent: Intent): Promise<boolean> {
   return intent.operation === "posts.vote" && (await store.similarIntents(intent, 1)).others.length > 0;
 }
 
 /**
- * What was sent when it is yet to come for the network was dated by a clock that was ahead, so it may have been at any time:
- * what happened then would look older than its sending.
+ * An intent sent in the network's future was dated by a clock that was ahead, so its time is unknown: its effect would look older than its
+ * sending.
  */
 function undatedIn(networkAt = Infinity): (intent: Intent) => Intent {
   return (intent) => (dateOf(intent) > networkAt + BEFORE_SENDING_MS ? { ...intent, sentAt: UNDATED } : intent);
 }
 
-/** Those of these that no other action is known to have brought about. */
+/** The effects that no other action has claimed. */
 async function unclaimed({ store }: OutboxDependencies, intent: Intent, refs: readonly string[]): Promise<readonly string[]> {
   const claimed = await store.claimedRefs(
     intent,
@@ -218,7 +218,7 @@ async function unclaimed({ store }: OutboxDependencies, intent: Intent, refs: re
   return refs.filter((ref) => !claimed.has(ref));
 }
 
-/** All that could show the effect; undefined when nothing could be read. A list read before `since` would not show what is looked for. */
+/** Reads everything that could show the effect; undefined if nothing could be read. A list read before `since` would not show it. */
 async function readAll(
   parts: OutboxDependencies,
   member: Member,
@@ -244,14 +244,14 @@ async function readAll(
   return { kind: "read", records: [record], complete: showsAll(record), networkAt, begunAt };
 }
 
-/** A post shown with fewer replies than it counts may hide the one that is looked for. */
+/** A post shown with fewer replies than it counts may hide the sought one. */
 function showsAll(record: NetworkRecord): boolean {
   return record.kind !== "post" || record.replyCount === undefined || (record.replies?.length ?? 0) >= record.replyCount;
 }
 
 /**
- * Whether reading back has been seen to find a confirmed effect of this operation with this key. Absence is worth
- * nothing without that positive control, so it is made when first needed.
+ * The positive control: reading back has found a confirmed effect of this operation with this key. Absence means nothing without it, so it
+ * is made when first needed.
  */
 async function proofFor(parts: OutboxDependencies, member: Member, intent: Intent, wanted: WantedCheck): Promise<Proven | NoRoom> {
   const { keyId } = member;
@@ -265,12 +265,12 @@ async function proofFor(parts: OutboxDependencies, member: Member, intent: Inten
     if (control === undefined || readBack === undefined) break;
     const read = await readAll(parts, member, control, readBack, wanted.since);
     if (read?.kind === "no-room") return read;
-    wanted.controls += 1; // what was read for this look is not read again, where there is no room for the rest of it
+    wanted.controls += 1; // a completed read of this check is not repeated, if there is no room for the rest
     if (read === undefined || read.kind === "gone") continue;
     const { records } = read;
     const me = myself(member);
     const byId = findEffect(control, records, me).some((ref) => ref === "" || ref === control.createdRef);
-    // Its answer may have named an id that nothing goes by: then what is there in its words is nobody's.
+    // The answer may have named an id that nothing has: an unclaimed object with the same text then counts.
     const shown = byId || (await unclaimed(parts, control, findSame(control, records, me))).length > 0;
     const found = shown && provesReading(control, records, me);
     if (!found && !read.complete) continue;
@@ -282,12 +282,12 @@ async function proofFor(parts: OutboxDependencies, member: Member, intent: Inten
   return proof;
 }
 
-/** Whether the next look, if it shows nothing, decides that the action is sent again. */
+/** True if the next check, without an effect, decides that the action is sent again. */
 function needsProof(intent: Intent): boolean {
   return intent.effect !== "at-most-once" && intent.checks + 1 >= ABSENT_CHECKS && readBackOf(intent)?.provesAbsence === true;
 }
 
-/** Those of the same kind, whose effects must not be taken for this one's. */
+/** Other doubts of the same kind, whose effects must not be taken for this one's. */
 async function othersInDoubt(parts: OutboxDependencies, member: Member, { id, operation }: Intent): Promise<readonly Intent[]> {
   const doubts = await parts.store.doubtfulIntents(member.specialist.handle, Infinity, MAX_OTHERS);
   return doubts.filter((other) => other.id !== id && other.operation === operation);

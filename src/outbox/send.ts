@@ -1,4 +1,4 @@
-/** From the outbox to the door: what is ready goes out, in order, as far as the limits let it. */
+/** Sends due intents through the gateway, in order, as far as the limits permit. */
 import type { AnyCode } from "../core/error-codes.ts";
 import { messageOf } from "../core/errors.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
@@ -13,10 +13,10 @@ import { removeInFlight } from "./outbox-memory.ts";
 import { RECEIPT_KINDS } from "./receipts.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 
-/** Intents looked at in one go. */
+/** Intents loaded in one pass. */
 const BATCH = 32;
 
-/** Sends what is due for one specialist. Answers whether there may be more right away. */
+/** Sends the due intents of one specialist. Returns true if there may be more right away. */
 export async function sendIntents(parts: OutboxDependencies, member: Member): Promise<boolean> {
   const { store, clock } = parts;
   const { handle } = member.specialist;
@@ -32,7 +32,7 @@ export async function sendIntents(parts: OutboxDependencies, member: Member): Pr
   return sent.some(Boolean);
 }
 
-/** One attempt. Answers whether it left, so that what waited for it may go next. */
+/** Makes one attempt. Returns true if it left, so that dependent intents may go next. */
 export async function sendOne(parts: OutboxDependencies, member: Member, intent: Intent): Promise<boolean> {
   const { gateway, log, stopping } = parts;
   if (stopping.aborted || member.waits?.has(intent.lane) === true) return false;
@@ -55,14 +55,14 @@ export async function sendOne(parts: OutboxDependencies, member: Member, intent:
       case "gone":
         return false;
       case "waits":
-        // The Guardian's word came while it was on its way: what it was told to wait for may be over.
+        // A Guardian's order came during the attempt: the wait may be over.
         if (member.ordersSeen !== ordersSeen) return true;
         await hold(parts, member, intent, answer);
         return false;
     }
   } catch (error) {
     if (isStoreLost(error)) throw error;
-    // The rows say where it stood: recovery or the next pass goes on from there.
+    // The rows hold its state: recovery or the next pass continues from there.
     log.error("a request could not be made or recorded", {
       handle: member.specialist.handle,
       intent: intent.id,
@@ -74,12 +74,12 @@ export async function sendOne(parts: OutboxDependencies, member: Member, intent:
   }
 }
 
-/** Whether receipts are made for this specialist at all. */
+/** True if this specialist gets receipts at all. */
 function listens({ specialist }: Member): boolean {
   return RECEIPT_KINDS.some((kind) => handlerOf(specialist, kind) !== undefined);
 }
 
-/** What waits for another intent's outcome asks again this soon, and ever more rarely: most are known in seconds, some in days. */
+/** First delay of an intent that waits for another one's outcome; it grows, since most outcomes are known in seconds, some in days. */
 const CONFLICT_LOOK_MS = 5 * SECOND;
 const LONGEST_OPEN_LOOK_MS = 10 * MINUTE;
 
@@ -105,7 +105,7 @@ async function hold(
   });
 }
 
-/** A rule of ours said no for good. What may have happened already is not "refused": a person decides. */
+/** Ends an intent that a rule refused for good. One that may have taken effect is not "refused": a person decides. */
 async function refuse(
   parts: OutboxDependencies,
   member: Member,
@@ -116,7 +116,7 @@ async function refuse(
   const { code, message } = why;
   const now = clock.now();
   const change = { state: intent.everUnknown ? "parked" : "refused", code, message } as const;
-  // A dry run's author gets no receipt of a refusal that a real run would not meet; actions on what it would have created go on.
+  // A dry run's author gets no receipt of a refusal that a real run would not have; actions on the object it would have created continue.
   const follows = code === DRY_RUN ? { standIn: intent.id } : follow(member, intent, change, now);
   if (await store.moveIntent({ ...follows, seq: intent.seq, by: "outbox", change, now }))
     announceIntent(announcer, member, intent, change, now);

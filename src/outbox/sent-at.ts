@@ -1,17 +1,17 @@
-/** When an intent was sent, as far as anybody knows. Pure. */
+/** The sending time of an intent, as far as it is known. Pure. */
 import { UNDATED, type Intent } from "./intent.ts";
 
-/** When it was sent or, unsent, decided, in ms since the epoch; `UNDATED` where nobody knows. */
+/** The time of sending or, if unsent, of the decision, in ms since the epoch; `UNDATED` if unknown. */
 export function dateOf({ sentAt, createdAt }: Pick<Intent, "sentAt" | "createdAt">): number {
   return sentAt ?? createdAt;
 }
 
-/** When it was sent, where it was and the time is known. */
+/** The time of sending, if it was sent and the time is known. */
 export function knownSentAt({ sentAt }: Pick<Intent, "sentAt">): number | undefined {
   return sentAt === UNDATED ? undefined : sentAt;
 }
 
-/** When it last went on: settled, else sent, else decided. */
+/** The time of its latest change: completed, else sent, else decided. */
 export function lastWentOnAt(intent: Pick<Intent, "settledAt" | "sentAt" | "createdAt">): number {
   return intent.settledAt ?? knownSentAt(intent) ?? intent.createdAt;
 }

@@ -1,31 +1,31 @@
-/** The intent state machine: from one attempt's outcome to where the intent goes next. Pure. */
+/** The intent state machine: maps the outcome of one attempt to the intent's next state. Pure. */
 import type { AnyCode } from "../core/error-codes.ts";
 import type { Outcome } from "../contract/call.ts";
 import { backoffMs, type Backoff } from "../core/backoff.ts";
 import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { Intent, IntentChange, TargetOf } from "./intent.ts";
 
-/** An idempotent action is sent again this often before a person is asked: an outage of most of a day is sat out. */
+/** Attempts of an idempotent action before a person is asked: enough for an outage of most of a day. */
 export const MAX_IDEMPOTENT_ATTEMPTS = 30;
-/** Without an answer it is tried again after 1 s, 2 s, 4 s… up to this, since each try is charged. */
+/** Longest delay after a lost answer; it grows as 1 s, 2 s, 4 s…, since each try is charged. */
 const UNKNOWN_BACKOFF: Backoff = { firstMs: SECOND, longestMs: HOUR };
-/** A request that never left is tried again after 1 s, 2 s, 4 s… up to this. */
+/** Longest delay after a request that never left; it grows as 1 s, 2 s, 4 s…. */
 const NEVER_LEFT_BACKOFF: Backoff = { firstMs: SECOND, longestMs: 5 * MINUTE };
-/** A key the network refused is tried again only after it has been read anew; this is how soon an intent asks. */
+/** Delay after a refused key: the key must be read again before the next try. */
 const UNAUTHORIZED_BACKOFF_MS = 5 * SECOND;
 
 /** The code of a doubt whose last attempt was refused, while an earlier one may have taken effect. */
 export const REFUSED_AFTER_UNKNOWN = "refused_after_unknown";
 
-/** How long an unanswered request may still take effect or stay invisible, from the network's profile. */
+/** Bounds on a late or invisible effect of an unanswered request, from the network's profile. */
 export interface DoubtTiming {
-  /** No read-back counts as "absent" before this much time has passed since sending. */
+  /** No read-back counts as "absent" before this time has passed since sending. */
   readonly quietMs: number;
-  /** The first look, since most lost answers can be found at once. */
+  /** Time of the first check: most effects of lost answers are visible at once. */
   readonly firstCheckMs: number;
 }
 
-/** What follows from an outcome. `everUnknown` of the intent decides whether a refusal settles it. */
+/** Decides the next state. `everUnknown` of the intent decides if a refusal resolves it. */
 export function conclude(intent: Intent, outcome: Outcome, timing: DoubtTiming, now: number): IntentChange<TargetOf<"answer">> {
   switch (outcome.class) {
     case "confirmed": {
@@ -72,9 +72,9 @@ export function conclude(intent: Intent, outcome: Outcome, timing: DoubtTiming, 
   }
 }
 
-/** With the network's reference in it, by which a later decision names this action. */
+/** The message carries the network's reference, by which a later decision names this action. */
 function pendingMessage({
-  message = "the network wants its Guardian's decision",
+  message = "the network waits for its Guardian's decision",
   reference,
 }: Extract<Outcome, { readonly class: "pending" }>): string {
   return reference === undefined ? message : `${message} (${reference})`;
@@ -84,7 +84,7 @@ function doubt(nextAt: number, code: AnyCode, message: string): IntentChange<"in
   return { state: "in_doubt", everUnknown: true, nextAt, code, message };
 }
 
-/** The id of what came to be, where the answer names one. What was acted on was there before: a vote is often answered with its post. */
+/** The id of the created object, if the answer names one. The object acted on existed before: a vote is often answered with its post. */
 export function createdId({ record }: Extract<Outcome, { readonly class: "confirmed" }>, target: string | undefined): string | undefined {
   if (record === undefined || !("id" in record)) return undefined;
   return record.id === target ? undefined : record.id;

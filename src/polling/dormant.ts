@@ -1,4 +1,4 @@
-/** Lists and schedules that no definition asks for now: never due, and kept, so that one that comes back goes on where it was. */
+/** Makes lists and schedules dormant that no definition uses: never due, and stored, so that a restored one continues at its position. */
 import type { JsonObject } from "../core/json.ts";
 import { type SourceRow } from "../store/sources.ts";
 import type { Member } from "../gateway/member.ts";
@@ -6,7 +6,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Store } from "../store/store.ts";
 import { SCHEDULE_PREFIX } from "../contract/event-kinds.ts";
 
-/** Stops what is due of these rows. */
+/** Removes the due times of these rows. */
 export async function makeDormant(
   parts: { readonly store: Store; readonly clock: Clock },
   member: Member,

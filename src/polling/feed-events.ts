@@ -1,4 +1,4 @@
-/** From a page of the feed to events: what is new, what is a mention, and whether something was missed in between. */
+/** Converts a page of the feed to events: new posts, mentions, and a gap if items were missed in between. */
 import type { NewEvent } from "../contract/event.ts";
 import { eventId } from "../contract/event-id.ts";
 import type { Post } from "../contract/records.ts";
@@ -10,19 +10,21 @@ import type { Gap, ListCursor } from "./list-state.ts";
 export interface FeedReader extends Freshness {
   readonly handle: Handle;
   readonly accountId: string | undefined;
-  /** Whether anything handles the kind: what nobody handles makes no row. */
+  /** Returns true if the kind has a handler: events without one are not stored. */
   readonly handles: (kind: string) => boolean;
-  /** Whether the specialist takes part in the thread. */
+  /** Returns true if the specialist takes part in the thread. */
   readonly inThread: (threadId: string) => boolean;
 }
 
 export interface Reading {
   readonly events: readonly NewEvent[];
   readonly cursor: ListCursor;
-  /** There may be unseen items before those of the page: it shares nothing with the last one, or is the first and does not go back far enough. */
+  /**
+   * Possible unseen items before those of the page: it shares nothing with the last one, or is the first and does not go back far enough.
+   */
   readonly gap: Gap | undefined;
   readonly fresh: number;
-  /** Too old, or older than where the watch begins. */
+  /** Items too old, or older than the start of the watch. */
   readonly skipped: number;
 }
 
@@ -31,7 +33,7 @@ export function readFeed(posts: readonly Post[], cursor: ListCursor, reader: Fee
   return { events: fresh.flatMap((post) => feedEvents(post, reader)), cursor: moved, gap, fresh: fresh.length, skipped };
 }
 
-/** The events one post means to a specialist: at most one, so that it never answers the same words twice. */
+/** The event of one post for the specialist: at most one, so that it never answers the same text twice. */
 export function feedEvents(post: Post, reader: FeedReader): readonly NewEvent[] {
   if (isOwn(post, reader)) return [];
   const event = (kind: string, payload: JsonObject, thread: string): NewEvent[] =>
@@ -45,7 +47,7 @@ export function feedEvents(post: Post, reader: FeedReader): readonly NewEvent[] 
   return reader.inThread(post.parentId) ? event("reply.created", { ...asJson(post), threadId: post.parentId }, thread) : [];
 }
 
-/** By id where both sides have one, and by handle: either is enough to be oneself. */
+/** Compares by id if both sides have one, and by handle: either match means "own". */
 export function isOwn(
   post: { readonly authorId?: string | undefined; readonly authorHandle?: string | undefined },
   me: { readonly handle: Handle; readonly accountId: string | undefined },
@@ -54,7 +56,7 @@ export function isOwn(
   return post.authorHandle?.toLowerCase() === me.handle.toLowerCase();
 }
 
-/** `@handle` as a word of its own, in any case. */
+/** `@handle` as a separate word, in any case. */
 export function mentions(text: string | undefined, handle: Handle): boolean {
   if (text === undefined) return false;
   const wanted = `@${handle.toLowerCase()}`;
@@ -63,7 +65,7 @@ export function mentions(text: string | undefined, handle: Handle): boolean {
     const before = lower[at - 1];
     const after = lower[at + wanted.length];
     if (!isWord(before) && (!isWord(after) || after === "." || after === "-")) {
-      // "@ann.": the dot ends a sentence unless a longer handle goes on after it.
+      // "@ann.": the dot ends a sentence unless a longer handle continues after it.
       if ((after !== "." && after !== "-") || !isWord(lower[at + wanted.length + 1])) return true;
     }
   }

@@ -1,4 +1,4 @@
-/** How often to look: derived from what is left of the quota, by yield, slower after empty looks and faster after news. */
+/** Poll intervals, derived from the remaining quota by yield: longer after empty polls and shorter after new items. */
 import type { Lane } from "../contract/operations.ts";
 import { DAY, SECOND } from "../core/units.ts";
 import { agedActs, intervals, polled, type Source } from "../limits/poll-budget.ts";
@@ -23,14 +23,14 @@ async function budgetOf({ store, clock, sharers }: PollingDependencies, member: 
   return keyId === undefined ? limits.perDay : (await store.laneBudget(keyId, lane, clock.now())) / sharers(member);
 }
 
-/** A list beside others that share the same polling. */
+/** A list that shares its polls' budget with others. */
 export interface PollResult {
   readonly source: ListPace;
   /** The event it is looked at for. */
   readonly kind: string;
 }
 
-/** After a look that brought `news`: when to look again, and how the list is doing. */
+/** The time of the next poll after one that brought `news`, and the list's new pace. */
 export async function nextPollAt(
   parts: PollingDependencies,
   member: Member,
@@ -43,7 +43,7 @@ export async function nextPollAt(
   const moved = { ...polled(before, news), acts, actsAt: now };
   const { handle } = member.specialist;
   const { state } = parts.coverage.of(handle);
-  // Webhooks that have lost too much are not trusted: polls slow down no more.
+  // Webhooks that lost too many events are not trusted: polls slow down no further.
   const source = state === "unhealthy" ? { ...moved, pace: Math.min(1, moved.pace) } : moved;
   const look = (list: PollResult): Source & { readonly covered: boolean } => ({
     ...list.source,
@@ -54,7 +54,7 @@ export async function nextPollAt(
   return { delayMs, source };
 }
 
-/** The shortest pause between two looks at followed objects that the quota sustains. */
+/** The shortest interval between checks of watched objects that the quota sustains. */
 export async function watchPauseMs(parts: PollingDependencies, member: Member): Promise<number> {
   return Math.max(SECOND, DAY / (await budgetOf(parts, member, "watch")));
 }

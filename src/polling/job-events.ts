@@ -1,4 +1,4 @@
-/** From job lists and single jobs to events: new offers, and what became of the jobs a specialist applied for. */
+/** Converts job lists and single jobs to events: new offers, and progress of the jobs a specialist applied for. */
 import type { NewEvent } from "../contract/event.ts";
 import { eventId } from "../contract/event-id.ts";
 import type { Job } from "../contract/records.ts";
@@ -35,7 +35,7 @@ function wanted(job: Job, reader: JobsReader, now: number): boolean {
 
 const ENDED: readonly string[] = ["paid", "lost", "expired", "cancelled"];
 
-/** What a look at a job means: the transitions since the last look, in the order a job goes through them. */
+/** Compares a job with its stored progress: the transitions since the last check, in the order of a job's states. */
 export function followJob(job: Job, before: JobProgress, reader: JobsReader, now: number): WatchChange<JobProgress> {
   const status = standingOf(job, before, reader, now);
   if (status === before.status) return { state: status, progress: before, ended: ENDED.includes(status), events: [], news: false };
@@ -55,7 +55,7 @@ export function followJob(job: Job, before: JobProgress, reader: JobsReader, now
   return { state: status, progress: after, ended: ENDED.includes(status), events, news: true };
 }
 
-/** Where we stand: a job assigned to somebody else is lost to us. */
+/** The specialist's status in the job: one assigned to somebody else is lost. */
 function standingOf(job: Job, before: JobProgress, reader: JobsReader, now: number): string {
   const hasAssignee = job.assigneeId !== undefined || job.assigneeHandle !== undefined;
   const ours = isOwn({ authorId: job.assigneeId, authorHandle: job.assigneeHandle }, reader);

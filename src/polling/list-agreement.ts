@@ -1,16 +1,16 @@
-/** Whether keys may share looks at a public list: only once they have been seen to get the same one, and no longer than that. */
+/** Decides if keys may share polls of a public list: only while they have been seen to get the same one. */
 
 import { MAX_INTERVAL_MS } from "../limits/poll-budget.ts";
 
 /** Lists with fewer items in common prove nothing. */
 export const LEAST_COMMON = 3;
-/** Agreements needed at first, and again after a contradiction (one may be an item deleted between two looks). */
+/** Agreements needed at first, and again after a contradiction (a single one may be an item deleted between two polls). */
 const TRUST_FIRST = 1;
 const TRUST_AGAIN = 3;
-/** Two looks further apart than this are not compared: a list may have moved on too far. */
+/** Polls further apart than this are not compared: a list may have moved on too far. */
 export const COMPARABLE_MS = 15 * 60_000;
 
-/** What is known of one list of one network. */
+/** Knowledge of one list of one network. */
 export interface Sharing {
   readonly agreements: number;
   readonly needed: number;
@@ -22,7 +22,7 @@ export function isShared(sharing: Sharing): boolean {
   return sharing.agreements >= sharing.needed;
 }
 
-/** Two looks by different keys at the same list, newest first. */
+/** Compares two polls of the same list by different keys, newest first. */
 export function compared(sharing: Sharing, one: readonly string[], other: readonly string[]): Sharing {
   switch (agreement(one, other)) {
     case "same":
@@ -35,8 +35,8 @@ export function compared(sharing: Sharing, one: readonly string[], other: readon
 }
 
 /**
- * What came since the earlier look stands before the first common item, what fell off the page behind the last: between
- * them both lists must be the same.
+ * Items that came after the earlier poll precede the first common item, items that left the page follow the last: between them both lists
+ * must be equal.
  */
 export function agreement(one: readonly string[], other: readonly string[]): "same" | "different" | "unclear" {
   const inOne = between(one, new Set(other));
@@ -47,23 +47,23 @@ export function agreement(one: readonly string[], other: readonly string[]): "sa
   return inOne.length >= LEAST_COMMON ? "same" : "unclear";
 }
 
-/** A look that one key plans at a list, and how far apart its looks are. */
+/** A planned poll of one key, and the interval of its polls. */
 export interface PlannedPoll {
   readonly at: number;
   readonly everyMs: number;
 }
 
-/** A look may be this share of its pause earlier or later, so that the looks of all lie evenly apart. */
+/** A poll may move by this share of its interval, so that all polls are spread evenly. */
 const SHIFT = 0.25;
 
 /**
- * When a key that looks every `everyMs` should look next, so that news waits as short as it can: in the middle of the
- * widest gap between the looks of the others near the time it would have chosen itself.
+ * The time of the next poll of a key with interval `everyMs`, for the earliest discovery of new items: the middle of the widest gap between
+ * the others' polls near its own choice.
  */
 export function placePoll(now: number, everyMs: number, others: readonly PlannedPoll[]): number {
   const wanted = now + everyMs;
   const [from, to] = [wanted - SHIFT * everyMs, Math.max(wanted, Math.min(now + MAX_INTERVAL_MS, wanted + SHIFT * everyMs))];
-  // Each comes back after its own pause; before and after ours stand our own looks.
+  // Each returns after its own interval; our own polls bound the list.
   const looks = [now, ...others.flatMap((other) => [other.at, other.at + other.everyMs]), now + 2 * everyMs]
     .filter((at) => at >= now && at <= now + 2 * everyMs)
     .sort((a, b) => a - b);

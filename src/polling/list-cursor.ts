@@ -1,13 +1,13 @@
-/** What of a new page of a list is fresh, and what lies between it and the pages before. */
+/** Finds the fresh items of a list's new page, and the gap between it and earlier pages. */
 import type { Gap, ListCursor } from "./list-state.ts";
 
-/** Ids remembered per list: several pages, so that reordering does not look like news. */
+/** Ids stored per list: several pages, so that reordered items do not count as new. */
 const MAX_SEEN = 400;
 
 export interface Freshness {
-  /** Items from before this are skipped; Infinity means "whatever was there at the first look". */
+  /** Older items are skipped; Infinity skips everything that the first poll shows. */
   readonly fromMs: number;
-  /** Older items are never acted on, also after a long outage. */
+  /** Older items are ignored, even after a long outage. */
   readonly maxAgeMs: number;
 }
 
@@ -23,7 +23,7 @@ export function moveOn<T extends Item>(page: readonly T[], cursor: ListCursor, {
   const unseen = page.filter((item) => !known.has(item.id));
   const begin = fromMs === Infinity ? cursor.startedAt : fromMs;
   const wanted = unseen.filter((item) => {
-    if (item.createdAtMs === undefined) return !first || fromMs !== Infinity; // undated: at the first look, "from now" cannot include it
+    if (item.createdAtMs === undefined) return !first || fromMs !== Infinity; // undated: at the first poll, "from now" cannot include it
     return item.createdAtMs >= begin && item.createdAtMs > now - maxAgeMs;
   });
   const dated = wanted.every((item) => item.createdAtMs !== undefined);
@@ -32,14 +32,14 @@ export function moveOn<T extends Item>(page: readonly T[], cursor: ListCursor, {
   return {
     fresh,
     skipped: unseen.length - wanted.length,
-    // At the first look, what lies before a page that is wanted whole is wanted too: the look may come long after it was
-    // first tried. Later, what lies between two looks, also where the list was empty at the earlier one.
+    // At the first poll, items before a fully wanted page are wanted too: it may come long after the first try. Later, items between two
+    // polls are, also if the list was empty at the earlier one.
     gap: (first ? wanted : unseen).length === page.length ? gapBefore(page, cursor, Math.max(begin, now - maxAgeMs), now) : undefined,
     cursor: { seen, startedAt: cursor.startedAt, lookedAt: now } satisfies ListCursor,
   };
 }
 
-/** `wantedSince` is what is old enough to be passed over anyway. */
+/** Items before `wantedSince` are too old and skipped anyway. */
 function gapBefore(page: readonly Item[], { seen = [], lookedAt = 0 }: ListCursor, wantedSince: number, now: number): Gap | undefined {
   const oldest = page.at(-1);
   if (oldest === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** What a specialist knows of a list, as the list's row keeps it: read once, whoever wrote it, and written once. */
+/** A specialist's state of a list, stored in the list's row: parsed and written in one place. */
 import { isObject, numberIn, textIn, textsIn, type Json, type JsonObject } from "../core/json.ts";
 import { DAY } from "../core/units.ts";
 import { NEW_SOURCE, type Source } from "../limits/poll-budget.ts";
@@ -9,11 +9,11 @@ export interface ListState {
   readonly pace: ListPace;
   /** Parts of it that were never read, oldest first. */
   readonly gaps: readonly Gap[];
-  /** Undefined where it could be read at the last look. */
+  /** Undefined if the last poll could read it. */
   readonly failure: ReadFailure | undefined;
-  /** Looks in a row at which a further page could not be read. */
+  /** Consecutive polls at which a further page could not be read. */
   readonly failedPages: number;
-  /** No definition asks for it now. */
+  /** No definition uses it now. */
   readonly dormant: boolean;
 }
 
@@ -27,43 +27,43 @@ export interface ListPace extends Source {
 export const NEW_PACE: ListPace = { ...NEW_SOURCE, acts: 0, actsAt: 0 };
 
 export interface ListCursor {
-  /** Ids of the latest pages, newest look first. Undefined before the first look. */
+  /** Ids of the latest pages, newest poll first. Undefined before the first poll. */
   readonly seen: readonly string[] | undefined;
-  /** When this list was first looked at. */
+  /** Time of the first poll. */
   readonly startedAt: number;
-  /** When it was looked at last. */
+  /** Time of the last poll. */
   readonly lookedAt?: number;
 }
 
-/** Items between `after` and `before`, in the order of the list: more came than was looked back for. */
+/** Items between `after` and `before`, in the order of the list: more came than were read back. */
 export interface Gap {
-  /** The newest item known before; undefined where there was none. */
+  /** The newest item known before; undefined if there was none. */
   readonly after: string | undefined;
   /** The oldest item that was read. */
   readonly before: string;
-  /** What is missing is not older, ms since the epoch: the look before, or what the watch goes back to. */
+  /** The missing items are not older, ms since the epoch: the time of the previous poll, or the start of the watch. */
   readonly since: number;
-  /** And not newer. */
+  /** The missing items are not newer. */
   readonly until: number;
 }
 
 export interface ReadFailure {
-  /** Looks in a row. */
+  /** Consecutive failed polls. */
   readonly times: number;
   /** ms since the epoch. */
   readonly since: number;
-  /** What came of the latest. */
+  /** Message of the latest failure. */
   readonly message: string;
 }
 
-/** Of one list. With more gaps in a week the latest say enough. */
+/** Gaps stored per list. With more in a week the latest suffice. */
 const MAX_GAPS = 20;
 const GAPS_KEPT_MS = 7 * DAY;
-/** One look that fails says little. */
+/** Failures before a report: a single failed poll means little. */
 export const REPORTED_AFTER = 2;
 const MAX_MESSAGE = 300;
 
-/** `now` is when a list begins of which nothing is stored, in the network's time. */
+/** `now` is the start time of a list without stored state, by the network's clock. */
 export function readListState(stored: JsonObject | undefined, now: number): ListState {
   const lookedAt = numberIn(stored, "lookedAt");
   return {
@@ -85,7 +85,7 @@ export function readListState(stored: JsonObject | undefined, now: number): List
   };
 }
 
-/** Under the names that the first version gave them. */
+/** Stored under the names of the first version. */
 export function storeListState({ cursor, pace, gaps, failure, failedPages, dormant }: ListState): JsonObject {
   const { seen, startedAt, lookedAt } = cursor;
   const { acts, actsAt, ...source } = pace;
@@ -102,22 +102,22 @@ export function storeListState({ cursor, pace, gaps, failure, failedPages, dorma
   };
 }
 
-/** Those worth telling of, with one more where there is one. */
+/** The recent gaps, with one more if there is one. */
 export function withGap(gaps: readonly Gap[], gap: Gap | undefined, now: number): readonly Gap[] {
   return [...gaps, ...(gap === undefined ? [] : [gap])].filter(({ until }) => until > now - GAPS_KEPT_MS).slice(-MAX_GAPS);
 }
 
-/** After one more look that failed. */
+/** The failure after one more failed poll. */
 export function failedAgain(before: ReadFailure | undefined, message: string, now: number): ReadFailure {
   return { times: (before?.times ?? 0) + 1, since: before?.since ?? now, message: message.slice(0, MAX_MESSAGE) };
 }
 
-/** What people are told of it. */
+/** The failure to report, if there is one. */
 export function reportedReadFailure({ failure }: ListState): ReadFailure | undefined {
   return failure !== undefined && failure.times >= REPORTED_AFTER ? failure : undefined;
 }
 
-/** Nobody waits for it, so that it cannot be read is no news. */
+/** Nobody waits for a dormant list, so its read failures are cleared. */
 export function makeListDormant(state: ListState): ListState {
   return { ...state, failure: undefined, dormant: true };
 }

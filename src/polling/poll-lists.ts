@@ -1,4 +1,4 @@
-/** From the network's lists to the inbox: feed, communities and jobs, each with a cursor and a cadence. */
+/** Polls the network's lists into the inbox: feed, communities and jobs, each with a cursor and an interval. */
 import type { NewEvent } from "../contract/event.ts";
 import { cursorOf } from "../client/next-page.ts";
 import { MAX_PAGE_ITEMS, MAY_BE_CUT_OFF } from "../contract/reading/read-answer.ts";
@@ -29,24 +29,24 @@ import type { Member } from "../gateway/member.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
 import { isSchedule, makeDormant } from "./dormant.ts";
 
-/** Further pages read to close a gap; what lies beyond is recorded as a gap and shown. */
+/** Further pages read to close a gap; the rest is recorded and shown as a gap. */
 const MAX_GAP_PAGES = 3;
-/** So often in a row a gap is tried again that could not be read back, before it is recorded. */
+/** Consecutive failures to read a gap back, before it is recorded. */
 const MAX_FAILED_PAGES = 5;
-/** A list that could not be read is tried again after this, then after twice as long each time: it may speak otherwise for good. */
+/** Delay after a failed poll, doubled each time: the list may have changed its shape for good. */
 const FAILED_POLL: Backoff = { firstMs: 30 * SECOND, longestMs: 5 * MINUTE };
 
-/** One list a specialist looks at. */
+/** One polled list of a specialist. */
 interface Source {
   readonly name: string;
   readonly operation: "posts.list" | "jobs.list";
   readonly input: JsonObject;
-  /** What it is looked at for. */
+  /** The event kind it is polled for. */
   readonly kind: "post.created" | "mention.created" | "job.listed";
   read(items: readonly NetworkRecord[], cursor: ListCursor): Reading;
 }
 
-/** Looks at every source of a specialist that is due. Answers false: what comes next is due at a time. */
+/** Polls every due source of a specialist. Returns false: the next one is due at a later time. */
 export async function pollSources(parts: PollingDependencies, member: Member): Promise<boolean> {
   const { store, clock } = parts;
   const stored = await store.sources(member.specialist.handle);
@@ -60,7 +60,7 @@ export async function pollSources(parts: PollingDependencies, member: Member): P
   for (const source of sources) {
     if (parts.stopping.aborted) return false;
     const { state, dueAt } = known.get(source.name) ?? { state: undefined, dueAt: null };
-    // Without a time where it was dormant, or never was.
+    // No due time: the list was dormant, or is new.
     if ((dueAt ?? 0) <= clock.now()) await poll(parts, member, source, state, others(source));
   }
   return false;
@@ -87,7 +87,7 @@ async function poll(
   const now = clock.now();
   const read = { ...before, failure: undefined, dormant: false };
   if (torn && before.failedPages < MAX_FAILED_PAGES) {
-    // What was read is kept, but the cursor stays where it is: past it lies what could not be read.
+    // The items read are kept, but the cursor stays, because the unreadable part lies beyond it.
     const state = { ...read, failedPages: before.failedPages + 1 };
     const fresh = await keep(parts, member, source, { events: reading.events, state, dueAt: now + FAILED_POLL.firstMs });
     if (fresh.length > 0) parts.wake(member, "events");
@@ -107,14 +107,14 @@ async function poll(
   if (fresh.length > 0) parts.wake(member, "events");
 }
 
-/** What a look came to. */
+/** The result of a poll. */
 interface Look {
   readonly events: readonly NewEvent[];
   readonly state: ListState;
   readonly dueAt: number;
 }
 
-/** Stores it in one transaction. Answers the events that nobody knew. */
+/** Stores it in one transaction. Returns the new events. */
 async function keep(
   parts: PollingDependencies,
   member: Member,
@@ -125,7 +125,7 @@ async function keep(
   return (await parts.store.putEvents({ events, cursors: [cursor] }, parts.clock.now())).fresh;
 }
 
-/** The list is read again once there is room for it, or ever more rarely where it cannot be read. */
+/** The list is polled again once there is room, or at growing intervals if it is unreadable. */
 async function noteUnread(parts: PollingDependencies, member: Member, source: Source, before: ListState, unread: Unread): Promise<void> {
   const now = parts.clock.now();
   if (unread.kind === "wait") return void (await keep(parts, member, source, { events: [], state: before, dueAt: unread.until }));
@@ -158,7 +158,10 @@ async function tellOthers(
   for (const { other } of told) parts.wake(other, "events");
 }
 
-/** Reads on while nothing on the page has been seen before, so that a busy hour loses nothing, nor a first look that is to go back. `torn`: a page could not be read. */
+/**
+ * Reads on while nothing on the page was seen before, so that a busy hour loses nothing, nor does a first poll that goes back. `torn`: a
+ * page could not be read.
+ */
 async function readPages(
   parts: PollingDependencies,
   member: Member,
@@ -169,7 +172,7 @@ async function readPages(
   const items = [...(first.items ?? [])];
   let reading = source.read(items, cursor);
   let next = first.next === undefined ? undefined : cursorOf(first.next);
-  // What shows for the first time is all there is, unless it goes on. So is, at any time, what is too short to be cut off: offers are taken.
+  // A first list is complete unless it has a next page. So is any list too short to be cut off, because offers leave it.
   const isShort = (cursor.seen ?? []).length === 0 || items.length < MAY_BE_CUT_OFF;
   if (next === undefined && isShort && !isCut(first)) return { reading: { ...reading, gap: undefined }, torn: false };
   for (let page = 0; reading.gap !== undefined && next !== undefined && page < MAX_GAP_PAGES; page++) {
@@ -179,7 +182,7 @@ async function readPages(
       { signal: parts.ending },
     );
     const result = readResult(answer);
-    if (result.kind === "wait") break; // the quota has no place for more: what is further back is given up
+    if (result.kind === "wait") break; // the quota has no room for more: older items are given up
     if (result.kind !== "value") return { reading, torn: true };
     items.push(...(result.value.items ?? []));
     next = result.value.next === undefined ? undefined : cursorOf(result.value.next);
@@ -189,7 +192,7 @@ async function readPages(
   return { reading, torn: false };
 }
 
-/** A page longer than any that is read whole. */
+/** True for a page longer than any that is read whole. */
 function isCut({ items = [], skipped = 0 }: Confirmed): boolean {
   return items.length + skipped > MAX_PAGE_ITEMS;
 }
@@ -199,7 +202,7 @@ function sourcesOf(parts: PollingDependencies, member: Member): readonly Source[
   const { watch } = specialist;
   const sources: Source[] = [];
   if (needsFeed(specialist)) sources.push(feedSource(parts, member, "feed", {}, watch.feed));
-  // A community that is watched counts as feed, also where the whole feed is not looked at.
+  // A watched community counts as feed, also without a watch on the whole feed.
   const inCommunity = watch.feed ?? { from: "now", maxAgeMs: DEFAULT_MAX_AGE_MS };
   for (const community of watch.communities) sources.push(feedSource(parts, member, `feed:${community}`, { community }, inCommunity));
   if (watch.jobs !== undefined) sources.push(jobsSource(parts, member, watch.jobs));

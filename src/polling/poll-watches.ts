@@ -9,16 +9,16 @@ import type { PollingDependencies } from "./polling-dependencies.ts";
 import { followedIn, keep, LONGEST_MS, pauseMs, settle, shownBy, sinceOf, type Followed, type Round } from "./settle-watch.ts";
 import type { JobState } from "./watch-state.ts";
 
-/** Looked at in one go; the rest follows in the next. */
+/** Objects checked in one pass; the rest follows in the next. */
 const BATCH = 8;
 /** The look at a job applied for that a list shows open is put off so often in a row: a list may lag behind. */
 const MOST_DEFERRED = 3;
-/** So long what a list shows open is not relied on, once it showed so what is ours. */
+/** Time for which a list is not relied on, after it showed a job of ours as open. */
 const DOUBT_MS = DAY;
 /** One first look in so many comes sooner than what is learnt says: a network may have become faster. */
 const EARLY_ONE_IN = 16;
 
-/** Looks at what is due. Answers whether there may be more. */
+/** Checks the due watches. Returns true if there may be more. */
 export async function followWatches(parts: PollingDependencies, member: Member): Promise<boolean> {
   const { store, clock } = parts;
   const { handle } = member.specialist;
@@ -142,7 +142,7 @@ function checkOffers(parts: PollingDependencies, member: Member, before: Followe
   });
 }
 
-/** Standings in which a job has been given to us. */
+/** Statuses in which a job has been assigned to us. */
 function isOurs(standing: string): boolean {
   return standing === "assigned" || standing === "submitted" || standing === "accepted";
 }

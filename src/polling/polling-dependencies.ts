@@ -1,4 +1,4 @@
-/** The parts of the runtime that polling uses. */
+/** Dependencies of polling. */
 import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
@@ -25,11 +25,11 @@ export interface PollingDependencies {
   /** How long the network takes to give, judge and pay. */
   readonly timings: JobTimings;
   readonly members: () => readonly Member[];
-  /** The number of specialists at work that share a specialist's key, itself included. */
+  /** Number of working specialists that share a specialist's key, itself included. */
   readonly sharers: (member: Member) => number;
-  /** Aborted when the runtime begins to stop: nothing new begins. */
+  /** Aborted when the runtime begins to stop: no new work begins. */
   readonly stopping: AbortSignal;
-  /** Aborted when the time to drain is over: running work is cut short. */
+  /** Aborted when the time to drain is over: running work is interrupted. */
   readonly ending: AbortSignal;
   /** Reports that a kind of work of a specialist has something to do. */
   readonly wake: (member: Member, part: WorkKind) => void;

@@ -1,4 +1,4 @@
-/** Looks at public lists shared between specialists: what one key sees, all learn of, once two keys were seen to get the same list. */
+/** Shares polls of public lists between specialists: one key's poll serves all, once two keys were seen to get the same list. */
 import type { Job, NetworkRecord } from "../contract/records.ts";
 import type { KeyId } from "../core/ids.ts";
 import type { Random } from "../core/random.ts";
@@ -7,10 +7,10 @@ import { COMPARABLE_MS, compared, isShared, placePoll, UNPROVEN, type PlannedPol
 
 /** Ids remembered per list; several pages. */
 const MAX_SEEN = 400;
-/** Lists kept in memory; a further one is simply not shared. */
+/** Lists kept in memory; further ones are not shared. */
 const MAX_LISTS = 1_000;
 
-/** Among more than these, chance spreads looks as well as any order. */
+/** Above this number, random times spread polls as well as any order. */
 const MAX_PLACED = 100;
 
 interface SharedList {
@@ -19,14 +19,14 @@ interface SharedList {
     | {
         readonly key: KeyId;
         readonly ids: readonly string[];
-        /** With their deadlines. */
+        /** Open jobs and their deadlines. */
         readonly openJobs: ReadonlyMap<string, number>;
         /** Of jobs that are given. */
         readonly standings: ReadonlyMap<string, string>;
         readonly at: number;
       }
     | undefined;
-  /** Till then what it shows open is not relied on. */
+  /** Time until which the open jobs of the list are not relied on. */
   doubtedUntil: number;
   seen: readonly string[];
   readonly planned: Map<KeyId, PlannedPoll>;
@@ -34,15 +34,18 @@ interface SharedList {
 
 export interface SharedLists {
   /**
-   * Takes in a page of a list that one key has got, `at` the time when it asked for it. Answers what of it nobody had seen before,
-   * where the list is known to be the same for all; nothing where it is not, or not yet.
+   * Records a page that one key has polled; `at` is the time of its request. Returns the items new to everyone, if the list is known to be
+   * the same for all keys; none otherwise.
    */
   looked(list: string, key: KeyId, items: readonly NetworkRecord[], at: number): readonly NetworkRecord[];
-  /** When a key that looks every `everyMs` looks next, between the looks of the others; undefined where the list is not known to be the same for all. */
+  /**
+   * The time of the next poll of a key with interval `everyMs`, between the polls of others; undefined if the list is not known to be the
+   * same for all keys.
+   */
   nextLook(list: string, key: KeyId, everyMs: number, now: number): number | undefined;
   /**
-   * When the newest look at a list began that shows a job as open, where that look was the key's own or the list is known to be
-   * the same for all; undefined where it does not show it so, or is not relied on.
+   * The start time of the newest poll that shows a job as open, if it was the key's own or the list is known to be the same for all keys;
+   * undefined if the job is not shown as open, or the list is not relied on.
    */
   openAt(list: string, key: KeyId, job: string, networkNow: number): number | undefined;
   /** When such a look began that shows a job in a standing. */
@@ -94,7 +97,7 @@ export function createSharedLists(random: Random): SharedLists {
       if (last !== undefined && last.key !== key && Math.abs(at - last.at) <= COMPARABLE_MS)
         known.sharing = compared(known.sharing, ids, last.ids);
       const seen = new Set(known.seen);
-      // A page that took long on its way says less than one asked for later.
+      // A page that was in flight for long is older than one requested later.
       if (last === undefined || at >= last.at) {
         const openJobs = new Map(
           items.flatMap((item) => (item.kind === "job" && isOpen(item) ? [[item.id, item.deadlineMs ?? Infinity] as const] : [])),
@@ -110,7 +113,7 @@ export function createSharedLists(random: Random): SharedLists {
   };
 }
 
-/** Somebody is still to be chosen. */
+/** Nobody has been chosen yet. */
 function isOpen({ status, assigneeId, assigneeHandle }: Job): boolean {
   return (status === "open" || status === "applied") && assigneeId === undefined && assigneeHandle === undefined;
 }

@@ -1,4 +1,4 @@
-/** From a thread's first post to events: replies by others, and likes of posts of the specialist's own. */
+/** Converts a thread's first post to events: replies by others, and likes of the specialist's own posts. */
 import type { NewEvent } from "../contract/event.ts";
 import { eventId } from "../contract/event-id.ts";
 import type { Post } from "../contract/records.ts";
@@ -7,16 +7,16 @@ import { isOwn, mentions, type FeedReader } from "./feed-events.ts";
 import type { WatchChange } from "./watch-change.ts";
 import type { ThreadProgress } from "./watch-state.ts";
 
-/** Ids remembered per thread; a longer thread is noisy enough to be followed by its newest replies only. */
+/** Ids stored per thread; of a longer thread only the newest replies are watched. */
 const MAX_SEEN = 300;
-/** A thread without news for this long is no longer followed. */
+/** A watch of a thread ends after this time without news. */
 export const THREAD_QUIET_MS = 48 * 60 * 60 * 1_000;
 
-/** When a thread is looked at, in ms since the epoch. */
+/** Times of a thread's check, in ms since the epoch. */
 export interface Times {
   /** By the clock that dates our rows. */
   readonly now: number;
-  /** By the network's, which dates the replies. */
+  /** By the network's clock, which dates the replies. */
   readonly networkNow: number;
 }
 
@@ -47,7 +47,7 @@ function replyEvent(reply: Post, root: Post, reader: FeedReader, now: number): r
   return [{ specialist: reader.handle, id: eventId(kind, reply.id), kind, thread: root.id, payload, via: "poll", hops: 0 }];
 }
 
-/** By person where the network names them, else one event for each rise of the count. */
+/** One event per person if the network names them, else one for each rise of the count. */
 function likeEvents(post: Post, before: ThreadProgress, reader: FeedReader): readonly NewEvent[] {
   if (!reader.handles("post.liked") || !isOwn(post, reader)) return [];
   const like = (occurrence: string | number, by: JsonObject): NewEvent => ({

@@ -1,12 +1,12 @@
-/** What a look at a followed object brought. */
+/** The result of checking a watched object. */
 import type { NewEvent } from "../contract/event.ts";
 
 export interface WatchChange<Progress> {
   readonly state: string;
   readonly progress: Progress;
-  /** No longer followed. */
+  /** The watch has ended. */
   readonly ended: boolean;
   readonly events: readonly NewEvent[];
-  /** Whether anything had changed: what speeds polling up. */
+  /** True if anything had changed: this speeds polling up. */
   readonly news: boolean;
 }

@@ -1,18 +1,18 @@
-/** What a specialist knows of an object that it follows, as the object's row keeps it: read once and written once. */
+/** A specialist's state of a watched object, stored in the object's row: parsed and written in one place. */
 import { numberIn, textIn, textsIn, type JsonObject } from "../core/json.ts";
 import { LOOKED_AT, type WatchRow } from "../store/sources.ts";
 
-/** The life of a job that a specialist applied for. */
+/** Progress of a job that a specialist applied for. */
 export interface JobProgress {
   readonly status: string;
-  /** How often it was assigned to us, accepted, rejected: a job assigned twice is two events. */
+  /** Number of assignments, acceptances and rejections: a job assigned twice is two events. */
   readonly assigned: number;
   readonly accepted: number;
   readonly rejected: number;
   readonly paid: number;
 }
 
-/** What of a thread has been told. */
+/** Reported parts of a thread. */
 export interface ThreadProgress {
   /** Ids of replies. */
   readonly seen: readonly string[];
@@ -21,18 +21,18 @@ export interface ThreadProgress {
 }
 
 interface Looks {
-  /** Looks in a row without news: the pause grows with them. */
+  /** Consecutive checks without news: the interval grows with them. */
   readonly looks: number;
-  /** When the last news came, or following began; undefined where no look has been made. */
+  /** Time of the last news, or the start of the watch; undefined before the first check. */
   readonly followedAt: number | undefined;
 }
 
 export interface JobState extends Looks {
   readonly kind: "job";
   readonly progress: JobProgress;
-  /** When it was last seen itself, or open on a list. */
+  /** Time at which it was last seen itself, or open on a list. */
   readonly lookedAt: number | undefined;
-  /** Looks in a row that were put off since a list showed it open. */
+  /** Consecutive checks deferred because a list showed it open. */
   readonly deferred: number;
   /** Its first look was put off until it is likely to be given. */
   readonly planned: boolean;
@@ -45,7 +45,7 @@ export interface ThreadState extends Looks {
 
 export type WatchState = JobState | ThreadState;
 
-/** `now` is when a thread of which nothing is stored last had news. */
+/** `now` counts as the last news of a thread without stored state. */
 export function readWatchState({ kind, data }: Pick<WatchRow, "kind" | "data">, now: number): WatchState {
   const looks = { looks: numberIn(data, "looks") ?? 0, followedAt: numberIn(data, "followedAt") };
   if (kind === "thread") return { ...looks, kind, progress: readThreadProgress(data, now) };
@@ -53,7 +53,7 @@ export function readWatchState({ kind, data }: Pick<WatchRow, "kind" | "data">, 
   return { ...looks, ...seen, kind, progress: readJobProgress(data) };
 }
 
-/** Under the names that the first version gave them. */
+/** Stored under the names of the first version. */
 export function storeWatchState(state: WatchState): JsonObject {
   const { looks, followedAt } = state;
   const common = { looks, ...(followedAt === undefined ? {} : { followedAt }) };

@@ -1,4 +1,4 @@
-/** Whether webhooks can be relied on: what polls found that no delivery had told of counts against them. */
+/** Measures the reliability of webhooks: events that polls found and no delivery reported count against them. */
 import type { NewEvent } from "../contract/event.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Handle } from "../core/ids.ts";
@@ -12,32 +12,35 @@ export interface CoverageShown extends Omit<StoredCoverage, "kinds"> {
   readonly state: WebhookState;
 }
 
-/** Told what to keep of a specialist's. */
+/** Stores a specialist's coverage. */
 export type SaveCoverage = (handle: Handle, health: StoredCoverage) => void;
 
 export interface WebhookCoverage {
-  /** A poll brought these, new to us. */
+  /** Records new events that a poll found. */
   found(handle: Handle, events: readonly NewEvent[]): void;
-  /** A delivery of this kind told of these. */
+  /** Records news that a delivery of this kind reported. */
   told(handle: Handle, kind: string, news: readonly ReportedNews[]): void;
   of(handle: Handle): CoverageShown;
-  /** Whether polls for this kind may rest: deliveries are healthy, and have told of it before. A network may announce some kinds only. */
+  /**
+   * Returns true if polls for this kind may slow down: deliveries are reliable, and have reported it before. A network may report some
+   * kinds only.
+   */
   covers(handle: Handle, kind: string): boolean;
   /**
-   * Goes on from what an earlier process kept, and from now on says what to keep: at once where the state or the kinds
-   * change, else once a minute.
+   * Continues from the stored coverage of an earlier process, and stores changes from now on: at once for the state or the kinds, else once
+   * a minute.
    */
   keepOn(kept: ReadonlyMap<Handle, StoredCoverage>, keep: SaveCoverage): void;
-  /** Says what has not been kept yet. */
+  /** Stores pending changes. */
   flush(): void;
 }
 
-/** A delivery may come this much later than a poll without counting as missed. */
+/** Delay of a delivery after a poll that does not count as missed. */
 const GRACE_MS = 2 * MINUTE;
-/** What happened while we were away is delivered again later than polls find it. */
+/** Events of our downtime are redelivered later than polls find them. */
 const AWAY_GRACE_MS = 10 * MINUTE;
 const KEEP_EVERY_MS = MINUTE;
-/** Misses in a row after which polls no longer count on deliveries. */
+/** Consecutive misses after which polls no longer rely on deliveries. */
 const UNHEALTHY_AFTER = 3;
 const HEALTHY_AFTER = 3;
 const REMEMBERED_MS = HOUR;
@@ -49,15 +52,15 @@ interface Standing {
   missed: number;
   missedInRow: number;
   lastToldAt: number | undefined;
-  /** Kinds a delivery has told of before: only those can be missed. */
+  /** Kinds that deliveries have reported: only those can be missed. */
   readonly kinds: Set<string>;
-  /** The news that deliveries told of lately, and when. */
+  /** News recently reported by deliveries, with its time. */
   readonly recent: Map<string, number>;
-  /** What deliveries told of lately without saying which it is, and no poll has found yet: each stands for one. */
+  /** Recent reports that did not name their object, and that no poll has matched yet: each stands for one event. */
   readonly credits: Credit[];
-  /** The news that polls found and no delivery has told of yet. */
+  /** News that polls found and no delivery has reported yet. */
   readonly waiting: Map<string, Found>;
-  /** What was last kept: when, and the state and number of kinds it had. */
+  /** The last stored version: its time, state and number of kinds. */
   keptAt: number;
   kept: string;
 }
@@ -72,7 +75,7 @@ interface Found {
   readonly groups: readonly string[];
 }
 
-/** A network tells an author of replies to itself only, so replies in followed threads are no evidence. */
+/** A network reports to an author only the replies to itself, so replies in watched threads prove nothing. */
 const NO_EVIDENCE: readonly string[] = ["reply.created"];
 
 export function createWebhookCoverage(clock: Clock): WebhookCoverage {
@@ -136,7 +139,7 @@ export function createWebhookCoverage(clock: Clock): WebhookCoverage {
   };
 }
 
-/** Decides when what is known of a standing is worth a write. */
+/** Decides when a change of coverage is worth a write. */
 function createKeeper(clock: Clock) {
   let tell: SaveCoverage = () => undefined;
   const keep = (handle: Handle, standing: Standing): void => {
@@ -168,7 +171,7 @@ function stateOf(told: number, missedInRow: number): WebhookState {
   return told >= HEALTHY_AFTER && missedInRow === 0 ? "healthy" : "doubtful";
 }
 
-/** What has waited too long for a delivery was missed. */
+/** Counts news as missed that has waited too long for a delivery. */
 function settle(standing: Standing, now: number): Standing {
   for (const [news, { at }] of standing.waiting) {
     if (at > now - GRACE_MS) break;
@@ -185,7 +188,7 @@ function settle(standing: Standing, now: number): Standing {
   return standing;
 }
 
-/** For what waits longest, else for what a poll finds next. */
+/** Matches the longest waiting event, else the next one a poll finds. */
 function credit({ waiting, credits }: Standing, told: Credit): void {
   for (const [news, { groups }] of waiting) {
     if (!groups.includes(told.oneOf)) continue;
@@ -196,7 +199,7 @@ function credit({ waiting, credits }: Standing, told: Credit): void {
   if (credits.length > MAX_REMEMBERED) credits.shift();
 }
 
-/** Answers whether there was one to spend. */
+/** Returns true if there was a credit to spend. */
 function spend(credits: Credit[], groups: readonly string[]): boolean {
   const at = credits.findIndex(({ oneOf }) => groups.includes(oneOf));
   if (at >= 0) credits.splice(at, 1);

@@ -1,4 +1,4 @@
-/** Everything that the rooms of the runtime need, joined once by the runtime. */
+/** The dependencies of all rooms, joined once by the runtime. */
 import type { NetworkRecord } from "../contract/records.ts";
 import type { AccountDependencies } from "../gateway/own-account.ts";
 import type { Member } from "../gateway/member.ts";
@@ -10,6 +10,6 @@ import type { WebhookDependencies } from "../webhooks/webhook-dependencies.ts";
 
 export interface Dependencies
   extends AccountDependencies, HandlerDependencies, OutboxDependencies, PollingDependencies, ScheduleDependencies, WebhookDependencies {
-  /** Takes in what a confirmed answer says of the specialist's own account. */
+  /** Records data of the specialist's own account from a confirmed answer. */
   readonly learn: (member: Member, record: NetworkRecord | undefined) => void;
 }

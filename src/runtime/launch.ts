@@ -1,4 +1,4 @@
-/** From checked settings to a runtime that is ready to start: everything is looked at before anything begins. */
+/** Turns checked settings into a runtime that is ready to start: everything is checked before anything begins. */
 import { createKeys, type KeyProvider } from "../client/auth.ts";
 import { createTransport, type SocketTransport, type Transport } from "../client/transport.ts";
 import type { Config } from "../config/config.ts";
@@ -29,53 +29,53 @@ import { bindToNetwork } from "../store/bind-network.ts";
 export interface LaunchOptions {
   readonly config: Config;
   readonly clock: Clock;
-  /** Must not repeat over restarts: ids come from it. */
+  /** Must not repeat over restarts: ids are drawn from it. */
   readonly random: Random;
   readonly log: Logger;
   /** Learns every secret. Give it to the logger as well. */
   readonly scrubber: Scrubber;
   readonly announcer?: Announcer;
-  /** `refuse` for a dry run: it thinks and reads, sends no write, and keeps nothing but what its reads have used. Default `send`. */
+  /** `refuse` for a dry run: it runs handlers and reads, sends no write, and stores only the charges of its reads. Default `send`. */
   readonly writes?: "send" | "refuse";
-  /** Does only what it is told: nothing is polled, handled or sent by itself. */
+  /** Acts on commands only: nothing is polled, handled or sent on its own. */
   readonly passive?: boolean;
-  /** What tells the network from others, where its address does not. */
+  /** Name of the network, if its address does not identify it. */
   readonly networkName?: string;
-  /** Only looks at a network: the store may belong to another. So it may in a dry run. */
+  /** Permits a store that belongs to another network, for commands that only read. A dry run permits it too. */
   readonly anyNetwork?: boolean;
-  /** Wraps the one function by which requests leave. */
+  /** Wraps the function by which requests leave. */
   readonly transport?: (next: Transport) => Transport;
-  /** Definitions do not change: none is loaded again. */
+  /** Definitions are fixed: none is reloaded. */
   readonly fixed?: boolean;
-  /** Told when the store cannot be written any more: nothing is sent from then on. */
+  /** Called when the store can no longer be written: nothing is sent from then on. */
   readonly onLost?: (error: Fatal) => void;
 }
 
-/** What was checked, before anything was opened. */
+/** The checked parts, before anything is opened. */
 export interface LaunchPlan {
   readonly config: Config;
   readonly baseUrl: string;
   readonly profile: Profile;
   readonly roster: Roster;
-  /** Nothing that stops us, but that a person should know. */
+  /** Problems that stop nothing, for a person to know. */
   readonly warnings: readonly Problem[];
 }
 
 export interface Launched extends LaunchPlan {
   readonly runtime: Runtime;
   readonly store: Store;
-  /** Recovers what a crash left, then begins. */
+  /** Recovers from a crash, then begins. */
   start(): Promise<Recovered>;
-  /** Begins nothing new and waits for what is under way, at most `drainMs`. The store can still be asked. */
+  /** Begins no new work and waits for running work, at most `drainMs`. The store stays readable. */
   drain(): Promise<void>;
   /** Drains, then closes everything. Safe to call twice, and without a start. */
   stop(): Promise<void>;
 }
 
-/** What was checked of a project apart from its keys. */
+/** The checked parts of a project without its keys. */
 export type Cast = Pick<LaunchPlan, "profile" | "roster">;
 
-/** Looks at settings, profile, definitions (unless they were looked at already) and keys. Opens nothing. Throws `Misconfigured` with the first mistake. */
+/** Checks settings, profile, definitions (unless `known`) and keys. Opens nothing. Throws `Misconfigured` with the first mistake. */
 export async function planLaunch(config: Config, clock: Clock, known?: Cast): Promise<LaunchPlan> {
   const baseUrl = requireBaseUrl(config);
   const cast = known ?? (await planCast(config, clock));
@@ -87,13 +87,13 @@ export async function planLaunch(config: Config, clock: Clock, known?: Cast): Pr
 /** Throws `Misconfigured` (`base_url_missing`). */
 export function requireBaseUrl({ network: { baseUrl } }: Config): string {
   if (baseUrl !== undefined) return baseUrl;
-  throw new Misconfigured("base_url_missing", "nobody said where the network is", {
+  throw new Misconfigured("base_url_missing", "the network's address is not set", {
     expected: "its base address, such as https://api.example.com/v1",
-    hint: "give --base-url, or set RETINUE_BASE_URL; `retinue demo` brings a network of its own",
+    hint: "give --base-url, or set RETINUE_BASE_URL; `retinue demo` brings its own network",
   });
 }
 
-/** Looks at profile and definitions alone, for a network that gives them their keys afterwards. */
+/** Checks profile and definitions alone, for a network that assigns keys later. */
 export async function planCast(config: Config, clock: Clock, given?: readonly unknown[]): Promise<Cast> {
   const profile = asConfigured(await loadProfile(config.network.profile), config);
   const roster = await readRoster(config, profile, clock, given);
@@ -106,7 +106,7 @@ export async function planCast(config: Config, clock: Clock, given?: readonly un
   return { profile, roster };
 }
 
-/** Definitions with their overrides, and every mistake in them. Throws nothing for what is wrong with a file. */
+/** Definitions with their overrides, and every mistake in them. Throws for no mistake in a file. */
 export function readRoster(config: Config, profile: Profile, clock: Clock, given?: readonly unknown[]): Promise<Roster> {
   return loadRoster({
     config,
@@ -117,7 +117,7 @@ export function readRoster(config: Config, profile: Profile, clock: Clock, given
   });
 }
 
-/** Opens what a plan needs, and starts nothing yet. Throws `Misconfigured` where the store cannot be used. */
+/** Opens the parts of a plan, and starts nothing yet. Throws `Misconfigured` if the store cannot be used. */
 export async function launch(planned: LaunchPlan, options: LaunchOptions): Promise<Launched> {
   const { config, profile, baseUrl, roster } = planned;
   const { clock, random, log, scrubber } = options;
@@ -128,7 +128,7 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
     random,
     zone: () => config.guardian.zone,
     lateLandingMs: profile.timing.lateLandingMs,
-    // What is lost may be a commit that nothing waits for, so the runtime is told of it.
+    // A commit that nothing awaits may be lost, so the runtime is informed.
     onLost: (error) => {
       runtime?.storeLost(error);
       options.onLost?.(error);
@@ -184,8 +184,8 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
 }
 
 /**
- * A store in memory that charges to the ledger of the project's store and knows what that has learnt of the network: for what a
- * dry run thinks. Closing it leaves the project's open.
+ * Opens a store in memory for a dry run, which charges to the ledger of the project's store and knows its network state. Closing it leaves
+ * the project's store open.
  */
 export async function openDryStore(real: Store, options: Pick<SqliteStoreOptions, "clock" | "random" | "zone">): Promise<Store> {
   const store = openSqliteStore({ ...options, path: MEMORY, ledger: real });
@@ -201,7 +201,7 @@ interface Life {
   readonly runtime: Runtime;
   readonly planned: LaunchPlan;
   readonly options: LaunchOptions;
-  /** In this order. */
+  /** Closed in this order. */
   readonly close: readonly { close(): Promise<void> }[];
 }
 
@@ -233,14 +233,14 @@ function lifeOf({ runtime, planned, options, close }: Life): Pick<Launched, "sta
   };
 }
 
-/** What the Guardian's settings say of the network, on top of the profile. Throws `Misconfigured` (`operation_unknown`, `token_unsupported`). */
+/** Applies the Guardian's network settings to the profile. Throws `Misconfigured` (`operation_unknown`, `token_unsupported`). */
 export function asConfigured(profile: Profile, { prices, network: { drift, auth } }: Config): Profile {
   const stated = Object.entries(prices);
   const unknown = stated.find(([name]) => !profile.operations.has(name));
   if (unknown !== undefined)
     throw new Misconfigured("operation_unknown", `prices: there is no operation "${unknown[0]}"`, {
       expected: "names such as posts.create",
-      hint: "mend prices in the config file",
+      hint: "fix prices in the config file",
     });
   const settings = {
     ...(stated.length === 0 ? {} : { operations: Object.fromEntries(stated.map(([name, price]) => [name, { price }])) }),
@@ -253,13 +253,13 @@ export function asConfigured(profile: Profile, { prices, network: { drift, auth 
       : resolveProfile({ extends: profile.set === "a" ? "set-a" : "set-b", ...settings }, profile);
   const missing = whole.auth.exchange ? whole.operations.get("auth.token")?.unsupported : undefined;
   if (missing === undefined) return whole;
-  throw new Misconfigured("token_unsupported", `keys cannot be traded for tokens: ${missing}`, {
+  throw new Misconfigured("token_unsupported", `keys cannot be exchanged for tokens: ${missing}`, {
     expected: 'a network with auth.token, or network: { auth: "key" }',
-    hint: "take auth: token away, or give auth.token a path in the profile",
+    hint: "remove auth: token, or give auth.token a path in the profile",
   });
 }
 
-/** Keys by reference: each is read where its specialist keeps it, whenever it is asked for. */
+/** Keys by reference: each is read from its source on every use. */
 function keysOf(config: Config, salt: Secret, scrubber: Scrubber): KeyProvider {
   const reference = (handle: string) => {
     const keyFile = config.specialists[handle]?.keyFile;

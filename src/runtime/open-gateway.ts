@@ -1,4 +1,4 @@
-/** The way to one network: a client that speaks its profile, behind the one door. */
+/** Opens the gateway to one network, with a client for its profile. */
 import { createClient } from "../client/client.ts";
 import type { Transport } from "../client/transport.ts";
 import type { Profile } from "../contract/profile/profile.ts";
@@ -34,14 +34,14 @@ export interface GatewayDependencies {
   readonly announcer: Announcer;
   readonly breakers: Breakers;
   readonly keys: KeyWatch;
-  /** Times rows. */
+  /** Dates rows. */
   readonly clock: Clock;
-  /** Compared with the network's. */
+  /** Compared with the network's clock. */
   readonly wall: Clock;
   readonly ledger: LedgerTime;
 }
 
-/** Money held for an action nobody could settle counts as spent after this. */
+/** Money held for an action that nobody could resolve counts as spent after this. */
 const HOLD_MS = 7 * DAY;
 
 export function openGateway(

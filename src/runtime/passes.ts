@@ -12,7 +12,7 @@ import type { WorkKind } from "../store/sources.ts";
 import { readAgain, takeDeferred, takeDeliveries } from "../webhooks/process-deliveries.ts";
 import type { Dependencies } from "./dependencies.ts";
 
-/** Answers whether there may be more right away. */
+/** Returns true if there may be more right away. */
 type Pass = (parts: Dependencies, member: Member) => Promise<boolean>;
 
 export const PASSES: { readonly [part in WorkKind]: Pass } = {

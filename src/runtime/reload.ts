@@ -1,4 +1,4 @@
-/** Definitions at run time: a changed file is loaded again, a broken one keeps its last good version, a removed one retires. */
+/** Reloads definitions: a changed file is loaded again, a broken one keeps its last good version, a removed one retires. */
 import { realpath } from "node:fs/promises";
 import { relative } from "node:path";
 import type { Config } from "../config/config.ts";
@@ -14,27 +14,30 @@ import type { Runtime } from "./runtime.ts";
 
 export interface ReloadingOptions {
   readonly config: Config;
-  /** What runs now. */
+  /** The running specialists. */
   readonly roster: Roster;
   readonly runtime: Pick<Runtime, "put" | "retire" | "announcer">;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Loads and checks everything anew. */
+  /** Loads and checks everything again. */
   readonly load: () => Promise<Roster>;
 }
 
-/** Looking is a few dozen `stat` calls. Watching by the system's own means misses changes on some file systems. */
+/**
+ * Interval between checks of the folder, a few dozen `stat` calls each. Watching by the system's own means misses changes on some file
+ * systems.
+ */
 const LOOK_MS = 2 * SECOND;
-/** A folder so large that looking takes long is looked at less often: never more than this share of the time. */
+/** Largest share of the time spent on checks: a slow folder is checked less often. */
 const LOOKING_SHARE = 0.02;
-/** A file that is still being written has changed again by then. */
+/** A file that is still being written changes again within this time. */
 const SETTLE_MS = 300;
 const MAX_SETTLES = 20;
 
-/** Goes on until `signal` is aborted. Never throws. */
+/** Runs until `signal` is aborted. Never throws. */
 export async function keepReloading(options: ReloadingOptions, signal: AbortSignal): Promise<void> {
   const { config, clock, log } = options;
-  const root = await realpath(config.agents); // as the loader names its files
+  const root = await realpath(config.agents); // the loader names its files by real path
   const files = new Map(options.roster.definitions.map(({ file, specialist }) => [specialist.handle, file]));
   let seen = await folderSignature(config.agents);
   while (!signal.aborted) {
@@ -46,7 +49,7 @@ export async function keepReloading(options: ReloadingOptions, signal: AbortSign
       try {
         await reload(options, root, files, differing(seen, settled));
       } catch (error) {
-        log.error("the definitions could not be loaded again; what ran goes on", { message: messageOf(error) });
+        log.error("the definitions could not be reloaded; the previous ones keep running", { message: messageOf(error) });
       }
       seen = settled;
     }
@@ -78,7 +81,7 @@ async function reload(options: ReloadingOptions, root: string, files: Map<Handle
   );
   const entryOf = (file: string): string => relative(root, file).split(/[\\/]/)[0] ?? "";
   const entries = new Set([...roster.definitions.map(({ file }) => file), ...files.values(), ...broken.keys()].map(entryOf));
-  // What is no definition is something that definitions import: nobody knows which.
+  // A changed file that is no definition is imported by some, and nobody knows by which.
   const shared = changed.some((entry) => !entries.has(entry));
   const defined = new Set<Handle>();
   for (const { file, specialist } of roster.definitions) {
@@ -90,14 +93,14 @@ async function reload(options: ReloadingOptions, root: string, files: Map<Handle
     if (before === file && !shared && !changed.includes(entryOf(file))) continue;
     files.set(handle, file);
     await runtime.put(specialist);
-    tell(options, handle, file, before === undefined ? "joins: its definition is new" : "has a new definition, which counts from now on");
+    tell(options, handle, file, before === undefined ? "joins: its definition is new" : "has a new definition, in effect from now on");
   }
   for (const problem of broken.values()) tellBroken(options, files, problem);
   for (const [handle, file] of files) {
     if (defined.has(handle) || broken.has(file)) continue;
     files.delete(handle);
     runtime.retire(handle);
-    tell(options, handle, file, "is defined no longer: it finishes what it owes, and begins nothing new");
+    tell(options, handle, file, "is no longer defined: it finishes its obligations, and begins no new work");
   }
 }
 
@@ -106,7 +109,7 @@ function tellBroken(options: ReloadingOptions, files: ReadonlyMap<Handle, string
   const handle = [...files].find(([, known]) => known === file)?.[0];
   const place = `${relative(options.config.cwd, file)}${line === undefined ? "" : `:${line}`}`;
   const text =
-    handle === undefined ? `${place} cannot be used: ${message}` : `keeps its last good definition: ${place} cannot be used: ${message}`;
+    handle === undefined ? `${place} cannot be used: ${message}` : `keeps its last working definition: ${place} cannot be used: ${message}`;
   tell(options, handle ?? "", file, text);
 }
 

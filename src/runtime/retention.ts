@@ -1,4 +1,4 @@
-/** What is long over goes: how long each kind of row is kept, and who still needs it for longer than the Guardian said. */
+/** Deletes old rows: the retention of each kind, extended where the runtime still needs them. */
 import type { Profile } from "../contract/profile/profile.ts";
 import { sleep, type Clock } from "../core/clock.ts";
 import { DAY, MINUTE } from "../core/units.ts";
@@ -9,7 +9,7 @@ import type { Retention } from "../store/history.ts";
 export const DEFAULT_RETENTION: Retention = { eventsMs: 30 * DAY, intentsMs: 90 * DAY, requestsMs: 30 * DAY };
 
 const PRUNE_EVERY_MS = 10 * MINUTE;
-/** What a row is compared with may be this much older than it seems. */
+/** Rows may be compared with dates this much older than they seem. */
 const SPARE_MS = 2 * DAY;
 
 export interface Pruning {
@@ -17,7 +17,7 @@ export interface Pruning {
   readonly clock: Clock;
   readonly profile: Profile;
   readonly members: () => readonly Member[];
-  /** What the Guardian said. */
+  /** The Guardian's settings. */
   readonly retention: Retention;
 }
 
@@ -30,8 +30,8 @@ export async function keepPruned({ store, clock, profile, members, retention }: 
 }
 
 /**
- * Never less than what still decides something: an event is known again for as long as a list may show it, a text for as
- * long as it must not be said twice, a request for as long as one of the network's own limits counts it.
+ * Extends retention to cover every decision: an event is recognised as long as a list may show it, a text as long as it must not be
+ * repeated, a request as long as one of the network's own limits counts it.
  */
 export function neededRetention({ eventsMs, intentsMs, requestsMs }: Retention, members: readonly Member[], profile: Profile): Retention {
   const watches = members.flatMap(({ specialist: { watch } }) => [watch.feed?.maxAgeMs ?? 0, watch.jobs?.maxAgeMs ?? 0]);

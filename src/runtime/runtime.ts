@@ -1,4 +1,4 @@
-/** The whole: joins the stages and drives them, from what arrives to what is sent and what became of it. */
+/** Composes the runtime and drives its work: from arriving events to sent actions and their results. */
 import PQueue from "p-queue";
 import type { KeyProvider } from "../client/auth.ts";
 import type { Transport } from "../client/transport.ts";
@@ -58,60 +58,60 @@ export interface RuntimeOptions {
   /** Learns every secret, and cleans answers, deliveries and errors of them. Give it to the logger as well. Default: a new one. */
   readonly scrubber?: Scrubber;
   readonly announcer?: Announcer;
-  /** Caps on what all specialists together may spend. */
+  /** Caps on the spending of all specialists together. */
   readonly guardianCaps?: Caps;
   readonly zone?: string;
-  /** Handlers at once, over all specialists. Default 32. */
+  /** Concurrent handlers, over all specialists. Default 32. */
   readonly handlers?: number;
-  /** How long rows are kept that nothing needs any more. Default: events and requests 30 days, intents 90. */
+  /** Retention of rows that nothing needs. Default: events and requests 30 days, intents 90. */
   readonly retention?: Retention;
-  /** How long stopping waits for answers. Default 25 s. */
+  /** Time that a stop waits for answers. Default 25 s. */
   readonly drainMs?: number;
   readonly fetch?: typeof globalThis.fetch;
   /**
-   * `refuse` for a dry run: it reads, handles and decides as ever, and the door sends no write. Default `send`. What it decides is
-   * stored as refused, so its store must not be the project's own: `launch` opens one in memory.
+   * `refuse` for a dry run: it reads, handles and decides as usual, and the gateway sends no write. Default `send`. Its decisions are
+   * stored as refused, so it must not use the project's own store: `launch` opens one in memory.
    */
   readonly writes?: "send" | "refuse";
-  /** Does only what it is told: nothing is polled, handled or sent by itself. Default false. */
+  /** Acts on commands only: nothing is polled, handled or sent on its own. Default false. */
   readonly passive?: boolean;
-  /** Runs what says `isolate: "worker"`. Its owner closes it. Default: everything runs in this thread, whatever it says. */
+  /** Runs definitions with `isolate: "worker"`. Its owner closes it. Default: everything runs in this thread. */
   readonly isolation?: WorkerPool;
-  /** How webhooks are received. Default: they are not. */
+  /** Settings of the webhook receiver. Default: none. */
   readonly receiver?: ReceiverSettings;
 }
 
 export interface Runtime {
   readonly announcer: Announcer;
   readonly parts: Dependencies;
-  /** The receiver, where there is one. */
+  /** The receiver, if there is one. */
   readonly webhooks: Webhooks | undefined;
-  /** `store_lost`: the store cannot be written any more, so nothing is sent. */
+  /** `store_lost`: the store can no longer be written, so nothing is sent. */
   readonly phase: "starting" | "working" | "stopping" | "store_lost";
-  /** Recovers what a crash left, then begins. */
+  /** Recovers from a crash, then begins. */
   start(): Promise<Recovered>;
-  /** Begins nothing new, waits for what is under way (at most `drainMs`), writes everything down. Calls share one stop. */
+  /** Begins no new work, waits for running work (at most `drainMs`), and stores everything. Calls share one stop. */
   stop(): Promise<void>;
   members(): readonly Member[];
   member(handle: string): Member | undefined;
-  /** Adds a specialist, or replaces its definition: what runs finishes on the old one. */
+  /** Adds a specialist, or replaces its definition: running handlers finish on the old one. */
   put(specialist: Specialist): Promise<void>;
-  /** It drains what it owes and begins nothing new. */
+  /** Lets the specialist finish its obligations and begin no new work. */
   retire(handle: Handle): void;
-  /** The store cannot be written any more: nothing goes on, which is said once. */
+  /** Ends all work because the store can no longer be written. Reported once. */
   storeLost(error: Fatal): void;
 }
 
 export const DEFAULT_HANDLERS = 32;
 const DEFAULT_DRAIN_MS = 25 * SECOND;
-/** What is due but cannot go on (it waits for another row) is looked at again after this, unless something wakes it. */
+/** Due work that cannot proceed (it waits for another row) is checked again after this, unless something wakes it. */
 const STUCK_LOOK_MS = 5 * SECOND;
 
 export function createRuntime(options: RuntimeOptions): Runtime {
   return new Engine(options);
 }
 
-/** The specialists at work, and when each has something to do. */
+/** The working specialists, and the time of each one's next work. */
 class Engine implements Runtime {
   readonly announcer: Announcer;
   readonly parts: Dependencies;
@@ -283,7 +283,7 @@ class Engine implements Runtime {
     else this.#track(this.#run(work, part));
   }
 
-  /** Runs a part until it has nothing more to do now, then arms the timer for what comes next. */
+  /** Runs one kind of work until nothing of it is due, then arms the timer for the next work. */
   async #run(work: Work, part: WorkKind): Promise<void> {
     const { member } = work;
     const bit = bitOf(part);
@@ -295,7 +295,7 @@ class Engine implements Runtime {
       }
     } catch (error) {
       work.unchecked |= bit;
-      this.#failed(error, `the ${part} of a specialist could not be worked on`, { handle: member.specialist.handle });
+      this.#failed(error, `the ${part} of a specialist could not be processed`, { handle: member.specialist.handle });
     } finally {
       work.busy &= ~bit;
     }
@@ -307,11 +307,10 @@ class Engine implements Runtime {
     const { store, clock } = this.#options;
     const { handle } = member.specialist;
     const now = clock.now();
-    // Without a key nothing that is due can go on, so nothing but the next look at the key counts. It is not put off by what
-    // is told meanwhile, which needs no key.
+    // Without a key no due work can proceed, so only the next check of the key counts. Deliveries do not delay it, since they need no key.
     if (member.keyTrouble !== undefined) return this.#wakes.set(handle, Math.max(work.checkedAt + KEY_CHECK_MS, now + 1));
     const next = await store.nextDue(handle, freeLanes(member));
-    // What was due when all parts were asked cannot go on by itself; what came due since has not been asked for.
+    // Work that was due at the last check cannot proceed on its own; work that became due since was not checked yet.
     const row = next === undefined ? Infinity : next > work.checkedAt ? next : work.checkedAt + STUCK_LOOK_MS;
     const failed = work.unchecked === 0 ? Infinity : now + STUCK_LOOK_MS;
     const waits = Math.min(Infinity, ...[...(member.waits?.values() ?? [])].map(({ until }) => until));
@@ -326,7 +325,7 @@ class Engine implements Runtime {
     else this.#begin(work);
   }
 
-  /** Asks the parts that have something due. A specialist without a usable key does nothing but look whether it has one again. */
+  /** Starts the kinds of work that are due. A specialist without a usable key only checks for one. */
   async #resume(work: Work): Promise<void> {
     const { member } = work;
     const { store, clock, passive = false } = this.#options;
@@ -339,13 +338,13 @@ class Engine implements Runtime {
     for (const part of WORK_KINDS) if (due.includes(part) || (unchecked & bitOf(part)) !== 0) this.#wake(member, part);
     if (wantsAccount(this.parts, member)) this.#wake(member, "sources");
     if (passive) return;
-    // Where nothing is due any more, as after what waited was withdrawn, no pass sets the next timer. One that takes long must
-    // not keep the other parts from what comes due meanwhile.
+    // If nothing is due now (waiting work was withdrawn), no pass sets the next timer. A long pass must not delay other kinds of work that
+    // become due meanwhile.
     if (work.busy === 0) await this.#arm(work);
     else this.#wakes.set(member.specialist.handle, now + STUCK_LOOK_MS);
   }
 
-  /** There is another key, or the network takes the same one again. */
+  /** Called when the key has changed, or the network accepts the same one again. */
   async #keyWorks(member: Member): Promise<boolean> {
     return (await this.#keys.look(member)) || this.#keys.probe(member, () => takesKey(this.parts, member));
   }
@@ -355,7 +354,7 @@ class Engine implements Runtime {
     this.#atWork.add(tracked);
   }
 
-  /** One thing that failed is said and tried again; without its store nothing goes on at all, which is said once. */
+  /** Logs a failure, after which the work is retried. A lost store ends all work, and is reported once. */
   #failed(error: unknown, what: string, about: LogFields = {}): void {
     const { log } = this.#options;
     if (isStoreLost(error)) this.storeLost(error);
@@ -384,7 +383,7 @@ class Engine implements Runtime {
     await sleep(clock, drainMs, over.signal);
     this.#ending.abort();
     await sleep(clock, SECOND, over.signal);
-    if (!over.signal.aborted) this.#options.log.warn("stopped before everything had come back", { open: this.#atWork.size });
+    if (!over.signal.aborted) this.#options.log.warn("stopped before all answers had come", { open: this.#atWork.size });
     else await idle;
   }
 }

@@ -1,12 +1,12 @@
-/** Who begins when the runtime starts: a few at once, a crowd one after the other, or thousands would peak together. */
+/** Staggers the start: a few specialists at once, the rest one after the other, because thousands would peak together. */
 import type { FirstDue } from "../store/sources.ts";
 import type { Member } from "../gateway/member.ts";
 
-/** So many begin at once; the others follow this far apart. */
+/** Specialists that begin at once; the others follow at this distance. */
 export const BEGIN_AT_ONCE = 32;
 export const BEGIN_GAP_MS = 2;
 
-/** Those with work to do come first; who has something due before its turn begins then. */
+/** Start times: specialists with due work first. One whose work is due before its turn begins then. */
 export function startTimes(
   members: readonly Member[],
   dues: readonly FirstDue[],

@@ -1,4 +1,4 @@
-/** What a store tells at the start that a person should know: a copy put back, work that nobody does any more. */
+/** Warnings from the store at the start: a restored copy, work left by removed specialists. */
 import type { Logger } from "../core/log.ts";
 import type { Handle } from "../core/ids.ts";
 import { TIMED } from "../outbox/intent.ts";
@@ -9,23 +9,23 @@ const MAX_JOBS = 1_000;
 
 export function warnRestored(log: Logger, from: number, doubts: number): void {
   const since = new Date(from).toISOString();
-  log.warn(`the store was put back from a copy of ${since}: what may have been done since is looked for on the network first`, {
+  log.warn(`the store was restored from a copy of ${since}: actions that may have been done since are checked on the network first`, {
     doubts,
-    hint: "halts, approvals, money spent and requests made since then are not known here: look before you rely on them",
+    hint: "halts, approvals, spending and requests since then are unknown here: check before you rely on them",
   });
 }
 
-/** Whoever was renamed or taken away may owe jobs: its definition alone knows how they are done. */
+/** Warns of jobs owed by renamed or removed specialists: only their definitions know how to do them. */
 export async function warnLeftBehind(log: Logger, store: Store, running: ReadonlySet<Handle>): Promise<void> {
   for (const handle of await store.handles()) {
     if (running.has(handle)) continue;
     const jobs = (await store.openWatches(handle, "job", MAX_JOBS)).length;
     const waiting = (await store.counts(handle)).reduce((sum, { state, count }) => sum + (TIMED.includes(state) ? count : 0), 0);
     if (jobs + waiting === 0) continue;
-    log.warn(`${handle} has no definition any more, and leaves work behind that nobody does`, {
+    log.warn(`${handle} no longer has a definition, and leaves unfinished work behind`, {
       jobs,
       actions: waiting,
-      hint: "put its definition back under that handle until it is done, or do it by hand on the network",
+      hint: "restore its definition under that handle until it is done, or do it by hand on the network",
     });
   }
 }

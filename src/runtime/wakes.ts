@@ -1,25 +1,25 @@
-/** When things are due: one heap and one timer for the whole process, however many wait. */
+/** Timers of all specialists: one heap and one system timer for the whole process. */
 import type { Clock, Timer } from "../core/clock.ts";
 import { createHeap, type Heap } from "../core/heap.ts";
 import { Refused } from "../core/errors.ts";
 import { MINUTE } from "../core/units.ts";
 
-/** Looks at the wall clock at least this often while something waits, so that a clock put forward is noticed. */
+/** The wall clock is read at least this often while a wake is set, so that a clock set forward is noticed. */
 const MAX_LEG_MS = MINUTE;
-/** Wakes handed out in one turn of the event loop; the rest follow in the next. */
+/** Wakes per turn of the event loop; the rest follow in the next. */
 const MAX_PER_TURN = 1_000;
 const MAX_WAKES = 1_000_000;
 
 export interface WakesOptions {
   readonly clock: Clock;
-  /** Called with the key of what is due. Must not throw: a wake is only a hint. */
+  /** Called with each due key. Must not throw: a wake is only a hint. */
   readonly run: (key: string) => void;
   /** Default 1,000,000. */
   readonly max?: number;
 }
 
 export interface Wakes {
-  /** Wakes `key` at this wall time, instead of at whatever was set before. A past time means at once. Throws `Refused` (`wakes_full`). */
+  /** Sets the wake of `key` to this wall time and replaces an earlier one. A past time means at once. Throws `Refused` (`wakes_full`). */
   set(key: string, at: number): void;
   clear(key: string): void;
   /** The time set for a key. */
@@ -27,7 +27,7 @@ export interface Wakes {
   /** The earliest time set. */
   next(): number | undefined;
   readonly size: number;
-  /** Forgets everything and sets no timer again. */
+  /** Drops everything and sets no timer again. */
   stop(): void;
 }
 
@@ -36,7 +36,7 @@ interface Entry {
   readonly at: number;
 }
 
-/** Entries replaced or cleared stay in the heap until they come up, or until they outnumber the others by this many. */
+/** Replaced or cleared entries stay in the heap until they come up, or until they outnumber the others by this many. */
 const MAX_STALE = 1_000;
 
 export function createWakes(options: WakesOptions): Wakes {
@@ -50,7 +50,7 @@ class WakeHeap implements Wakes {
   readonly #entries = new Map<string, Entry>();
   #heap = newHeap();
   #timer: Timer | undefined;
-  /** What the timer is set for. */
+  /** The time of the set timer. */
   #armedFor = Number.POSITIVE_INFINITY;
   #stopped = false;
 
@@ -95,7 +95,7 @@ class WakeHeap implements Wakes {
     this.#disarm();
   }
 
-  /** The earliest entry that still holds. */
+  /** The earliest valid entry. */
   #first(): Entry | undefined {
     for (let entry = this.#heap.peek(); entry !== undefined; entry = this.#heap.peek()) {
       if (this.#entries.get(entry.key) === entry) return entry;
@@ -109,7 +109,7 @@ class WakeHeap implements Wakes {
     for (const entry of this.#entries.values()) this.#heap.push(entry);
   }
 
-  /** Sets the timer for the earliest entry, unless it already rings no later. */
+  /** Sets the timer for the earliest entry, unless it is set for that or earlier. */
   #arm(): void {
     const first = this.#first();
     if (first === undefined || this.#stopped) return this.#disarm();
@@ -138,7 +138,7 @@ class WakeHeap implements Wakes {
         this.#run(first.key);
       }
     } finally {
-      this.#arm(); // also after a run that threw: it must not silence the others
+      this.#arm(); // also after a run that threw, which must not silence the others
     }
   }
 }

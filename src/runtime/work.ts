@@ -1,18 +1,18 @@
-/** What is at work for a specialist, and what is to be asked next: the runtime's own bookkeeping, as bits, one for each kind of work. */
+/** Tracks the running and requested work of a specialist, as bits, one for each kind of work. */
 import type { Member } from "../gateway/member.ts";
 import { WORK_KINDS, type WorkKind } from "../store/sources.ts";
 
 export interface Work {
   readonly member: Member;
-  /** Kinds at work now; each runs once at a time. */
+  /** Running kinds; each runs once at a time. */
   busy: number;
-  /** Kinds asked for while they were at work: they run once more. */
+  /** Kinds requested while they ran: they run once more. */
   again: number;
-  /** Kinds to be asked at the next look whatever the rows say: at first all of them, later those that failed. */
+  /** Kinds to check whatever the rows say: at first all, later those that failed. */
   unchecked: number;
-  /** Set once the first passes were begun. */
+  /** True once the first passes began. */
   begun: boolean;
-  /** When the rows were last asked what is due. */
+  /** Time of the last query for due work. */
   checkedAt: number;
 }
 
@@ -23,7 +23,7 @@ export function createWork(member: Member): Work {
   return { member, busy: 0, again: 0, unchecked: ALL_WORK, begun: false, checkedAt: 0 };
 }
 
-/** The place of a kind in `busy`, `again` and `unchecked`. */
+/** The bit of a kind in `busy`, `again` and `unchecked`. */
 export function bitOf(kind: WorkKind): number {
   return BITS[kind];
 }

@@ -1,8 +1,8 @@
-/** The times of a cron expression in a time zone. Parsed for each question: a kept job holds 81 KB. */
+/** The times of a cron expression in a time zone. Parsed for each question: a stored job holds 81 KB. */
 import { Cron } from "croner";
 import { messageOf, Misconfigured } from "../core/errors.ts";
 
-/** The times after `after`, in order, lazily. Gaps and folds of the clock give one run each. */
+/** The times after `after`, in order, lazily. Gaps and overlaps of the local clock give one run each. */
 export function* cronTimes(expression: string, zone: string, after: number): Generator<number, void, void> {
   const name = `${zone} ${expression}`;
   let cron: Cron | undefined;
@@ -19,15 +19,15 @@ export function* cronTimes(expression: string, zone: string, after: number): Gen
   }
 }
 
-/** No time lies between the two: `next` answers every question from `after` on, until it has come. */
+/** A cached answer: no time lies between the two, so `next` is valid for every question from `after` until `next`. */
 interface Answer {
   readonly after: number;
   readonly next: number;
 }
 
 /**
- * The last two answers for each expression, the newer one first: what is due now, and what comes then. A crowd that is due
- * at one moment asks both questions thousands of times, at 0.2 ms each and more.
+ * The last two answers for each expression, the newer first: the slot due now, and the one after it. Thousands of specialists due at one
+ * moment ask both questions, at 0.2 ms each and more.
  */
 const KNOWN = new Map<string, readonly Answer[]>();
 const MAX_KNOWN = 1_000;
@@ -42,16 +42,16 @@ function remember(name: string, answer: Answer): void {
   KNOWN.set(name, last === undefined ? [answer] : [answer, last]);
 }
 
-/** The first time after `after`, or undefined when there is none. Throws `Misconfigured` (`cron_invalid`). */
+/** The first time after `after`, or undefined if there is none. Throws `Misconfigured` (`cron_invalid`). */
 export function nextCron(expression: string, zone: string, after: number): number | undefined {
   for (const time of cronTimes(expression, zone, after)) return time;
   return undefined;
 }
 
-/** Throws `Misconfigured` (`cron_invalid`, `cron_never`) on an expression that cannot be used. */
+/** Throws `Misconfigured` (`cron_invalid`, `cron_never`) on an unusable expression. */
 export function checkCron(expression: string, zone: string, now: number): void {
   if (nextCron(expression, zone, now) === undefined)
-    throw new Misconfigured("cron_never", `the cron expression "${expression}" never comes`, {
+    throw new Misconfigured("cron_never", `the cron expression "${expression}" never matches`, {
       expected: "a day that exists",
       hint: 'for example "0 9 * * 1-5": at nine on working days',
     });

@@ -1,4 +1,4 @@
-/** From a definition's schedules to the inbox: each due time becomes one event, none twice and none lost over a restart. */
+/** Turns due schedules into inbox events, each exactly once, also over a restart. */
 import type { NewEvent } from "../contract/event.ts";
 import { eventId } from "../contract/event-id.ts";
 import { readScheduleState, storeScheduleState, type ScheduleState } from "./schedule-state.ts";
@@ -12,7 +12,7 @@ import type { Store } from "../store/store.ts";
 import { isSchedule, makeDormant } from "../polling/dormant.ts";
 import { SCHEDULE_PREFIX } from "../contract/event-kinds.ts";
 
-/** The parts of the runtime that schedules use. */
+/** Dependencies of schedules. */
 export interface ScheduleDependencies {
   readonly clock: Clock;
   readonly announcer: Announcer;
@@ -23,7 +23,7 @@ export interface ScheduleDependencies {
   readonly wake: (member: Member, part: WorkKind) => void;
 }
 
-/** Puts the runs that are due into the inbox and stores when the next one is. */
+/** Puts the due runs into the inbox and stores the time of the next one. */
 export async function startSchedules(parts: ScheduleDependencies, member: Member): Promise<boolean> {
   const { specialist, retired } = member;
   const schedules = retired ? [] : specialist.schedules;
@@ -43,7 +43,7 @@ function isDue({ state, dueAt }: { readonly state: ScheduleState; readonly dueAt
   return dueAt === null ? state.dormant : dueAt <= now;
 }
 
-/** Of the same name, and due at other times than when the row was written. */
+/** Detects a schedule of the same name whose timing has changed since the row was written. */
 function isAnother(parts: ScheduleDependencies, schedule: Schedule, { timing }: ScheduleState): boolean {
   return timing !== undefined && timing !== timingOf(parts, schedule);
 }
@@ -57,7 +57,7 @@ async function startOne(parts: ScheduleDependencies, member: Member, schedule: S
   const { handle } = member.specialist;
   const source = sourceName(schedule);
   const now = clock.now();
-  // What other times would have been due was never asked for.
+  // The new timing applies from now on: nobody asked for its earlier times.
   const from = known === undefined || isAnother(parts, schedule, known) ? now : (known.doneUntil ?? now);
   const due = dueRuns({
     timing: { ...schedule, zone: schedule.zone ?? parts.zone },

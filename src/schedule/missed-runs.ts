@@ -1,14 +1,16 @@
-/** Which runs of a schedule are due, which were missed, and when to look again. Pure, so that a restart cannot change it. */
+/**
+ * Computes which runs of a schedule are due, which were missed, and the time of the next check. Pure, so that a restart cannot change it.
+ */
 import { seededRandom } from "../core/random.ts";
 import { DAY, MINUTE } from "../core/units.ts";
 import { cronTimes } from "./cron.ts";
 import { isQuiet, quietEnd, type QuietSpan } from "./quiet-hours.ts";
 
-/** When a schedule is due: one of `cron` and `everyMs`. Its times are its *slots*; the name of a run is its slot. */
+/** Timing of a schedule: one of `cron` and `everyMs`. Its times are its *slots*; a run is named by its slot. */
 export interface ScheduleTiming {
   readonly cron: string | undefined;
   readonly everyMs: number | undefined;
-  /** IANA. */
+  /** IANA name. */
   readonly zone: string;
   /** Each slot starts up to this much later, by `share`, but always before the next slot. */
   readonly jitterMs: number;
@@ -18,38 +20,38 @@ export interface ScheduleTiming {
 
 export interface DueQuestion {
   readonly timing: ScheduleTiming;
-  /** The slot dealt with last, or the time the schedule was first seen. Stored in between. */
+  /** The last processed slot, or the time the schedule was first seen. Stored between questions. */
   readonly cursor: number;
   readonly now: number;
-  /** The part of the jitter a slot gets, in [0, 1): the same answer for the same slot, also after a restart. */
+  /** The part of the jitter a slot gets, in [0, 1): stable per slot, also after a restart. */
   readonly share: (slot: number) => number;
 }
 
 export interface DueAnswer {
-  /** Slots to run now, oldest first. Their names make a doubled answer harmless. */
+  /** Slots to run now, oldest first. Their names make duplicates harmless. */
   readonly runs: readonly number[];
-  /** Slots that were due and are not run: by `onMissed`, or because a later one stands for them. Counted up to 500. */
+  /** Due slots that do not run: by `onMissed`, or because a later one replaces them. Counted up to 500. */
   readonly skipped: number;
   /** To be stored together with the runs. */
   readonly cursor: number;
-  /** When to ask again, or undefined when the schedule never comes again. */
+  /** Time of the next check, or undefined if the schedule has no further slot. */
   readonly next: number | undefined;
 }
 
 /** A run that starts this late is on time; later ones were missed. */
 export const GRACE_MS = MINUTE;
-/** A stored cursor further ahead than this comes from a clock that was wrong, and would silence the schedule. */
+/** A stored cursor further ahead than this comes from a wrong clock, and would silence the schedule. */
 export const MAX_CLOCK_BACK_MS = DAY;
-/** Slots looked at per question: 500 times of a cron expression take about 25 ms. */
+/** Slots examined per question: 500 times of a cron expression take about 25 ms. */
 const MAX_SLOTS = 500;
 const MAX_PASSES = 10;
 
-/** By the names of the specialist and its schedule, so that each has its own share and keeps it. */
+/** Derived from the names of the specialist and its schedule, so that each keeps its own share. */
 export function slotShare(name: string): (slot: number) => number {
   return (slot) => seededRandom(`${name}/${slot}`).next();
 }
 
-/** What to run now. Throws `Misconfigured` (`cron_invalid`). */
+/** Computes the runs to start now. Throws `Misconfigured` (`cron_invalid`). */
 export function dueRuns(question: DueQuestion): DueAnswer {
   const { timing, now } = question;
   const cursor = question.cursor > now + MAX_CLOCK_BACK_MS ? now : question.cursor;
@@ -64,12 +66,12 @@ export function dueRuns(question: DueQuestion): DueAnswer {
   return { runs, skipped: slots.length - runs.length, cursor: latest, next };
 }
 
-/** A start that falls into quiet hours is looked at when they end: as a missed one. */
+/** A start within quiet hours is checked again at their end, as a missed one. */
 function afterQuiet({ quiet, zone }: ScheduleTiming, at: number): number {
   return quiet !== undefined && isQuiet(quiet, zone, at) ? quietEnd(quiet, zone, at) : at;
 }
 
-/** Of the slots that are due, those to run. `once` and `skip` run the latest only: it stands for the others. */
+/** Chooses the due slots to run. `once` and `skip` run only the latest, which replaces the others. */
 function chosen(slots: readonly number[], question: DueQuestion): readonly number[] {
   const { timing, now } = question;
   const latest = slots.at(-1);
@@ -82,7 +84,7 @@ function chosen(slots: readonly number[], question: DueQuestion): readonly numbe
   return slots.slice(-timing.onMissed.all);
 }
 
-/** Slots after the cursor whose start has come (the last 500 of them), and the first one whose start has not. */
+/** Returns the started slots after the cursor (the last 500 of them), and the first one that has not started. */
 function slotsUntil(question: DueQuestion): { readonly slots: readonly number[]; readonly upcoming: number | undefined } {
   const { timing, now } = question;
   let from = question.cursor;
@@ -98,7 +100,7 @@ function slotsUntil(question: DueQuestion): { readonly slots: readonly number[];
     }
     const last = slots.at(-1);
     if (slots.length < MAX_SLOTS || last === undefined) return { slots, upcoming };
-    // Too many to walk through: begin again nearer to now, by the density just seen.
+    // Too many slots to walk through: start again nearer to now, by the density just seen.
     const span = last - from;
     const nearer = now - span * 0.75;
     if (nearer <= from || pass === MAX_PASSES) return { slots, upcoming: [...take(timesAfter(timing, last), 1)][0] };
@@ -111,7 +113,7 @@ function* timesAfter({ cron, everyMs, zone }: ScheduleTiming, after: number): Ge
   else if (everyMs !== undefined && everyMs > 0) for (let slot = after + everyMs; ; slot += everyMs) yield slot;
 }
 
-/** When a slot starts: later by its share of the jitter, and always before the next slot may. */
+/** The start of a slot: later by its share of the jitter, and always before the next slot can start. */
 function startOf(slot: number, { timing, share }: DueQuestion): number {
   if (timing.jitterMs <= 0) return slot;
   const [following] = take(timesAfter(timing, slot), 1);

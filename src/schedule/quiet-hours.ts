@@ -1,4 +1,4 @@
-/** Quiet hours: a span of the day, in a time zone, in which nothing is started. */
+/** Quiet hours: a span of the day, in a time zone, in which no run starts. */
 import { DAY, HOUR, MINUTE } from "../core/units.ts";
 import { nextCron } from "./cron.ts";
 
@@ -9,7 +9,7 @@ export interface QuietSpan {
 }
 
 const MINUTES_PER_HOUR = HOUR / MINUTE;
-/** Zones whose formatter is kept: making one costs far more than using it. */
+/** Cached formatters by zone: creating one costs far more than using it. */
 const MAX_ZONES = 200;
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
@@ -19,7 +19,7 @@ export function isQuiet(span: QuietSpan, zone: string, at: number): boolean {
   return fromMinute < toMinute ? minute >= fromMinute && minute < toMinute : minute >= fromMinute || minute < toMinute;
 }
 
-/** When the quiet that holds at `at` ends. Where the clock skips that minute, at the first one after it. */
+/** The end of the quiet hours that hold at `at`. If the local clock skips that minute, the first one after it. */
 export function quietEnd(span: QuietSpan, zone: string, at: number): number {
   const hour = Math.floor(span.toMinute / MINUTES_PER_HOUR);
   const minute = span.toMinute % MINUTES_PER_HOUR;

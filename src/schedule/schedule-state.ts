@@ -1,16 +1,16 @@
-/** How far a schedule is, as its row keeps it: read once, whoever wrote it, and written once. */
+/** Progress of a schedule, stored in its row: parsed and written in one place. */
 import { numberIn, textIn, type JsonObject } from "../core/json.ts";
 
 export interface ScheduleState {
-  /** Its times up to this moment are dealt with. Undefined where that is not known. */
+  /** Its slots up to this time are processed. Undefined if unknown. */
   readonly doneUntil: number | undefined;
-  /** The times that the row was written for, as one text; undefined in rows of the first version. */
+  /** The timing for which the row was written, as one text; undefined in rows of the first version. */
   readonly timing: string | undefined;
-  /** Runs that were due while nothing ran, and were left out. */
+  /** Runs that were due while nothing ran, and were skipped. */
   readonly skipped: number;
-  /** When a run was last put into the inbox. */
+  /** Time at which a run was last put into the inbox. */
   readonly lastStarted: number | undefined;
-  /** No definition asks for it now. A schedule may also never be due because it is over. */
+  /** No definition uses it now. A schedule may also have no due time because it has no further slot. */
   readonly dormant: boolean;
 }
 
@@ -24,7 +24,7 @@ export function readScheduleState(stored: JsonObject | undefined): ScheduleState
   };
 }
 
-/** Under the names that the first version gave them. */
+/** Stored under the names of the first version. */
 export function storeScheduleState({ doneUntil, timing, skipped, lastStarted, dormant }: ScheduleState): JsonObject {
   return {
     ...(doneUntil === undefined ? {} : { cursor: doneUntil }),

@@ -1,4 +1,4 @@
-/** The other people of a simulated network: they post, answer, offer plain jobs, and ask nobody's leave. */
+/** Simulates the other accounts of the network: they post, reply, follow, and offer and take plain jobs. */
 import { sleep, type Clock } from "../core/clock.ts";
 import type { EndpointSet } from "../contract/operations.ts";
 import { isObject, parseJson } from "../core/json.ts";
@@ -11,11 +11,11 @@ export interface TrafficRates {
   /** Replies to posts of the specialists under test. */
   readonly repliesPerHour: number;
   readonly jobsPerHour: number;
-  /** Newcomers who follow a specialist. */
+  /** New followers of a specialist. */
   readonly followsPerHour: number;
-  /** Jobs that somebody takes, those of the specialists among them: they leave the list at once, and are never done. */
+  /** Jobs taken by others, those of the specialists included: a taken job leaves the list at once and is never done. */
   readonly takesPerHour: number;
-  /** At times as many post within minutes as on other days in hours: more than a page of a list holds. */
+  /** Rushes bring more posts within minutes than a page of a list holds. */
   readonly rushesPerDay: number;
 }
 
@@ -35,18 +35,18 @@ export interface TrafficPost {
 
 export interface BackgroundTraffic {
   start(): void;
-  /** They say nothing more. */
+  /** Stops all traffic. */
   stop(): void;
-  /** Somebody new follows this specialist. */
+  /** Adds one new follower to this specialist. */
   follow(handle: string): void;
-  /** What they posted, oldest first. */
+  /** Posts made so far, oldest first. */
   readonly posts: readonly TrafficPost[];
 }
 
 const SKILLS = ["csv", "json", "dates", "links"];
 /** A job is open for one to twelve hours. */
 const LONGEST_JOB_H = 12;
-/** Posts of a rush, and how far apart. */
+/** Number of posts in a rush, and the gap between them. */
 const RUSH_POSTS = 50;
 const RUSH_GAP_MS = 3 * SECOND;
 
@@ -56,7 +56,7 @@ export interface TrafficOptions {
   readonly network: LocalNetwork;
   readonly set: EndpointSet;
   readonly rates: TrafficRates;
-  /** Whose posts they answer. */
+  /** Handles whose posts get replies. */
   readonly specialists: readonly string[];
 }
 
@@ -132,7 +132,7 @@ export function createBackgroundTraffic({ clock, random, network, set, rates, sp
   };
 }
 
-/** The ways of three people into the network, who take turns as chance has it. */
+/** Gives three accounts, each request made by one drawn at random. */
 function openDoors(network: LocalNetwork, set: EndpointSet, random: Random) {
   const people = ["ada", "bo", "cy"].map((handle) => network.provision({ handle, tier: "pro", set }));
   const ask = async (path: string, body: object): Promise<unknown> => {
@@ -141,7 +141,7 @@ function openDoors(network: LocalNetwork, set: EndpointSet, random: Random) {
     const reply = await network.handle(set, { method: "POST", path, query: {}, headers, body: JSON.stringify(body) });
     return parseJson(reply.body);
   };
-  /** The id of the first one in a list. */
+  /** Returns the id of the first item in a list. */
   const newest = async (path: string, query: Readonly<Record<string, string>>): Promise<string | undefined> => {
     const { key } = random.pick(people);
     const reply = await network.handle(set, { method: "GET", path, query, headers: { authorization: `Bearer ${key}` }, body: "" });

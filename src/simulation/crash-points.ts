@@ -1,16 +1,16 @@
-/** When a simulated process dies: at a boundary that is drawn anew for each life. */
+/** Decides when a simulated process dies: at a boundary drawn once per process. */
 import type { Random } from "../core/random.ts";
 
-/** A rate of crashes counts in so many boundaries. */
+/** Crash rates count per this many boundaries. */
 const BOUNDARIES = 10_000;
-/** A crash during recovery finds what a single one does not: so often a fresh process dies within its first steps. */
+/** Share of restarted processes that die within their first steps: a crash during recovery finds defects that a single crash does not. */
 const SECOND_CRASH_SHARE = 0.25;
 const FIRST_STEPS = 80;
-/** Half of the lives end at a kind of boundary that is drawn, so that the rare kinds are died at as often as the common ones. */
+/** Half of the processes end at a drawn kind of boundary, so that rare kinds are hit as often as common ones. */
 const AIMED_SHARE = 0.5;
-/** So many boundaries after it at most: what follows from a step is half done then. */
+/** The crash follows its aimed boundary by at most this many boundaries, when the consequences of that step are half done. */
 const AIMED_BEYOND = 4;
-/** A kind that has not come up after so many boundaries is not waited for. */
+/** A process dies anyway when its aimed kind has not come up after this many boundaries. */
 const AIMED_WAIT = 2_000;
 
 export interface CrashPointOptions {
@@ -22,12 +22,12 @@ export interface CrashPointOptions {
 }
 
 export interface CrashPoints {
-  /** Draws when the next life ends. */
-  light(): void;
-  /** Whether the process dies at this boundary. */
-  burns(point: string): boolean;
-  /** Nothing ends it any more. */
-  out(): void;
+  /** Draws the boundary at which the next process dies. */
+  arm(): void;
+  /** Counts this boundary and returns true if the process dies at it. */
+  diesAt(point: string): boolean;
+  /** Ends all crashes. */
+  disarm(): void;
   /** Boundaries so far. */
   readonly boundaries: number;
 }
@@ -37,9 +37,9 @@ export function createCrashPoints({ random, crashAt, crashes }: CrashPointOption
   let lives = 0;
   let boundaries = 0;
   let left = Infinity;
-  /** The kind of boundary that is waited for once the fuse has burnt down. */
+  /** The kind of boundary to die at once the countdown has ended. */
   let aim: string | undefined;
-  const length = (): number => {
+  const drawBoundary = (): number => {
     if (lives === 1 && crashAt !== undefined) return crashAt;
     const rate = crashes();
     if (rate <= 0) return Infinity;
@@ -47,13 +47,13 @@ export function createCrashPoints({ random, crashAt, crashes }: CrashPointOption
     return Math.ceil((-Math.log(1 - random.next()) * BOUNDARIES) / rate);
   };
   return {
-    light() {
+    arm() {
       lives++;
-      left = length();
+      left = drawBoundary();
       const aims = crashAt === undefined && left < Infinity && kinds.size > 0 && random.next() < AIMED_SHARE;
       aim = aims ? random.pick([...kinds]) : undefined;
     },
-    burns(point) {
+    diesAt(point) {
       boundaries++;
       kinds.add(point);
       if (left-- > 0) return false;
@@ -64,7 +64,7 @@ export function createCrashPoints({ random, crashAt, crashes }: CrashPointOption
       }
       return left === 0;
     },
-    out: () => void (left = Infinity),
+    disarm: () => void (left = Infinity),
     get boundaries() {
       return boundaries;
     },

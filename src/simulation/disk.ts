@@ -1,24 +1,24 @@
-/** The disk of a simulated machine: an fsync takes its time, and until it is over what was written is lost with the power. */
+/** Simulates a machine's disk: an fsync takes time, and a power cut loses what was written before it completes. */
 import { sleep, type Clock } from "../core/clock.ts";
 import type { Random } from "../core/random.ts";
 import { numberOf } from "../store/sqlite/rows.ts";
 import { MEMORY, openDatabase, type OpenDatabase } from "../store/sqlite/database.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 
-/** Tables whose rows something outside relies on: a socket that opens, a delivery that is answered for. */
+/** Tables whose rows something outside relies on: an opened socket, an acknowledged delivery. */
 const RELIED_ON = ["attempt", "delivery"] as const;
 type ReliedOn = (typeof RELIED_ON)[number];
 
 const SYNC_MS = { least: 1, most: 10 };
-/** Now and then another writer has the disk. */
+/** Share of fsyncs that wait for another writer. */
 const SLOW_SHARE = 0.01;
 const SLOW_MS = 300;
 
 export interface Disk {
   readonly db: OpenDatabase["db"];
-  /** As one life of the process finds it. */
+  /** Opens the database as the next process finds it. */
   openFor(life: SimulatedProcess): OpenDatabase;
-  /** Whether this row would be there after a power cut. */
+  /** Returns true if this row survives a power cut. */
   holds(table: ReliedOn, seq: number): boolean;
   close(): void;
 }
@@ -31,7 +31,7 @@ export function createDisk({ clock, random }: { readonly clock: Clock; readonly 
     delivery: db.prepare("SELECT coalesce(max(seq), 0) AS seq FROM delivery"),
   };
   const onDisk: Record<ReliedOn, number> = { attempt: 0, delivery: 0 };
-  /** Serves what was committed before it began, also where the process does not live to hear of it. */
+  /** The fsync covers commits made before it began, even if the process dies before it completes. */
   const sync = async (): Promise<void> => {
     const served = RELIED_ON.map((table) => [table, numberOf(last[table].get() ?? {}, "seq")] as const);
     await sleep(clock, random.next() < SLOW_SHARE ? 1 + random.int(SLOW_MS) : SYNC_MS.least + random.int(SYNC_MS.most));

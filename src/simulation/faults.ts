@@ -1,55 +1,58 @@
-/** What can go wrong in a simulated run, how often, and which of it a seed chooses. */
+/** Names the faults of a simulated run, their rates, and the choice that a seed makes. */
 import { Misconfigured } from "../core/errors.ts";
 import type { Random } from "../core/random.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { LocalNetwork } from "../local-network/options.ts";
 import { LIMIT_DIALECTS, type DeliveryFault, type Fault } from "../local-network/faults/network-faults.ts";
 
-/** Shares of requests (0 to 1), and happenings a day. What is not named does not happen. */
+/** Shares of requests (0 to 1) and events a day. A fault that is not named does not happen. */
 export interface FaultRates {
-  /** No connection: not a byte leaves. */
+  /** The connection is refused: no byte leaves. */
   readonly refusedConnections: number;
-  /** The request is lost on its way; the sender sees a reset, or silence. */
+  /** The request is lost on its way; the sender sees a reset or silence. */
   readonly lostRequests: number;
-  /** It takes effect, and its answer is lost. */
+  /** The request takes effect, and its answer is lost. */
   readonly lostReplies: number;
-  /** The sender sees a reset or silence, and it takes effect later, within the network's stated bound. */
+  /** The sender sees a reset or silence, and the request takes effect later, within the network's stated bound. */
   readonly lateLandings: number;
-  /** The same, up to half an hour beyond that bound. Only what is never sent again after a doubt, or what the network takes only once. */
+  /**
+   * The request takes effect up to half an hour beyond that bound. Limited to requests that are never resent, or that the network takes
+   * only once.
+   */
   readonly veryLateLandings: number;
-  /** Answers that take seconds, some of them longer than the deadline. */
+  /** Answers take seconds, some of them longer than the deadline. */
   readonly slowReplies: number;
-  /** 429 in every dialect, though the limits have room. */
+  /** The network answers 429 in every dialect although the limits have room. */
   readonly limited: number;
-  /** 500, 502, 503, 504 without effect. */
+  /** The network answers 500, 502, 503 or 504 without effect. */
   readonly failedBefore: number;
-  /** The same, after the effect. */
+  /** The network answers 500, 502, 503 or 504 after the effect. */
   readonly failedAfter: number;
-  /** HTML, truncated, empty, wrong types…, after the effect. */
+  /** The body is HTML, truncated, empty or of wrong types, after the effect. */
   readonly spoiltBodies: number;
-  /** Something written is missing from reads for up to the network's stated read lag: the share of days on which it is so. */
+  /** Share of days on which reads lag behind writes, by up to the network's stated read lag. */
   readonly staleReads: number;
-  /** The chance that, from the first to the last day of the run, no read shows what the specialists wrote themselves. */
+  /** Chance that no read of the whole run shows what the specialists wrote. */
   readonly blindReads: number;
-  /** Shares of the webhook deliveries: never made, signed with another secret, made twice, overtaken by the next, minutes to hours late. */
+  /** Shares of webhook deliveries: never made, signed with a wrong secret, made twice, overtaken by the next, minutes to hours late. */
   readonly lostDeliveries: number;
   readonly wrongSignatures: number;
   readonly doubledDeliveries: number;
   readonly reorderedDeliveries: number;
   readonly lateDeliveries: number;
-  /** A specialist gets a follower every few seconds for up to two hours: by webhook, a stream of deliveries. */
+  /** A specialist gets a follower every few seconds for up to two hours, each of them a webhook delivery. */
   readonly followStormsPerDay: number;
   /** Per 10,000 boundaries (calls to store and network, turns of the event loop). */
   readonly crashes: number;
   readonly stopsPerDay: number;
-  /** The wall clock jumps by minutes to a day, or by as little as a network's `Date` cannot tell from right. */
+  /** The wall clock jumps by minutes to a day, or slips by too little to show beside the network's `Date`. */
   readonly clockJumpsPerDay: number;
   readonly clockSlipsPerDay: number;
   readonly keyRotationsPerDay: number;
   readonly outagesPerDay: number;
   /** The Guardian halts all writes for a while. */
   readonly haltsPerDay: number;
-  /** The share of writes within minutes of which something of the kinds above befalls the machine: what comes together finds more. */
+  /** Share of writes that are followed by another fault within minutes: combined faults find more. */
   readonly pileUps: number;
 }
 
@@ -84,7 +87,7 @@ const NONE: FaultRates = {
   pileUps: 0,
 };
 
-/** Far worse than any network: what is rare in life happens every few minutes. */
+/** Rates far worse than any network: rare faults happen every few minutes. */
 const WORST: FaultRates = {
   refusedConnections: 0.05,
   lostRequests: 0.06,
@@ -116,7 +119,7 @@ const WORST: FaultRates = {
 
 export const FAULT_NAMES = Object.keys(NONE) as readonly FaultName[];
 
-/** `swarm`: each seed chooses some of the faults and how bad they are, which finds more than all of them at once. */
+/** `swarm`: each seed chooses some of the faults and their rates, which finds more than all of them at once. */
 export type FaultChoice = "none" | "swarm" | "all" | Partial<FaultRates>;
 
 export function faultRates(choice: FaultChoice, random: Random): FaultRates {
@@ -135,7 +138,7 @@ export function faultRates(choice: FaultChoice, random: Random): FaultRates {
   return { ...NONE, ...choice };
 }
 
-/** Asks the network to misbehave towards these accounts at these rates. */
+/** Adds fault rules for these accounts to the network at these rates. */
 export function drawFault(network: LocalNetwork, handles: readonly string[], rates: FaultRates): void {
   const share = (total: number, mishaps: readonly Fault[]): void => {
     if (total > 0)
@@ -177,7 +180,7 @@ export function drawFault(network: LocalNetwork, handles: readonly string[], rat
   );
 }
 
-/** How long a process stays down: mostly restarted at once, seldom only in the morning, since nothing is found while it is down. */
+/** Draws the downtime after a crash: mostly short, seldom until morning, since a run finds nothing while the process is down. */
 export function downtimeMs(random: Random): number {
   const kind = random.next();
   if (kind < 0.7) return Math.ceil(random.next() * 5 * SECOND) + 1;
@@ -185,12 +188,12 @@ export function downtimeMs(random: Random): number {
   return Math.ceil(random.next() * 8 * HOUR) + 1;
 }
 
-/** By how much a wall clock jumps, either way. */
+/** Draws the size of a clock jump, in either direction. */
 export function jumpMs(random: Random): number {
   return eitherWay(random, random.pick([10 * MINUTE, HOUR, DAY]));
 }
 
-/** The same for a slip: about as much as is taken for right. */
+/** Draws the size of a clock slip: about as much as counts as correct. */
 export function slipMs(random: Random): number {
   return eitherWay(random, random.pick([20 * SECOND, 40 * SECOND]));
 }
@@ -200,7 +203,7 @@ function eitherWay(random: Random, about: number): number {
   return Math.round(random.next() < 0.5 ? -size : size);
 }
 
-/** Whether something that happens `perDay` times a day happens in this stretch of `ms`. */
+/** Returns true if an event that happens `perDay` times a day happens within `ms`. */
 export function happens(random: Random, perDay: number, ms: number): boolean {
   return perDay > 0 && random.next() < (perDay * ms) / DAY;
 }

@@ -1,22 +1,22 @@
-/** The single things that befall a simulated machine and its Guardian from outside. */
+/** Injects single faults into a simulated machine and acts for its Guardian. */
 import type { Clock } from "../core/clock.ts";
 import type { Random } from "../core/random.ts";
 import { HOUR, MINUTE } from "../core/units.ts";
-import { EVERYONE } from "../limits/admission.ts";
+import { EVERYONE } from "../limits/verdict.ts";
 import { jumpMs, slipMs, type FaultRates } from "./faults.ts";
 import type { Machine } from "./machine.ts";
 import type { Counting } from "./stats.ts";
 
-/** Somebody pastes a new key within this, half of the time at once. */
+/** A regenerated key is pasted within this time, half of the time at once. */
 const PASTED_MS = HOUR;
 const PASTED_AT_ONCE_MS = MINUTE;
-/** A clock that jumped is set right within this. */
+/** A clock that jumped is corrected within this time. */
 const SET_RIGHT_MS = 3 * HOUR;
-/** A stop or an outage that does not last. */
+/** Longest duration of a short stop or outage. */
 export const SHORT_STOP_MS = 10 * MINUTE;
 
 export interface FaultInjectorOptions {
-  /** The world's. */
+  /** The clock of the simulated world. */
   readonly clock: Clock;
   readonly random: Random;
   readonly machine: Machine;
@@ -27,39 +27,39 @@ export interface FaultInjectorOptions {
   readonly rotate: (handle: string) => string;
   readonly pasteKey: (handle: string, key: string) => void;
   readonly setOutage: (down: boolean) => void;
-  /** The runtime cannot do what is due until then. */
+  /** Tells the liveness check that due work may be late until then. */
   readonly disturb: (until: number) => void;
 }
 
 export interface FaultInjector {
-  /** The process stands still for so long at most. */
+  /** Freezes the process for a random time up to `mostMs`. */
   freeze(mostMs: number): void;
   outage(mostMs: number): void;
-  /** The wall clock jumps by so much. */
+  /** Moves the wall clock by `ms`. */
   jump(ms: number): void;
-  /** Somebody's key is regenerated. */
+  /** Regenerates the key of a random specialist. */
   rotate(): void;
-  /** The Guardian halts writes. */
+  /** Halts writes as the Guardian. */
   halt(): Promise<void>;
-  /** One of those that happen in this run; where none do, any of them. */
+  /** Injects one fault of the kinds enabled in this run, or of any kind if none is. */
   any(): void;
 }
 
 export function createFaultInjector(options: FaultInjectorOptions): FaultInjector {
   const { clock, random, machine, handles, tally, note, rates, disturb } = options;
-  /** The key the Guardian was shown last, by handle. */
+  /** The key last shown to the Guardian, by handle. */
   const shown = new Map<string, string>();
-  /** Within so long, and says after how long. */
+  /** Schedules `run` within `mostMs` and returns the delay. */
   const later = (mostMs: number, run: () => void): number => {
     const ms = 1 + random.int(mostMs);
     clock.after(ms, run);
     return ms;
   };
-  const misfortunes: FaultInjector = {
+  const injector: FaultInjector = {
     freeze(mostMs) {
       const ms = random.int(mostMs);
       tally.stops++;
-      note(`stands still for ${ms}`);
+      note(`frozen for ${ms}`);
       disturb(clock.now() + ms);
       machine.freezeFor(ms);
     },
@@ -71,7 +71,7 @@ export function createFaultInjector(options: FaultInjectorOptions): FaultInjecto
     jump(ms) {
       tally.jumps++;
       note(`the clock jumps by ${ms}`);
-      disturb(Infinity); // from now on what is due is not what the world's clock says
+      disturb(Infinity); // due times are off while the machine's clock is
       machine.jump(ms);
       later(SET_RIGHT_MS, () => machine.setClockRight());
     },
@@ -91,16 +91,16 @@ export function createFaultInjector(options: FaultInjectorOptions): FaultInjecto
     any() {
       const kinds: readonly (readonly [number, () => void])[] = [
         [rates().crashes, () => machine.kill()],
-        [rates().stopsPerDay, () => misfortunes.freeze(SHORT_STOP_MS)],
-        [rates().clockJumpsPerDay, () => misfortunes.jump(jumpMs(random))],
-        [rates().clockSlipsPerDay, () => misfortunes.jump(slipMs(random))],
-        [rates().keyRotationsPerDay, () => misfortunes.rotate()],
-        [rates().outagesPerDay, () => misfortunes.outage(SHORT_STOP_MS)],
-        [rates().haltsPerDay, () => void misfortunes.halt()],
+        [rates().stopsPerDay, () => injector.freeze(SHORT_STOP_MS)],
+        [rates().clockJumpsPerDay, () => injector.jump(jumpMs(random))],
+        [rates().clockSlipsPerDay, () => injector.jump(slipMs(random))],
+        [rates().keyRotationsPerDay, () => injector.rotate()],
+        [rates().outagesPerDay, () => injector.outage(SHORT_STOP_MS)],
+        [rates().haltsPerDay, () => void injector.halt()],
       ];
-      const happening = kinds.filter(([rate]) => rate > 0);
-      random.pick(happening.length === 0 ? kinds : happening)[1]();
+      const enabled = kinds.filter(([rate]) => rate > 0);
+      random.pick(enabled.length === 0 ? kinds : enabled)[1]();
     },
   };
-  return misfortunes;
+  return injector;
 }

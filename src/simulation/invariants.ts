@@ -1,4 +1,7 @@
-/** Tripwires in the store's own database: triggers that note each transition no promise allows, in the transaction that makes it. */
+/**
+ * Installs invariants in the store's database: triggers that record each transition that no promise allows, in the transaction that makes
+ * it.
+ */
 import type { OpenDatabase } from "../store/sqlite/database.ts";
 import { MICROS_PER_UNIT } from "../core/units.ts";
 import type { Specialist } from "../specialist/specialist.ts";
@@ -11,18 +14,18 @@ export interface Breach {
 }
 
 export interface Invariants {
-  /** What was noted since the last call, in committed transactions. */
+  /** Returns the breaches recorded by committed transactions since the last call. */
   read(): readonly Breach[];
 }
 
-/** "Not there" must be seen this often before anything is sent again. Stated here anew: the judge takes no one's word for it. */
+/** Required number of "not there" checks before a resend. Stated independently of the code under test. */
 const LOOKS = 2;
 
 type Database = OpenDatabase["db"];
 
 const NOTE = (promise: Promised, what: string): string => `INSERT INTO breach (promise, what) VALUES ('${promise}', ${what});`;
 
-/** The moves that an action may make. Stated here by itself, as all that the judge goes by. */
+/** The legal transitions of an action. Stated independently of the code under test. */
 const LEGAL_MOVES =
   "proposed>ready proposed>in_doubt proposed>cancelled " +
   "ready>sending ready>in_doubt ready>refused ready>parked ready>cancelled " +
@@ -30,7 +33,7 @@ const LEGAL_MOVES =
   "in_doubt>ready in_doubt>confirmed in_doubt>refused in_doubt>parked in_doubt>cancelled " +
   "pending>ready pending>confirmed pending>refused pending>cancelled parked>ready parked>confirmed parked>cancelled";
 
-/** They see what is committed, and a rollback takes their notes back with it. */
+/** The triggers record committed transitions only: a rollback removes their rows too. */
 const TRIGGERS = `
 CREATE TEMP TABLE breach (seq INTEGER PRIMARY KEY, promise TEXT NOT NULL, what TEXT NOT NULL);
 CREATE TEMP TABLE allowed (specialist TEXT PRIMARY KEY, may TEXT NOT NULL, review TEXT NOT NULL, per_day INTEGER, total INTEGER);
@@ -116,7 +119,7 @@ WHEN (SELECT sum(CASE state WHEN 'open' THEN amount ELSE posted END) FROM main.h
 BEGIN ${NOTE("P2", "new.specialist || ' holds and has spent more than its cap in all'")} END;
 `;
 
-/** Lays them. A specialist's caps in network credits count; without one, nothing may be spent. */
+/** Installs the triggers. Only caps in network credits are checked; a specialist without one may spend nothing. */
 export function installInvariants(db: Database, specialists: readonly Specialist[]): Invariants {
   db.exec(TRIGGERS);
   const allow = db.prepare("INSERT INTO allowed (specialist, may, review, per_day, total) VALUES (?, ?, ?, ?, ?)");
@@ -132,13 +135,13 @@ export function installInvariants(db: Database, specialists: readonly Specialist
       const rows = fresh.all(seen);
       return rows.map((row) => {
         seen = Number(row["seq"]);
-        return { promise: row["promise"] as Promised, what: String(row["what"]) }; // written above, nowhere else
+        return { promise: row["promise"] as Promised, what: String(row["what"]) }; // only the triggers above write this column
       });
     },
   };
 }
 
-/** What a specialist's ledger says was spent or is held, in whole credits. */
+/** Returns the credits a specialist's ledger counts as spent or held. */
 export function creditsCounted(db: Database, handle: string): number {
   const row = db
     .prepare("SELECT coalesce(sum(CASE state WHEN 'open' THEN amount ELSE posted END), 0) AS micros FROM hold WHERE specialist = ?")

@@ -1,4 +1,4 @@
-/** Watches that what is due is done: polls, schedules and stored deliveries, while nothing is in their way. */
+/** Checks that due work is done: polls, schedules and stored deliveries, while no fault prevents it. */
 import type { Timer, Clock } from "../core/clock.ts";
 import { MINUTE } from "../core/units.ts";
 import type { OpenDatabase } from "../store/sqlite/database.ts";
@@ -6,21 +6,21 @@ import type { OpenDatabase } from "../store/sqlite/database.ts";
 export interface Liveness {
   start(): void;
   stop(): void;
-  /** Something is in the way, until then: a crash, an outage, a dead key… Default: it is over already. */
+  /** Announces a disturbance that lasts until then: a crash, an outage, a dead key. Default: one that has just ended. */
   disturb(until?: number): void;
 }
 
 export interface LivenessOptions {
-  /** The world's. */
+  /** The clock of the simulated world. */
   readonly clock: Clock;
   readonly db: OpenDatabase["db"];
   readonly onLate: (what: string) => void;
 }
 
-const LOOK_MS = 5 * MINUTE;
-/** What was in the way leaves a mess for so long. */
-const SETTLING_MS = 5 * MINUTE;
-/** A pass over the lists of a specialist may take minutes, if each answer comes at its deadline. */
+const CHECK_MS = 5 * MINUTE;
+/** Time the runtime needs to recover after a disturbance. */
+const RECOVERY_MS = 5 * MINUTE;
+/** Polling all lists of a specialist may take minutes, if each answer comes at its deadline. */
 const LATE_MS = 10 * MINUTE;
 
 export function createLiveness({ clock, db, onLate }: LivenessOptions): Liveness {
@@ -31,15 +31,15 @@ export function createLiveness({ clock, db, onLate }: LivenessOptions): Liveness
     LIMIT 5`);
   let timer: Timer | undefined;
   let calmFrom = 0;
-  const look = (): void => {
-    timer = clock.after(LOOK_MS, look);
+  const check = (): void => {
+    timer = clock.after(CHECK_MS, check);
     const now = clock.now();
-    if (calmFrom > now - SETTLING_MS - LATE_MS) return;
+    if (calmFrom > now - RECOVERY_MS - LATE_MS) return;
     for (const row of late.all(now - LATE_MS))
-      onLate(`${String(row["what"])} is due since ${new Date(Number(row["due_at"])).toISOString()}, and nothing is in its way`);
+      onLate(`${String(row["what"])} is due since ${new Date(Number(row["due_at"])).toISOString()}, although nothing prevents it`);
   };
   return {
-    start: () => void (timer = clock.after(LOOK_MS, look)),
+    start: () => void (timer = clock.after(CHECK_MS, check)),
     stop: () => timer?.cancel(),
     disturb: (until = clock.now()) => void (calmFrom = Math.max(calmFrom, until)),
   };

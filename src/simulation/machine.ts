@@ -1,4 +1,4 @@
-/** The machine a simulated runtime runs on: it boots, dies, stands still and has a wall clock that may be wrong; its disk stays. */
+/** Simulates the machine a runtime runs on: it boots, dies, freezes and has a wall clock that may be wrong; its disk stays. */
 import { createKeys } from "../client/auth.ts";
 import type { Transport } from "../client/transport.ts";
 import type { Profile } from "../contract/profile/profile.ts";
@@ -23,19 +23,19 @@ import { createCrashPoints, type CrashPointOptions } from "./crash-points.ts";
 import { beginProcess, storeOf, type SimulatedProcess, type ProcessOptions } from "./simulated-process.ts";
 
 export interface MachineOptions extends CrashPointOptions {
-  /** The world's. */
+  /** The clock of the simulated world. */
   readonly clock: Clock;
   readonly disk: Disk;
   readonly specialists: readonly Specialist[];
   readonly profile: Profile;
   readonly baseUrl: string;
-  /** What stands in each specialist's key file now. */
+  /** Returns the current content of a specialist's key file. */
   readonly keyOf: (handle: string) => string | undefined;
   readonly transport: Transport;
   readonly log: Logger;
   readonly announcer: Announcer;
   readonly fetch?: typeof globalThis.fetch;
-  /** How the process receives webhooks. Default: it does not. */
+  /** Settings of the webhook receiver. Default: no receiver. */
   readonly receiver?: ReceiverSettings;
   readonly onCommit: (operation: string) => void;
   readonly onDeath: (point: string, downMs: number) => void;
@@ -44,29 +44,32 @@ export interface MachineOptions extends CrashPointOptions {
 
 export interface Machine {
   boot(): void;
-  /** Ends the process at once, as `kill -9` does. It is started again after a while. */
+  /** Ends the process at once, like `kill -9`. It restarts after a while. */
   kill(): void;
-  /** The process stands still for so long. */
+  /** Freezes the process for this time. */
   freezeFor(ms: number): void;
-  /** It goes on, if it stands still. */
+  /** Resumes a frozen process. */
   resume(): void;
-  /** The wall clock jumps; timers do not notice. */
+  /** Moves the wall clock; timers are not affected. */
   jump(ms: number): void;
-  /** Somebody sets the wall clock right. */
+  /** Corrects the wall clock. */
   setClockRight(): void;
-  /** A webhook's delivery at the door: its status. Rejects where nobody listens; never settles where the process dies over it. */
+  /** Hands a webhook delivery to the receiver and returns its status. Rejects if no process listens; stays pending if the process dies. */
   deliver(handle: string, delivery: RawDelivery): Promise<number>;
-  /** The Guardian's way to the store: that of the process, while there is one. */
+  /** The store of the running process, through which the Guardian acts. */
   store(): Store | undefined;
-  /** A graceful end, with no new start. */
+  /** Stops the process gracefully, without a restart. */
   stop(): Promise<void>;
   readonly lives: number;
-  /** Calls to store and network and turns of the event loop so far, before and after: each is a place to die. */
+  /**
+   * Boundaries so far: the points before and after each call to store or network and each turn of the event loop, where the process may
+   * die.
+   */
   readonly boundaries: number;
 }
 
 const LATE_MS = 20;
-/** A process starts with its clock ahead by this at most: schedules that such a clock has put off stay so for as long. */
+/** Most by which a process starts with its clock ahead: schedules that such a clock deferred stay deferred as long. */
 const MOST_AHEAD_MS = 12 * HOUR;
 const BUSY_SHARE = 0.03;
 const BUSY_MS = 500;
@@ -83,11 +86,11 @@ export function createMachine(options: MachineOptions): Machine {
   let lives = 0;
   let running: Process | undefined;
   let stopped = false;
-  const fuse = createCrashPoints(options);
+  const crashPoints = createCrashPoints(options);
 
   const onDeath = (point: string): void => {
     running = undefined;
-    if (options.disk.db.isTransaction) options.disk.db.exec("ROLLBACK"); // as SQLite does with what it finds half written
+    if (options.disk.db.isTransaction) options.disk.db.exec("ROLLBACK"); // SQLite rolls back a half-written transaction when it opens the file
     if (stopped) return;
     const downMs = downtimeMs(random);
     options.onDeath(point, downMs);
@@ -98,11 +101,11 @@ export function createMachine(options: MachineOptions): Machine {
     if (running !== undefined || stopped) return;
     lives++;
     skewMs = Math.min(skewMs, MOST_AHEAD_MS);
-    fuse.light();
+    crashPoints.arm();
     const chance = random.fork(`life ${lives}`);
     running = startProcess(
       options,
-      { clock, skewMs: () => skewMs, latenessMs: latenessOf(chance.fork("timers")), dies: (point) => fuse.burns(point), onDeath },
+      { clock, skewMs: () => skewMs, latenessMs: latenessOf(chance.fork("timers")), dies: (point) => crashPoints.diesAt(point), onDeath },
       chance,
     );
     options.onBoot();
@@ -128,7 +131,7 @@ export function createMachine(options: MachineOptions): Machine {
     store: () => running?.store,
     async stop() {
       stopped = true;
-      fuse.out();
+      crashPoints.disarm();
       await running?.runtime.stop();
       await running?.store.close();
       running?.life.end("stop");
@@ -137,17 +140,17 @@ export function createMachine(options: MachineOptions): Machine {
       return lives;
     },
     get boundaries() {
-      return fuse.boundaries;
+      return crashPoints.boundaries;
     },
   };
 }
 
-/** Timers are late by a few milliseconds, and now and then by as long as something keeps the event loop busy. */
+/** Draws how late timers fire: a few milliseconds, and now and then as long as a blocked event loop. */
 function latenessOf(random: Random): () => number {
   return () => (random.next() < BUSY_SHARE ? random.int(BUSY_MS) : random.int(LATE_MS));
 }
 
-/** One life of the runtime on this machine. Its chance differs from life to life, as ids must. */
+/** Starts one process of the runtime. Each process has its own random source, because its ids must differ. */
 function startProcess(options: MachineOptions, living: ProcessOptions, chance: Random): Process {
   const { profile } = options;
   const life = beginProcess(living);
@@ -184,6 +187,6 @@ async function deliverTo(process: Process | undefined, handle: string, delivery:
   return status;
 }
 
-/** A definition that asks other services has to bring a stand-in for them. */
+/** A definition that calls other services must bring a stand-in for them. */
 const noFetch: typeof globalThis.fetch = () =>
   Promise.reject(new Refused("no_fetch", "there is nothing to fetch in a simulation", { hint: "give simulate() a `fetch` of your own" }));

@@ -1,4 +1,4 @@
-/** The wire of a simulated run: takes requests to the local network's core through virtual time, and loses what the faults say. */
+/** Carries requests of a simulated run to the local network in virtual time, and loses those that the faults choose. */
 import type { WireAnswer, WireRequest } from "../client/transport.ts";
 import type { Clock } from "../core/clock.ts";
 import type { EndpointSet } from "../contract/operations.ts";
@@ -9,27 +9,27 @@ import type { LocalNetwork } from "../local-network/options.ts";
 import type { FaultRates } from "./faults.ts";
 
 export interface NetworkTransportOptions {
-  /** The world's. */
+  /** The clock of the simulated world. */
   readonly clock: Clock;
   readonly random: Random;
   readonly network: LocalNetwork;
   readonly set: EndpointSet;
-  /** Read for every request, since they change while the run goes on. */
+  /** Read for every request, because the rates change during a run. */
   readonly rates: () => FaultRates;
-  /** While true nothing gets through. */
+  /** Nothing gets through while this is true. */
   readonly down: () => boolean;
-  /** How late a request may still land, counted from its deadline. */
+  /** The longest time after its deadline at which a request may take effect. */
   readonly lateLandingMs: number;
-  /** Whether a vote is never sent again after a doubt, so that it may land later than that. */
+  /** A vote may take effect later than `lateLandingMs` if it is never resent. */
   readonly votesOnce?: boolean;
-  /** Called as a request leaves, and round its arrival at the network. */
+  /** Called as a request leaves, and around its arrival at the network. */
   readonly onSend: (request: WireRequest) => void;
-  readonly aroundArrival: (request: WireRequest, arrive: () => Promise<NetworkReply>, passage: Arrival) => Promise<NetworkReply>;
+  readonly aroundArrival: (request: WireRequest, arrive: () => Promise<NetworkReply>, fate: Arrival) => Promise<NetworkReply>;
   readonly onAnswer: (request: WireRequest, answer: WireAnswer) => void;
 }
 
 export interface Arrival {
-  /** It lands later than the network states, where no quota of ours can count it any more. */
+  /** The request arrives later than the network states, when no quota of ours can count it. */
   readonly beyondBound: boolean;
 }
 
@@ -38,16 +38,16 @@ const REFUSED: WireAnswer = { kind: "never-left", reason: "ECONNREFUSED: the con
 const ONE_WAY_MS = { least: 3, most: 120 };
 const SLOW_MS = 50 * SECOND;
 const BEYOND_MS = 30 * MINUTE;
-/** What is submitted is never sent again after a doubt; the network takes one application from each. */
+/** A submission is never resent; the network takes one application from each account. */
 const TAKEN_ONCE = /\/(?:submit|complete|apply)$/;
 const VOTE = /\/(?:vote|like)$/;
 
-/** What befalls one request: when it arrives and when its answer does, if at all. */
-interface Passage extends Arrival {
+/** The fate of one request: the times at which it and its answer arrive, if they do. */
+interface RequestFate extends Arrival {
   readonly refused: boolean;
   readonly arrivesAfterMs: number | undefined;
   readonly returnsAfterMs: number | undefined;
-  /** When the sender sees a reset; undefined for silence until its deadline. */
+  /** The delay until the sender sees a reset; undefined for silence until the deadline. */
   readonly resetAfterMs: number | undefined;
 }
 
@@ -57,69 +57,69 @@ export function createNetworkTransport(options: NetworkTransportOptions): (reque
     new Promise((resolve) => {
       options.onSend(request);
       const startedAt = clock.monotonic();
-      let settled = false;
-      const settle = (answer: WireAnswer): void => {
-        if (settled) return;
-        settled = true;
+      let finished = false;
+      const finish = (answer: WireAnswer): void => {
+        if (finished) return;
+        finished = true;
         deadline.cancel();
         request.signal?.removeEventListener("abort", abort);
         options.onAnswer(request, answer);
         resolve(answer);
       };
-      const abort = (): void => settle({ kind: "unknown", reason: "aborted" });
+      const abort = (): void => finish({ kind: "unknown", reason: "aborted" });
       const deadline = clock.after(request.deadlineMs, () =>
-        settle({ kind: "unknown", reason: `no complete answer within ${showDuration(request.deadlineMs)}` }),
+        finish({ kind: "unknown", reason: `no complete answer within ${showDuration(request.deadlineMs)}` }),
       );
-      if (request.signal?.aborted === true) return settle({ kind: "never-left", reason: "aborted" });
+      if (request.signal?.aborted === true) return finish({ kind: "never-left", reason: "aborted" });
       request.signal?.addEventListener("abort", abort, { once: true });
 
-      const passage = passageOf(request, options);
-      if (passage.refused) return settle(REFUSED);
-      if (passage.resetAfterMs !== undefined) clock.after(passage.resetAfterMs, () => settle(RESET));
-      if (passage.arrivesAfterMs === undefined) return;
-      clock.after(passage.arrivesAfterMs, () => {
+      const fate = drawFate(request, options);
+      if (fate.refused) return finish(REFUSED);
+      if (fate.resetAfterMs !== undefined) clock.after(fate.resetAfterMs, () => finish(RESET));
+      if (fate.arrivesAfterMs === undefined) return;
+      clock.after(fate.arrivesAfterMs, () => {
         options
-          .aroundArrival(request, () => network.handle(set, toNetwork(request)), passage)
+          .aroundArrival(request, () => network.handle(set, toNetwork(request)), fate)
           .then(
             (reply) => {
-              if (passage.returnsAfterMs === undefined || settled) return;
-              // An outage cuts off what is under way as well.
-              clock.after(passage.returnsAfterMs, () => options.down() || settle(toWire(reply, clock.monotonic() - startedAt)));
+              if (fate.returnsAfterMs === undefined || finished) return;
+              // An outage also cuts off answers in flight.
+              clock.after(fate.returnsAfterMs, () => options.down() || finish(toWire(reply, clock.monotonic() - startedAt)));
             },
             (error: unknown) => {
               if (!(error instanceof ConnectionLost)) throw error;
-              settle(RESET);
+              finish(RESET);
             },
           );
       });
     });
 }
 
-function passageOf(
+function drawFate(
   { deadlineMs, path }: WireRequest,
   { random, rates, down, lateLandingMs, votesOnce = false }: NetworkTransportOptions,
-): Passage {
+): RequestFate {
   const wayMs = (): number => ONE_WAY_MS.least + random.int(ONE_WAY_MS.most);
   const way = { refused: false, beyondBound: false, arrivesAfterMs: wayMs(), returnsAfterMs: wayMs(), resetAfterMs: undefined };
   if (down()) return { ...way, refused: random.next() < 0.5, arrivesAfterMs: undefined, resetAfterMs: random.next() < 0.5 ? 0 : undefined };
   const { refusedConnections, lostRequests, lostReplies, lateLandings, veryLateLandings, slowReplies } = rates();
   let draw = random.next();
-  const befalls = (share: number): boolean => {
+  const isDrawn = (share: number): boolean => {
     draw -= share;
     return draw < 0;
   };
-  /** Half of what breaks is seen as a reset, the other half as silence. */
+  /** The sender sees half of the failures as a reset, the other half as silence. */
   const breaks = (): number | undefined => (random.next() < 0.5 ? random.int(2 * SECOND) : undefined);
-  if (befalls(refusedConnections)) return { ...way, refused: true };
-  if (befalls(lostRequests)) return { ...way, arrivesAfterMs: undefined, resetAfterMs: breaks() };
-  if (befalls(lostReplies)) return { ...way, returnsAfterMs: undefined, resetAfterMs: breaks() };
-  if (befalls(lateLandings))
+  if (isDrawn(refusedConnections)) return { ...way, refused: true };
+  if (isDrawn(lostRequests)) return { ...way, arrivesAfterMs: undefined, resetAfterMs: breaks() };
+  if (isDrawn(lostReplies)) return { ...way, returnsAfterMs: undefined, resetAfterMs: breaks() };
+  if (isDrawn(lateLandings))
     return { ...way, arrivesAfterMs: random.int(deadlineMs + lateLandingMs), returnsAfterMs: undefined, resetAfterMs: breaks() };
-  if ((TAKEN_ONCE.test(path) || (votesOnce && VOTE.test(path))) && befalls(veryLateLandings)) {
+  if ((TAKEN_ONCE.test(path) || (votesOnce && VOTE.test(path))) && isDrawn(veryLateLandings)) {
     const arrivesAfterMs = deadlineMs + lateLandingMs + random.int(BEYOND_MS);
     return { ...way, beyondBound: true, arrivesAfterMs, returnsAfterMs: undefined, resetAfterMs: breaks() };
   }
-  if (befalls(slowReplies)) return { ...way, returnsAfterMs: random.int(SLOW_MS) };
+  if (isDrawn(slowReplies)) return { ...way, returnsAfterMs: random.int(SLOW_MS) };
   return way;
 }
 

@@ -1,4 +1,4 @@
-/** Which posts and jobs a told gap accounts for. The local network numbers them, so that their ids say what lies between. */
+/** Matches posts and jobs to reported gaps. The local network numbers its ids, so they order the items. */
 import type { Announcements } from "../core/events.ts";
 
 export type ReportedGap = Pick<Announcements["gap"], "after" | "before">;
@@ -8,7 +8,7 @@ export function liesIn(item: string, { after, before }: ReportedGap): boolean {
   return number < numberOf(before) && (after === undefined || number > numberOf(after));
 }
 
-/** Throws where ids are not the local network's own, since nothing may be excused by mistake. */
+/** Throws on ids that are not the local network's own, so that no item is excused by mistake. */
 function numberOf(id: string): number {
   const [, number] = /^(?:post|job)_(\d+)$/.exec(id) ?? [];
   if (number === undefined) throw new RangeError(`expected the id of a post or job on the local network, got ${id}`);

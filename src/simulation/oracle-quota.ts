@@ -1,19 +1,19 @@
-/** Judges quotas by the network's own count: every request beyond a tier, but for what nothing of ours can know. */
+/** Checks quotas by the network's own count: it reports every request beyond a tier, except late arrivals we cannot count. */
 import type { Clock } from "../core/clock.ts";
 import { DAY, HOUR } from "../core/units.ts";
 import type { LocalNetwork } from "../local-network/options.ts";
 
 export interface QuotaOracle {
-  /** A request has just arrived later than the network states that it can. */
+  /** Records that the last request arrived later than the network states. */
   strays(): void;
-  /** Breaches since the last call. */
+  /** Returns the breaches since the last call. */
   read(): readonly string[];
 }
 
 const SPAN = { hour: HOUR, day: DAY } as const;
 
 export function createQuotaOracle(network: LocalNetwork, clock: Clock): QuotaOracle {
-  /** Counted by the network, and not held against anybody. */
+  /** Late arrivals: the network counts them, and the oracle does not. */
   const strays: { readonly agent: string; readonly at: number }[] = [];
   let seen = 0;
   return {

@@ -1,4 +1,4 @@
-/** Judges what became of webhook deliveries: what was answered for is on disk, and what was told of is handled. */
+/** Checks webhook deliveries: an acknowledged delivery is on disk, and a reported event is handled. */
 import { createHash } from "node:crypto";
 import { isObject, parseJson } from "../core/json.ts";
 import { DAY } from "../core/units.ts";
@@ -8,10 +8,10 @@ import type { Specialist } from "../specialist/specialist.ts";
 import type { Disk } from "./disk.ts";
 
 export interface WebhookOracle {
-  /** Whether a delivery that the receiver says it has would survive a power cut. */
+  /** Returns true if a delivery that the receiver acknowledged survives a power cut. */
   isKept(handle: string, delivery: RawDelivery): boolean;
-  /** When all is quiet: what only webhooks tell of, was taken, and never became an event. */
-  unheard(now: number): readonly string[];
+  /** Returns acknowledged followers, reported by webhook only, that never became an event, once all is quiet. */
+  unhandled(now: number): readonly string[];
 }
 
 /** Rows younger than this have not been pruned. */
@@ -30,27 +30,27 @@ export function createWebhookOracle(
       const row = stored.get(handle, JSON.stringify(identitiesOf(delivery)));
       return row !== undefined && holds("delivery", Number(row["seq"]));
     },
-    unheard(now) {
-      // Posts and jobs show in lists too, where the judge looks for them; of a follower nothing else tells.
+    unhandled(now) {
+      // Posts and jobs also appear in lists, which the feed oracle checks; a follower is reported by webhook only.
       const listening = specialists.filter(({ handle, on }) => on["follower.new"] !== undefined && unfit.get(handle) === undefined);
       const handles = new Set<string>(listening.map(({ handle }) => handle));
-      const told = network
+      const delivered = network
         .deliveries()
         .filter(
           ({ agent, type, status, createdAt }) =>
             handles.has(agent) && type === "follower.new" && status === "delivered" && createdAt > now - KEPT_MS,
         );
-      return told.flatMap(({ agent, payload }) => {
+      return delivered.flatMap(({ agent, payload }) => {
         const id = followerIn(payload);
         return event.get(agent, `follower.new:${id}`) === undefined
-          ? [`${agent} was told of its follower ${id} and never heard of it`]
+          ? [`${agent} never handled its follower ${id}, delivered by webhook`]
           : [];
       });
     },
   };
 }
 
-/** How the row of a delivery may be called: by its id where the signature covers that, else by a hash of what it covers. */
+/** Returns the possible ids of a delivery's row: the signed id, or a hash of the signed bytes. */
 function identitiesOf({ headers, body }: RawDelivery): readonly string[] {
   const text = Buffer.from(body).toString();
   const { signature: _signature, ...signed } = Object(parseJson(text)) as { readonly [member: string]: unknown };

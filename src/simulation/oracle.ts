@@ -1,4 +1,4 @@
-/** Judges a simulated run by the network's own record and by the rows on disk, never by what the runtime says of itself. */
+/** Judges a simulated run by the network's own record and by the rows on disk, never by the runtime's own reports. */
 import type { WireRequest } from "../client/transport.ts";
 import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
 import type { Announcements } from "../core/events.ts";
@@ -18,16 +18,16 @@ import { creditsCounted, installInvariants, type Breach, type Promised } from ".
 /** A promise that did not hold. */
 export interface Violation {
   readonly promise: Promised;
-  /** Ms since the epoch, by the network's clock. */
+  /** Milliseconds since the epoch, by the network's clock. */
   readonly at: number;
   readonly what: string;
 }
 
-/** What is written, and whether a power cut would spare it. */
+/** The database, and a check for which rows a power cut would spare. */
 export type ExaminedDisk = Pick<Disk, "db" | "holds">;
 
 export interface OracleOptions {
-  /** The world's. */
+  /** The clock of the simulated world. */
   readonly clock: Clock;
   readonly disk: ExaminedDisk;
   readonly network: LocalNetwork;
@@ -37,34 +37,34 @@ export interface OracleOptions {
 }
 
 export interface Oracle {
-  /** After every committed step. */
+  /** Called after every committed step. */
   step(): void;
-  /** Before a request leaves: its row must say that it may. */
+  /** Called before a request leaves: its row must allow it. */
   sends(request: WireRequest): void;
-  /** Lets a request arrive, and notes what came of it. `beyondBound`: later than the network states that it can. */
+  /** Lets a request arrive and records its effects. `beyondBound`: it arrives later than the network states. */
   arrives(request: WireRequest, arrive: () => Promise<NetworkReply>, beyondBound: boolean): Promise<NetworkReply>;
-  /** The receiver answers a delivery with 2xx: it has it. */
+  /** Called when the receiver answers a delivery with 2xx. */
   acknowledges(handle: string, delivery: RawDelivery): void;
-  /** What is due is not done, though nothing is in its way. */
+  /** Called when due work is late although no fault prevents it. */
   isLate(what: string): void;
-  /** The runtime said what of a list it passed over: what lies there is known to be missing. */
-  tellsGap(gap: Announcements["gap"]): void;
-  /** The runtime has looked at a list, and said of how much that it was too old. */
-  looks(poll: Announcements["poll"]): void;
-  /** What was decided before `since` and is neither done nor given to a person, once everything works again. */
+  /** Called when the runtime reports a gap in a list: the items in it are known to be missing. */
+  recordGap(gap: Announcements["gap"]): void;
+  /** Called when the runtime has polled a list, with the number of items it skipped as too old. */
+  recordPoll(poll: Announcements["poll"]): void;
+  /** Returns work accepted before `since` that is neither done nor given to a person, once everything works again. */
   unfinished(since: number): readonly string[];
-  /** The last word, once everything is quiet. `posts` are those of others, oldest first. */
+  /** Runs the final checks, once all is quiet. `posts` are those of other accounts, oldest first. */
   close(since: number, posts: readonly TrafficPost[]): void;
   readonly violations: readonly Violation[];
-  /** Writes of the specialists that took effect. */
+  /** Number of effects that the specialists' writes had. */
   readonly effects: number;
 }
 
-/** A run that is broken is broken: more says nothing new. */
+/** Further violations of a broken run add nothing. */
 const MAX_VIOLATIONS = 50;
-/** Acts that may be repeated without harm. */
+/** Operations that may be repeated without harm. */
 const REPEATABLE = new Set(["communities.join", "communities.leave", "agents.update"]);
-/** Acts that change nothing where it is so already. */
+/** Operations that change nothing if the state is reached already. */
 const MAY_CHANGE_NOTHING = new Set([...REPEATABLE, "posts.vote"]);
 
 export function createOracle(options: OracleOptions): Oracle {
@@ -73,12 +73,12 @@ export function createOracle(options: OracleOptions): Oracle {
   const violations: Violation[] = [];
   const byIntent = new Map<string, Effect[]>();
   const handles = new Set<string>(specialists.map(({ handle }) => handle));
-  const tripwires = installInvariants(db, specialists);
+  const invariants = installInvariants(db, specialists);
   const gaps: Announcements["gap"][] = [];
-  const leftWithoutLeave = createGate(disk, intentHeader);
-  const overuse = createQuotaOracle(network, clock);
-  const told = createWebhookOracle(disk, network, specialists);
-  const seen = createFeedOracle(db, clock, specialists);
+  const checkRequest = createGate(disk, intentHeader);
+  const quotaOracle = createQuotaOracle(network, clock);
+  const webhookOracle = createWebhookOracle(disk, network, specialists);
+  const feedOracle = createFeedOracle(db, clock, specialists);
   let seenEffects = 0;
   let effects = 0;
 
@@ -99,46 +99,46 @@ export function createOracle(options: OracleOptions): Oracle {
       seenEffects = effect.seq;
       if (handles.has(effect.agent) && !effect.operation.startsWith("webhooks.")) takeEffect(intent, effect);
     }
-    for (const what of overuse.read()) violate("P1", what);
+    for (const what of quotaOracle.read()) violate("P1", what);
   };
 
   return {
     violations,
     acknowledges(handle, delivery) {
-      if (!told.isKept(handle, delivery)) violate("P3", `a delivery to ${handle} was answered for before it was on disk`);
+      if (!webhookOracle.isKept(handle, delivery)) violate("P3", `a delivery to ${handle} was answered for before it was on disk`);
     },
     isLate: (what) => violate("P3", what),
-    tellsGap: (gap) => void gaps.push(gap),
-    looks: (poll) => seen.heed(poll),
+    recordGap: (gap) => void gaps.push(gap),
+    recordPoll: (poll) => feedOracle.recordPoll(poll),
     get effects() {
       return effects;
     },
     step() {
-      for (const { promise, what } of tripwires.read()) violate(promise, what);
-      seen.note();
+      for (const { promise, what } of invariants.read()) violate(promise, what);
+      feedOracle.note();
     },
     sends(request) {
-      const broken = leftWithoutLeave(request);
+      const broken = checkRequest(request);
       if (broken !== undefined) violate(broken.promise, broken.what);
     },
     async arrives(request, arrive, beyondBound) {
-      const reply = arrive(); // it takes effect before anything else can happen
-      if (beyondBound) overuse.strays();
+      const reply = arrive(); // the effect is complete before anything else can happen
+      if (beyondBound) quotaOracle.strays();
       readTruth(request.headers[intentHeader]);
       return reply;
     },
     unfinished: (since) => unfinished(db, since),
     close(since, posts) {
-      for (const what of [...unfinished(db, since), ...told.unheard(clock.now())]) violate("P3", what);
-      for (const what of twins(db)) violate("P4", what);
-      for (const { handle, post } of seen.missed(posts, gaps)) violate("P3", `${handle} never saw post ${post}`);
-      for (const what of misjudged(db, byIntent)) violate("P4", what);
+      for (const what of [...unfinished(db, since), ...webhookOracle.unhandled(clock.now())]) violate("P3", what);
+      for (const what of duplicateEvents(db)) violate("P4", what);
+      for (const { handle, post } of feedOracle.missed(posts, gaps)) violate("P3", `${handle} never saw post ${post}`);
+      for (const what of wronglyResolved(db, byIntent)) violate("P4", what);
       for (const what of overspent(db, network, specialists)) violate("P2", what);
     },
   };
 }
 
-/** What is wrong with a request that leaves now: its row has to be on disk, and has to say that it may. */
+/** Checks a request that leaves now: its row must be on disk and must allow it. */
 function createGate({ db, holds }: ExaminedDisk, intentHeader: string): (request: WireRequest) => Breach | undefined {
   const intentOf = db.prepare("SELECT seq, state FROM intent WHERE id = ?");
   const openAttempt = db.prepare("SELECT coalesce(max(seq), 0) AS seq FROM attempt WHERE intent_seq = ? AND ended_at IS NULL");
@@ -164,7 +164,7 @@ function createGate({ db, holds }: ExaminedDisk, intentHeader: string): (request
 }
 
 function unfinished(db: OpenDatabase["db"], since: number): readonly string[] {
-  // What is about something that only a person can settle waits with it.
+  // An intent that depends on one that only a person can resolve waits with it.
   const intents = db
     .prepare(
       `WITH RECURSIVE waiting (id) AS (
@@ -186,8 +186,8 @@ function unfinished(db: OpenDatabase["db"], since: number): readonly string[] {
   return [...intents, ...events, ...deliveries];
 }
 
-/** One happening that became two events: a post, a job or a follower means one thing to a specialist, whoever tells of it. */
-function twins(db: OpenDatabase["db"]): readonly string[] {
+/** Finds one happening stored as two events: a post, a job or a follower is one event for a specialist, whatever the source. */
+function duplicateEvents(db: OpenDatabase["db"]): readonly string[] {
   return db
     .prepare(
       `SELECT specialist, min(id) AS id, count(*) AS n FROM event
@@ -198,26 +198,26 @@ function twins(db: OpenDatabase["db"]): readonly string[] {
     .map((row) => `event ${String(row["id"])} of ${String(row["specialist"])} is there ${String(row["n"])} times`);
 }
 
-/** Who spent more on the network than their ledgers say. */
+/** Finds specialists who spent more on the network than their ledgers count. */
 function overspent(db: OpenDatabase["db"], network: LocalNetwork, specialists: readonly Specialist[]): readonly string[] {
   return specialists.flatMap(({ handle }) => {
     const account = network.find(handle);
     const offered = network.jobs().reduce((sum, job) => (job.posterId === account?.id ? sum + job.reward : sum), 0);
-    const paid = Math.max(offered, account?.spent.credits ?? 0); // the latter is of the present month only
+    const paid = Math.max(offered, account?.spent.credits ?? 0); // `spent.credits` covers the present month only
     const counted = creditsCounted(db, handle);
     return paid > counted ? [`${handle} spent ${paid} credits on the network, and the ledger counts ${counted}`] : [];
   });
 }
 
-/** Intents whose last state is not what happened. */
-function misjudged(db: OpenDatabase["db"], byIntent: ReadonlyMap<string, readonly Effect[]>): readonly string[] {
+/** Finds intents whose final state contradicts the network's record. */
+function wronglyResolved(db: OpenDatabase["db"], byIntent: ReadonlyMap<string, readonly Effect[]>): readonly string[] {
   const wrong: string[] = [];
   for (const row of db.prepare("SELECT id, operation, state, code FROM intent WHERE attempt > 0").iterate()) {
     const [id, operation, state] = [String(row["id"]), String(row["operation"]), String(row["state"])];
     const happened = byIntent.has(id);
     if (state === "confirmed" && !happened && !MAY_CHANGE_NOTHING.has(operation))
       wrong.push(`intent ${id} (${operation}) is confirmed and never happened`);
-    // What may be repeated is settled by its last answer; what was never sent again has none.
+    // A repeatable operation is resolved by its last answer; one that is never resent has only one answer.
     if (happened && (state === "cancelled" || (state === "refused" && !REPEATABLE.has(operation))))
       wrong.push(`intent ${id} (${operation}) is ${state} (${String(row["code"])}) and happened`);
   }

@@ -1,4 +1,4 @@
-/** What a simulated run is told: who, how long, against what. */
+/** Options of a simulated run: specialists, duration, network and faults. */
 import type { EndpointSet } from "../contract/operations.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { Assumptions } from "../local-network/assumptions.ts";
@@ -9,11 +9,11 @@ import type { TrafficRates } from "./background-traffic.ts";
 import type { FaultChoice } from "./faults.ts";
 
 export interface SimulateOptions {
-  /** Definitions, or what `createSpecialist` made of them. */
+  /** Definitions, or results of `createSpecialist`. */
   readonly specialists: readonly (SpecialistDefinition | Specialist)[];
   /** The same seed gives the same run. Default 1. */
   readonly seed?: number;
-  /** How long, in virtual time; both add up. Default 7 days. */
+  /** Duration in virtual time; both add up. Default 7 days. */
   readonly days?: number;
   readonly hours?: number;
   /** Default `"swarm"`. */
@@ -21,18 +21,18 @@ export interface SimulateOptions {
   readonly set?: EndpointSet;
   /** Default: the set's own, as shipped. */
   readonly profile?: Profile;
-  /** The other people. Default: a few posts, replies and jobs an hour. */
+  /** Traffic of other accounts. Default: a few posts, replies and jobs an hour. */
   readonly crowd?: Partial<TrafficRates>;
-  /** The local network's residents as well, who offer tasks that are checked. Default none. */
+  /** Adds the local network's residents, who offer tasks with checked solutions. Default none. */
   readonly residents?: ResidentOptions;
-  /** What the network does otherwise than by default. */
+  /** Overrides of the local network's default assumptions. */
   readonly assume?: Partial<Assumptions>;
-  /** The network tells of news by webhook as well, where its set has webhooks. Default false. */
+  /** The network also delivers webhooks, if its endpoint set has them. Default false. */
   readonly webhooks?: boolean;
-  /** Stands in for models and other services. Default: refuses. */
+  /** Stands in for models and other services. Default: refuses every call. */
   readonly fetch?: typeof globalThis.fetch;
-  /** The first process dies at this boundary, counted from 0: to cut a flow at each of its points in turn. */
+  /** The first process dies at this boundary, counted from 0: for tests that crash a flow at each of its points in turn. */
   readonly crashAt?: number;
-  /** Ends at the first promise that does not hold. Default true. */
+  /** Ends the run at the first violation. Default true. */
   readonly stopAtViolation?: boolean;
 }

@@ -12,56 +12,56 @@ export interface Simulation {
   readonly seed: number;
   readonly ok: boolean;
   readonly violations: readonly Violation[];
-  /** What the runtime logged as an error, each once. */
+  /** Errors that the runtime logged, each once. */
   readonly errors: readonly string[];
-  /** Equal for two runs exactly when everything in them was. */
+  /** Hash of the run's trace: equal exactly if two runs did the same. */
   readonly trace: string;
-  /** The last things that happened, for finding out why. */
+  /** The last lines of the trace, to explain a failure. */
   readonly tail: readonly string[];
   readonly virtualMs: number;
-  /** Places at which a process could have died. */
+  /** Points at which a process could have died. */
   readonly boundaries: number;
   readonly faults: FaultRates;
   readonly tally: SimulationStats;
 }
 
-/** Virtual time in which everything must come to rest once nothing fails any more. */
+/** Virtual time within which all work must finish once faults have ended. */
 const HEALING_MS = 3 * DAY;
 const DEFAULT_DAYS = 7;
 const MAX_DAYS = 3_660;
 
-/** Runs it. Throws `Misconfigured` on options it cannot use; a broken promise is a result. */
+/** Runs a simulation. Throws `Misconfigured` on unusable options; a broken promise is a result. */
 export async function simulate(options: SimulateOptions): Promise<Simulation> {
   const spanMs = spanOf(options);
   const specialists = options.specialists.map((given) => ("deadlineMs" in given ? given : createSpecialist(given)));
   if (specialists.length === 0) throw new Misconfigured("specialists_empty", "expected at least one specialist to simulate, got none");
   const stage = openStage(options, specialists);
-  const { clock, network, crowd, happenings, machine, judge, liveness, tally, disk, trace } = stage;
-  const broken = (): boolean => (options.stopAtViolation ?? true) && judge.violations.length > 0;
+  const { clock, network, crowd, faultSchedule, machine, oracle, liveness, tally, disk, trace } = stage;
+  const broken = (): boolean => (options.stopAtViolation ?? true) && oracle.violations.length > 0;
 
   network.start();
   crowd.start();
-  happenings.start();
+  faultSchedule.start();
   liveness.start();
   machine.boot();
   await clock.runUntil(broken, spanMs);
 
   stage.heal();
   const healedAt = clock.now();
-  const quiet = (): boolean => judge.unfinished(healedAt).length === 0;
+  const quiet = (): boolean => oracle.unfinished(healedAt).length === 0;
   for (let waited = 0; waited < HEALING_MS && !broken() && !(waited >= HOUR && quiet()); waited += 10 * MINUTE)
     await clock.runUntil(broken, 10 * MINUTE);
   liveness.stop();
   await clock.run(machine.stop(), HOUR);
-  if (!broken()) judge.close(healedAt, crowd.posts);
-  happenings.stop();
+  if (!broken()) oracle.close(healedAt, crowd.posts);
+  faultSchedule.stop();
   await clock.run(network.stop());
-  const counted = tally.close(disk.db, judge.effects, machine.lives);
+  const counted = tally.close(disk.db, oracle.effects, machine.lives);
   disk.close();
   return {
     seed: options.seed ?? DEFAULT_SEED,
-    ok: judge.violations.length === 0,
-    violations: judge.violations,
+    ok: oracle.violations.length === 0,
+    violations: oracle.violations,
     errors: tally.errors(),
     trace: trace.digest(),
     tail: trace.tail(),

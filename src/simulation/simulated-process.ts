@@ -1,15 +1,15 @@
-/** One life of a simulated process: its ports fall silent for ever when it ends, and stand still while it is stopped. */
+/** One simulated process: its ports fall silent when it ends, and wait while it is frozen. */
 import type { Clock, Timer } from "../core/clock.ts";
 import type { Store } from "../store/store.ts";
 
 export interface ProcessOptions {
-  /** The world's. */
+  /** The clock of the simulated world. */
   readonly clock: Clock;
-  /** How far the machine's wall clock is off, in ms. */
+  /** Error of the machine's wall clock, in ms. */
   readonly skewMs: () => number;
-  /** How late the next timer is, in ms: none is ever on time. */
+  /** Delay of the next timer, in ms: no timer fires on time. */
   readonly latenessMs: () => number;
-  /** Asked at every boundary: whether the process dies right there. */
+  /** Called at every boundary: returns true if the process dies there. */
   readonly dies: (point: string) => boolean;
   readonly onDeath: (point: string) => void;
 }
@@ -17,11 +17,11 @@ export interface ProcessOptions {
 export interface SimulatedProcess {
   /** The machine's clock, whose timers die with the process. */
   readonly clock: Clock;
-  /** A call out of the process: it may die before it or after it, and never hears of what comes too late. */
+  /** Calls out of the process, which may die before or after the call and never sees an answer that comes after its death. */
   outside<T>(point: string, call: () => Promise<T>): Promise<T>;
-  /** A call into the process, which takes it once it runs: it may die before it or over it, and then the caller never hears of it. */
+  /** Calls into the process once it runs. The process may die before or during the call; the caller then waits for ever. */
   into<T>(point: string, call: () => Promise<T>): Promise<T>;
-  /** Nothing in the process runs until `resume()`, as under SIGSTOP. What happens meanwhile arrives then. */
+  /** Freezes the process until `resume()`, like SIGSTOP. Calls and timers meanwhile arrive on resume. */
   freeze(): void;
   resume(): void;
   end(point: string): void;
@@ -41,18 +41,18 @@ export function beginProcess({ clock, skewMs, latenessMs, dies, onDeath }: Proce
     if (alive && dies(point)) end(point);
     return alive;
   };
-  /** Runs now, or once the process goes on; never after its death. */
+  /** Runs now or on resume; never after the process has died. */
   const inside = (run: () => void): void => {
     if (!alive) return;
     if (frozen === undefined) run();
     else frozen.push(run);
   };
-  const hearing = <T>(point: string, call: () => Promise<T>): Promise<T> =>
+  const answered = <T>(point: string, call: () => Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
-      const come = (settle: () => void): void => inside(() => void (passes(`after ${point}`) && settle()));
+      const arrive = (deliver: () => void): void => inside(() => void (passes(`after ${point}`) && deliver()));
       call().then(
-        (value) => come(() => resolve(value)),
-        (error: unknown) => come(() => reject(error as Error)),
+        (value) => arrive(() => resolve(value)),
+        (error: unknown) => arrive(() => reject(error as Error)),
       );
     });
   const after = (delayMs: number, run: () => void): Timer => {
@@ -71,14 +71,14 @@ export function beginProcess({ clock, skewMs, latenessMs, dies, onDeath }: Proce
       now: () => clock.now() + skewMs(),
       monotonic: () => clock.monotonic(),
       after,
-      // What was queued to be written and is not yet written when the process dies is lost.
+      // Queued writes that are not yet written when the process dies are lost.
       soon: (run) => clock.soon(() => inside(() => void (passes("soon") && run()))),
     },
     outside(point, call) {
-      return passes(`before ${point}`) ? hearing(point, call) : never();
+      return passes(`before ${point}`) ? answered(point, call) : never();
     },
     into: (point, call) =>
-      new Promise((resolve, reject) => inside(() => void (passes(`before ${point}`) && hearing(point, call).then(resolve, reject)))),
+      new Promise((resolve, reject) => inside(() => void (passes(`before ${point}`) && answered(point, call).then(resolve, reject)))),
     freeze() {
       if (alive) frozen ??= [];
     },
@@ -91,13 +91,13 @@ export function beginProcess({ clock, skewMs, latenessMs, dies, onDeath }: Proce
   };
 }
 
-/** What a dead process waits for. */
+/** A promise that never settles, as seen by a dead process. */
 function never<T>(): Promise<T> {
   return new Promise<T>(() => undefined);
 }
 
-/** The store as a living process sees it. `onCommit` is told of every operation that came to an end, whoever still hears of it. */
-export function storeOf(life: SimulatedProcess, store: Store, onCommit: (operation: string) => void): Store {
+/** Wraps the store for a living process. `onCommit` gets every completed operation, even if the process died meanwhile. */
+export function storeOf(process: SimulatedProcess, store: Store, onCommit: (operation: string) => void): Store {
   const wrapped = new Map<string | symbol, unknown>();
   return new Proxy(store, {
     get(target, name) {
@@ -107,7 +107,7 @@ export function storeOf(life: SimulatedProcess, store: Store, onCommit: (operati
       if (typeof operation !== "function") return operation;
       const label = String(name);
       const wrapper = (...args: unknown[]): Promise<unknown> =>
-        life.outside(label, async () => {
+        process.outside(label, async () => {
           const result: unknown = await Reflect.apply(operation, target, args);
           onCommit(label);
           return result;

@@ -13,21 +13,21 @@ import type { ResidentOptions } from "../local-network/residents/residents.ts";
 interface Setting {
   readonly residents?: ResidentOptions;
   readonly assume?: Partial<Assumptions>;
-  /** Each befalls this share of the requests. */
+  /** Injects each fault into this share of the requests. */
   readonly mishaps?: readonly { readonly share: number; readonly mishap: Fault }[];
 }
 
-/** What a test can ask for by name. */
+/** Named situations for tests. */
 export const SITUATIONS = {
-  /** Nobody says anything. */
+  /** No other account acts. */
   empty: {},
-  /** Twelve residents who post, answer and offer jobs. */
+  /** Twelve residents post, reply and offer jobs. */
   lively: { residents: {} },
-  /** Answers get lost after the effect, one in five. */
+  /** One answer in five is lost after its effect. */
   "lost-replies": { residents: {}, mishaps: [{ share: 0.2, mishap: { do: "lose-reply" } }] },
-  /** Half of all requests are answered 429, though there is room. */
+  /** Half of all requests are answered 429 although the limits have room. */
   limited: { residents: {}, mishaps: [{ share: 0.5, mishap: { do: "limited", dialect: "seconds", seconds: 5 } }] },
-  /** Every tenth request is answered 503, before or after its effect. */
+  /** One request in ten is answered 503, before or after its effect. */
   failing: {
     residents: {},
     mishaps: [
@@ -35,7 +35,7 @@ export const SITUATIONS = {
       { share: 0.05, mishap: { do: "status", status: 503, when: "after" } },
     ],
   },
-  /** What was just written is missing from reads for twenty seconds. */
+  /** Reads miss what was written within the last twenty seconds. */
   stale: { residents: {}, assume: { readLagMs: 20_000 } },
 } as const satisfies Record<string, Setting>;
 
@@ -47,7 +47,7 @@ export interface SituationOptions {
   /** Default 1. */
   readonly seed?: number;
   readonly set?: EndpointSet;
-  /** Default: a clock of its own. */
+  /** Default: a new clock. */
   readonly clock?: VirtualClock;
 }
 
@@ -56,12 +56,12 @@ export interface NetworkSituation {
   readonly network: LocalNetwork;
   /** Creates a specialist on the network; its key is shown once. */
   specialist(handle: string, tier?: Tier): Provisioned;
-  /** Serves the network on a free port of this machine. The address is what a client calls its base address. */
+  /** Serves the network on a free local port. A client uses the URL as its base address. */
   listen(): Promise<{ readonly baseUrl: string; close(): Promise<void> }>;
   stop(): Promise<void>;
 }
 
-/** Starts the network. Time passes only as the clock is advanced. */
+/** Creates a network in this situation. Time passes only when the clock is advanced. */
 export function networkSituation({
   situation = "lively",
   seed = 1,

@@ -1,4 +1,4 @@
-/** Everything a simulated run is made of, joined: world, wire, machine, misfortune, judge. */
+/** Joins the parts of a simulated run: network, transports, machine, faults and oracle. */
 import { resolveProfile, type Profile } from "../contract/profile/profile.ts";
 import { createAnnouncer } from "../core/events.ts";
 import { createLogger } from "../core/log.ts";
@@ -25,7 +25,7 @@ import { createStats, type Counting } from "./stats.ts";
 import { createTrace, type Trace } from "./trace.ts";
 
 export const DEFAULT_SEED = 1;
-/** Multiplies the local network's own waits for its jobs, which are short for people who watch. */
+/** Factor on the local network's job waits, which are short for people who watch. */
 const SCALE = 60;
 
 export interface Stage {
@@ -33,20 +33,20 @@ export interface Stage {
   readonly network: LocalNetwork;
   readonly crowd: BackgroundTraffic;
   readonly machine: Machine;
-  readonly happenings: FaultSchedule;
-  readonly judge: Oracle;
+  readonly faultSchedule: FaultSchedule;
+  readonly oracle: Oracle;
   readonly liveness: Liveness;
   readonly tally: Counting;
   readonly trace: Trace;
   readonly disk: Disk;
-  /** As the seed chose them. */
+  /** The rates that the seed chose. */
   readonly faults: FaultRates;
-  /** From now on nothing fails, and nobody says anything new. */
+  /** Ends all faults and all traffic of others. */
   heal(): void;
 }
 
-/** What changes while a run goes on. */
-interface Weather {
+/** Conditions that change during a run. */
+interface Conditions {
   rates: FaultRates;
   outage: boolean;
 }
@@ -58,20 +58,20 @@ export function openStage(options: SimulateOptions, specialists: readonly Specia
   const random = seededRandom(seed);
   const profile = options.profile ?? resolveProfile({ extends: set === "a" ? "set-a" : "set-b" });
   const faults = faultRates(options.faults ?? "swarm", random.fork("faults"));
-  const weather: Weather = { rates: faults, outage: false };
-  const courier = createWebhookTransport({
+  const conditions: Conditions = { rates: faults, outage: false };
+  const webhookTransport = createWebhookTransport({
     clock,
     random: random.fork("courier"),
-    rates: () => weather.rates,
-    down: () => weather.outage,
+    rates: () => conditions.rates,
+    down: () => conditions.outage,
     take: (handle, delivery) => machine.deliver(handle, delivery),
     onAnswer(handle, delivery, status) {
       tally.deliveries++;
-      note(`${handle} was told of something: ${status}`);
-      if (status === 200 || status === 202) judge.acknowledges(handle, delivery);
+      note(`${handle} answered a delivery: ${status}`);
+      if (status === 200 || status === 202) oracle.acknowledges(handle, delivery);
     },
   });
-  const network = openNetwork(options, { clock, random, deliver: courier });
+  const network = openNetwork(options, { clock, random, deliver: webhookTransport });
   const keys = new Map<string, string>(specialists.map(({ handle, tier }) => [handle, network.provision({ handle, tier, set }).key]));
   drawFault(network, handles, faults);
   const crowd = createBackgroundTraffic({
@@ -86,12 +86,12 @@ export function openStage(options: SimulateOptions, specialists: readonly Specia
   const trace = createTrace();
   const tally = createStats();
   const note = (what: string): void => trace.note(clock.now(), what);
-  const judge = createOracle({ clock, disk, network, specialists, intentHeader: intentHeaderOf(profile) });
-  const liveness = createLiveness({ clock, db: disk.db, onLate: (what) => judge.isLate(what) });
-  const onWrite = (): void => happenings.pileUp();
-  const scene = { options, specialists, clock, random, profile, network, keys, weather, disk, tally, judge, liveness, note, onWrite };
-  const machine = placeMachine(scene);
-  const happenings = createFaultSchedule({
+  const oracle = createOracle({ clock, disk, network, specialists, intentHeader: intentHeaderOf(profile) });
+  const liveness = createLiveness({ clock, db: disk.db, onLate: (what) => oracle.isLate(what) });
+  const onWrite = (): void => faultSchedule.pileUp();
+  const scene = { options, specialists, clock, random, profile, network, keys, conditions, disk, tally, oracle, liveness, note, onWrite };
+  const machine = createSimulatedMachine(scene);
+  const faultSchedule = createFaultSchedule({
     clock,
     random: random.fork("happenings"),
     network,
@@ -99,21 +99,21 @@ export function openStage(options: SimulateOptions, specialists: readonly Specia
     machine,
     handles,
     longestReadLagMs: profile.timing.readLagMs,
-    rates: () => weather.rates,
+    rates: () => conditions.rates,
     tally,
     note,
     rotate: (handle) => network.regenerateKey(handle, set),
     pasteKey: (handle, key) => void keys.set(handle, key),
-    setOutage: (down) => void (weather.outage = down),
+    setOutage: (down) => void (conditions.outage = down),
     disturb: (until) => liveness.disturb(until),
   });
   const heal = (): void => {
-    weather.rates = faultRates("none", random);
+    conditions.rates = faultRates("none", random);
     network.faults.clear();
     crowd.stop();
-    happenings.heal();
+    faultSchedule.heal();
   };
-  return { clock, network, crowd, machine, happenings, judge, liveness, tally, trace, disk, faults, heal };
+  return { clock, network, crowd, machine, faultSchedule, oracle, liveness, tally, trace, disk, faults, heal };
 }
 
 interface Ground {
@@ -134,20 +134,20 @@ function openNetwork({ residents, assume }: SimulateOptions, { clock, random, de
   });
 }
 
-interface Scene extends Pick<Stage, "clock" | "network" | "disk" | "tally" | "judge" | "liveness"> {
+interface Scene extends Pick<Stage, "clock" | "network" | "disk" | "tally" | "oracle" | "liveness"> {
   readonly options: SimulateOptions;
   readonly specialists: readonly Specialist[];
   readonly random: Random;
   readonly profile: Profile;
-  /** What stands in each specialist's key file. */
+  /** Content of each specialist's key file. */
   readonly keys: ReadonlyMap<string, string>;
-  readonly weather: Weather;
+  readonly conditions: Conditions;
   readonly note: (what: string) => void;
-  /** A write of a specialist's leaves. */
+  /** Called as a specialist's write leaves. */
   readonly onWrite: () => void;
 }
 
-/** Registered under an address that only the courier knows, and told by it alone. */
+/** The receiver's address is known to the webhook transport alone: no socket reaches it. */
 const RECEIVER: ReceiverSettings = {
   port: undefined,
   host: "",
@@ -156,31 +156,31 @@ const RECEIVER: ReceiverSettings = {
   readSecrets: () => [new Secret("what the simulated network signs with")],
 };
 
-function placeMachine(scene: Scene): Machine {
-  const { options, specialists, clock, random, profile, network, keys, weather, disk, tally, judge, liveness, note } = scene;
+function createSimulatedMachine(scene: Scene): Machine {
+  const { options, specialists, clock, random, profile, network, keys, conditions, disk, tally, oracle, liveness, note } = scene;
   const set = options.set ?? "b";
   const intentHeader = intentHeaderOf(profile);
-  const link = createNetworkTransport({
+  const transport = createNetworkTransport({
     clock,
     random: random.fork("link"),
     network,
     set,
-    rates: () => weather.rates,
-    down: () => weather.outage,
+    rates: () => conditions.rates,
+    down: () => conditions.outage,
     lateLandingMs: profile.timing.lateLandingMs,
     votesOnce: profile.operations.get("posts.vote")?.effect === "at-most-once",
     onSend(request) {
       tally.requests++;
       note(`${request.method} ${request.path} ${request.headers[intentHeader] ?? ""}`);
-      judge.sends(request);
+      oracle.sends(request);
       if (request.headers[intentHeader] !== undefined) scene.onWrite();
     },
-    aroundArrival: (request, arrive, { beyondBound }) => judge.arrives(request, arrive, beyondBound),
+    aroundArrival: (request, arrive, { beyondBound }) => oracle.arrives(request, arrive, beyondBound),
     onAnswer: ({ path }, answer) => note(`${path} ${answer.kind} ${answer.kind === "answer" ? answer.status : answer.reason}`),
   });
   const announcer = createAnnouncer();
-  announcer.on("gap", (gap) => judge.tellsGap(gap));
-  announcer.on("poll", (poll) => judge.looks(poll));
+  announcer.on("gap", (gap) => oracle.recordGap(gap));
+  announcer.on("poll", (poll) => oracle.recordPoll(poll));
   return createMachine({
     clock,
     random: random.fork("machine"),
@@ -189,7 +189,7 @@ function placeMachine(scene: Scene): Machine {
     profile,
     baseUrl: set === "a" ? "http://network.invalid" : "http://network.invalid/v1",
     keyOf: (handle) => keys.get(handle),
-    transport: link,
+    transport,
     log: createLogger({
       level: "error",
       now: () => clock.now(),
@@ -199,11 +199,11 @@ function placeMachine(scene: Scene): Machine {
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     ...(options.webhooks === true ? { receiver: RECEIVER } : {}),
     crashAt: options.crashAt,
-    crashes: () => weather.rates.crashes,
+    crashes: () => conditions.rates.crashes,
     onCommit(operation) {
       tally.commits++;
       note(operation);
-      judge.step();
+      oracle.step();
     },
     onDeath(point, downMs) {
       tally.crashes++;

@@ -1,4 +1,4 @@
-/** What a simulated run came to, in numbers. */
+/** Counts the results of a simulated run. */
 import type { OpenDatabase } from "../store/sqlite/database.ts";
 
 export interface SimulationStats {
@@ -13,7 +13,7 @@ export interface SimulationStats {
   readonly outages: number;
   readonly halts: number;
   readonly storms: number;
-  /** Webhook deliveries that the receiver answered. */
+  /** Webhook deliveries answered by the receiver. */
   readonly deliveries: number;
   readonly approvals: number;
   /** By `operation state`. */
@@ -23,15 +23,18 @@ export interface SimulationStats {
   /** Intents that were in doubt at some time. */
   readonly doubts: number;
   readonly parked: number;
-  /** Of the doubts, those that reading back can settle: it shows the operation's effects, and has been seen to. */
+  /** Doubts that reading back can resolve: it has been seen to show this operation's effects. */
   readonly provenDoubts: number;
-  /** Of these, how many a person has to settle all the same. */
+  /** Proven doubts that were left to a person. */
   readonly provenParked: number;
-  /** What a person has to settle, by `operation code`. */
+  /** Intents left to a person, by `operation code`. */
   readonly parkedFor: { readonly [what: string]: number };
 }
 
-/** Intents that reading back can settle: it has been seen to find this operation's effects with a key they were sent with, and shows them all. */
+/**
+ * Selects intents that reading back can resolve: it has been seen to find this operation's effects with a key they were sent with, and
+ * shows them all.
+ */
 const PROVEN = `effect = 'reconciled' AND operation <> 'jobs.create' AND coalesce(code, '') <> 'absent_unproven' AND EXISTS (
   SELECT 1 FROM attempt JOIN proof USING (key_id)
   WHERE attempt.intent_seq = intent.seq AND proof.operation = intent.operation AND proof.proven = 1)`;

@@ -1,4 +1,4 @@
-/** The trace of a run as one number: two runs of a seed are the same exactly when their hashes are. */
+/** Hashes the trace of a run: two runs of a seed are the same exactly if their hashes are. */
 import { createHash } from "node:crypto";
 
 export interface Trace {

@@ -1,4 +1,4 @@
-/** The way of webhook deliveries in a simulated run: from the network to the machine's receiver, through virtual time. */
+/** Carries webhook deliveries of a simulated run from the network to the machine's receiver, in virtual time. */
 import type { Clock } from "../core/clock.ts";
 import type { Random } from "../core/random.ts";
 import { SECOND } from "../core/units.ts";
@@ -8,23 +8,23 @@ import type { Deliver } from "../local-network/webhooks/deliver.ts";
 import type { FaultRates } from "./faults.ts";
 
 export interface WebhookTransportOptions {
-  /** The world's. */
+  /** The clock of the simulated world. */
   readonly clock: Clock;
   readonly random: Random;
   readonly rates: () => FaultRates;
-  /** While true nothing gets through. */
+  /** Nothing gets through while this is true. */
   readonly down: () => boolean;
-  /** Hands a delivery to the receiver and gives its status. Rejects where nobody listens; never settles where it dies over it. */
+  /** Hands a delivery to the receiver and returns its status. Rejects if no process listens; stays pending if the process dies. */
   readonly take: (handle: string, delivery: RawDelivery) => Promise<number>;
-  /** The receiver's answer is on its way back. */
+  /** Called as the receiver's answer leaves. */
   readonly onAnswer: (handle: string, delivery: RawDelivery, status: number) => void;
 }
 
-/** Where the network is told to deliver. It is never reached by any socket. */
+/** Address to which the network delivers. No socket reaches it. */
 export const RECEIVER_URL = "https://receiver.example.net";
 
 const ONE_WAY_MS = { least: 3, most: 120 };
-/** How long the network waits for an answer. */
+/** The network waits this long for an answer. */
 const PATIENCE_MS = 10 * SECOND;
 
 export function createWebhookTransport({ clock, random, rates, down, take, onAnswer }: WebhookTransportOptions): Deliver {

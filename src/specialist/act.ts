@@ -1,4 +1,4 @@
-/** What a handler sees: it thinks, reads and decides through `act`; it never sends. */
+/** The handler's interface: it reads and decides through `act`, and never sends. */
 import type { OperationInput, OperationName } from "../contract/operations.ts";
 import type { Agent, Community, Job, NetworkRecord, Post, SearchResult, Stats } from "../contract/records.ts";
 import type { Handle, IntentId } from "../core/ids.ts";
@@ -6,7 +6,7 @@ import type { Json, JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
 import type { Duration } from "../core/units.ts";
 
-/** A decided action: recorded, not sent. Accepted wherever the id of what it will create is. */
+/** A decided action, recorded and not yet sent. Accepted wherever the id of the object it creates is. */
 export interface IntentRef {
   readonly intent: IntentId;
 }
@@ -15,15 +15,17 @@ export interface IntentRef {
 export type Target = string | { readonly id: string } | IntentRef;
 
 export interface IntentOptions {
-  /** Comes back with the receipt. */
+  /** Returned with the receipt. */
   readonly key?: string;
-  /** JSON; comes back with the receipt. At most 16 KiB. */
+  /** JSON, returned with the receipt. At most 16 KiB. */
   readonly data?: Json;
-  /** Not sent once this much time has passed since it was decided. Default: sent however late, past the deadline of a job too. */
+  /**
+   * The action is dropped if it was not sent within this time of its decision. Default: sent however late, even past the deadline of a job.
+   */
   readonly expiresIn?: Duration;
 }
 
-/** Everything a handler can do. Every action returns at once with a reference; what became of it comes back as an event. */
+/** Interface of a handler. Every action returns at once with a reference; its result comes back as an event. */
 export interface Act {
   post(content: string, options?: IntentOptions & { readonly community?: string }): IntentRef;
   reply(to: Target, content: string, options?: IntentOptions): IntentRef;
@@ -37,22 +39,22 @@ export interface Act {
   join(community: Target, options?: IntentOptions): IntentRef;
   leave(community: Target, options?: IntentOptions): IntentRef;
   updateProfile(input: OperationInput<"agents.update">, options?: IntentOptions): IntentRef;
-  /** Any write by name, also the extra operations of a profile. */
+  /** Any write by name, including the extra operations of a profile. */
   perform(operation: string, call: { readonly target?: Target; readonly input?: JsonObject }, options?: IntentOptions): IntentRef;
 
   readonly read: Reads;
 
   /**
-   * Runs `work` once per event, however often the handler is run again, and stores what it returns.
-   * Throws `Refused` when a name is used twice or the value is no JSON of at most 256 KiB.
+   * Runs `work` once per event, however often the handler is re-run, and stores its result. Throws `Refused` if a name is used twice or the
+   * value is not JSON of at most 256 KiB.
    */
   step<Value extends Json>(name: string, work: (signal: AbortSignal) => Value | Promise<Value>): Promise<Value>;
 
-  /** When this handling first began, in ms since the epoch: the same on every re-run. */
+  /** Time at which this handling first began, in ms since the epoch: the same on every re-run. */
   readonly now: number;
   /** A number in [0, 1), the same sequence on every re-run. */
   random(): number;
-  /** For models and other services, never for the network. Aborted with the run; wrap it in `step`. */
+  /** For models and other services, never for the network. Aborted with the run; call it inside `step`. */
   readonly fetch: typeof globalThis.fetch;
   /** The specialist's own value, stored when the handler returns. At most 256 KiB of JSON. */
   state: JsonObject;
@@ -64,7 +66,7 @@ export interface Act {
 
 type Page = { readonly limit?: number; readonly cursor?: string };
 
-/** Reads, charged to the quota and stored with the run; one that cannot be afforded now suspends the run. */
+/** Reads, charged to the quota and stored with the run. A read that the quota cannot afford now suspends the run. */
 export interface Reads {
   post(id: Target): Promise<Post>;
   posts(query?: Page & { readonly author?: string; readonly community?: string }): Promise<readonly Post[]>;
@@ -78,7 +80,7 @@ export interface Reads {
   searchWeb(query: string): Promise<readonly SearchResult[]>;
   searchAgents(query: string): Promise<readonly Agent[]>;
   searchJobs(query: string): Promise<readonly Job[]>;
-  /** Any read by name, also the extra operations of a profile. */
+  /** Any read by name, including the extra operations of a profile. */
   perform(
     operation: OperationName | (string & {}),
     call: { readonly target?: string; readonly input?: JsonObject },

@@ -9,16 +9,16 @@ import type { OperationRule, OperationRules } from "./operation-rules.ts";
 import { storable, type RunRequest } from "./run-request.ts";
 import type { DraftIntent, IntentRefusal } from "./intent-draft.ts";
 
-/** A handler that decides on more than this is broken. */
+/** A handler with more decisions than this is broken. */
 export const MAX_INTENTS_PER_RUN = 100;
-/** Steps and reads of one handling; each is a row, and held in memory until it ends. */
+/** Steps and reads of one handling; each is a row, held in memory until the handling ends. */
 export const MAX_STEPS_PER_RUN = 1_000;
 const MAX_DATA_BYTES = 16 * 1024;
 
 export interface RunTools {
-  /** Made when first used, as `random`. */
+  /** Created on first use, like `random`. */
   readonly signal: () => AbortSignal;
-  /** Made when first used: most handlers leave nothing to chance. */
+  /** Created on first use: most handlers need no random numbers. */
   readonly random: () => Random;
   readonly suspend: (until: number, reason: string) => void;
 }
@@ -26,7 +26,7 @@ export interface RunTools {
 export interface RunContext {
   readonly act: Act;
   intents(): readonly DraftIntent[];
-  /** What is called on `act` afterwards throws. */
+  /** Closes the context: later calls on `act` throw. */
   close(): void;
 }
 
@@ -34,8 +34,7 @@ export function createContext(request: RunRequest, tools: RunTools): RunContext 
   const { me, rules, event } = request;
   let open = true;
   const alive = (): void => {
-    if (!open)
-      throw new Refused("act_closed", "act was used after the handler had returned", { hint: "await everything the handler starts" });
+    if (!open) throw new Refused("act_closed", "act was used after the handler returned", { hint: "await everything the handler starts" });
   };
   const { record, drafts } = createRecorder(request, alive);
   let steps = 0;
@@ -97,7 +96,7 @@ function createActions(record: Decide, me: RunRequest["me"], rules: OperationRul
   };
 }
 
-/** Turns decisions into drafts, in written order; the same decision twice is one draft. */
+/** Turns decisions into drafts, in written order; equal decisions become one draft. */
 function createRecorder(request: RunRequest, alive: () => void): { readonly record: Decide; readonly drafts: readonly DraftIntent[] } {
   const drafts: DraftIntent[] = [];
   const same = new Map<string, IntentRef>();
@@ -110,7 +109,7 @@ function createRecorder(request: RunRequest, alive: () => void): { readonly reco
     const checked = request.rules.input(operation, input);
     const identity = sha256([operation, wanted.id ?? wanted.intent ?? null, checked, options.key ?? null]);
     const known = same.get(identity);
-    if (known !== undefined) return known; // a model that repeats itself says it once
+    if (known !== undefined) return known; // a model that repeats itself posts once
     if (drafts.length >= MAX_INTENTS_PER_RUN)
       throw new Refused("too_many_intents", `expected at most ${MAX_INTENTS_PER_RUN} actions for one event, got more`);
     const id = request.newIntentId();
@@ -136,7 +135,7 @@ function createRecorder(request: RunRequest, alive: () => void): { readonly reco
   return { record, drafts };
 }
 
-/** What the brakes and the reader need to know of words: in which thread, to whom, which; and whether they are forbidden. */
+/** Collects the facts that the brakes need about a text: its thread, its addressee, its hash; and the reason for a refusal. */
 function speech(
   request: RunRequest,
   operation: string,
@@ -173,7 +172,7 @@ function createSteps(request: RunRequest, tools: RunTools, another: () => void):
   return async (name, work) => {
     another();
     if (used.has(name))
-      throw new Refused("step_repeated", `expected each step of a run to have a name of its own, got ${JSON.stringify(name)} twice`);
+      throw new Refused("step_repeated", `expected each step of a run to have its own name, got ${JSON.stringify(name)} twice`);
     used.add(name);
     const stored = request.steps.get(`step:${name}`);
     if (stored !== undefined) return stored as Awaited<ReturnType<typeof work>>;
@@ -194,7 +193,7 @@ function createReads(request: RunRequest, tools: RunTools, another: () => void):
     const { id } = resolveTarget(rule, operation, target);
     const call = { operation, ...(id === undefined ? {} : { target: id }), input: request.rules.input(operation, input) };
     const base = `read:${sha256([operation, id ?? null, call.input])}`;
-    const nth = counts.get(base) ?? 0; // the same read again in one run is a new look
+    const nth = counts.get(base) ?? 0; // the same read again in one run is a new request
     counts.set(base, nth + 1);
     const name = `${base}:${nth}`;
     const stored = request.steps.get(name);
@@ -202,7 +201,7 @@ function createReads(request: RunRequest, tools: RunTools, another: () => void):
     const result = await request.read(call, tools.signal());
     if ("suspendedUntil" in result) {
       tools.suspend(result.suspendedUntil, result.reason);
-      return new Promise<never>(() => undefined); // the run is abandoned here: no catch of the handler's may go on without the value
+      return new Promise<never>(() => undefined); // the run is abandoned here: no `catch` of the handler may continue without the value
     }
     await request.saveStep(name, result.value);
     return result.value as never;
@@ -267,7 +266,7 @@ function postLike(value: { readonly [name: string]: unknown }): PostLike {
   return { ...text("authorId"), ...text("authorHandle"), ...text("parentId"), ...text("threadId") };
 }
 
-/** Answering oneself must be impossible, also while it is not known who "oneself" is. */
+/** Refuses replies to oneself, also while one's own id is not known yet. */
 function selfReply(me: RunRequest["me"], post: PostLike | undefined): IntentRefusal | undefined {
   if (post === undefined) return undefined;
   const own = (me.id !== undefined && post.authorId === me.id) || post.authorHandle?.toLowerCase() === me.handle.toLowerCase();

@@ -1,17 +1,17 @@
-/** What a specialist is: data and behaviours, checked once, then frozen. */
+/** The definition of a specialist: data and behaviours, checked once, then frozen. */
 import type { EventKind, EventPayloads, ExtraEvent, ExtraEventKind } from "../contract/event-kinds.ts";
 import type { Lane, OperationName } from "../contract/operations.ts";
 import type { Tier } from "../contract/tiers.ts";
 import type { Duration, Money } from "../core/units.ts";
 import type { Act } from "./act.ts";
 
-/** Where a watch begins when it has never looked before: what is new from now on, everything, or since a date. */
+/** Start of a new watch: new items from now on, all items, or those since a date. */
 export type WatchFrom = "now" | "start" | (string & {});
 
 export interface FeedWatch {
   /** Default `"now"`. */
   readonly from?: WatchFrom;
-  /** Nothing older is acted on, also after long outages. Default 24 h. */
+  /** Older items are ignored, even after long outages. Default 24 h. */
   readonly maxAge?: Duration;
 }
 
@@ -25,7 +25,7 @@ export interface Watch {
   readonly feed?: boolean | FeedWatch;
   /** Open jobs: `job.listed`. */
   readonly jobs?: boolean | JobsWatch;
-  /** Threads the specialist takes part in: `reply.created`, `post.liked`. Default true when `on` handles one of them. */
+  /** Threads in which the specialist takes part: `reply.created`, `post.liked`. Default true if `on` handles one of them. */
   readonly threads?: boolean;
   /** Posts and replies that name the specialist: `mention.created`. Read from the feed and the watched threads. */
   readonly mentions?: boolean;
@@ -33,7 +33,7 @@ export interface Watch {
   readonly communities?: readonly string[];
 }
 
-/** Caps on what may be spent. Amounts are whole credits, or `Money` of any currency. */
+/** Caps on spending. Amounts are whole credits, or `Money` of any currency. */
 export interface SpendCaps {
   readonly perAction?: Money | readonly Money[];
   readonly perHour?: Money | readonly Money[];
@@ -52,29 +52,29 @@ export interface Brakes {
   readonly repliesPerHour?: number;
   /** The same text again within this time is refused. Default 24 h. */
   readonly sameTextWithin?: Duration;
-  /** How many of our own actions may lie between an outside event and a reply. Default 4. */
+  /** Most of our own actions between an outside event and a reply. Default 4. */
   readonly hops?: number;
 }
 
 export type OnMissed = "skip" | "once" | { readonly all: number };
 
 export interface ScheduleDefinition {
-  /** A cron expression (five or six fields), or `every` instead. */
+  /** A cron expression (five or six fields); `every` is the alternative. */
   readonly cron?: string;
   /** An interval; the first run comes one (jittered) interval after the start. */
   readonly every?: Duration;
   /** IANA time zone of `cron` and `quiet`. Default: the Guardian's. */
   readonly zone?: string;
-  /** Up to this much later, chosen per run, so that many specialists do not act at once. Default 0. */
+  /** Longest random delay of a run, so that many specialists do not act at once. Default 0. */
   readonly jitter?: Duration;
-  /** Hours in which nothing is started, e.g. `"22:00-07:00"`. */
+  /** Hours in which no run starts, for example `"22:00-07:00"`. */
   readonly quiet?: string;
-  /** What to do about runs missed while the process was down. Default `"skip"`. */
+  /** Policy for runs missed while the process was down. Default `"skip"`. */
   readonly onMissed?: OnMissed;
   run(act: Act): unknown;
 }
 
-/** What a handler returns is not looked at; a promise is waited for. */
+/** The result of a handler is ignored; a promise is awaited. */
 type Handler<Payload> = (payload: Payload, act: Act) => unknown;
 
 export type Handlers = { readonly [kind in EventKind]?: Handler<EventPayloads[kind]> } & {
@@ -84,7 +84,7 @@ export type Handlers = { readonly [kind in EventKind]?: Handler<EventPayloads[ki
 export interface SpecialistDefinition {
   /** Letters, digits, `_`, `-`, `.`; at most 64. */
   readonly handle: string;
-  /** Its id on the network. Learnt where it is not given. */
+  /** Its id on the network. Learnt from the network if not given. */
   readonly id?: string;
   /** Default `"free"`. */
   readonly tier?: Tier;
@@ -92,27 +92,27 @@ export interface SpecialistDefinition {
   readonly bio?: string;
   readonly skills?: readonly string[];
   readonly watch?: Watch;
-  /** The writes it may do; everything else is refused. Default: none. */
+  /** The permitted writes; every other one is refused. Default: none. */
   readonly may?: readonly (OperationName | (string & {}))[];
-  /** Writes that are held until the Guardian approves. */
+  /** Writes that wait until the Guardian approves. */
   readonly review?: readonly (OperationName | (string & {}))[];
   readonly spend?: SpendCaps;
   readonly brakes?: Brakes;
-  /** Guaranteed shares of the day's quota by lane, in per cent. Defaults in limits/lanes. */
+  /** Guaranteed shares of the day's quota by lane, in per cent. Defaults in `limits/lanes.ts`. */
   readonly lanes?: { readonly [lane in Lane]?: number };
   readonly schedules?: { readonly [name: string]: ScheduleDefinition };
-  /** How long one handling may take. Default 60 s. */
+  /** Time limit of one handling. Default 60 s. */
   readonly deadline?: Duration;
-  /** `"worker"` runs the behaviours in a thread of their own, so that blocking it blocks nobody else. Default `"none"`. */
+  /** `"worker"` runs the behaviours in a thread of their own, where blocking affects no other specialist. Default `"none"`. */
   readonly isolate?: "none" | "worker";
   /** The specialist's own value before its first run; JSON. */
   readonly initialState?: unknown;
   readonly on?: Handlers;
-  /** For data files: what a model-driven behaviour is told. Plain text. */
+  /** Instructions for a model-driven behaviour, for data files. Plain text. */
   readonly instructions?: string;
 }
 
-/** Declares a specialist. The value is checked when it is loaded, where a mistake can name its file. */
+/** Declares a specialist. The value is checked when it is loaded, so that an error can name its file. */
 export function defineSpecialist<const Definition extends SpecialistDefinition>(definition: Definition): Definition {
   return definition;
 }

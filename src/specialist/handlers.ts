@@ -1,4 +1,4 @@
-/** The handler that listens to a kind of event. */
+/** Finds the handler for a kind of event. */
 import type { Specialist } from "./specialist.ts";
 import type { EventHandler } from "./run.ts";
 import { SCHEDULE_PREFIX } from "../contract/event-kinds.ts";

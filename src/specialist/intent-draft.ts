@@ -1,4 +1,4 @@
-/** An action that a handler decided on, before it is stored; and the facts that the brakes look at. */
+/** An action that a handler decided on, before it is stored, and the facts that the brakes check. */
 import type { AnyCode } from "../core/error-codes.ts";
 import type { IntentId } from "../core/ids.ts";
 import type { JsonObject, Json } from "../core/json.ts";
@@ -8,32 +8,32 @@ import type { Money } from "../core/units.ts";
 /** An action a handler decided on, not yet stored. */
 export interface DraftIntent {
   readonly id: IntentId;
-  /** Place in the written order of its run. */
+  /** Position in the order of its run's decisions. */
   readonly ordinal: number;
   readonly operation: string;
   readonly target?: string;
-  /** The intent whose object is the target. */
+  /** The intent that creates the target. */
   readonly targetIntent?: IntentId;
   readonly input: JsonObject;
   readonly effect: Effect;
   readonly lane: Lane;
   readonly thread?: string;
-  /** The account it answers, for the brakes. */
+  /** The account it replies to, for the brakes. */
   readonly author?: string;
-  /** Hash of the text it says, where it says one. */
+  /** Hash of its text, if it has one. */
   readonly textHash?: string;
   readonly conflictKey: string;
   readonly hops: number;
   readonly label?: string;
   readonly data?: Json;
   readonly expiresAt?: number;
-  /** Waits for the Guardian, whose word is bound to this. */
+  /** The Guardian's approval to wait for, bound to this payload. */
   readonly review?: { readonly payloadHash: string; readonly amount: Money | undefined; readonly expiresAt: number };
-  /** Refused before it was stored as ready: it is kept, with the reason, and never sent. */
+  /** Refused before it became ready: stored with the reason, and never sent. */
   readonly refusal?: { readonly code: AnyCode; readonly message: string };
 }
 
-/** What the brakes look at: our own recent words. */
+/** Our own recent texts, as the brakes count them. */
 export interface RecentWords {
   readonly inThread: number;
   readonly toAuthorInHour: number;
@@ -41,17 +41,17 @@ export interface RecentWords {
   readonly sameText: number;
 }
 
-/** The caps of a specialist's brakes, in force. */
+/** The caps of a specialist's brakes. */
 export interface BrakeCaps {
   readonly repliesPerThread: number;
   readonly repliesPerAuthorPerHour: number;
   readonly repliesPerHour: number;
-  /** How far back the same text counts as a repeat, in ms; 0 for never. */
+  /** Time in which the same text counts as a repeat, in ms; 0 disables the check. */
   readonly sameTextWithinMs: number;
   readonly hops: number;
 }
 
-/** The reason an intent is kept but never sent. */
+/** The reason for storing an intent that is never sent. */
 export interface IntentRefusal {
   readonly code: AnyCode;
   readonly message: string;
@@ -59,7 +59,7 @@ export interface IntentRefusal {
 
 export interface StoredIntent {
   readonly id: IntentId;
-  /** In doubt where a store that was put back from a copy may have sent it already. */
+  /** In doubt if a store restored from a copy may have sent it already. */
   readonly state: "proposed" | "ready" | "refused" | "in_doubt";
   readonly code?: AnyCode;
   readonly message?: string;

@@ -1,4 +1,4 @@
-/** What a specialist's network and definition say of one operation, as a run needs it. */
+/** Rules of one operation for a run, from the specialist's network and definition. */
 import type { AnyCode } from "../core/error-codes.ts";
 import type { Effect, Lane } from "../contract/operations.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -12,17 +12,17 @@ export interface Refusal {
 export interface OperationRule {
   readonly effect: Effect;
   readonly lane: Lane;
-  /** Whether the path names its object by id or by handle. */
+  /** Identifier by which the path names its object. */
   readonly targetBy: "id" | "handle" | undefined;
-  /** Set where the Guardian must approve: what the question is bound to. */
+  /** Set if the Guardian must approve: the payload, amount and expiry of the question. */
   readonly review?: (target: string | undefined, input: JsonObject) => NonNullable<DraftIntent["review"]>;
-  /** Set when it must never leave: outside `may`, or not in the network's set. */
+  /** Set if the operation may never leave: outside `may`, or not in the network's set. */
   readonly refusal?: Refusal;
 }
 
 export interface OperationRules {
-  /** Throws `Refused` `operation_unknown` for a name neither the interface nor the profile has. */
+  /** Throws `Refused` `operation_unknown` for a name in neither the interface nor the profile. */
   of(operation: string): OperationRule;
-  /** The input as it is to be stored, defaults filled. Throws `Refused` `input_invalid` with what was expected. */
+  /** Returns the input to store, with defaults filled. Throws `Refused` `input_invalid` with the expectation. */
   input(operation: string, input: JsonObject): JsonObject;
 }

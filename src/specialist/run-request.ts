@@ -1,4 +1,4 @@
-/** What one handling is given, and which values may leave it. */
+/** The inputs of one handling, and the check on values that leave it. */
 import type { Clock } from "../core/clock.ts";
 import { Refused } from "../core/errors.ts";
 import type { Handle, IntentId } from "../core/ids.ts";
@@ -6,7 +6,7 @@ import type { Json, JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
 import type { OperationRules } from "./operation-rules.ts";
 
-/** A value a specialist keeps, or a step returns, may be this long as JSON. */
+/** Longest value that a specialist stores or a step returns, as JSON. */
 export const MAX_VALUE_BYTES = 256 * 1024;
 
 export interface ReadCall {
@@ -15,10 +15,10 @@ export interface ReadCall {
   readonly input: JsonObject;
 }
 
-/** A charged read: its value, or when there will be room for it. */
+/** A charged read: its value, or the time at which the quota has room for it. */
 export type HandlerRead = { readonly value: Json } | { readonly suspendedUntil: number; readonly reason: string };
 
-/** What one handling needs; all of it comes from outside, so that a run can be replayed. */
+/** Inputs of one handling. All of them come from outside, so that a run can be replayed. */
 export interface RunRequest {
   readonly event: { readonly id: string; readonly kind: string; readonly payload: Json; readonly hops: number; readonly beganAt: number };
   readonly steps: ReadonlyMap<string, Json>;
@@ -35,7 +35,7 @@ export interface RunRequest {
   readonly signal: AbortSignal;
 }
 
-/** The value as it will be read back. Throws `Refused` `value_invalid` when it is no JSON or too long. */
+/** Returns the value as it will be read back. Throws `Refused` `value_invalid` if it is not JSON or too long. */
 export function storable(what: string, value: unknown): Json {
   let text: string | undefined;
   try {

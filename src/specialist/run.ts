@@ -1,4 +1,4 @@
-/** One handling of one event: calls the handler, collects what it decided, and sends nothing. */
+/** One handling of one event: calls the handler, collects its decisions, and sends nothing. */
 import type { AnyCode } from "../core/error-codes.ts";
 import { Refused, RetinueError } from "../core/errors.ts";
 import { isObject, type JsonObject } from "../core/json.ts";
@@ -15,7 +15,7 @@ export type RunResult =
 
 export type EventHandler = (payload: never, act: Act) => unknown;
 
-/** Runs `handler` once. Never throws: what goes wrong in a handler is a result. */
+/** Runs `handler` once. Never throws: a handler's error is a result. */
 export async function runHandler(handler: EventHandler, request: RunRequest): Promise<RunResult> {
   const ended = Promise.withResolvers<RunResult>();
   const signal = createRunSignal();
@@ -51,7 +51,7 @@ export async function runHandler(handler: EventHandler, request: RunRequest): Pr
   }
 }
 
-/** What a run's signal is. Made when first asked for: few handlers listen, and making and ending one costs more than they do. */
+/** Creates a run's signal on first use: few handlers listen, and creating and aborting one costs more than they do. */
 function createRunSignal(): { readonly get: () => AbortSignal; readonly abort: (reason: unknown) => void } {
   let controller: AbortController | undefined;
   let over: { readonly reason: unknown } | undefined;
@@ -70,10 +70,10 @@ function createRunSignal(): { readonly get: () => AbortSignal; readonly abort: (
   };
 }
 
-/** A handling that was cut short; its event is handled again. */
+/** A handling that was interrupted; its event is handled again. */
 export class RunInterrupted extends RetinueError {}
 
-/** Made once: it ends every run, and a stack per run would cost more than most handlers. */
+/** Shared: it ends every run, and a stack trace per run would cost more than most handlers. */
 const RUN_OVER = new RunInterrupted("run_over", "the handling is over");
 
 function failed(error: unknown): RunResult {

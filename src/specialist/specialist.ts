@@ -49,10 +49,10 @@ export interface QuietHours {
 
 export interface Schedule {
   readonly name: string;
-  /** When it is due: exactly one of the two is there. */
+  /** Trigger: exactly one of the two is set. */
   readonly cron: string | undefined;
   readonly everyMs: number | undefined;
-  /** Undefined for the Guardian's. */
+  /** Undefined for the Guardian's zone. */
   readonly zone: string | undefined;
   readonly jitterMs: number;
   readonly quiet: QuietHours | undefined;
@@ -79,7 +79,7 @@ export interface Specialist {
   readonly initialState: JsonObject;
   readonly on: Handlers;
   readonly instructions: string | undefined;
-  /** The file it was loaded from, by its absolute path; undefined where it was made by code. */
+  /** Absolute path of the file it was loaded from; undefined if code created it. */
   readonly file: string | undefined;
 }
 
@@ -94,8 +94,8 @@ export const DEFAULT_BRAKES: BrakeCaps = {
 };
 
 /**
- * Fills in the defaults. `file` is where the definition was loaded from, if it was.
- * Throws `Misconfigured` (`definition_invalid`, `duration_invalid`) on a value it cannot use.
+ * Fills in the defaults. `file` is the source of the definition, if it has one. Throws `Misconfigured` (`definition_invalid`,
+ * `duration_invalid`) on unusable values.
  */
 export function createSpecialist(definition: SpecialistDefinition, file?: string): Specialist {
   if (!isHandle(definition.handle))
@@ -126,22 +126,22 @@ export function createSpecialist(definition: SpecialistDefinition, file?: string
   });
 }
 
-/** What its Guardian may say about a specialist, on top of its definition. */
+/** A Guardian's overrides of a specialist's definition. */
 export interface SpecialistOverride {
-  /** False leaves it out. Default true. */
+  /** False disables it. Default true. */
   readonly enabled?: boolean;
   readonly tier?: Tier;
   readonly id?: string;
-  /** The file that holds its key; wins over the environment. */
+  /** The file with its key; wins over the environment. */
   readonly keyFile?: string;
-  /** Takes the place of the definition's caps, period by period. */
+  /** Replaces the definition's caps, period by period. */
   readonly spend?: SpendCaps;
   readonly brakes?: Brakes;
-  /** Held for approval as well as what the definition says. */
+  /** Writes that need approval, in addition to those of the definition. */
   readonly review?: readonly string[];
 }
 
-/** The specialist as its Guardian wants it. */
+/** Applies the Guardian's overrides. */
 export function withOverride(specialist: Specialist, override: SpecialistOverride): Specialist {
   const { tier = specialist.tier, id = specialist.id, spend = {}, brakes, review = [] } = override;
   const stated = Object.entries(spendCaps(spend)).filter(([period]) => Object.hasOwn(spend, period));
@@ -155,7 +155,7 @@ export function withOverride(specialist: Specialist, override: SpecialistOverrid
   });
 }
 
-/** What most specialists leave out is shared: thousands of empty lists would be a tenth of what they weigh. */
+/** Shared default: thousands of empty lists would be a tenth of the specialists' memory. */
 const NOTHING: readonly never[] = Object.freeze([]);
 const NO_LANES: Specialist["lanes"] = Object.freeze({});
 const NO_STATE: JsonObject = Object.freeze({});
@@ -165,7 +165,7 @@ function listOf(given: readonly string[] = NOTHING): readonly string[] {
   return given.length === 0 ? NOTHING : [...given];
 }
 
-/** Caps as lists: one currency may be given without a list around it. */
+/** Converts caps to lists: a single currency may be given without a list around it. */
 export function spendCaps(caps?: SpendCaps): Caps {
   if (caps === undefined) return NO_CAPS;
   const list = (money: Money | readonly Money[] | undefined): readonly Money[] =>
@@ -191,7 +191,7 @@ function brakeCaps(brakes?: Brakes, otherwise: BrakeCaps = DEFAULT_BRAKES): Brak
   };
 }
 
-/** What is watched: as said, or what the handlers need. */
+/** Returns the watches: as stated, or as the handlers need. */
 function watching({ watch = {}, on = {} }: SpecialistDefinition): Watching {
   const { feed = on["post.created"] !== undefined, jobs = on["job.listed"] !== undefined } = watch;
   const { threads = on["reply.created"] !== undefined || on["post.liked"] !== undefined } = watch;
@@ -253,10 +253,10 @@ export function quietHours(text: string): QuietHours {
   return span;
 }
 
-/** A copy of what a store can hold and give back unchanged: plain JSON. Throws `Misconfigured` (`state_invalid`). */
+/** Returns a copy that a store can hold unchanged: plain JSON. Throws `Misconfigured` (`state_invalid`). */
 function firstState(value: unknown): JsonObject {
   try {
-    const text = JSON.stringify(value); // throws on a circle, before anything walks round it
+    const text = JSON.stringify(value); // throws on a cycle, before any recursive walk
     if (isObject(value) && isJson(value)) return JSON.parse(text) as JsonObject;
   } catch (error) {
     throw new Misconfigured("state_invalid", "expected initialState to be an object of JSON values", { cause: error });
@@ -271,7 +271,7 @@ function isJson(value: unknown): boolean {
   return typeof value === "object" && Object.getPrototypeOf(value) === Object.prototype && Object.values(value).every(isJson);
 }
 
-/** Freezes what we made ourselves; a function is the author's and stays as it is. */
+/** Freezes our own objects; a function belongs to the author and stays as it is. */
 function deepFreeze<Value extends object>(value: Value): Value {
   for (const child of Object.values(value)) if (typeof child === "object" && child !== null && !Object.isFrozen(child)) deepFreeze(child);
   return Object.freeze(value);

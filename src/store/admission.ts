@@ -1,5 +1,5 @@
-/** The transaction that lets a request leave, and the one that records how it ended. */
-import type { AdmissionRequest, AdmissionView, Verdict, AttemptEnd } from "../limits/admission.ts";
+/** Store interface of admission: the transaction that lets a request leave, and the one that records its end. */
+import type { AdmissionRequest, AdmissionView, Verdict, AttemptEnd } from "../limits/verdict.ts";
 import type { IntentId } from "../core/ids.ts";
 import type { Attempt, IntentChange, TargetOf } from "../outbox/intent.ts";
 import type { Money } from "../core/units.ts";
@@ -8,17 +8,17 @@ import type { OutcomeClass } from "../contract/call.ts";
 import type { ObservedTime } from "../limits/ledger-clock.ts";
 import type { NewEvent, WatchWrite } from "../contract/event.ts";
 
-/** What wants to leave, and what only its specialist's definition knows. */
+/** The request to admit, with the facts of its specialist's definition. */
 export interface Admit {
   readonly request: AdmissionRequest;
-  /** For writes: the intent's row. It must still be ready. */
+  /** For writes: the intent's row, which must still be ready. */
   readonly intent?: { readonly seq: number; readonly id: IntentId; readonly conflictKey: string };
   readonly target?: string;
   readonly now: number;
   readonly deadlineAt: number;
-  /** When a hold nobody settles counts as spent. */
+  /** Time at which an open hold counts as spent. */
   readonly holdExpiresAt: number;
-  /** The rest of the view that is not in the store. */
+  /** The part of the view that is not in the store. */
   readonly known: Pick<AdmissionView, "may" | "review" | "caps">;
 }
 
@@ -27,16 +27,16 @@ export type Decide = (view: AdmissionView) => Verdict;
 export type Admission =
   | { readonly kind: "admitted"; readonly attempt: Attempt }
   | Extract<Verdict, { readonly kind: "wait" | "refuse" }>
-  /** The intent is not ready any more: somebody else has it, or it was cancelled. */
+  /** The intent is no longer ready: another attempt took it, or it was cancelled. */
   | { readonly kind: "gone" };
 
-/** What an action really cost, and the caps that may have been passed by it. */
+/** The actual cost of an action, and the caps it may have exceeded. */
 export interface Paid {
   readonly money: Money;
   readonly caps: readonly Cap[];
 }
 
-/** How an attempt ended, and everything that follows from it in the same transaction. */
+/** The end of an attempt, with everything that follows in the same transaction. */
 export interface Completion {
   readonly attempt: Attempt;
   readonly end: AttemptEnd;
@@ -44,16 +44,16 @@ export interface Completion {
   readonly status?: number;
   readonly note?: string;
   readonly now: number;
-  /** What the answer's date told of the clock that rows are dated by: taken in before anything else. */
+  /** Result of the answer's `Date` for the clock that dates rows: applied before anything else. */
   readonly heard?: ObservedTime;
   readonly intent?: {
     readonly seq: number;
     readonly id: IntentId;
     readonly change: IntentChange<TargetOf<"answer">>;
   };
-  /** What the network says the action cost; without it, all that was held counts. */
+  /** The cost stated by the network; without it, the whole hold counts. */
   readonly paid?: Paid;
-  /** Receipts and other events of the runtime's own. */
+  /** Receipts and other events of the runtime. */
   readonly events: readonly NewEvent[];
   readonly watches: readonly WatchWrite[];
 }
@@ -61,7 +61,7 @@ export interface Completion {
 export interface AdmissionStore {
   /** The one transaction that lets a request leave. `decide` is pure and synchronous. */
   admit(admit: Admit, decide: Decide): Promise<Admission>;
-  /** What `admit` would say now. Changes nothing. */
+  /** The present verdict of `admit`. Changes nothing. */
   explain(admit: Admit, decide: Decide): Promise<Verdict>;
   complete(settlement: Completion): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Keys with their limits, money, halts, pauses and approvals, as the Guardian sees and orders them. */
+/** Store interface of the Guardian's controls: keys with their limits, money, halts, pauses and approvals. */
 import type { Attempt, Intent } from "../outbox/intent.ts";
 import type { IntentId, Handle, KeyId } from "../core/ids.ts";
 import type { Approval, Shown } from "../limits/approvals.ts";
@@ -8,9 +8,9 @@ import type { TierLimits } from "../contract/tiers.ts";
 import type { LaneFloors } from "../limits/lanes.ts";
 import type { QuotaUse } from "../limits/quota.ts";
 import type { Lane } from "../contract/operations.ts";
-import type { Stop } from "../limits/admission.ts";
+import type { Stop } from "../limits/verdict.ts";
 
-/** A request on its way, and for which action: the runtime's own have none. */
+/** An open request and its action; the runtime's own requests have none. */
 export interface OpenAttempt extends Attempt {
   readonly intent: IntentId | undefined;
   readonly target: string | undefined;
@@ -22,13 +22,13 @@ export interface OpenApproval {
   readonly intent: Intent;
 }
 
-/** How many actions wait for the Guardian, and until when the first of them can be answered. */
+/** Number of actions that wait for the Guardian, and the end of the time to answer the first. */
 export interface Awaiting {
   readonly count: number;
   readonly until: number;
 }
 
-/** The Guardian's word. A yes is bound to what was shown. */
+/** The Guardian's answer. An approval is bound to what was shown. */
 export type Word =
   | { readonly verdict: "approved"; readonly shown: Shown; readonly reason?: string }
   | { readonly verdict: "rejected"; readonly reason?: string };
@@ -40,7 +40,7 @@ export interface SpentRow {
   readonly dayMicros: Micros;
 }
 
-/** An account that something cost more than was set aside for it. */
+/** An account whose action cost more than its hold. */
 export interface Frozen {
   readonly scope: Scope;
   readonly currency: string;
@@ -49,26 +49,26 @@ export interface Frozen {
 }
 
 export interface ControlStore {
-  /** Makes a specialist's key known with its limits; a key that replaces another one starts with that one's charges. */
+  /** Registers a specialist's key with its limits; a key that replaces another inherits its charges. */
   registerKey(handle: Handle, key: KeyId, quota: { readonly limits: TierLimits; readonly floors: LaneFloors }, now: number): Promise<void>;
   keyOf(handle: Handle): Promise<KeyId | undefined>;
-  /** What a key has used, hour and day; undefined for a key never registered. */
+  /** Usage of a key by hour and day; undefined for a key never registered. */
   quotaUse(
     key: KeyId,
     now: number,
   ): Promise<{ readonly hour: QuotaUse; readonly day: QuotaUse; readonly parkedUntil: number; readonly parkReason: string } | undefined>;
-  /** Requests a day that one lane of a key may plan with, as things stand. */
+  /** Requests a day that one lane of a key may plan with now. */
   laneBudget(key: KeyId, lane: Lane, now: number): Promise<number>;
-  /** Held now and posted so far, by currency; `dayMicros` is both together in the Guardian's present day. */
+  /** Held and posted amounts by currency; `dayMicros` is their sum in the Guardian's present day. */
   spent(handle: Handle, now: number): Promise<readonly SpentRow[]>;
-  /** Switches a halt or pause on; resolves once it is on disk, so that nothing is admitted afterwards. */
+  /** Sets a halt or pause; resolves once it is on disk, so that nothing is admitted afterwards. */
   stop(kind: "halt" | "pause", scope: string, reason: string, now: number): Promise<void>;
-  /** Answers false when there was none. */
+  /** Returns false if there was none. */
   lift(kind: "halt" | "pause", scope: string): Promise<boolean>;
   stops(): Promise<{ readonly halts: readonly Stop[]; readonly pauses: readonly Stop[] }>;
-  /** Accounts that spend nothing until a person has looked. */
+  /** Accounts that spend nothing until a person unfreezes them. */
   frozen(): Promise<readonly Frozen[]>;
-  /** The Guardian's word that an account may spend again, on the books with who said it and why. Answers the currencies it was frozen in. */
+  /** Unfreezes an account and records by whom and why. Returns the currencies that were frozen. */
   unfreeze(scope: Scope, word: { readonly by: string; readonly reason: string }, now: number): Promise<readonly string[]>;
   /** Attempts sent and not answered yet, oldest first. */
   openAttempts(): Promise<readonly OpenAttempt[]>;
@@ -77,10 +77,10 @@ export interface ControlStore {
 export interface ApprovalStore {
   /** Approvals that can still be answered, the longest asked first. */
   openApprovals(limit: number, now: number): Promise<readonly OpenApproval[]>;
-  /** How many of one specialist's can be answered; undefined where none can. */
+  /** Number of one specialist's actions that can be answered; undefined if there is none. */
   awaiting(handle: Handle, now: number): Promise<Awaiting | undefined>;
-  /** The approval of an intent, answered or not; undefined where none was asked for. */
+  /** The approval of an intent, answered or not; undefined if none was requested. */
   approvalOf(intent: IntentId): Promise<Approval | undefined>;
-  /** Answers false, and changes nothing, where the intent cannot be answered, or a yes is about other rows than there are. */
+  /** Returns false and changes nothing if the intent cannot be answered, or if an approval is about other rows than the present ones. */
   decideApproval(intent: IntentId, word: Word, now: number): Promise<boolean>;
 }

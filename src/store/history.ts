@@ -1,17 +1,17 @@
-/** History for people: events, intents, counts and kept deliveries. No decision depends on it. */
+/** Store interface of history for people: events, intents, counts and kept deliveries. No decision depends on it. */
 import type { Handle } from "../core/ids.ts";
 import type { Json } from "../core/json.ts";
 import type { Intent, IntentState } from "../outbox/intent.ts";
 import type { Failure } from "./failure.ts";
 
-/** An event as people see it. */
+/** An event for display. */
 export interface EventRow {
   readonly seq: number;
   readonly specialist: Handle;
   readonly id: string;
   readonly kind: string;
   readonly state: string;
-  /** Why it waits or is parked. */
+  /** The reason for its wait or parking. */
   readonly note: string | undefined;
   /** The handling that failed last. */
   readonly failure?: Failure;
@@ -60,21 +60,21 @@ export interface HeldIntents {
 export interface KeptDelivery {
   readonly seq: number;
   readonly specialist: Handle;
-  /** The id its signature covers, or one derived from the covered bytes. */
+  /** The signed id, or one derived from the signed bytes. */
   readonly id: string;
-  /** The network's word for what it tells of. */
+  /** The network's word for its kind. */
   readonly kind: string | undefined;
-  /** `unhandled`: nobody handles its kind; `parked`: it could not be understood. */
+  /** `unhandled`: nothing handles its kind; `parked`: it could not be understood. */
   readonly state: string;
   readonly scheme: string;
-  /** Why it could not be understood. */
+  /** The reason for which it could not be understood. */
   readonly note: string | undefined;
   readonly receivedAt: number;
-  /** The length of its body. */
+  /** Length of its body. */
   readonly bytes: number;
 }
 
-/** How long rows are kept once they are over. */
+/** Retention of completed rows. */
 export interface Retention {
   /** Handled events. */
   readonly eventsMs: number;
@@ -84,7 +84,7 @@ export interface Retention {
   readonly requestsMs: number;
 }
 
-/** What people ask of a store that nothing depends on. */
+/** Queries for people; no decision depends on them. */
 export interface HistoryStore {
   /** Every specialist that has run here. */
   handles(): Promise<readonly Handle[]>;
@@ -109,7 +109,7 @@ export interface HistoryStore {
   /** Newest first. */
   intents(filter: {
     readonly specialist?: Handle;
-    /** An operation, or the noun of several: `posts` for all that begin so. */
+    /** An operation, or a noun: `posts` for all operations on posts. */
     readonly operation?: string;
     readonly since?: number;
     /** Decided no later than this. */
@@ -129,7 +129,7 @@ export interface HistoryStore {
     readonly before?: number;
     readonly limit: number;
   }): Promise<readonly KeptDelivery[]>;
-  /** One of them, with what came. */
+  /** One of them, with its body. */
   keptDelivery(seq: number): Promise<(KeptDelivery & { readonly body: Uint8Array }) | undefined>;
   jobCounts(specialist: Handle): Promise<readonly { readonly state: string; readonly count: number }[]>;
 }

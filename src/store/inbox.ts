@@ -1,15 +1,15 @@
-/** What the inbox needs of a store: events not yet handled, each exactly once per identity. */
+/** Store interface of the inbox: events to handle, each exactly once per id. */
 import type { NewEvent, WatchWrite } from "../contract/event.ts";
 import type { EventId, Handle } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Failure } from "./failure.ts";
 
-/** What a source has seen, moved on in the same transaction as the events it brought. */
+/** The position of a source, moved in the same transaction as its events. */
 export interface CursorWrite {
   readonly specialist: Handle;
   readonly source: string;
   readonly cursor: JsonObject;
-  /** When to look again; null for never. */
+  /** Time of the next poll; null for never. */
   readonly dueAt: number | null;
 }
 
@@ -19,7 +19,7 @@ export interface Arrival {
   readonly watches?: readonly WatchWrite[];
 }
 
-/** An event a handler is working on. */
+/** An event claimed for a handler. */
 export interface ClaimedEvent {
   readonly seq: number;
   readonly specialist: Handle;
@@ -28,14 +28,14 @@ export interface ClaimedEvent {
   readonly thread: string | undefined;
   readonly payload: Json;
   readonly hops: number;
-  /** Handlings that failed before this one. */
+  /** Failed handlings before this one. */
   readonly attempts: number;
-  /** When the first handling began, in ms since the epoch. */
+  /** Start of the first handling, in ms since the epoch. */
   readonly beganAt: number;
   readonly steps: ReadonlyMap<string, Json>;
 }
 
-/** An event nobody will handle until a person says so. */
+/** An event that waits for a person's decision. */
 export interface ParkedEvent {
   readonly seq: number;
   readonly specialist: Handle;
@@ -60,9 +60,9 @@ export const MAX_RETRIED = 1_000;
 export const MAX_CRASHES = 3;
 
 export interface InboxStore {
-  /** Inserts what is new and moves the cursors, in one transaction. Answers which identities were new. */
+  /** Inserts new events and moves the cursors, in one transaction. Returns the new events. */
   putEvents(arrival: Arrival, now: number): Promise<{ readonly fresh: readonly NewEvent[]; readonly known: number }>;
-  /** Takes up to `limit` events that are due, oldest first and one at a time per thread. Counts a crash until they are given back. */
+  /** Claims up to `limit` due events, oldest first and one at a time per thread. Each counts as a crash until it is returned. */
   claimEvents(specialist: Handle, now: number, limit: number): Promise<readonly ClaimedEvent[]>;
   /** Gives an event back to be handled again at `notBefore`. `failed` counts as an attempt; without a note it keeps the one it has. */
   retryEvent(seq: number, change: { readonly notBefore: number; readonly failed: boolean; readonly note?: string }): Promise<void>;

@@ -1,7 +1,7 @@
-/** The ledger of a store, apart from the rest of it: for a store that charges to it and keeps everything else to itself. */
+/** The ledger of a store without the rest: for a store that charges to it and keeps everything else itself. */
 import type { Ledger } from "./store.ts";
 
-/** A whole store given for its ledger would bring the rest along. Every name stands here, or this does not compile. */
+/** Passing a whole store as its ledger would bring the rest along. Every name is listed here, or this does not compile. */
 export function ledgerOf(store: Ledger): Ledger {
   return {
     beginLedger: (now) => store.beginLedger(now),

@@ -1,33 +1,33 @@
-/** Intents as the store keeps them: which are due, which are in doubt, and how one moves. */
+/** Store interface of the outbox: due intents, intents in doubt, and their transitions. */
 import type { Intent, IntentChange, Mover, TargetOf } from "../outbox/intent.ts";
 import type { NewEvent, WatchWrite } from "../contract/event.ts";
 import type { Handle, KeyId } from "../core/ids.ts";
 import type { Lane } from "../contract/operations.ts";
 
-/** One change of an intent that no attempt of ours is behind: expiry, cancellation, a read-back's verdict, a person's word. */
+/** A transition of an intent without an attempt: expiry, cancellation, the verdict of a read-back, a person's decision. */
 export interface IntentMove<By extends Mover = Mover> {
   readonly seq: number;
-  /** Who moves it. Where it is in none of the mover's states, nothing happens. */
+  /** The mover. Nothing happens if the intent is in none of its states. */
   readonly by: By;
   readonly change: IntentChange<TargetOf<By>>;
   readonly now: number;
-  /** Stands for the object it would have created, so that actions about that go on: only in a dry run. */
+  /** Stands in for the object it would have created, so that actions on that continue: only in a dry run. */
   readonly standIn?: string;
-  /** Stored in the same transaction, where the move is made. */
+  /** Stored in the same transaction, if the transition is applied. */
   readonly events?: readonly NewEvent[];
   readonly watches?: readonly WatchWrite[];
 }
 
-/** How an operation's read-back has done for a key: what earns "reconciled". */
+/** Read-back record of an operation and key: it proves that reading back finds effects. */
 export interface Proof {
   readonly proven: boolean;
   readonly found: number;
   readonly missed: number;
-  /** The largest time between sending and being seen, in ms. */
+  /** The longest time from sending to visibility, in ms. */
   readonly latenessMs: number;
 }
 
-/** The numbers of an intent's first and last request. Requests are numbered as they are admitted. */
+/** Numbers of an intent's first and last request. Requests are numbered by admission. */
 export interface Requests {
   readonly first: number;
   readonly last: number;
@@ -35,7 +35,7 @@ export interface Requests {
 
 export interface SimilarIntent {
   readonly intent: Intent;
-  /** Undefined where it was never sent from here, or so long ago that its requests are not kept. */
+  /** Undefined if it was never sent from here, or its requests are no longer stored. */
   readonly requests: Requests | undefined;
 }
 
@@ -45,22 +45,22 @@ export interface SimilarIntents {
 }
 
 export interface OutboxStore {
-  /** Ready intents whose time has come, oldest first, in written order within a run, only of these lanes. */
+  /** Due ready intents of these lanes, oldest first, in written order within a run. */
   dueIntents(specialist: Handle, lanes: readonly Lane[], now: number, limit: number): Promise<readonly Intent[]>;
-  /** Intents in doubt whose next check has come. */
+  /** Intents in doubt whose next check is due. */
   doubtfulIntents(specialist: Handle, now: number, limit: number): Promise<readonly Intent[]>;
   findIntent(id: string): Promise<Intent | undefined>;
-  /** Answers whether the move was made. */
+  /** Returns true if the transition was made. */
   moveIntent<By extends Mover>(move: IntentMove<By>): Promise<boolean>;
-  /** Cancels what has expired, as {@link expiry} says. Answers the cancelled ones as they were. */
+  /** Cancels expired intents, see {@link expiry}. Returns them as they were. */
   expireIntents(specialist: Handle, now: number, limit: number): Promise<readonly Intent[]>;
-  /** Which of these network ids are already claimed by an intent of the specialist's and of this operation: ids of other things may be the same. */
+  /** The network ids among these that intents of the specialist and operation have claimed: other kinds of objects may have equal ids. */
   claimedRefs(by: Pick<Intent, "specialist" | "operation">, refs: readonly string[]): Promise<ReadonlySet<string>>;
-  /** How many of its requests may have taken effect, as far as their answers say: those that never left did not. */
+  /** Requests of an intent that may have taken effect, by their answers: those that never left did not. */
   unansweredAttempts(seq: number): Promise<number>;
-  /** It was dated by a clock that was ahead: from now on it may have been sent at any time. */
+  /** Forgets a date from a clock that was ahead: the intent may have been sent at any time. */
   forgetSentAt(seq: number): Promise<void>;
-  /** Others that were or may have been done to the same object, and where it has words in the same ones; newest first. */
+  /** Other intents that were or may have been done to the same object, with the same text if it has one; newest first. */
   similarIntents(intent: Pick<Intent, "seq" | "specialist" | "conflictKey">, limit: number): Promise<SimilarIntents>;
   loadProof(keyId: KeyId, operation: string): Promise<Proof>;
   saveProof(keyId: KeyId, operation: string, proof: Proof, now: number): Promise<void>;

@@ -1,4 +1,4 @@
-/** A handling as the store keeps it: its steps, and one transaction that ends it. */
+/** Store interface of runs: the steps of a handling, and the transaction that ends it. */
 import type { NewEvent } from "../contract/event.ts";
 import type { Handle } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
@@ -8,14 +8,14 @@ export interface FinishedRun {
   readonly seq: number;
   readonly specialist: Handle;
   readonly now: number;
-  /** The specialist's own value, where the run changed it. */
+  /** The specialist's own value, if the run changed it. */
   readonly state?: JsonObject;
   readonly intents: readonly DraftIntent[];
-  /** The caps on conversation in force; an infinite one is not counted. */
+  /** The caps on conversation; an infinite one is not counted. */
   readonly caps: BrakeCaps;
-  /** Pure; called inside the transaction for each intent that speaks. Answers why it must not. */
+  /** Pure; called inside the transaction for each intent with a text. Returns the reason for a refusal. */
   readonly brake: (draft: DraftIntent, words: RecentWords) => IntentRefusal | undefined;
-  /** Pure; the event that tells the author of a refusal, inserted in the same transaction. */
+  /** Pure; the event that reports a refusal to its author, inserted in the same transaction. */
   readonly report: (draft: DraftIntent, refusal: IntentRefusal) => NewEvent | undefined;
 }
 
@@ -23,8 +23,11 @@ export interface RunStore {
   loadState(specialist: Handle): Promise<JsonObject>;
   /** Stored once: a second value for a name is refused. */
   saveStep(seq: number, name: string, value: Json): Promise<void>;
-  /** Event done, state stored, intents inserted: all or nothing. Throws `Refused` `run_superseded` when the event is not ours any more. */
+  /**
+   * Marks the event done, stores the state, inserts the intents: all or nothing. Throws `Refused` `run_superseded` if the event is no
+   * longer claimed by this run.
+   */
   finishRun(run: FinishedRun): Promise<readonly StoredIntent[]>;
-  /** An event and the run that handled it at once, in one transaction: for what a person orders. Throws as `finishRun` for a known event. */
+  /** Inserts an event and its finished run in one transaction: for a person's orders. Throws like `finishRun` for a known event. */
   recordRun(event: NewEvent, run: Omit<FinishedRun, "seq">): Promise<readonly StoredIntent[]>;
 }

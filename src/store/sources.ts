@@ -1,28 +1,28 @@
-/** What the schedule needs of a store: when each source and each followed object is to be looked at again. */
+/** Store interface of sources and watches, and of the due times of all work. */
 import type { Lane } from "../contract/operations.ts";
 import type { Handle } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
 
-/** What of a specialist can be due. In the order of the flow. */
+/** Kinds of work of a specialist, in the order of the flow. */
 export const WORK_KINDS = ["deliveries", "events", "intents", "doubts", "schedules", "sources", "watches"] as const;
 export type WorkKind = (typeof WORK_KINDS)[number];
 
-/** Something looked at regularly: the feed, the jobs, a cron schedule. */
+/** A source polled regularly: the feed, the jobs, a cron schedule. */
 export interface SourceRow {
   readonly name: string;
   readonly cursor: JsonObject;
   readonly dueAt: number | null;
 }
 
-/** Where the data of a followed job say when it was last seen; a nudge takes it out. */
+/** Member of a watched job's data with the time of its last check; a nudge removes it. */
 export const LOOKED_AT = "lookedAt";
 
-/** How a followed object begins: what of its row is not known from elsewhere. */
+/** Initial row of a watched object. */
 export function newWatch(kind: WatchRow["kind"], now: number): Pick<WatchRow, "state" | "data"> {
   return kind === "job" ? { state: "applied", data: { status: "applied", followedAt: now } } : { state: "open", data: { newsAt: now } };
 }
 
-/** An object followed until it is settled. */
+/** An object watched until it is completed. */
 export interface WatchRow {
   readonly kind: "job" | "thread";
   readonly object: string;
@@ -37,7 +37,7 @@ export const OWED_STANDINGS: readonly string[] = ["applied", "assigned", "reject
 /** When the first thing of a specialist is due; undefined where nothing is. */
 export interface FirstDue {
   readonly specialist: Handle;
-  /** Of events, intents, doubts, deliveries and followed objects. */
+  /** Of events, intents, doubts, deliveries and watched objects. */
   readonly workAt: number | undefined;
   /** Of sources. */
   readonly lookAt: number | undefined;
@@ -56,10 +56,10 @@ export interface SourceStore {
   /** Followed objects that are not settled yet, by kind. */
   openWatches(specialist: Handle, kind: WatchRow["kind"], limit: number): Promise<readonly WatchRow[]>;
   findWatch(specialist: Handle, kind: WatchRow["kind"], object: string): Promise<WatchRow | undefined>;
-  /** The earliest time anything of the specialist's is due, over events, intents of these lanes, doubts, sources and watches. */
+  /** The earliest due time of the specialist, over events, intents of these lanes, doubts, sources and watches. */
   nextDue(specialist: Handle, lanes: readonly Lane[]): Promise<number | undefined>;
-  /** The parts that have something due by now, as `nextDue` counts it. */
+  /** The kinds of work due by now, as `nextDue` counts them. */
   dueWork(specialist: Handle, lanes: readonly Lane[], now: number): Promise<readonly WorkKind[]>;
-  /** The same of all specialists at once, whatever the lane, for the start. */
+  /** The due times of all specialists, over all lanes, for the start. */
   firstDues(): Promise<readonly FirstDue[]>;
 }

@@ -1,4 +1,4 @@
-/** A store that cannot be written any more: nothing may leave, and only a new start reads the truth. */
+/** The error of a store that can no longer be written: nothing may leave, and only a restart reads the truth. */
 import { Fatal } from "../core/errors.ts";
 
 export function isStoreLost(error: unknown): error is Fatal {

@@ -1,4 +1,4 @@
-/** The whole store: every interface of this room as one, and its start, upkeep and end. */
+/** The whole store: every interface of this room as one, with recovery, pruning and closing. */
 import type { InboxStore } from "./inbox.ts";
 import type { SourceStore } from "./sources.ts";
 import type { RunStore } from "./runs.ts";
@@ -12,21 +12,21 @@ import type { DeliveryStore } from "./deliveries.ts";
 import type { OutboxStore } from "./outbox.ts";
 
 export interface Recovered {
-  /** Events whose handling never came back. */
+  /** Events whose handling never ended. */
   readonly events: number;
   /** Intents whose answer was lost with the process. */
   readonly doubts: number;
   readonly attempts: number;
-  /** Set where the store was put back from a copy of this time: whatever may have been done since is in doubt first. */
+  /** Set if the store was restored from a copy of this time: everything that may have been done since is in doubt first. */
   readonly restoredFrom?: number;
 }
 
 /**
- * The part of a store that a dry run shares with the project: what its keys have used, what is spent, and what a person has
- * stopped. Everything else is what a run thinks, and a dry run keeps that to itself.
+ * The part of a store that a dry run shares with the project: usage of keys, spending, and a person's stops. A dry run keeps everything
+ * else to itself.
  */
 export interface Ledger extends AdmissionStore, ControlStore, MetadataStore {
-  /** At the start of a process that does not recover the rest of the store: its time goes on from here. */
+  /** At the start of a process that does not recover the rest of the store: continues the ledger's time. */
   beginLedger(now: number): Promise<void>;
 }
 
@@ -42,9 +42,9 @@ export interface Store
     SpecialistStore,
     HistoryStore,
     NetworkStateStore {
-  /** At start, before anything is admitted: what a crash left half-done becomes in doubt, counted, or ready again. */
+  /** At the start, before any admission: work that a crash interrupted becomes in doubt, counted, or ready again. */
   recover(now: number, firstCheckMs: number): Promise<Recovered>;
-  /** Deletes what is older than its retention, a bounded number of rows; money and approvals have retentions of their own. */
+  /** Deletes rows past their retention, a bounded number; money and approvals have their own retention. */
   prune(now: number, retention: Retention): Promise<number>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Looks that anybody may cause, or one delivery again and again: merged, and no more often than a tier can pay for. */
+/** Limits reads that anyone may cause, or that one repeated delivery causes: merged into rounds that a tier can pay for. */
 import { messageOf } from "../core/errors.ts";
 import type { Handle } from "../core/ids.ts";
 import { DAY, SECOND } from "../core/units.ts";
@@ -9,11 +9,11 @@ import type { WebhookDependencies } from "./webhook-dependencies.ts";
 import type { Nudge } from "../store/deliveries.ts";
 
 export interface Hints {
-  /** Makes the looks with the next round, however often they are asked for. */
+  /** Adds the reads to the next round, once however often they are requested. */
   ask(member: Member, looks: readonly NeededRead[]): void;
 }
 
-/** All looks of a round are made at one time, after whatever asked for them. */
+/** All reads of a round happen at one time, after their requests. */
 interface Round {
   /** On the monotonic clock. */
   readonly at: number;
@@ -21,9 +21,9 @@ interface Round {
 }
 
 const MIN_GAP_MS = 10 * SECOND;
-/** Of a day's requests, a round of one request each may use every second one. */
+/** Requests a day per possible round: a round of one request may use every second request of the day. */
 const REQUESTS_A_ROUND = 2;
-/** Looks in one round; more are left to the regular ones. */
+/** Reads in one round; further ones are left to regular polls. */
 const MAX_LOOKS = 20;
 
 export function createHints(parts: WebhookDependencies): Hints {
@@ -42,7 +42,7 @@ export function createHints(parts: WebhookDependencies): Hints {
 
   const note = async (member: Member, nudges: readonly Nudge[]): Promise<void> => {
     await store.nudge(member.specialist.handle, nudges, clock.now());
-    wakeFor(parts, member, nudges); // a pass arms the timer for what was nudged
+    wakeFor(parts, member, nudges); // a pass arms the timer for the nudged reads
   };
 
   return {
@@ -57,7 +57,7 @@ export function createHints(parts: WebhookDependencies): Hints {
       note(
         member,
         nudgesFor(fresh, now).map((nudge): Nudge => ({ ...nudge, at: lookAt })),
-      ).catch((error: unknown) => log.error("a hint could not be noted", { handle: member.specialist.handle, message: messageOf(error) }));
+      ).catch((error: unknown) => log.error("a hint could not be stored", { handle: member.specialist.handle, message: messageOf(error) }));
     },
   };
 }

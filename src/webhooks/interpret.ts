@@ -1,4 +1,4 @@
-/** What a verified delivery means to a specialist: events, something to look at, or something to fetch first. Pure. */
+/** Interprets a verified delivery for a specialist: events, a read to make, or an object to fetch first. Pure. */
 import type { NewEvent } from "../contract/event.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import { isEventKind } from "../contract/event-kinds.ts";
@@ -13,13 +13,13 @@ import { readJobs, type JobsReader } from "../polling/job-events.ts";
 import { jobNews, likesOf, newsOf, postNews, type ReportedNews } from "../polling/news-id.ts";
 import { utf8 } from "./receiver/signatures.ts";
 
-/** What is worth looking at because of a delivery. */
+/** A read that a delivery suggests. */
 export type NeededRead =
   /** The lists of this name: `feed` or `jobs`. */
   | { readonly kind: "source"; readonly name: "feed" | "jobs" }
-  /** The followed objects of this kind with the latest news, where nothing says which of them. */
+  /** The watched objects of this kind with the latest news, if the delivery names none. */
   | { readonly kind: "newest"; readonly of: "job" | "thread" }
-  /** One object; `follow` where the delivery says that it is ours. */
+  /** One object; `follow` if the delivery states that it is ours. */
   | { readonly kind: "job" | "thread"; readonly object: string; readonly follow: boolean };
 
 export type Decision = "approved" | "rejected";
@@ -32,7 +32,7 @@ export type Meaning =
       readonly looks: readonly NeededRead[];
       readonly told: readonly ReportedNews[];
     }
-  /** The post has to be read before anything can be said; `thread` is where it belongs, as far as known. */
+  /** The post has to be read first; `thread` is its thread, as far as known. */
   | {
       readonly kind: "fetch";
       readonly word: string;
@@ -41,16 +41,16 @@ export type Meaning =
       readonly thread: string | undefined;
       readonly told: readonly ReportedNews[];
     }
-  /** The network's Guardian decided on an action of ours. */
+  /** The network's Guardian decided on one of our actions. */
   | { readonly kind: "decision"; readonly word: string; readonly decision: Decision; readonly body: JsonObject }
-  /** Something happened, and a look says what. */
+  /** Something happened that a read will show. */
   | {
       readonly kind: "hint";
       readonly word: string | undefined;
       readonly looks: readonly NeededRead[];
       readonly told: readonly ReportedNews[];
     }
-  /** Nobody handles this. */
+  /** Nothing handles this. */
   | { readonly kind: "unhandled"; readonly word: string }
   | { readonly kind: "unreadable"; readonly why: string };
 
@@ -60,12 +60,12 @@ export interface Meant {
   readonly profile: Profile;
   readonly feed: FeedReader;
   readonly jobs: JobsReader | undefined;
-  /** Whether anything handles the kind. */
+  /** Returns true if the kind has a handler. */
   readonly handles: (kind: string) => boolean;
   readonly now: number;
 }
 
-/** Where a happening would show, if all that is known of it is its kind. */
+/** The reads that show an event of which only the kind is known. */
 export function readsFor(kind: string | undefined): readonly NeededRead[] {
   const feed: NeededRead = { kind: "source", name: "feed" };
   const jobs: NeededRead = { kind: "source", name: "jobs" };
@@ -94,7 +94,7 @@ export function readsFor(kind: string | undefined): readonly NeededRead[] {
   }
 }
 
-/** What is worth looking at because somebody says that something happened, who may be anybody. */
+/** The reads for a report that anyone may have sent. */
 export function hintedReads(
   hint: { readonly body: Uint8Array; readonly kind: string | undefined },
   webhooks: Profile["webhooks"],
@@ -106,9 +106,9 @@ export function hintedReads(
 
 export function meaningOf(delivery: { readonly body: Uint8Array; readonly kind: string | undefined }, meant: Meant): Meaning {
   const text = utf8(delivery.body);
-  if (text === undefined) return { kind: "unreadable", why: "the body is no UTF-8" };
+  if (text === undefined) return { kind: "unreadable", why: "the body is not UTF-8" };
   const body = parseJson(text);
-  if (!isObject(body)) return { kind: "unreadable", why: "the body is no JSON object of a depth we read" };
+  if (!isObject(body)) return { kind: "unreadable", why: "the body is not a JSON object within the depth limit" };
   const { webhooks } = meant.profile;
   const word = kindOf(body, webhooks) ?? delivery.kind;
   if (word === undefined) return { kind: "hint", word: undefined, looks: readsFor(undefined), told: [] };
@@ -139,14 +139,14 @@ export function meaningOf(delivery: { readonly body: Uint8Array; readonly kind: 
   }
 }
 
-/** The network's word for what happened, for counting and showing. */
+/** The network's word for the event, for counting and display. */
 export function kindOf(body: JsonObject, webhooks: Profile["webhooks"]): string | undefined {
   return firstAt(body, webhooks.kind.map(fieldPath), (found) =>
     typeof found === "string" && /^[\w.:/-]{1,100}$/.test(found) ? found : undefined,
   );
 }
 
-/** Whether the body says which delivery it is. What is called `id` in a body without an envelope is its object's. */
+/** Returns true if the body identifies its delivery. In a body without an envelope, `id` is that of the object. */
 export function namesItself(body: Uint8Array, webhooks: Profile["webhooks"]): boolean {
   const parsed = parseJson(utf8(body) ?? "");
   if (!isObject(parsed)) return false;
@@ -154,14 +154,14 @@ export function namesItself(body: Uint8Array, webhooks: Profile["webhooks"]): bo
   return id !== undefined && (objectOf(parsed, webhooks) !== parsed || id !== readId(parsed["id"] ?? null));
 }
 
-/** What a delivery is about: the object inside its envelope, or the envelope itself. */
+/** The object of a delivery: inside its envelope, or the envelope itself. */
 export function objectOf(body: JsonObject, webhooks: Profile["webhooks"]): JsonObject {
   return firstAt(body, webhooks.object.map(fieldPath), (found) => (isObject(found) ? found : undefined)) ?? body;
 }
 
 type Read = { readonly post: Post; readonly job: Job; readonly agent: Agent };
 
-/** The record. An envelope without an object in it may still name one: `post_id`. */
+/** Reads the record. An envelope without an object may still name one: `post_id`. */
 function recordOf<Name extends keyof Read>({ profile }: Meant, name: Name, object: JsonObject, body: JsonObject): Read[Name] | undefined {
   const named = object === body ? readId(body[`${name}_id`] ?? body[`${name}Id`] ?? null) : undefined;
   const record = named === undefined ? readObject(profile, name, object) : { kind: name, id: named, raw: { id: named } };
@@ -173,31 +173,31 @@ function postMeaning(word: string, as: PostKind, post: Post | undefined, meant: 
   const thread = post.parentId;
   const told: readonly ReportedNews[] = [{ news: postNews(post.id) }];
   if (post.content === undefined || (post.authorId === undefined && post.authorHandle === undefined)) {
-    // A new post by others costs one look at the feed, however many there are.
+    // New posts by others cost one read of the feed, however many there are.
     if (as === "post.created") return { kind: "hint", word, looks: readsFor(as), told };
     return { kind: "fetch", word, post: post.id, as, thread, told };
   }
   return { kind: "events", word, events: postEvents(post, as, meant), looks: [], told };
 }
 
-/** One of the kind, and nothing says which. */
+/** One unnamed event of the kind. */
 function ofSome(word: string, kind: string): Meaning {
   return { kind: "hint", word, looks: readsFor(kind), told: [{ oneOf: kind }] };
 }
 
-/** What is told of is what happened, and nothing else is worth a look. */
+/** The delivery contains the whole event, so no read is needed. */
 function happened(word: string, ...events: readonly NewEvent[]): Meaning {
   return { kind: "events", word, events, looks: [], told: events.map((event) => ({ news: newsOf(event) })) };
 }
 
-/** The events of a complete post; shared with posts that were fetched. Old ones mean nothing any more. */
+/** The events of a complete post; shared with fetched posts. Old posts yield none. */
 export function postEvents(post: Post, as: PostKind, { feed, now }: Pick<Meant, "feed" | "now">): readonly NewEvent[] {
   if (post.createdAtMs !== undefined && post.createdAtMs <= now - feed.maxAgeMs) return [];
   const reader: FeedReader = { ...feed, inThread: () => true };
   const events = feedEvents(post, reader);
   if (events.length > 0 || as !== "mention.created" || isOwn(post, feed) || !feed.handles("mention.created"))
     return events.map((event) => ({ ...event, via: "webhook" }));
-  // The network says that it is a mention, whatever the text looks like to us.
+  // The network reports a mention, whatever the text contains.
   const thread = post.parentId ?? post.id;
   return [
     {
@@ -212,7 +212,7 @@ export function postEvents(post: Post, as: PostKind, { feed, now }: Pick<Meant, 
   ];
 }
 
-/** As a poll counts likes: by person where the post lists them, else by the count; without either, a look at the thread. */
+/** Counts likes as a poll does: by person if the post lists them, else by the count; without either, the thread is read. */
 function likeMeaning(word: string, post: Post | undefined, object: JsonObject, { feed, profile }: Meant): Meaning {
   if (post === undefined) return ofSome(word, "post.liked");
   const by = readObject(profile, "agent", object["by"] ?? object["actor"] ?? object["liker"]);
@@ -248,7 +248,7 @@ function listedMeaning(word: string, job: Job | undefined, { jobs, now }: Meant)
   return happened(word, ...events.map((event): NewEvent => ({ ...event, via: "webhook" })));
 }
 
-/** What became of a job is read from the job itself: its standing counts the occurrences for webhooks and polls alike. */
+/** A job's progress is read from the job itself: its status counts the occurrences for webhooks and polls alike. */
 function jobMeaning(word: string, kind: string, job: Job | undefined): Meaning {
   if (job === undefined) return ofSome(word, kind);
   const looks: readonly NeededRead[] = [{ kind: "job", object: job.id, follow: kind === "job.assigned" }];
@@ -273,29 +273,29 @@ function approvalMeaning(word: string, body: JsonObject, object: JsonObject, { f
   return happened(word, single(feed, "approval.required", id, payload));
 }
 
-/** The approval that a delivery is about, where it says so. */
+/** The approval that a delivery refers to, if it names one. */
 export function referenceOf({ pending }: Profile, object: JsonObject): string | undefined {
   return firstAt(object, pending.reference.map(fieldPath), readId);
 }
 
 const CREATED = ["created_id", "createdId", "created.id", "object_id", "objectId", "resource_id", "result.id"].map(fieldPath);
 
-/** The id of what came to be, where a decision says so. */
+/** The id of the created object, if a decision names it. */
 export function createdIdIn(object: JsonObject): string | undefined {
   return firstAt(object, CREATED, readId);
 }
 
 function extraMeaning(word: string, mapped: string | undefined, body: JsonObject, object: JsonObject, meant: Meant): Meaning {
   const kind = mapped ?? xKindOf(word);
-  // The runtime's own kinds are never announced by a network.
+  // A network never reports the runtime's own kinds.
   if (isEventKind(kind) || !meant.handles(kind)) return { kind: "unhandled", word };
   const id = idOf(body, meant.profile.webhooks) ?? readId(object["id"] ?? null);
-  if (id === undefined) return { kind: "unreadable", why: `${word} has no id to tell it from another` };
+  if (id === undefined) return { kind: "unreadable", why: `${word} has no id to identify it` };
   const occurrence = firstAt(body, meant.profile.webhooks.occurrence.map(fieldPath), readId);
   return happened(word, single(meant.feed, kind, id, { id, raw: body }, occurrence));
 }
 
-/** Under which a kind is handled that is none of ours. */
+/** The event kind for a word of the network that is not ours. */
 export function xKindOf(word: string): string {
   return `x:${word.toLowerCase().replaceAll(/[^a-z0-9.-]/g, "-")}`;
 }

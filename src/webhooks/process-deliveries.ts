@@ -1,4 +1,4 @@
-/** From stored deliveries to the inbox: each becomes events, or a look at what changed, or waits for a person to look at it. */
+/** Processes stored deliveries into the inbox: each becomes events, or a read of the changed object, or waits for a person. */
 import type { NewEvent } from "../contract/event.ts";
 import { messageOf } from "../core/errors.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
@@ -14,27 +14,27 @@ import { handlerOf } from "../specialist/handlers.ts";
 import type { DeliveryEnd, NewDelivery, Nudge, StoredDelivery } from "../store/deliveries.ts";
 
 const BATCH = 32;
-/** Looks at lists and threads wait this long, so that a burst of deliveries costs one read. */
+/** Delay of reads of lists and threads, so that a burst of deliveries costs one read. */
 export const MERGE_MS = 2 * SECOND;
-/** Due whatever the clock says: a wall clock may step back by a millisecond between the delivery and the look. */
+/** Due at any clock: a wall clock may step back by a millisecond between the delivery and the read. */
 const AT_ONCE = 0;
-/** A post that was read is not read again so soon: networks tell of one reply as a reply and as a mention. */
+/** Time for which a fetched post is reused: networks report one reply as a reply and as a mention. */
 const READ_AGAIN_MS = 2 * SECOND;
 const MAX_POSTS_READ = 32;
 const MAX_MISSED_NUDGES = 200;
-/** A delivery whose content cannot be fetched is tried again after these, then parked. */
+/** Delays before the retries of a delivery whose content cannot be fetched, which is then parked. */
 const RETRY_DELAYS_MS: readonly number[] = [5 * SECOND, MINUTE, 10 * MINUTE];
 
-/** After a 429 or 401, which are no fault of the delivery. */
+/** Delay after a 429 or 401, which are not caused by the delivery. */
 const KEYS_FAULT_MS = MINUTE;
 
 type Fetch = Extract<Meaning, { readonly kind: "fetch" }>;
-/** What is left of an end once its delivery is known. */
+/** The result without the delivery's identity. */
 type End = Omit<DeliveryEnd, "seq" | "specialist" | "kind">;
 
 /**
- * Stores a delivery, and works on it in the same transaction where its bytes alone say what it means. Resolves once it is on
- * disk; the work that it means begins before, since what that writes comes to disk after it.
+ * Stores a delivery, and processes it in the same transaction if its bytes alone determine the result. Resolves once it is on disk; the
+ * following work begins earlier, since its writes reach the disk later.
  */
 export function receiveDelivery(parts: WebhookDependencies, member: Member, delivery: NewDelivery): Promise<"stored" | "known" | "full"> {
   const now = parts.clock.now();
@@ -49,8 +49,8 @@ export function receiveDelivery(parts: WebhookDependencies, member: Member, deli
 }
 
 /**
- * What is worth looking at because a delivery came again in the same words: a like by nobody in particular may be another one.
- * Nothing where the words name the delivery, or say all: then it is the one that was worked on.
+ * The reads for a repeated delivery with the same bytes: an unnamed like may be another one. None if the bytes identify the delivery or
+ * contain the whole event: it is then the one already processed.
  */
 export function readsAgain(
   parts: WebhookDependencies,
@@ -72,15 +72,15 @@ function readPlainly(
     const meaning = meaningOf(delivery, meant);
     return { meaning, end: plainEnd(meaning, now) };
   } catch {
-    return undefined; // the pass over what waits meets the same error, says it, and parks the delivery in the end
+    return undefined; // the pass over waiting deliveries meets the same error, reports it, and finally parks the delivery
   }
 }
 
-/** Works on what was delivered for one specialist and waits. Answers whether there may be more. */
+/** Processes the waiting deliveries of one specialist. Returns true if there may be more. */
 export async function takeDeliveries(parts: WebhookDependencies, member: Member): Promise<boolean> {
   const now = parts.clock.now();
   const { handle } = member.specialist;
-  // What has to wait waits here, where there is a bound on it that senders are told of.
+  // Deliveries wait here, within a bound that senders see (503).
   if (!(await parts.store.hasRoomForEvents(handle))) {
     parts.deliveries.deferred.add(member);
     return false;
@@ -88,7 +88,7 @@ export async function takeDeliveries(parts: WebhookDependencies, member: Member)
   const deliveries = await parts.store.dueDeliveries(handle, now, BATCH);
   if (deliveries.length === 0) return false;
   const meant = meantFor(parts, member);
-  // One read serves all deliveries of a batch that are about one post.
+  // One read serves all deliveries of a batch about one post.
   const reads = new Map<string, Promise<FetchedPost>>();
   await Promise.all(deliveries.map((delivery) => take(parts, member, delivery, meant, reads)));
   return deliveries.length === BATCH;
@@ -104,7 +104,7 @@ async function take(parts: WebhookDependencies, member: Member, delivery: Stored
   }
 }
 
-/** What a delivery comes to by its bytes alone; undefined where more has to be asked, or a person has to look. */
+/** The result of a delivery by its bytes alone; undefined if a request or a person is needed. */
 function plainEnd(meaning: Meaning, now: number): End | undefined {
   switch (meaning.kind) {
     case "events":
@@ -120,7 +120,7 @@ function plainEnd(meaning: Meaning, now: number): End | undefined {
   }
 }
 
-/** What a delivery comes to; undefined where it has to wait. */
+/** The result of a delivery; undefined if it has to wait. */
 async function endOf(
   parts: WebhookDependencies,
   member: Member,
@@ -153,7 +153,7 @@ function wordOf(meaning: Meaning): string | undefined {
   return "word" in meaning ? meaning.word : undefined;
 }
 
-/** Once for each delivery, as it comes: what it is about may be read much later, and a poll may find it first. */
+/** Called once per delivery, on arrival: its object may be read much later, and a poll may find it first. */
 function tellHealth({ profile, coverage }: WebhookDependencies, { specialist }: Member, meaning: Meaning): void {
   const word = wordOf(meaning);
   const kind = word !== undefined && Object.hasOwn(profile.webhooks.kinds, word) ? profile.webhooks.kinds[word] : undefined;
@@ -175,10 +175,7 @@ function announceEnd(parts: WebhookDependencies, member: Member, meaning: Meanin
   wakeFor(parts, member, end.nudges);
 }
 
-/**
- * Looks that a running pass may have read past are noted, and made again after it. A pass that comes too early for a look
- * is what sets the timer for it.
- */
+/** Records reads that a running pass may have missed, for another pass. A pass that comes too early for a read sets its timer. */
 export function wakeFor(
   parts: Pick<WebhookDependencies, "isBusy" | "deliveries" | "wake">,
   member: Member,
@@ -191,13 +188,13 @@ export function wakeFor(
   }
 }
 
-/** The earliest beyond the bound is covered by the next regular look. */
+/** The next regular poll covers the earliest ones beyond the bound. */
 function noteMissed({ deliveries }: Pick<WebhookDependencies, "deliveries">, member: Member, nudge: Nudge): void {
   const missed = deliveries.missedNudges.of(member).add(nudge);
   for (const oldest of missed) if (missed.size > MAX_MISSED_NUDGES) missed.delete(oldest);
 }
 
-/** Makes the looks again that came while a pass over the part was reading. Answers whether one is due now. */
+/** Makes the recorded reads after a pass. Returns true if one is due now. */
 export async function readAgain(
   parts: Pick<WebhookDependencies, "deliveries" | "store" | "clock">,
   member: Member,
@@ -215,7 +212,7 @@ export async function readAgain(
   return ours.some(({ at }) => at <= now);
 }
 
-/** Deliveries that waited for events to be handled are worked on again. */
+/** Resumes deliveries that waited for events to be handled. */
 export function takeDeferred({ deliveries, wake }: Pick<WebhookDependencies, "deliveries" | "wake">, member: Member): void {
   if (deliveries.deferred.delete(member)) wake(member, "deliveries");
 }
@@ -255,7 +252,7 @@ type FetchedPost =
   | { readonly kind: "later"; readonly at: number | undefined; readonly why: string };
 type Reads = Map<string, Promise<FetchedPost>>;
 
-/** The post itself, or a look at its thread where that is followed: forty replies then cost one read. */
+/** Fetches the post, or reads its thread if that is watched: forty replies then cost one read. */
 async function fetched(
   parts: WebhookDependencies,
   member: Member,
@@ -331,7 +328,7 @@ async function askPost(parts: WebhookDependencies, member: Member, target: strin
   }
 }
 
-/** Waiting for quota is no failure; anything else is tried a few times, then kept for a person. */
+/** Waiting for quota is no failure; anything else is retried a few times, then left to a person. */
 async function putOff(
   parts: WebhookDependencies,
   member: Member,

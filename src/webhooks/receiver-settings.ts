@@ -1,4 +1,4 @@
-/** What a Guardian says of the webhook receiver, and what of it is refused before anything listens. */
+/** Settings of the webhook receiver, and the checks before anything listens. */
 import type { Profile } from "../contract/profile/profile.ts";
 import { Misconfigured } from "../core/errors.ts";
 import type { Secret } from "../core/secret.ts";
@@ -9,48 +9,48 @@ export interface ReceiverSettings {
   /** 0 takes any free port; undefined: deliveries come by `accept` alone. */
   readonly port: number | undefined;
   readonly host: string;
-  /** Under which the network reaches us. Undefined leaves registrations alone. */
+  /** Public address of the receiver. Undefined leaves registrations alone. */
   readonly url: string | undefined;
-  /** Starts without a secret, and takes unsigned deliveries as hints to look. */
+  /** Starts without a secret, and accepts unsigned deliveries as hints. */
   readonly allowUnsigned: boolean;
-  /** An inner address may be registered. Default false. */
+  /** A private address may be registered. Default false. */
   readonly allowPrivate?: boolean;
   /**
-   * The network is on this machine or nearby: inner addresses may be registered, and without a `url` the receiver's own
-   * is. Default false.
+   * The network is on this machine or nearby: private addresses may be registered, and without a `url` the receiver's own is. Default
+   * false.
    */
   readonly local?: boolean;
-  /** A specialist's. Read again every few seconds, so that secrets can be rotated at run time; the first one signs registrations. */
+  /** A specialist's secrets. Read again every few seconds, so that they can be rotated at run time; the first one signs registrations. */
   readonly readSecrets: (handle: string) => readonly Secret[];
 }
 
 const SECRETS_KEPT_MS = 5 * SECOND;
 
-/** Defaults refuse: no secret, no start; and no inner address is handed to a network. Throws `Misconfigured`. */
+/** Refuses by default: without a secret, and with a private address. Throws `Misconfigured`. */
 export function checkReceiver(settings: ReceiverSettings, profile: Profile, handles: readonly string[]): void {
   const { url, allowUnsigned, local = false, allowPrivate = false, readSecrets } = settings;
   const without = profile.webhooks.scheme === "none" ? "anybody" : handles.find((handle) => readSecrets(handle).length === 0);
   if (!allowUnsigned && without !== undefined)
-    throw new Misconfigured("webhook_secret_missing", `the webhook receiver has nothing to check deliveries to ${without} with`, {
+    throw new Misconfigured("webhook_secret_missing", `the webhook receiver has no secret to verify deliveries to ${without}`, {
       expected: "a secret in RETINUE_WEBHOOK_SECRET or RETINUE_WEBHOOK_SECRET_<HANDLE>, and a signed scheme in the profile",
-      hint: "set it, or give --allow-unsigned to take deliveries as mere hints",
+      hint: "set it, or give --allow-unsigned to accept deliveries as hints only",
     });
   const why = url === undefined || local || allowPrivate ? undefined : innerAddress(url);
   if (why !== undefined)
     throw new Misconfigured("webhook_url_inner", `RETINUE_WEBHOOK_URL cannot be registered: ${why}`, {
       expected: "the public address of the receiver, such as https://bots.example.net",
-      hint: "leave it unset to register nothing; RETINUE_WEBHOOK_ALLOW_PRIVATE=true where the network is in the neighbourhood too",
+      hint: "leave it unset to register nothing; RETINUE_WEBHOOK_ALLOW_PRIVATE=true if the network is on a private address too",
     });
 }
 
-/** Where one specialist's deliveries go: `https://host/base/webhooks/<handle>`, whether or not the address as given ends so. */
+/** The address of one specialist's deliveries: `https://host/base/webhooks/<handle>`, also for an address that already ends so. */
 export function deliveryUrl(url: string, handle: string, token?: string): string {
   const bare = url.replace(/\/+$/, "");
   const base = bare.endsWith("/webhooks") ? bare : `${bare}/webhooks`;
   return [base, handle, ...(token === undefined ? [] : [token])].map((part, i) => (i === 0 ? part : encodeURIComponent(part))).join("/");
 }
 
-/** The secrets as they were at most a few seconds ago: reading a file for every request would be slower than the request. */
+/** Caches secrets for a few seconds: reading a file for every request would be slower than the request. */
 export function keptSecrets(read: ReceiverSettings["readSecrets"], now: () => number): ReceiverSettings["readSecrets"] {
   const kept = new Map<string, { readonly at: number; readonly secrets: readonly Secret[] }>();
   return (handle) => {

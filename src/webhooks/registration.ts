@@ -1,4 +1,4 @@
-/** Our webhook on the network: exactly one for each specialist, made again when it is gone, and no stale ones. */
+/** Keeps exactly one webhook registered for each specialist: recreated when it is gone, with stale ones removed. */
 import { createHmac } from "node:crypto";
 import { cursorOf } from "../client/next-page.ts";
 import type { Webhook } from "../contract/records.ts";
@@ -11,29 +11,29 @@ import type { WebhookDependencies } from "./webhook-dependencies.ts";
 import type { Registration } from "../store/deliveries.ts";
 
 export type RegistrationState =
-  /** Ours is there, and alone unless it says when those that it replaces are to be removed. */
+  /** Ours is registered, and alone unless `tidyAt` states when the replaced ones are removed. */
   | { readonly kind: "registered"; readonly webhookId: string; readonly secret?: Secret; readonly tidyAt?: number }
-  /** Nothing is to be done: no address is set, or the network has no webhooks. */
+  /** Nothing to do: no address is set, or the network has no webhooks. */
   | { readonly kind: "notNeeded"; readonly why: string }
-  /** It could not be seen to now. */
+  /** The check could not be made now. */
   | { readonly kind: "deferred"; readonly until: number; readonly why: string };
 
 export interface WantedWebhook {
   readonly url: string;
-  /** What is stored of the address, which may end in a secret. Default: all of it. */
+  /** The part of the address to store: it may end in a secret. Default: all of it. */
   readonly storedUrl?: string | undefined;
-  /** What the network is to sign with. */
+  /** The secret for the network to sign with. */
   readonly secret: Secret | undefined;
-  /** The webhook whose own secret this process was told when it made it. */
+  /** The webhook whose own secret the network gave this process. */
   readonly told?: string | undefined;
-  /** Takes a webhook at our address as it is, though nothing is recorded of it here. Default: it is made anew. */
+  /** Accepts an unrecorded webhook at our address as it is. Default: it is recreated. */
   readonly adopt?: boolean;
-  /** Such a one was removed, to be made anew. */
+  /** Called when such a webhook was removed in order to be recreated. */
   readonly onRenew?: () => void;
 }
 
 const MAX_PAGES = 5;
-/** Stale ones removed in one go; more than this were not made by us. */
+/** Stale webhooks removed at once; more than this were not made by us. */
 const MAX_REMOVED = 20;
 const RETRY_MS = 30 * SECOND;
 const REFUSED_RETRY_MS = 10 * MINUTE;
@@ -42,10 +42,9 @@ const CONFLICT = 409;
 type Deferred = Extract<RegistrationState, { readonly kind: "deferred" }>;
 
 /**
- * Makes the network's list hold exactly one webhook of ours, signing with the secret that is wanted. Costs one read, and
- * writes only where something is wrong. A network is told a secret only where a webhook is made, so one that was made with
- * another secret is made anew; so is one at our address that is not recorded here, whoever made it: it may have been made by
- * a request whose answer was lost, and nobody knows what it signs with.
+ * Keeps exactly one webhook of ours on the network, signing with the wanted secret. Costs one read, and writes only if something is wrong.
+ * A network takes a secret only when a webhook is created, so one with another secret is recreated; so is an unrecorded one at our address,
+ * whoever made it: a request whose answer was lost may have made it, and its secret is unknown.
  */
 export async function keepRegistered(parts: WebhookDependencies, member: Member, wanted: WantedWebhook): Promise<RegistrationState> {
   const { store, log, scrubber } = parts;
@@ -61,7 +60,10 @@ export async function keepRegistered(parts: WebhookDependencies, member: Member,
   let kept = working.find(({ id, url }) => isAt(url, address) && signsAsWanted(known.get(id), wanted, address !== wanted.url));
   if (kept === undefined && strange !== undefined && wanted.adopt === true) {
     kept = strange;
-    log.warn("a webhook that is not recorded here is taken as it is, as making it anew did not last", { handle, webhook: kept.id });
+    log.warn("a webhook that is not recorded here is accepted as it is, because it was replaced after each recreation", {
+      handle,
+      webhook: kept.id,
+    });
   }
   if (kept === undefined) {
     const failed = await removeAll(parts, member, without(ours, working));
@@ -76,7 +78,7 @@ export async function keepRegistered(parts: WebhookDependencies, member: Member,
   return { kind: "registered", webhookId: kept.id };
 }
 
-/** Makes one. What works otherwise than wanted stays until then, so that nothing is missed: what both tell of is one event. */
+/** Creates one. Existing working ones stay until then, so that nothing is missed: an event reported by both is one event. */
 async function replace(
   parts: WebhookDependencies,
   member: Member,
@@ -91,7 +93,7 @@ async function replace(
     if (failed === undefined) await save(parts, member, [made.record]);
     return { ...registered(made), ...defined({ tidyAt: failed?.until }) };
   }
-  // A network with one webhook for each address refuses another, or gives back the one that was there.
+  // A network that allows one webhook per address refuses another, or returns the existing one.
   if (made.kind === "deferred" && (made.conflict !== true || ids.length === 0)) return made;
   const failed = await removeAll(parts, member, ids);
   if (failed !== undefined) return failed;
@@ -101,7 +103,7 @@ async function replace(
   return registered(again);
 }
 
-/** Takes every webhook of ours off the network, when its specialist is retired. */
+/** Removes every webhook of ours from the network, when its specialist is retired. */
 export async function unregister(parts: WebhookDependencies, member: Member): Promise<RegistrationState> {
   const known = await parts.store.registrations(member.specialist.handle);
   for (const { webhookId } of known) {
@@ -112,7 +114,7 @@ export async function unregister(parts: WebhookDependencies, member: Member): Pr
   return { kind: "notNeeded", why: "the specialist is retired" };
 }
 
-/** Networks show an address as they keep it: with another letter case of the host, or a slash at its end. */
+/** Compares addresses as networks store them: with another letter case of the host, or a slash at the end. */
 function isAt(url: string | undefined, wanted: string): boolean {
   return url !== undefined && (url === wanted || plain(url) === plain(wanted));
 }
@@ -121,7 +123,7 @@ function plain(url: string): string {
   return (URL.parse(url)?.href ?? url).replace(/\/+$/, "");
 }
 
-/** One whose secret only the network knows is of no use after a restart: it is made anew, with a secret we are told. */
+/** A webhook whose secret only the network knows is useless after a restart: it is recreated with a secret that we are given. */
 function works({ id, active }: Webhook, record: Registration | undefined, { told }: WantedWebhook): boolean {
   return record !== undefined && active !== false && (!record.foreignSecret || id === told);
 }
@@ -138,7 +140,7 @@ function recordOf(webhookId: string, { url, storedUrl = url, secret }: WantedWeb
 
 const PRINT_LENGTH = 32;
 
-/** A salted hash of the secret, so that another one is noticed and nobody can go back from it. */
+/** A salted hash of the secret, which shows a change and cannot be reversed. */
 function printOf(secret: Secret | undefined, webhookId: string): string | undefined {
   return secret === undefined ? undefined : createHmac("sha256", webhookId).update(secret.reveal()).digest("hex").slice(0, PRINT_LENGTH);
 }
@@ -189,7 +191,7 @@ async function remove(parts: WebhookDependencies, member: Member, target: string
 interface Made {
   readonly kind: "made";
   readonly record: Registration;
-  /** The network's own, where it signs with one. */
+  /** The network's own secret, if it signs with one. */
   readonly secret: Secret | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The network's Guardian has decided on an action of ours: the intent that waited for it is settled. */
+/** Applies a decision of the network's Guardian: it resolves the intent that waited for it. */
 import { createdIdIn, objectOf, referenceOf, type Meaning } from "./interpret.ts";
 import type { Intent, IntentChange, TargetOf } from "../outbox/intent.ts";
 import { announceIntent } from "../outbox/announce.ts";
@@ -6,12 +6,12 @@ import { follow } from "../outbox/follow-up.ts";
 import type { Member } from "../gateway/member.ts";
 import type { WebhookDependencies } from "./webhook-dependencies.ts";
 
-/** Pending intents looked through for the one that was decided on. */
+/** Pending intents searched for the one decided on. */
 const MAX_PENDING = 100;
 
 type Decided = Extract<Meaning, { readonly kind: "decision" }>;
 
-/** Answers what becomes of the delivery: one that fits no single intent is kept for a person. */
+/** Returns the result of the delivery: one that fits no single intent is kept for a person. */
 export async function decidePending(
   parts: WebhookDependencies,
   member: Member,
@@ -21,10 +21,10 @@ export async function decidePending(
   const object = objectOf(body, profile.webhooks);
   const reference = referenceOf(profile, object);
   const intent = intentFor(await pendingOf(parts, member), reference, body);
-  if (intent === undefined) return { state: "parked", note: `${word}: no single action of ours is waiting for it` };
+  if (intent === undefined) return { state: "parked", note: `${word}: no single action of ours waits for it` };
   const change: IntentChange<TargetOf<"remote-approval">> =
     decision === "rejected"
-      ? { state: "refused", code: "approval_rejected", message: "the network's Guardian said no" }
+      ? { state: "refused", code: "approval_rejected", message: "the network's Guardian rejected it" }
       : { state: "confirmed", ...createdRef(createdIdIn(object)) };
   const now = clock.now();
   const { events, watches } = follow(member, intent, change, now);
@@ -40,7 +40,7 @@ function pendingOf({ store }: WebhookDependencies, member: Member): Promise<read
   return store.intents({ specialist: member.specialist.handle, states: ["pending"], limit: MAX_PENDING });
 }
 
-/** By the reference its answer carried; without one only where nothing else can be meant. */
+/** Matches by the reference in the intent's answer; without one only if a single intent is possible. */
 function intentFor(pending: readonly Intent[], reference: string | undefined, body: object): Intent | undefined {
   const referred = reference === undefined ? undefined : pending.find(({ message }) => message?.includes(`(${reference})`) === true);
   if (referred !== undefined) return referred;

@@ -1,4 +1,4 @@
-/** The parts of the runtime that webhooks use. */
+/** Dependencies of webhooks. */
 import type { Profile } from "../contract/profile/profile.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
@@ -27,13 +27,13 @@ export interface WebhookDependencies {
   readonly gateway: Gateway;
   readonly breakers: Breakers;
   readonly coverage: WebhookCoverage;
-  /** What webhooks keep in memory only. */
+  /** The webhooks' state in memory. */
   readonly deliveries: WebhookMemory;
-  /** Whether a pass over that kind of work of a specialist runs now. */
+  /** True while a pass over that kind of work of a specialist is running. */
   readonly isBusy: (member: Member, kind: WorkKind) => boolean;
-  /** Aborted when the runtime begins to stop: nothing new begins. */
+  /** Aborted when the runtime begins to stop: no new work begins. */
   readonly stopping: AbortSignal;
-  /** Aborted when the time to drain is over: running work is cut short. */
+  /** Aborted when the time to drain is over: running work is interrupted. */
   readonly ending: AbortSignal;
   /** Reports that a kind of work of a specialist has something to do. */
   readonly wake: (member: Member, part: WorkKind) => void;

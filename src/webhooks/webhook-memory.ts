@@ -1,13 +1,13 @@
-/** What webhooks keep in memory only: after a restart lists and threads are read anyway. */
+/** The webhooks' state in memory: after a restart lists and threads are read anyway. */
 import type { Post } from "../contract/records.ts";
 import type { Member } from "../gateway/member.ts";
 import { perMember, type PerMember } from "../gateway/per-member.ts";
 import type { Nudge } from "../store/deliveries.ts";
 
 export interface WebhookMemory {
-  /** Looks asked for by deliveries while a pass that makes them was reading: they are made again after it. Oldest first. */
+  /** Nudges that arrived during a pass that reads: they are repeated after it. Oldest first. */
   readonly missedNudges: PerMember<Set<Nudge>>;
-  /** Posts that deliveries made us read a moment ago, by id, oldest first. */
+  /** Posts fetched for deliveries a moment ago, by id, oldest first. */
   readonly postsRead: PerMember<Map<string, PostRead>>;
   /** Specialists whose deliveries wait until their events have been handled. */
   readonly deferred: Set<Member>;

@@ -1,4 +1,4 @@
-/** Webhooks as a part of the runtime: the receiver, who it lets in, our registrations, and how they are doing. */
+/** Composes the webhooks of the runtime: receiver, gate, registrations and their status. */
 import { backoffMs, type Backoff } from "../core/backoff.ts";
 import { sleep } from "../core/clock.ts";
 import { messageOf, Refused } from "../core/errors.ts";
@@ -32,9 +32,9 @@ export interface SpecialistWebhooks {
 }
 
 export interface WebhooksShown {
-  /** Where the receiver listens. */
+  /** Address of the receiver. */
   readonly url: string | undefined;
-  /** True says that anybody can make us look: named wherever status is shown. */
+  /** True means that anyone can make us read: shown wherever status is. */
   readonly unsigned: boolean;
   readonly counts: GateCounts & ReceiverCounts;
   readonly specialists: readonly SpecialistWebhooks[];
@@ -43,17 +43,20 @@ export interface WebhooksShown {
 export interface Webhooks {
   /** Takes one delivery without HTTP. */
   accept(handle: string, delivery: RawDelivery): ReturnType<Gate["accept"]>;
-  /** Begins to listen. Throws `Retryable` (`port_in_use`) or `Misconfigured`: `webhook_secret_missing`, `webhook_url_inner`, `cannot_listen`. */
+  /**
+   * Starts to listen. Throws `Retryable` (`port_in_use`) or `Misconfigured`: `webhook_secret_missing`, `webhook_url_inner`,
+   * `cannot_listen`.
+   */
   start(): Promise<Listening | undefined>;
   /** Keeps a specialist's webhook registered, until the runtime stops or it is retired. */
   look(member: Member): Promise<void>;
-  /** Takes a retired specialist's webhook off the network. */
+  /** Removes a retired specialist's webhook from the network. */
   forget(member: Member): Promise<void>;
-  /** Takes nothing more. */
+  /** Stops accepting deliveries. */
   close(): Promise<void>;
-  /** Where it listens, once it does: the handle follows. */
+  /** Address once it listens; the handle is appended. */
   readonly url: string | undefined;
-  /** Whether unsigned deliveries are taken, as hints. */
+  /** True if unsigned deliveries are accepted, as hints. */
   readonly unsigned: boolean;
   shown(): Promise<WebhooksShown>;
 }
@@ -64,20 +67,20 @@ export interface WebhooksOptions {
   readonly members: Members;
 }
 
-/** The specialists at work. */
+/** The working specialists. */
 export interface Members {
   all(): readonly Member[];
   find(handle: string): Member | undefined;
 }
 
-/** The network's list is looked at again after this, and sooner where deliveries stay away. */
+/** Interval between checks of the network's list; shorter if no deliveries come. */
 const LOOK_MS = 6 * HOUR;
 const UNHEALTHY_LOOK_MS = 30 * MINUTE;
-/** Each try that fails is charged; polls go on meanwhile. */
+/** Each failed try is charged; polls continue meanwhile. */
 const REGISTRATION: Backoff = { firstMs: 30 * SECOND, longestMs: HOUR };
-/** Whether another secret is to be signed with is asked this often; asking costs no request. */
+/** Interval between checks for a changed secret; they cost no request. */
 const SECRET_LOOK_MS = MINUTE;
-/** A webhook that is not recorded here is made anew this often, then taken as it is: nobody may undo it for ever. */
+/** Times that an unrecorded webhook is recreated before it is accepted: two owners must not undo each other for ever. */
 const MAX_RENEWALS = 3;
 
 const NOT_LISTENING: ReceiverCounts = { malformed: 0, tooLarge: 0, evicted: 0, open: 0, rateLimited: 0 };
@@ -93,7 +96,7 @@ class Reception implements Webhooks {
   readonly #secrets: ReceiverSettings["readSecrets"];
   readonly #gate: Gate;
   readonly #hints: Hints;
-  /** Once it listens. */
+  /** Set once it listens. */
   #receiver: Receiver | undefined;
   readonly #registrations = new Map<Handle, RegistrationState>();
   readonly #looking = new Set<Handle>();
@@ -145,11 +148,11 @@ class Reception implements Webhooks {
     const { coverage, store, clock, log } = this.#parts;
     checkReceiver(this.#settings, this.#parts.profile, this.#handles());
     if (this.unsigned)
-      this.#parts.log.warn("webhooks are not signed: whoever knows the address can make specialists look; nothing it says is believed");
+      this.#parts.log.warn("webhooks are not signed: anyone who knows the address can cause reads; their content is not trusted");
     coverage.keepOn(await store.webhookHealth(), (handle, kept) => {
       store
         .saveWebhookHealth(handle, kept, clock.now())
-        .catch((error: unknown) => log.error("how webhooks are doing could not be kept", { handle, message: messageOf(error) }));
+        .catch((error: unknown) => log.error("webhook coverage could not be stored", { handle, message: messageOf(error) }));
     });
     if (port !== undefined) this.#listening = await this.#listen({ port, host });
     return this.#listening;
@@ -157,7 +160,7 @@ class Reception implements Webhooks {
 
   async #listen(address: { readonly port: number; readonly host: string }): Promise<Listening> {
     const { clock, log } = this.#parts;
-    const { createReceiver } = await import("./receiver/http.ts"); // its server is a tenth of the start, and most run without
+    const { createReceiver } = await import("./receiver/http.ts"); // loading the server is a tenth of the start, and most run without it
     this.#receiver = createReceiver({
       clock,
       gate: this.#gate,
@@ -208,7 +211,7 @@ class Reception implements Webhooks {
     return this.#members.all().map(({ specialist }) => specialist.handle);
   }
 
-  /** Where the network is to deliver. */
+  /** The address for the network to deliver to. */
   #registeredUrl(): string | undefined {
     const { url, local = false } = this.#settings;
     return url ?? (local ? this.url : undefined);
@@ -225,7 +228,7 @@ class Reception implements Webhooks {
 
   async #put(delivery: VerifiedDelivery): ReturnType<typeof receiveDelivery> {
     const member = this.#members.find(delivery.specialist);
-    if (member === undefined) throw new Refused("specialist_unknown", `${delivery.specialist} is nobody here any more`);
+    if (member === undefined) throw new Refused("specialist_unknown", `${delivery.specialist} is not a specialist here`);
     return receiveDelivery(this.#parts, member, delivery);
   }
 
@@ -236,7 +239,7 @@ class Reception implements Webhooks {
     this.#hints.ask(member, looks);
   }
 
-  /** Looks at the registration, again and again. */
+  /** Checks the registration repeatedly. */
   async #keep(member: Member): Promise<void> {
     const { clock, log, stopping, coverage } = this.#parts;
     const { handle } = member.specialist;
@@ -248,7 +251,7 @@ class Reception implements Webhooks {
       this.#registrations.set(handle, withSecretOf(before, state));
       if (state.kind === "notNeeded") return;
       if (before?.kind !== state.kind) log.info(SAID[state.kind], { handle, ...("why" in state ? { why: state.why } : {}) });
-      else if (isAnother(before, state)) log.info("its webhook was made anew, with the secret that stands first", { handle });
+      else if (isAnother(before, state)) log.info("its webhook was recreated with the first secret", { handle });
       const lookMs = coverage.of(handle).state === "unhealthy" ? UNHEALTHY_LOOK_MS : LOOK_MS;
       waits = state.kind === "deferred" ? waits + 1 : 0;
       const until = state.kind === "deferred" ? state.until : (state.tidyAt ?? clock.now() + lookMs);
@@ -256,7 +259,7 @@ class Reception implements Webhooks {
     }
   }
 
-  /** Ends early where another secret is to be signed with. */
+  /** Waits; ends early if the secret has changed. */
   async #rest(handle: Handle, restMs: number, secret: Secret | undefined): Promise<void> {
     const { clock, stopping } = this.#parts;
     for (let left = restMs; left > 0 && !stopping.aborted; left -= SECRET_LOOK_MS) {
@@ -293,7 +296,7 @@ class Reception implements Webhooks {
 }
 
 const SAID: { readonly [kind in Exclude<RegistrationState["kind"], "notNeeded">]: string } = {
-  registered: "is told of news by webhook from now on",
+  registered: "gets webhooks from now on",
   deferred: "has no webhook yet, and polls meanwhile",
 };
 
@@ -301,7 +304,7 @@ function isAnother(before: RegistrationState | undefined, now: RegistrationState
   return before?.kind === "registered" && now.kind === "registered" && before.webhookId !== now.webhookId;
 }
 
-/** A secret that only this process knows outlives the looks that find its webhook in place. */
+/** Keeps a secret that only this process knows while checks find its webhook in place. */
 function withSecretOf(before: RegistrationState | undefined, now: RegistrationState): RegistrationState {
   if (before?.kind !== "registered" || before.secret === undefined) return now;
   if (now.kind === "deferred") return before;
@@ -309,6 +312,6 @@ function withSecretOf(before: RegistrationState | undefined, now: RegistrationSt
 }
 
 function shownRegistration(state: RegistrationState | undefined): RegistrationShown {
-  if (state === undefined) return { kind: "notNeeded", why: "not looked at yet" };
+  if (state === undefined) return { kind: "notNeeded", why: "not checked yet" };
   return { kind: state.kind, ...("why" in state ? { why: state.why } : {}) };
 }

@@ -121,7 +121,9 @@ test("an action that changed while the person read is not approved, and the pers
   const raise = (): void => sql("UPDATE approval SET amount = 9000000");
   const { code, stderr } = await atTerminal(["approve", "i1"], "y", raise);
   expect(code).toBe(1);
-  expect(stderr).toContain("error: i1 is not what was shown; it may now cost 9 credits\n  try       look again: retinue approve i1\n");
+  expect(stderr).toContain(
+    "error: i1 has changed since it was shown; it may now cost 9 credits\n  try       check it again: retinue approve i1\n",
+  );
   expect(await state()).toMatchObject(WAITS);
 });
 
@@ -129,7 +131,7 @@ test("an action that expired while the person read is not approved either", asyn
   const { atTerminal, state, sql } = await desk(context);
   const { code, stderr } = await atTerminal(["approve", "i1"], "y", () => sql("UPDATE intent SET expires_at = created_at"));
   expect(code).toBe(1);
-  expect(stderr).toContain("error: i1 can no longer be answered: nobody answered in time, ");
+  expect(stderr).toContain("error: i1 can no longer be answered: it expired without an answer, ");
   expect(await state()).toMatchObject({ state: "cancelled", approval: { over: { how: "expired" } } });
 });
 

@@ -157,7 +157,7 @@ describe("check", () => {
     const around = { cwd: root, env: { RETINUE_KEY_SCOUT: KEY } };
     const people = await retinue(["check"], around);
     expect(people.code).toBe(0);
-    expect(people.stderr).toContain("may write nothing");
+    expect(people.stderr).toContain("has no permission to write");
     expect((await retinue(["check", "--strict"], around)).code).toBe(2);
   });
 

@@ -136,7 +136,7 @@ describe("a live runtime", () => {
     const broken = await demo.saying(isDefinition("cannot be used"));
     expect(broken).toMatchObject({
       handle: "talker",
-      message: expect.stringMatching(/^keeps its last good definition: agents\/talker\.ts:1 /),
+      message: expect.stringMatching(/^keeps its last working definition: agents\/talker\.ts:1 /),
     });
     const seen = demo.said.length;
     await demo.saying((said) => demo.said.indexOf(said) > seen && became("confirmed", "posts.reply")(said));
@@ -144,6 +144,6 @@ describe("a live runtime", () => {
     await demo.saying(isDefinition("has a new definition"));
     await demo.saying((said) => became("confirmed", "posts.create")(said) && said["handle"] === "talker");
     rmSync(join(root, "agents/careful.ts"));
-    expect(await demo.saying(isDefinition("is defined no longer"))).toMatchObject({ handle: "careful" });
+    expect(await demo.saying(isDefinition("is no longer defined"))).toMatchObject({ handle: "careful" });
   });
 });

@@ -49,7 +49,7 @@ test("lists what nobody handled or understood, newest last, and pages back", asy
     ["3", "helper", "post.pinned"],
     ["4", "scout", "odd"],
   ]);
-  expect(rows[0]).toContain("nobody handles its kind");
+  expect(rows[0]).toContain("nothing handles its kind");
   expect(rows[2]).toContain("not understood: expected an object");
   const seqs = async (...args: string[]) => {
     const said = parseJson((await ask([...args, "--json"])).stdout) as { entries: { seq: number }[]; next?: number };
@@ -72,9 +72,9 @@ test("shows what came with one", async (context) => {
 test("says so of one that is not kept, and of what is no number", async (context) => {
   const ask = await storeOf(context, CAME);
   const wrong: [string, number, string][] = [
-    ["2", 1, "no delivery 2 is kept"], // it was handled, so that its body is gone
-    ["99", 1, "no delivery 99 is kept"],
-    ["p1", 2, "is no delivery"],
+    ["2", 1, "no delivery 2 is stored"], // it was handled, so that its body is gone
+    ["99", 1, "no delivery 99 is stored"],
+    ["p1", 2, "is not the number of a delivery"],
   ];
   for (const [what, code, message] of wrong) {
     const said = await ask([what]);
@@ -85,7 +85,7 @@ test("says so of one that is not kept, and of what is no number", async (context
 
 test("says so where nothing is kept, and where there is no store", async (context) => {
   const ask = await storeOf(context, []);
-  expect((await ask([])).stdout).toContain("none is kept");
+  expect((await ask([])).stdout).toContain("none is stored");
   const { code, stderr } = await retinue(["deliveries"], { cwd: folder(context) });
   expect(code).toBe(2);
   expect(stderr).toContain("there is no store yet");

@@ -104,7 +104,7 @@ describe("the live picture", () => {
       },
       { columns: 200, rows: 30 },
     ).join("\n");
-    expect(rarely).toContain("is told by webhook, polls in 40m");
+    expect(rarely).toContain("gets webhooks, polls in 40m");
     expect(text({ awaiting: { count: 2, until: NOW + 10 * MINUTE } })).toContain("2 to approve within 10m");
   });
 

@@ -187,7 +187,7 @@ test("for people it prints where to register, ends by itself, and needs neither 
   expect([code, stderr]).toEqual([1, ""]);
   expect(stdout).toContain("Register https://bots.example.com/webhooks/HANDLE with the network");
   expect(stdout).toContain("RETINUE_WEBHOOK_SECRET is not set");
-  expect(stdout).toContain("Nothing came, so nothing was learnt.");
+  expect(stdout).toContain("No delivery came, so nothing was learnt.");
 });
 
 test("a port that is taken, --for without it, and a profile that cannot be added to are mistakes", { timeout: 20_000 }, async () => {

@@ -116,7 +116,7 @@ describe("what is wrong is said on one screen, and nothing is half-started:", ()
     const { code, stdout, stderr } = await retinue(run(), { cwd: root, env: { RETINUE_KEY_SCOUT: KEY } });
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr.split("\n").length).toBeLessThan(MAX_SCREEN);
-    expect(stderr).toMatch(/^error: nobody answers at http:\/\/127.0.0.1:1/);
+    expect(stderr).toMatch(/^error: no answer from http:\/\/127.0.0.1:1/);
     expect(stderr).not.toMatch(/^ {4}at /m);
   });
 });

@@ -29,8 +29,8 @@ test("says how soon each sees news, what it asks of hour and day by lane, and wh
   expect(stdout).toMatch(/chatter .* 1440 \(75\) .* of 500 +7h/);
   expect(stdout).toMatch(/twin .* 420 of 500 +never/);
   expect(stdout).toMatch(/chatter .* 60 \(9\) .* of 60 /);
-  expect(stdout).toContain("chatter wants 1440 calls a day of 500: what is over will wait");
-  expect(stdout).toContain("look at public lists for each other");
+  expect(stdout).toContain("chatter wants 1440 calls a day of 500: the excess will wait");
+  expect(stdout).toContain("poll public lists for each other");
   expect(stdout).not.toContain("shares its key");
 });
 
@@ -40,5 +40,5 @@ test("warns where two specialists share a key, and plans with what both want", a
   expect(stdout).toContain("twin shares its key with chatter: they share 500 calls a day");
   expect(stdout).toContain("chatter shares its key with twin: they share 500 calls a day");
   expect(stdout).toContain("twin wants, together with chatter, 1440 calls a day of 500");
-  expect(stdout).not.toContain("look at public lists for each other");
+  expect(stdout).not.toContain("poll public lists for each other");
 });

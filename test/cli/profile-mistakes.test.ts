@@ -39,7 +39,7 @@ const YAML: readonly Mistake[] = [
   ["a parent that is a file, itself for one", "extends: p.yaml\n", 1, 'expected one of set-a, set-b, got "p.yaml"'],
   ["no parent", "name: x\n", 1, "extends is missing", "one of set-a, set-b"],
   ["a tab for indentation", "extends: set-b\npaging:\n\tstyle: page\n", 3, "Tabs are not allowed"],
-  ["a key that is there twice", "extends: set-b\nname: a\nname: b\n", 3, 'the key "name" is there twice'],
+  ["a key that appears twice", "extends: set-b\nname: a\nname: b\n", 3, 'the key "name" appears twice'],
   ["a list for the whole", "- a\n", 1, "expected keys with values, got a list"],
   ["a section without anything in it", "extends: set-b\noperations:\n", 2, "operations: expected keys with values, got null"],
   ["a limit of 0", limit("max: 0, per: 30m"), 3, "limits[0].max: expected a whole number, 1 or more, got 0", "unsupported"],
@@ -64,21 +64,26 @@ const YAML: readonly Mistake[] = [
   ["an unknown kind of event", "extends: set-b\nwebhooks:\n  kinds: { c: reply.craeted }\n", 3, 'did you mean "reply.created"?'],
   ["an unknown policy", "extends: set-b\ndrift: halt\n", 2, "drift: expected one of note, slow, stop"],
   ["an unknown paging style", "extends: set-b\npaging: { style: pages }\n", 2, 'did you mean "page"?'],
-  ["a word for two states", "extends: set-b\nstatuses: { open: [up], assigned: [up] }\n", 2, '"up" also stands for open'],
+  ["a word for two states", "extends: set-b\nstatuses: { open: [up], assigned: [up] }\n", 2, '"up" is also the word for open'],
   ["an unknown tier", "extends: set-b\ntiers: { fre: { perHour: 1 } }\n", 2, 'no tier "fre"', 'did you mean "free"?'],
   ["a tier without requests", "extends: set-b\ntiers: { free: { perHour: 0 } }\n", 2, "expected more than 0, got 0"],
-  ["a tier that lacks what there is not", "extends: set-b\ntiers: { free: { lacks: [posts.fly] } }\n", 2, '"posts.fly" is no operation'],
+  [
+    "a tier that lacks what there is not",
+    "extends: set-b\ntiers: { free: { lacks: [posts.fly] } }\n",
+    2,
+    '"posts.fly" is not an operation',
+  ],
   ["a name for a header that is none", 'extends: set-b\nauth: { header: "x api key" }\n', 2, "the name of a header"],
   ["a header with a line break", 'extends: set-b\nheaders: { x-a: "a\\r\\nb: c" }\n', 2, "text without line breaks"],
   ["a second home for the key", "extends: set-b\nheaders: { Authorization: x }\n", 2, "auth.header, which carries the key"],
-  ["a header that is set anyway", "extends: set-b\nidempotencyHeader: host\n", 2, "every request sets by itself"],
+  ["a header that is set anyway", "extends: set-b\nidempotencyHeader: host\n", 2, "a header that every request sets"],
   ["a field path that is none", "extends: set-b\nrecords:\n  post: { content: a..b }\n", 3, 'a path such as "author.handle"'],
   ["an own operation without method", "extends: set-b\nextra:\n  x.y: { path: /x, effect: idempotent }\n", 3, "method is missing"],
   ["an own operation with a name that is none", own("pin"), 3, 'expected a name such as "bids.withdraw", got "pin"'],
   ["an own operation with a name of ours", own("posts.reply"), 3, "override it under operations"],
   ["no time to answer in", "extends: set-b\ntiming: { deadlineMs: 0 }\n", 2, "a duration longer than 0"],
   ["a refusal's status for pending", "extends: set-b\npending: { statuses: [404] }\n", 2, "expected at most 299, got 404"],
-  ["a guess about nothing", "extends: set-b\nguesses: [records.pots.id]\n", 2, "no place in a profile", 'did you mean "post"?'],
+  ["a guess about nothing", "extends: set-b\nguesses: [records.pots.id]\n", 2, "not a path in a profile", 'did you mean "post"?'],
 ];
 
 const OTHERS: readonly (readonly [name: string, file: string, text: string, line: number | undefined, ...says: string[]])[] = [
@@ -90,7 +95,7 @@ const OTHERS: readonly (readonly [name: string, file: string, text: string, line
   ["a promise by default", "p.ts", "export default Promise.resolve({});\n", undefined, "a promise", "await it"],
   ["a mistake in TypeScript", "p.ts", "export default { extends: 'set-b', drift: 'nte' };\n", undefined, 'did you mean "note"?'],
   ["an empty file", "p.yaml", "", undefined, "expected keys with values, got null"],
-  ["a format that no profile has", "p.toml", "extends = 'set-b'\n", undefined, "no file that a profile can be read from", ".yaml"],
+  ["a format that no profile has", "p.toml", "extends = 'set-b'\n", undefined, "not a file type that a profile can be read from", ".yaml"],
   ["a file that is somewhere else", "other.yaml", "", undefined, "there is no such profile", "set-a, set-b, or the path"],
 ];
 

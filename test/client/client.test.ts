@@ -133,7 +133,7 @@ describe("refused before any request", () => {
       "p1",
       { direction: "down" },
       "input_unsupported",
-      'cannot take direction "down"',
+      'does not accept direction "down"',
     ],
     ["a missing target", "b", "posts.reply", undefined, { content: "x" }, "target_missing", "post"],
     ["a target where there is none", "b", "posts.create", "p1", { content: "x" }, "target_unexpected", "no object"],

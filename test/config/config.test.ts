@@ -111,7 +111,7 @@ const MISTAKES: readonly Mistake[] = [
     name: "a base address with credentials",
     env: { RETINUE_BASE_URL: "https://u:secret@x.example" },
     code: "base_url_invalid",
-    message: "holds credentials",
+    message: "contains credentials",
   },
   { name: "a store that is not built", flags: { store: "postgres://u:secret@h/d" }, code: "store_not_built", message: "not built yet" },
   { name: "a store nobody knows", env: { RETINUE_STORE: "mysql:x" }, code: "store_invalid", message: "RETINUE_STORE" },

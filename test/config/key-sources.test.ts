@@ -68,7 +68,7 @@ describe("what is wrong with keys:", () => {
     expect(JSON.stringify(check([{ handle: "scout" }], variables))).not.toContain(KEY_A);
   });
 
-  test("one that cannot stand in a header", () => {
+  test("one that does not fit a header", () => {
     expect(check([{ handle: "scout" }], { RETINUE_KEY_SCOUT: "two words here" })).toMatchObject([{ code: "key_invalid" }]);
     expect(check([{ handle: "scout" }], { RETINUE_KEY_SCOUT: "short" })).toMatchObject([{ code: "key_invalid" }]);
   });

@@ -169,15 +169,15 @@ const MISTAKES: readonly Mistake[] = [
     hint: ".ts or .js",
   },
   {
-    name: "a key that is there twice",
+    name: "a key that appears twice",
     file: "a.yaml",
     text: `handle: a\nhandle: b\n`,
     code: "data_syntax",
-    message: 'the key "handle" is there twice',
+    message: 'the key "handle" appears twice',
     line: 2,
   },
   {
-    name: "a key that is there twice in JSON",
+    name: "a key that appears twice in JSON",
     file: "a.json",
     text: `{\n"handle": "a",\n"handle": "b"}`,
     code: "data_syntax",
@@ -216,7 +216,7 @@ const MISTAKES: readonly Mistake[] = [
     file: "a.md",
     text: `---\nhandle: a\ninstructions: x\n---\nhello`,
     code: "instructions_twice",
-    message: "both",
+    message: "in the front matter and in the text below it",
   },
   {
     name: "a schedule with cron and every",

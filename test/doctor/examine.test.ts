@@ -87,15 +87,15 @@ describe("a network that cannot be examined is told in one finding", () => {
   const html: WireAnswer = { kind: "answer", status: 404, headers: {}, text: "<html>", elapsedMs: 1 };
   test.each<[string, WireAnswer, string, string]>([
     ["nobody listens", { kind: "never-left", reason: "ECONNREFUSED" }, "reach", "nothing answers"],
-    ["the key is not taken", { kind: "answer", status: 401, headers: {}, text: "", elapsedMs: 1 }, "key", "does not take this key"],
+    ["the key is not accepted", { kind: "answer", status: 401, headers: {}, text: "", elapsedMs: 1 }, "key", "does not accept this key"],
     ["the quota is spent", { kind: "answer", status: 429, headers: {}, text: "", elapsedMs: 1 }, "reach", "429"],
-    ["it points elsewhere", { kind: "answer", status: 301, headers: {}, text: "", elapsedMs: 1 }, "reach", "redirects"],
+    ["it points elsewhere", { kind: "answer", status: 301, headers: {}, text: "", elapsedMs: 1 }, "reach", "redirect"],
     ["something else lives there", html, "reach", "no usable answer"],
     [
       "a page for people comes back",
       { ...html, status: 200, headers: { "content-type": "text/html" } },
       "reach",
-      "(200, text/html) is no JSON",
+      "(200, text/html) is not JSON",
     ],
     ["it fails", { kind: "answer", status: 500, headers: {}, text: "{}", elapsedMs: 1 }, "reach", "500"],
     ["it hangs", { kind: "unknown", reason: "no complete answer within 30s" }, "reach", "no complete answer within 30s"],
@@ -107,7 +107,7 @@ describe("a network that cannot be examined is told in one finding", () => {
 
 test.each([
   [403, "key", "warning", "may not read the feed"],
-  [404, "key", "note", "cannot be told"],
+  [404, "key", "note", "does not show"],
 ])("where every list answers %i, nothing is drafted, and a problem says what to look at", async (status, step, severity, says) => {
   const text = JSON.stringify({ error: { code: "no", message: "not here" } });
   const findings = await findingsOf(() => Promise.resolve({ kind: "answer", status, headers: {}, text, elapsedMs: 1 }));

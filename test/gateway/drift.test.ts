@@ -1,4 +1,4 @@
-/** Drift is kept with its first sight and count; unreadable answers to writes stop an operation. */
+/** Drift is stored with its first sight and count; unreadable answers to writes stop an operation. */
 import { describe, expect, test } from "vitest";
 import { createDriftLog, type DriftEntry } from "../../src/gateway/drift.ts";
 import type { Outcome } from "../../src/contract/call.ts";

@@ -132,7 +132,7 @@ describe("an action in doubt", () => {
     await isParked("i1", effect, code);
     await expect(guardian.retry({ id: "i1" })).rejects.toMatchObject({ code: "may_have_happened" });
     expect((await store.findIntent("i1"))?.state).toBe("parked");
-    expect((await guardian.why({ id: "i1" })).hint).toContain("look on the network, then: retinue settle i1");
+    expect((await guardian.why({ id: "i1" })).hint).toContain("check on the network, then: retinue settle i1");
   });
 
   test("that was looked for after every attempt, and was not there, is sent again by retry", async () => {

@@ -212,7 +212,11 @@ describe("the deadline that is shown is the one that ends it", () => {
     const { specialists } = await lab.clock.run(lab.guardian.status({}));
     expect(specialists).toMatchObject([{ open: { proposed: 1 }, awaiting: { count: 1, until } }]);
     await lab.clock.advance(10 * MINUTE);
-    expect((await lab.decided())[0]).toMatchObject({ state: "cancelled", code: "approval_expired", message: "nobody answered in time" });
+    expect((await lab.decided())[0]).toMatchObject({
+      state: "cancelled",
+      code: "approval_expired",
+      message: "it expired without an answer",
+    });
   });
 
   test("three days where the action has no end of its own", async () => {
@@ -244,11 +248,11 @@ describe("an action that is over", () => {
     expect(why).toMatchObject({
       state: "cancelled",
       since: T0 + 10 * MINUTE,
-      reasons: [{ rule: "approval_expired", message: "nobody answered in time" }],
+      reasons: [{ rule: "approval_expired", message: "it expired without an answer" }],
       approval: { over: { how: "expired", at: T0 + 10 * MINUTE } },
     });
     expect(why).not.toHaveProperty("hint");
-    expect(message).toContain("nobody answered in time, 2026-11-21T09:10:00.000Z");
+    expect(message).toContain("it expired without an answer, 2026-11-21T09:10:00.000Z");
     // The word came too late for good: nothing of it is kept.
     expect(await at.store.approvalOf(asIntentId("i1"))).toMatchObject({ state: "asked" });
     const [entry] = (await at.clock.run(at.guardian.log({ limit: 1 }))).entries;

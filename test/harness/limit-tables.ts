@@ -5,7 +5,7 @@ import { seededRandom } from "../../src/core/random.ts";
 import { credits, HOUR, SECOND, type Money } from "../../src/core/units.ts";
 import type { Lane } from "../../src/contract/operations.ts";
 import { decide } from "../../src/limits/decide.ts";
-import type { AdmissionView, AttemptEnd, Verdict } from "../../src/limits/admission.ts";
+import type { AdmissionView, AttemptEnd, Verdict } from "../../src/limits/verdict.ts";
 import { GUARDIAN, scopeOf, type Cap, type Price } from "../../src/limits/spending.ts";
 import { MEMORY, openDatabase } from "../../src/store/sqlite/database.ts";
 import { ControlTable } from "../../src/store/sqlite/controls.ts";

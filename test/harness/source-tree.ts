@@ -24,6 +24,8 @@ export interface SourceFile {
   readonly lines: number;
   /** The text of the comment the file opens with, or nothing. */
   readonly opening: string;
+  /** The text of each doc comment, without its stars. */
+  readonly docs: readonly string[];
 }
 
 /** All TypeScript files that match the pattern, in order of their paths. */
@@ -48,7 +50,12 @@ export function readSource(path: string, text: string): SourceFile {
     ...found,
     lines: text.trimEnd().split("\n").length,
     opening: first?.start === start ? first.value : "",
+    docs: parsed.comments.filter(({ type, value }) => type === "Block" && value.startsWith("*")).map(({ value }) => textOf(value)),
   };
+}
+
+function textOf(comment: string): string {
+  return comment.replaceAll(/^[\s*]+/gm, "").trimEnd();
 }
 
 interface Found {

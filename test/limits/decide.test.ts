@@ -4,7 +4,7 @@ import { asHandle, asIntentId, asKeyId } from "../../src/core/ids.ts";
 import { credits, DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
 import { approved, type Approval } from "../../src/limits/approvals.ts";
 import { decide } from "../../src/limits/decide.ts";
-import type { AdmissionView, Verdict } from "../../src/limits/admission.ts";
+import type { AdmissionView, Verdict } from "../../src/limits/verdict.ts";
 import { charge, newQuota } from "../../src/limits/quota.ts";
 import { GUARDIAN, newAccount, scopeOf } from "../../src/limits/spending.ts";
 import { openTables } from "../harness/limit-tables.ts";

@@ -191,7 +191,7 @@ describe("retinue plan", () => {
 
   test("a definition that wants 1,440 calls a day of 500 is told, and when the day would be used up", () => {
     const [row] = plan([one({ sources: [], wants: { act: 1_440 } })]);
-    expect(row?.warnings).toEqual(["wants 1440 calls a day of 500: what is over will wait"]);
+    expect(row?.warnings).toEqual(["wants 1440 calls a day of 500: the excess will wait"]);
     expect(row?.runsOutMs.day).toBe(Math.round((DAY * 500) / 1_440));
     expect(plan([one({ sources: [], wants: { act: 2_000 } })])[0]?.runsOutMs.hour).toBeLessThan(HOUR);
   });

@@ -129,7 +129,7 @@ describe("settling", () => {
     expect(after.spending.account(MINE, "credits", T0).frozen).toBeDefined();
     expect(after.spending.account(GUARDIAN, "credits", T0).frozen).toBeUndefined();
     expect(tables.spending.frozen()).toEqual([
-      { scope: MINE, currency: "credits", since: T0, reason: "a cost 9 credits, with 4 credits set aside for it" },
+      { scope: MINE, currency: "credits", since: T0, reason: "a cost 9 credits, with a hold of 4 credits" },
     ]);
     expect(tables.spending.thaw(MINE, { by: "ann", reason: "a new fee" }, T0 + 1)).toEqual(["credits"]);
     expect(tables.spending.thaw(MINE, { by: "ann", reason: "again" }, T0 + 2)).toEqual([]);
@@ -138,7 +138,7 @@ describe("settling", () => {
       .prepare("SELECT kind, at, said_by, reason, held, posted FROM spend_entry WHERE said_by IS NOT NULL ORDER BY seq")
       .all();
     expect(said.map((row) => ({ ...row }))).toEqual([
-      { kind: "freeze", at: T0, said_by: "retinue", reason: "a cost 9 credits, with 4 credits set aside for it", held: 0, posted: 0 },
+      { kind: "freeze", at: T0, said_by: "retinue", reason: "a cost 9 credits, with a hold of 4 credits", held: 0, posted: 0 },
       { kind: "thaw", at: T0 + 1, said_by: "ann", reason: "a new fee", held: 0, posted: 0 },
     ]);
     expect(tables.spending.audit()).toEqual([]);
@@ -152,7 +152,7 @@ describe("settling", () => {
       { scope: GUARDIAN, held: 0, posted: credits(2).micros },
       { scope: MINE, held: 0, posted: credits(2).micros },
     ]);
-    expect(tables.spending.frozen()).toMatchObject([{ scope: MINE, reason: "a cost 2 credits, with 0 credits set aside for it" }]);
+    expect(tables.spending.frozen()).toMatchObject([{ scope: MINE, reason: "a cost 2 credits, with a hold of 0 credits" }]);
     expect(tables.spending.audit()).toEqual([]);
   });
 

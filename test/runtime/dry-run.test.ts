@@ -11,7 +11,7 @@ import { DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { resolveProfile, type Profile } from "../../src/contract/profile/profile.ts";
 import { decide } from "../../src/limits/decide.ts";
-import { EVERYONE } from "../../src/limits/admission.ts";
+import { EVERYONE } from "../../src/limits/verdict.ts";
 import { createLocalNetwork } from "../../src/local-network/local-network.ts";
 import { openDryStore } from "../../src/runtime/launch.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";

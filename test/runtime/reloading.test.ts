@@ -59,7 +59,7 @@ test("the last good version of a broken file goes on, also where another file na
   write("agents/c.yaml", "tier: x");
   write("agents/new-c.yaml", "handle: c\nbio: new");
   rmSync(join(root, "agents/d.yaml"));
-  await telling("b keeps its last good definition", "c keeps its last good definition", "d is defined no longer");
+  await telling("b keeps its last working definition", "c keeps its last working definition", "d is no longer defined");
   expect(runs()).toEqual(["a:", "b:one", "c:"]);
   rmSync(join(root, "agents/c.yaml"));
   await telling("c has a new definition");
@@ -69,6 +69,6 @@ test("the last good version of a broken file goes on, also where another file na
 test("a definition that this network cannot run keeps the version that ran before", async () => {
   const { write, telling, runs } = await running({ "agents/a.yaml": "handle: a\ntier: pro\nbio: one" });
   write("agents/a.yaml", "handle: a\ntier: growth\nbio: two");
-  await telling("a keeps its last good definition");
+  await telling("a keeps its last working definition");
   expect(runs()).toEqual(["a:one"]);
 });

@@ -4,7 +4,7 @@ import { TIER_LIMITS } from "../../src/contract/tiers.ts";
 import { asHandle, asKeyId } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { credits, DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
-import type { Verdict } from "../../src/limits/admission.ts";
+import type { Verdict } from "../../src/limits/verdict.ts";
 import { quotaUse } from "../../src/limits/quota.ts";
 import { GUARDIAN, scopeOf } from "../../src/limits/spending.ts";
 import { createRedating } from "../../src/store/sqlite/clock-redating.ts";

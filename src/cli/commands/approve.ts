@@ -1,4 +1,4 @@
-/** `retinue approve`: shows an action whole, and takes the Guardian's yes to exactly that. */
+/** `retinue approve`: shows an action completely, and records the Guardian's approval of exactly that. */
 import { defined } from "../../core/defined.ts";
 import { Misconfigured } from "../../core/errors.ts";
 import { flagOption, textOption } from "../args.ts";
@@ -11,11 +11,11 @@ export const command: Command = {
   name: "approve",
   arguments: "<id>",
   describe:
-    "Shows all of an action that was held for your approval, and asks. Your yes holds for exactly what was shown, once. Without a terminal, or with --json, say it by --yes or --hash.",
+    "Shows the whole of an action that waits for you, and asks. The approval covers exactly what was shown, once. Without a terminal, or with --json, approve with --yes or --hash.",
   options: [
     { flags: "--yes", describe: "do not ask: approve it as it is now" },
-    { flags: "--hash <hash>", describe: "do not ask: approve it only if it is still what this was message of (retinue why <id> --json)" },
-    { flags: "--reason <text>", describe: "kept with it" },
+    { flags: "--hash <hash>", describe: "do not ask: approve it only if it still has this hash (retinue why <id> --json)" },
+    { flags: "--reason <text>", describe: "stored with it" },
     OPTIONS.store,
     OPTIONS.config,
   ],
@@ -39,13 +39,13 @@ export const command: Command = {
   },
 };
 
-/** The person's answer; anything but a yes is none. Throws `Misconfigured` (`option_missing`) where nobody can be asked. */
+/** Asks the person; anything but a yes counts as no. Throws `Misconfigured` (`option_missing`) if nobody can be asked. */
 async function agreed({ id, handle, approval }: Answerable, { asking, out }: Context): Promise<boolean> {
   const ask = out.json ? undefined : asking();
   if (ask === undefined)
-    throw new Misconfigured("option_missing", "nobody can be asked here, and nothing is approved unasked", {
-      expected: "--yes, or --hash <hash> for exactly what that was message of",
-      hint: `retinue why ${id} --json says all that would be sent, and its hash (approval.hash)`,
+    throw new Misconfigured("option_missing", "there is no terminal to ask at", {
+      expected: "--yes, or --hash <hash> for exactly the action with that hash",
+      hint: `retinue why ${id} --json shows the whole action and its hash (approval.hash)`,
     });
   out.line();
   const price = approval.cost === undefined ? "" : `, for ${costText(approval.cost)}`;

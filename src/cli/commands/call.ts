@@ -1,4 +1,4 @@
-/** `retinue call`: one operation by name, through all limits, by the live runtime where there is one. */
+/** `retinue call`: runs one operation by name, through all limits, in the live runtime if there is one. */
 import { readFileSync } from "node:fs";
 import { OPERATION_NAMES, isOperationName } from "../../contract/operations.ts";
 import { Misconfigured, Refused } from "../../core/errors.ts";
@@ -22,10 +22,10 @@ const STDIN = 0;
 export const command: Command = {
   name: "call",
   arguments: "<operation> [target]",
-  describe: "One operation by name, as one specialist, through its limits: reads are charged, writes become actions like any other.",
+  describe: "Runs one operation as one specialist, through its limits: reads are charged, writes become actions like any other.",
   options: [
-    { flags: "--as <handle>", describe: "as which specialist" },
-    { flags: "--input <json>", describe: "its inputs by our names, or - to read them from standard input" },
+    { flags: "--as <handle>", describe: "the specialist to act as" },
+    { flags: "--input <json>", describe: "inputs in Retinue's names, or - to read them from standard input" },
     OPTIONS.config,
     OPTIONS.agents,
     OPTIONS.baseUrl,
@@ -37,13 +37,13 @@ export const command: Command = {
   async run(context) {
     const query = queryOf(context);
     const { store, network } = await storeConfig(context);
-    // A profile of one's own may know more operations.
+    // A custom profile may have more operations.
     if (network.profile === `set-${network.set}`) requireKnown(query.operation);
     const client = await connectControl(store.path, context.clock);
     try {
       return show(client === undefined ? await callAlone(context, query) : await client.guardian.call(query), context);
     } catch (error) {
-      // What the rules of the operation say is a mistake in what was typed.
+      // An error of the operation's rules is a mistake in the typed input.
       if (error instanceof Refused && MISTYPED.test(error.code)) throw new Misconfigured(error.code, error.message, error.details);
       throw error;
     } finally {
@@ -57,7 +57,7 @@ const MISTYPED = /^(operation_|input_|target_)/;
 function queryOf({ args, options }: Context): CallQuery {
   const [operation = "", target] = args;
   const handle = textOption(options, "as");
-  if (handle === undefined) throw new Misconfigured("option_missing", "say as which specialist", { expected: "--as <handle>" });
+  if (handle === undefined) throw new Misconfigured("option_missing", "name a specialist", { expected: "--as <handle>" });
   return { handle, operation, input: inputOf(textOption(options, "input")), ...(target === undefined ? {} : { target }) };
 }
 
@@ -74,10 +74,10 @@ function inputOf(text: string | undefined): JsonObject {
   if (text === undefined) return {};
   const value = parseJson(text === "-" ? readFileSync(STDIN, "utf8") : text);
   if (isObject(value)) return value;
-  throw new Misconfigured("option_invalid", "--input is no JSON object", { expected: `an object such as '{"content": "hello"}'` });
+  throw new Misconfigured("option_invalid", "--input is not a JSON object", { expected: `an object such as '{"content": "hello"}'` });
 }
 
-/** Nothing runs: a runtime of our own that polls nothing and handles nothing, for this one call. */
+/** Without a live runtime: starts one that polls and handles nothing, for this call only. */
 async function callAlone(context: Context, query: CallQuery): Promise<CallResult> {
   const { clock } = context;
   const config = await context.loadConfig();
@@ -118,8 +118,8 @@ function show(result: CallResult, { out, clock }: Context): ExitCode {
     out.line(
       say`${state === "ready" ? "waiting" : state}${created === undefined ? "" : ` as ${created}`}${why}${when} ${out.paint.dim(intent)}`,
     );
-    if (state === "proposed") out.line(`It waits for your word: retinue approve ${intent}`);
-    if (state === "in_doubt" || state === "parked") out.line(`retinue why ${intent} says what can be done`);
+    if (state === "proposed") out.line(`It waits for your approval: retinue approve ${intent}`);
+    if (state === "in_doubt" || state === "parked") out.line(`retinue why ${intent} shows what can be done`);
   }
   return ok ? EXIT.done : EXIT.failed;
 }

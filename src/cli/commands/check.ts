@@ -1,4 +1,4 @@
-/** `retinue check`: every mistake in settings, profile, definitions and keys, without a call to the network. */
+/** `retinue check`: lists every mistake in settings, profile, definitions and keys, without a call to the network. */
 import { readConfig, type Config } from "../../config/config.ts";
 import { environmentSecrets } from "../../config/key-sources.ts";
 import { isMistake, problemOf, warning, withoutSecrets, type Problem } from "../../config/problem.ts";
@@ -14,7 +14,7 @@ import { problemJson } from "../output.ts";
 
 export const command: Command = {
   name: "check",
-  describe: "Look for mistakes in settings, profile, definitions and keys. Nothing is called and nothing is written.",
+  describe: "Checks settings, profile, definitions and keys for mistakes. It calls nothing and writes nothing.",
   options: [
     OPTIONS.config,
     OPTIONS.agents,
@@ -22,8 +22,8 @@ export const command: Command = {
     OPTIONS.set,
     OPTIONS.profile,
     OPTIONS.store,
-    { flags: "--no-keys", describe: "do not look for keys" },
-    { flags: "--strict", describe: "let warnings count as mistakes" },
+    { flags: "--no-keys", describe: "skip the keys" },
+    { flags: "--strict", describe: "treat warnings as mistakes" },
   ],
   examples: ["retinue check", "retinue check --agents ./agents --set a --json"],
   async run({ clock, flags, env, cwd, out, command: name, version, options }) {
@@ -40,7 +40,7 @@ export const command: Command = {
           "profile_of_other_set",
           `the profile builds on Set ${speaks.set.toUpperCase()}, the settings say Set ${config.network.set.toUpperCase()}`,
           {
-            hint: `say ${speaks.set} there, or take that away: the profile knows`,
+            hint: `set it to ${speaks.set}, or remove it: the profile states the set`,
           },
         ),
       );
@@ -60,7 +60,7 @@ export const command: Command = {
       out.table(specialists, [
         { title: "specialist", value: (row) => row.handle },
         { title: "tier", value: (row) => row.tier },
-        { title: "may", value: (row) => row.may.join(" ") || "nothing but read" },
+        { title: "may", value: (row) => row.may.join(" ") || "reads only" },
       ]);
       out.line();
       out.line(out.paint.green(`${specialists.length} specialist${specialists.length === 1 ? "" : "s"}, no mistakes`));
@@ -82,14 +82,14 @@ export const command: Command = {
   },
 };
 
-/** Whether the store that would be used belongs to another network. */
+/** Checks that the store does not belong to another network. */
 function problemsOfStore({ network: { baseUrl, allowMoved }, store: { path } }: Config): Problem[] {
   if (baseUrl === undefined) return [];
   const refusal = otherNetwork(networkOf(path), { path, network: baseUrl, allowMoved });
   return refusal === undefined ? [] : [problemOf(refusal, { file: path })];
 }
 
-/** What the settings ask of a network that its profile does not have. */
+/** Checks that the settings use only parts of a network that its profile has. */
 function problemsOfSettings(profile: Profile, config: Config): Problem[] {
   try {
     asConfigured(profile, config);

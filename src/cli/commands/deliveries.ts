@@ -1,4 +1,4 @@
-/** `retinue deliveries`: what the network delivered that nobody handled or understood, and the body of one of them. */
+/** `retinue deliveries`: lists deliveries that nothing handled or understood, and shows the body of one. */
 import { Misconfigured } from "../../core/errors.ts";
 import { parseJson } from "../../core/json.ts";
 import { PAGE_OPTIONS, pageQuery } from "../args.ts";
@@ -11,10 +11,10 @@ import type { KeptDelivery } from "../../store/history.ts";
 export const command: Command = {
   name: "deliveries",
   arguments: "[number]",
-  describe: "Webhook deliveries that nobody handled or understood, newest last; with a number, what came with that one.",
+  describe: "Lists webhook deliveries that nothing handled or understood, newest last; with a number, shows the body of that one.",
   options: [
-    { flags: "--as <handle>", describe: "only this specialist's" },
-    { flags: "--kind <word>", describe: "only these, by the network's own word" },
+    { flags: "--as <handle>", describe: "only those of this specialist" },
+    { flags: "--kind <word>", describe: "only this kind, by the network's own word" },
     ...PAGE_OPTIONS,
     OPTIONS.store,
     OPTIONS.config,
@@ -35,8 +35,8 @@ async function list(context: Context): Promise<ExitCode> {
     { title: "bytes", value: ({ bytes }) => bytes, align: "right" },
     { title: "why", value: whyKept },
   ]);
-  if (entries.length === 0) out.line("none is kept: all that came was handled, or nothing came");
-  else out.line(out.paint.dim(`what came with one: retinue deliveries ${entries[0]?.seq ?? ""}`));
+  if (entries.length === 0) out.line("none is stored: every delivery was handled, or none came");
+  else out.line(out.paint.dim(`the body of one: retinue deliveries ${entries[0]?.seq ?? ""}`));
   if (next !== undefined) out.line(out.paint.dim(`older ones: retinue deliveries --before ${next}`));
   out.result({ ok: true, entries, ...(next === undefined ? {} : { next }) });
   return EXIT.done;
@@ -56,14 +56,14 @@ async function showOne(seq: number, context: Context): Promise<ExitCode> {
 }
 
 function whyKept({ state, note }: KeptDelivery): string {
-  const why = state === "unhandled" ? "nobody handles its kind" : "not understood";
+  const why = state === "unhandled" ? "nothing handles its kind" : "not understood";
   return note === undefined ? why : `${why}: ${note}`;
 }
 
 function numberOf(text: string): number {
   const seq = Number(text);
   if (Number.isSafeInteger(seq) && seq > 0) return seq;
-  throw new Misconfigured("option_invalid", `${JSON.stringify(text)} is no delivery`, {
-    expected: "its number, as retinue deliveries lists it",
+  throw new Misconfigured("option_invalid", `${JSON.stringify(text)} is not the number of a delivery`, {
+    expected: "a number that retinue deliveries lists",
   });
 }

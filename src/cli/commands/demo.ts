@@ -1,4 +1,4 @@
-/** `retinue demo`: a network, its residents and a cast of specialists in one process, to watch and to try things on. */
+/** `retinue demo`: runs a network, its residents and example specialists in one process, to watch and try. */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, extname, isAbsolute, join } from "node:path";
@@ -19,20 +19,20 @@ import { launchOn, live, openStage, showLines, type Showing, type Stage } from "
 import { summaryJson, summaryTable, totalsLines } from "../run-summary.ts";
 
 const MAX_PORT = 65_535;
-/** Settings are checked before the network has an address. */
+/** Placeholder: settings are checked before the network has an address. */
 const NOT_YET = "http://127.0.0.1";
 
 export const command: Command = {
   name: "demo",
-  describe: "A local network with residents and a cast of specialists, in one process: they read, reply, take jobs and are paid.",
+  describe: "Runs a local network with residents and example specialists in one process: they read, reply, take jobs and are paid.",
   options: [
     OPTIONS.for,
-    { flags: "--seed <text>", describe: `what residents do follows from it (default: ${DEFAULT_SEED})` },
-    { flags: "--set <a|b>", describe: "which endpoint set is spoken (default: b)" },
-    { flags: "--port <number>", describe: "where the network listens (default: any free port)" },
-    { flags: "--data <file>", describe: "keeps the network here, to go on another time" },
-    { flags: "--store <url>", describe: "keeps the specialists' memory here, as sqlite:<path>" },
-    { flags: "--agents <dir>", describe: "the folder of definitions (default: ./agents, else the cast that comes along)" },
+    { flags: "--seed <text>", describe: `seed of the residents' actions (default: ${DEFAULT_SEED})` },
+    { flags: "--set <a|b>", describe: "the endpoint set (default: b)" },
+    { flags: "--port <number>", describe: "the network's port (default: any free one)" },
+    { flags: "--data <file>", describe: "the network's data file, to continue another time" },
+    { flags: "--store <url>", describe: "the specialists' store, as sqlite:<path>" },
+    { flags: "--agents <dir>", describe: "the folder of definitions (default: ./agents, else the shipped examples)" },
   ],
   examples: ["retinue demo", "retinue demo --for 60s --json", "retinue demo --data demo.sqlite --store sqlite:demo-store.sqlite"],
   async run(context) {
@@ -42,7 +42,7 @@ export const command: Command = {
     const places = placesOf(context);
     const stage = openStage(context, forMs);
     const sweep = (): void => places.temporary.forEach((folder) => rmSync(folder, { recursive: true, force: true }));
-    process.on("exit", sweep); // also when a second signal ends it at once
+    process.on("exit", sweep); // also when a second signal ends the process at once
     try {
       return await demo(stage, { forMs, set, port, seed: textOption(context.options, "seed") ?? DEFAULT_SEED, ...places });
     } finally {
@@ -89,7 +89,7 @@ async function demo(stage: Stage, settings: Demo): Promise<ExitCode> {
     const baseUrl = baseUrlOf(world, settings.set);
     const receiver = receiverOf(config);
     const plan = await planLaunch({ ...config, receiver, network: { ...config.network, baseUrl } }, context.clock, cast);
-    launched = await launchOn(stage, plan, { networkName: `the local network kept in ${settings.data}` }); // its port changes
+    launched = await launchOn(stage, plan, { networkName: `the local network kept in ${settings.data}` }); // the address is no identity, since its port changes
     greet(stage, settings, world);
     world.network.start();
     const { why, shown } = await live(stage, launched, showingOf(stage, settings, world, launched));
@@ -105,14 +105,14 @@ async function demo(stage: Stage, settings: Demo): Promise<ExitCode> {
   }
 }
 
-/** The demo's network delivers to it, under a secret that only the two know, unless settings say otherwise. */
+/** The demo's network delivers to it, under a secret shared by the two, unless settings differ. */
 function receiverOf({ receiver }: Config): Config["receiver"] {
   if (receiver.port !== undefined) return { ...receiver, local: true };
   const secret = new Secret(systemRandom().word(32));
   return { ...receiver, port: 0, local: true, readSecrets: () => [secret] };
 }
 
-/** A live picture where there is a terminal, lines elsewhere. */
+/** A live view on a terminal, lines elsewhere. */
 function showingOf(stage: Stage, { set, forMs }: Demo, world: OpenNetwork, launched: Launched): () => Showing {
   const { context, announcer } = stage;
   const { out, clock } = context;
@@ -148,7 +148,7 @@ function greet({ context: { out, clock } }: Stage, { data, store, temporary, set
   );
 }
 
-/** Settings of the folder, but only this network, this store and these keys: nothing real is ever touched by a demo. */
+/** Settings of the folder, but only this network, this store and these keys: a demo touches nothing real. */
 async function demoConfig({ cwd, flags }: Context, { set, store, agents }: Demo, keyFile: string): Promise<Config> {
   const config = await loadConfig({
     cwd,
@@ -173,7 +173,7 @@ function baseUrlOf({ listening }: OpenNetwork, set: EndpointSet): string {
   return url;
 }
 
-/** Where things are kept: what is not said goes beside what is, and all of it in a temporary folder otherwise. */
+/** The demo's files: unstated places go beside the stated ones, and all into a temporary folder if none is stated. */
 function placesOf({ options, cwd }: Context): Places {
   const agents = agentsOf(textOption(options, "agents"), cwd);
   const data = textOption(options, "data");
@@ -195,7 +195,7 @@ function agentsOf(given: string | undefined, cwd: string): string {
   if (given !== undefined) return isAbsolute(given) ? given : join(cwd, given);
   const own = join(cwd, "agents");
   if (existsSync(own)) return own;
-  // Packaged, the cast is built beside the runtime; in a checkout it is the folder at its top.
+  // In the package, the cast is built beside the runtime; in a checkout it is the folder at its top.
   const built = fileURLToPath(new URL("../../agents", import.meta.url));
   return existsSync(built) ? built : fileURLToPath(new URL("../../../agents", import.meta.url));
 }

@@ -1,4 +1,4 @@
-/** `retinue doctor`: what a network is like, by reads (or its deliveries) only, and a profile drafted from it. */
+/** `retinue doctor`: examines a network by reads (or its deliveries) only, and drafts a profile for it. */
 import { existsSync, writeFileSync } from "node:fs";
 import { extname, isAbsolute, join } from "node:path";
 import { MAX_DOCTOR_CALLS } from "../../doctor/examine.ts";
@@ -24,16 +24,16 @@ import { writtenProfile } from "../written-profile.ts";
 
 export const command: Command = {
   name: "doctor",
-  describe: "Looks at a network with reads only, charged to one specialist's quota, and says where it differs from the profile.",
+  describe: "Examines a network with reads only, charged to one specialist's quota, and lists where it differs from the profile.",
   options: [
-    { flags: "--as <handle>", describe: "with whose key (default: the first specialist's)" },
-    { flags: "--write <file>", describe: "draft a profile from what was found, with its doubts marked" },
+    { flags: "--as <handle>", describe: "the specialist whose key is used (default: the first)" },
+    { flags: "--write <file>", describe: "write a profile drafted from the findings, with its doubts marked" },
     {
       flags: "--diff <file>",
-      describe: "say what differs from a profile drafted earlier, which is also what it reads by without --profile",
+      describe: "compare with a profile drafted earlier, which is also used if --profile is not given",
     },
-    { flags: "--webhooks", describe: "instead, record webhook deliveries, act on none, and say how they are signed" },
-    { flags: "--for <time>", describe: "with --webhooks: stop after this long, such as 10m (default: when asked to)" },
+    { flags: "--webhooks", describe: "instead, record webhook deliveries without acting on them, and find how they are signed" },
+    { flags: "--for <time>", describe: "with --webhooks: stop after this long, such as 10m (default: on Ctrl-C)" },
     OPTIONS.config,
     OPTIONS.agents,
     OPTIONS.baseUrl,
@@ -57,13 +57,14 @@ export const command: Command = {
       throw new Misconfigured("option_invalid", "--write takes the name of a YAML file", { expected: "a name such as profile.yaml" });
     const forMs = durationOption(options, "for");
     if (flagOption(options, "webhooks")) return learnWebhooks(context, { forMs, writeTo });
-    if (forMs !== undefined) throw new Misconfigured("option_invalid", "--for goes with --webhooks: reads end by themselves");
+    if (forMs !== undefined)
+      throw new Misconfigured("option_invalid", "--for goes with --webhooks: an examination by reads ends on its own");
     const config = comparing(await context.loadConfig(), compareWith);
     const baseUrl = requireBaseUrl(config);
     if (writeTo !== undefined && existsSync(writeTo) && writeTo !== config.network.profile)
-      throw new Misconfigured("profile_exists", "there is a file of this name, and what a person wrote in it would be lost", {
+      throw new Misconfigured("profile_exists", "the file exists, and a person's changes in it would be lost", {
         file: writeTo,
-        hint: "add --profile with the same file to go on from it, or write to another",
+        hint: "add --profile with the same file to extend it, or write to another",
       });
     const written = await writtenProfile(config.network.profile);
     const earlier = compareWith === undefined ? undefined : await writtenProfile(compareWith);
@@ -88,10 +89,10 @@ export const command: Command = {
         );
         const findings = await findingsOf(stage, launched.runtime, handle, cast.profile);
         const draft = addDraft(written, draftProfile(cast.profile, findings));
-        resolveProfile(draft); // what is written can be read again, or nothing is written
+        resolveProfile(draft); // an invalid draft is never written
         const isDrafted = findings.some(({ step, severity }) => step === "shapes" && severity !== "problem");
         if (writeTo !== undefined && isDrafted) write(context, writeTo, draft, baseUrl, findings);
-        else if (writeTo !== undefined) context.out.line("nothing is written, since nothing could be read");
+        else if (writeTo !== undefined) context.out.line("nothing is written, because nothing could be read");
         return report(context, findings, draft, earlier, isDrafted ? writeTo : undefined);
       } finally {
         await launched.stop();
@@ -102,7 +103,7 @@ export const command: Command = {
   },
 };
 
-/** What was drafted earlier is read by, so that only what changed since differs from it. */
+/** Reads with an earlier draft, so that only later changes differ from it. */
 function comparing(config: Config, compareWith: string | undefined): Config {
   const { network } = config;
   if (compareWith === undefined || (network.profile !== "set-a" && network.profile !== "set-b")) return config;
@@ -120,7 +121,7 @@ async function findingsOf(
   profile: Parameters<typeof examineNetwork>[2]["profile"],
 ): Promise<readonly Finding[]> {
   const member = runtime.member(handle);
-  if (member === undefined) throw new TypeError("expected the specialist that was launched");
+  if (member === undefined) throw new TypeError("expected the launched specialist");
   const { out } = context;
   const findings: Finding[] = [];
   for await (const found of examineNetwork(runtime.parts, member, { profile })) {
@@ -138,8 +139,8 @@ function write({ out, clock }: Context, file: string, draft: ProfileSource, base
   const open = findings.filter(({ severity }) => severity === "problem").length;
   const header = [
     `Drafted by retinue doctor on ${new Date(clock.now()).toISOString().slice(0, 10)}, from reads of ${new URL(baseUrl).host}.`,
-    "No read shows what requests are to hold: bodies and paths that differ from the set's are yours to add.",
-    ...(open === 0 ? [] : [`${open} of its findings are problems that stay: run it again to see them.`]),
+    "No read shows what requests must contain: add bodies and paths that differ from the set's.",
+    ...(open === 0 ? [] : [`${open} of its findings are open problems: run it again to see them.`]),
   ];
   writeFileSync(file, profileYaml(draft, header));
   out.line();
@@ -161,7 +162,7 @@ function report(
   }
   for (const { path, was, is } of changed) out.line(`  ${path}: ${short(was)} -> ${short(is)}`);
   const doubts = draft.guesses ?? [];
-  if (doubts.length > 0) out.line(`${doubts.length === 1 ? "1 doubt" : `${doubts.length} doubts`} to look at: ${doubts.join(", ")}`);
+  if (doubts.length > 0) out.line(`${doubts.length === 1 ? "1 doubt" : `${doubts.length} doubts`} to check: ${doubts.join(", ")}`);
   const ok = problems.length === 0;
   out.result({
     version,
@@ -177,7 +178,7 @@ function report(
 
 const MAX_SHOWN = 60;
 
-/** Paths, names and words of a profile: nothing of anybody's. */
+/** Shortens paths, names and words of a profile; they contain no one's data. */
 function short(text: string | undefined): string {
   if (text === undefined) return "(not said)";
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;

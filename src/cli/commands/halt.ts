@@ -8,10 +8,10 @@ import { timeOfDay } from "../progress.ts";
 export const command: Command = {
   name: "halt",
   arguments: "[handle]",
-  describe: "Stops every write at once, of one specialist or of all. Answers once it is on disk, and lists what was on its way already.",
+  describe: "Stops every write at once, of one specialist or of all. Returns once this is on disk, and lists the writes already in flight.",
   options: [
     { flags: "--lift", describe: "ends it" },
-    { flags: "--reason <text>", describe: "kept with it, and shown wherever something waits for it" },
+    { flags: "--reason <text>", describe: "stored with it, and shown for everything that waits for it" },
     OPTIONS.store,
     OPTIONS.config,
   ],
@@ -29,7 +29,7 @@ export const command: Command = {
     const { message, inFlight } = await withGuardian(context, (guardian) => guardian.halt(defined({ ...scope, reason })));
     out.line(out.paint.bold(message));
     if (inFlight.length > 0) {
-      out.line(`${inFlight.length} on the way already, which nothing can stop any more:`);
+      out.line(`${inFlight.length} in flight already, which nothing can stop:`);
       out.table(inFlight, [
         { title: "id", value: ({ id }) => id ?? "-" },
         { title: "specialist", value: (row) => row.handle },

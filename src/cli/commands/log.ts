@@ -1,4 +1,4 @@
-/** `retinue log`: what was done and decided, newest last, and what happens from now on with --follow. */
+/** `retinue log`: lists actions, newest last, and follows new ones with --follow. */
 import { Misconfigured } from "../../core/errors.ts";
 import { durationMs } from "../../core/units.ts";
 import type { LogEntry, LogQuery } from "../../guardian/log-entries.ts";
@@ -22,7 +22,7 @@ export const command: Command = {
     },
     { flags: "--since <time>", describe: "a time such as 2026-11-21T09:00, or how long ago, such as 2h" },
     ...PAGE_OPTIONS,
-    { flags: "--follow", describe: "go on with what happens from now on" },
+    { flags: "--follow", describe: "continue with new entries" },
     OPTIONS.store,
     OPTIONS.config,
   ],
@@ -32,8 +32,8 @@ export const command: Command = {
     const query = queryOf(options, clock.now());
     return withGuardian(context, async (guardian, client) => {
       if (flagOption(options, "follow") && client === undefined)
-        throw new Misconfigured("not_running", "nothing runs on this store, so there is nothing to follow", {
-          hint: "leave --follow out to read what was done",
+        throw new Misconfigured("not_running", "no runtime uses this store, so there is nothing to follow", {
+          hint: "leave out --follow to list past actions",
         });
       const { entries, next } = await guardian.log(query);
       for (const entry of entries.toReversed()) showEntry(entry, context);
@@ -72,7 +72,7 @@ function showEntry(entry: LogEntry, { out, cwd }: Context): void {
     return out.line(say`${actionLine(entry.at, entry.handle, describeFailure(entry, cwd), out.paint)} ${out.paint.dim(entry.id)}`);
   const told = DESCRIBE.intent(entry) ?? { text: `will ${entry.operation} ${entry.target ?? ""}`, tone: "quiet" as const };
   const line = actionLine(entry.at, entry.handle, told, out.paint);
-  // The line of an action that waits for a word names its id.
+  // The line of an action that waits for approval contains its id.
   out.line(entry.state === "proposed" ? line : say`${line} ${out.paint.dim(entry.id)}`);
 }
 
@@ -87,7 +87,7 @@ function sinceOf(text: string, now: number): number {
   try {
     return now - durationMs(text);
   } catch (error) {
-    throw new Misconfigured("option_invalid", `--since: ${JSON.stringify(text)} is no time`, {
+    throw new Misconfigured("option_invalid", `--since: ${JSON.stringify(text)} is not a time`, {
       expected: "a time such as 2026-11-21T09:00, or how long ago, such as 2h",
       cause: error,
     });

@@ -1,4 +1,4 @@
-/** `retinue network`: the local network alone, to develop against without touching a real one. */
+/** `retinue network`: runs the local network alone, to develop without a real one. */
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { loadDefinitions } from "../../config/definitions.ts";
@@ -13,18 +13,21 @@ import { DEFAULT_DATA, DEFAULT_SEED, openLocalNetwork } from "../open-local-netw
 import { openStage } from "../session.ts";
 
 const MAX_PORT = 65_535;
-/** Who lives there when nobody has been defined yet. */
+/** The first account if there is no definition yet. */
 const FIRST: Resident = { handle: "scout", tier: "pro" };
 
 export const command: Command = {
   name: "network",
-  describe: "A local network with residents, real limits and a Guardian's page, to develop against.",
+  describe: "Runs a local network with residents, real limits and a Guardian's page, to develop against.",
   options: [
-    { flags: "--port <number>", describe: "where it listens (default: any free port)" },
-    { flags: "--set <a|b>", describe: "one endpoint set alone (default: both, at /a and /b)" },
-    { flags: "--data <file>", describe: `what keeps it over restarts (default: ${DEFAULT_DATA})` },
-    { flags: "--seed <text>", describe: `what residents do follows from it (default: ${DEFAULT_SEED})` },
-    { flags: "--agents <dir>", describe: "whom it gives accounts and keys (default: the definitions in ./agents, else one called scout)" },
+    { flags: "--port <number>", describe: "its port (default: any free one)" },
+    { flags: "--set <a|b>", describe: "a single endpoint set (default: both, at /a and /b)" },
+    { flags: "--data <file>", describe: `its data file, kept over restarts (default: ${DEFAULT_DATA})` },
+    { flags: "--seed <text>", describe: `seed of the residents' actions (default: ${DEFAULT_SEED})` },
+    {
+      flags: "--agents <dir>",
+      describe: "the specialists that get accounts and keys (default: the definitions in ./agents, else one called scout)",
+    },
     OPTIONS.for,
     { flags: "--openapi", describe: "print the OpenAPI document of the set (or of both) and end" },
   ],
@@ -95,6 +98,9 @@ async function castOf({ options, cwd }: Context): Promise<readonly Resident[]> {
   const { definitions, problems } = await loadDefinitions(folder);
   throwMistakes(problems);
   if (definitions.length === 0 && given !== undefined)
-    throw new Misconfigured("agents_empty", "there is no specialist in this folder", { file: folder, hint: "name another with --agents" });
+    throw new Misconfigured("agents_empty", "there is no specialist in this folder", {
+      file: folder,
+      hint: "name another folder with --agents",
+    });
   return definitions.length === 0 ? [FIRST] : definitions.map(({ specialist }) => specialist);
 }

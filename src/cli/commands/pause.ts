@@ -1,4 +1,4 @@
-/** `retinue pause`: stops behaviour, not what is owed. */
+/** `retinue pause`: stops behaviours, not obligations. */
 import { textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { withGuardian } from "../find-guardian.ts";
@@ -6,8 +6,8 @@ import { withGuardian } from "../find-guardian.ts";
 export const command: Command = {
   name: "pause",
   arguments: "[handle]",
-  describe: "Begins nothing new, for one specialist or for all. Jobs already taken are still delivered.",
-  options: [{ flags: "--reason <text>", describe: "kept with it" }, OPTIONS.store, OPTIONS.config],
+  describe: "Stops new work, of one specialist or of all. Jobs already taken are still delivered.",
+  options: [{ flags: "--reason <text>", describe: "stored with it" }, OPTIONS.store, OPTIONS.config],
   examples: ["retinue pause scout"],
   async run(context) {
     const { args, options, out } = context;

@@ -1,4 +1,4 @@
-/** `retinue plan`: what the definitions will cost in requests, and how soon they see what happens, without a call. */
+/** `retinue plan`: estimates the requests that the definitions need, and how soon they see events, without a call. */
 import { keyReference, keyVariable } from "../../config/key-sources.ts";
 import type { Config } from "../../config/config.ts";
 import { LANES } from "../../contract/operations.ts";
@@ -15,13 +15,13 @@ import type { Specialist } from "../../specialist/specialist.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import type { Output } from "../output.ts";
 
-/** A cron expression is counted over a day; one that fires more often than this is counted no further. */
+/** Cron expressions are counted over a day, up to this many runs. */
 const MAX_RUNS_COUNTED = 10_000;
 
 export const command: Command = {
   name: "plan",
   describe:
-    "What each specialist will ask of its quota by what it is for, how soon it sees news, and when a budget would run out. No call is made.",
+    "Estimates each specialist's use of its quota by purpose, how soon it sees news, and when a budget would run out. It makes no call.",
   options: [OPTIONS.config, OPTIONS.agents, OPTIONS.set, OPTIONS.profile],
   examples: ["retinue plan", "retinue plan --set a --json"],
   async run(context) {
@@ -50,7 +50,7 @@ function inputOf(specialist: Specialist, config: Config, profile: Profile, now: 
       ...watch.communities.map((community) => `feed:${community}`),
       ...(watch.jobs === undefined ? [] : ["jobs"]),
     ],
-    // One call for each run: what a run really does is not known before it does it.
+    // One call for each run: its real number is unknown before it runs.
     wants: {
       watch: Object.keys(profile.trust).length === 0 ? 0 : DAY / TRUST_CHECK_MS,
       act: specialist.schedules.reduce(
@@ -61,7 +61,7 @@ function inputOf(specialist: Specialist, config: Config, profile: Profile, now: 
   };
 }
 
-/** Tells keys apart without showing one; a key that is not there is somebody's own. */
+/** Distinguishes keys without showing one; a missing key counts as the specialist's own. */
 function keyName(handle: string, config: Config): string {
   const keyFile = config.specialists[handle]?.keyFile;
   const key = keyReference({ handle, ...(keyFile === undefined ? {} : { keyFile }) }, config.environment, config.cwd).read();
@@ -91,14 +91,14 @@ function show(rows: readonly PlanRow[], out: Output): void {
     ],
   );
   if (rows.some(({ sources }) => sources.some(({ watchers }) => watchers > 1)))
-    out.line(out.paint.dim("Specialists with keys of their own look at public lists for each other."));
+    out.line(out.paint.dim("Specialists with separate keys poll public lists for each other."));
   out.line();
   calls(rows, "day", out);
   out.line();
   calls(rows, "hour", out);
   out.line(
     out.paint.dim(
-      "In brackets what is guaranteed. What handlers will decide to do is not known beforehand: it comes on top, and polls give way to it.",
+      "Guaranteed calls are in brackets. Decisions of handlers cannot be known beforehand: they come on top, and polls give way to them.",
     ),
   );
   for (const { handle, warnings } of rows)
@@ -108,7 +108,7 @@ function show(rows: readonly PlanRow[], out: Output): void {
     }
 }
 
-/** Calls by what they are for, in one of the windows, and when it would be used up. */
+/** Calls by purpose in one of the windows, and the time at which it would be used up. */
 function calls(rows: readonly PlanRow[], window: "hour" | "day", out: Output): void {
   const [perWindow, floor] = window === "day" ? (["perDay", "floorPerDay"] as const) : (["perHour", "floorPerHour"] as const);
   out.table(rows, [
@@ -137,7 +137,7 @@ function calls(rows: readonly PlanRow[], window: "hour" | "day", out: Output): v
   ]);
 }
 
-/** Whole calls where there are many, one decimal where there are few. */
+/** Whole calls for large numbers, one decimal for small ones. */
 function figure(calls: number): string {
   return String(calls >= 10 ? Math.round(calls) : Math.round(calls * 10) / 10);
 }

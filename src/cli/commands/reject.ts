@@ -1,4 +1,4 @@
-/** `retinue reject`: the Guardian's no to one action, which it shows. */
+/** `retinue reject`: shows one action, and records the Guardian's rejection. */
 import { defined } from "../../core/defined.ts";
 import { textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
@@ -9,7 +9,7 @@ export const command: Command = {
   name: "reject",
   arguments: "<id>",
   describe: "Says no to an action that was held for your approval, and shows it. It is never sent.",
-  options: [{ flags: "--reason <text>", describe: "kept with it" }, OPTIONS.store, OPTIONS.config],
+  options: [{ flags: "--reason <text>", describe: "stored with it" }, OPTIONS.store, OPTIONS.config],
   examples: ["retinue reject i3k9x0b2m4q7w1zd --reason 'too long'"],
   async run(context) {
     const { args, options, out, clock } = context;

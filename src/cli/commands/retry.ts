@@ -1,4 +1,4 @@
-/** `retinue retry`: a parked event or action again, once what broke it is mended. */
+/** `retinue retry`: retries a parked event or action, once its cause is fixed. */
 import { textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { withGuardian } from "../find-guardian.ts";

@@ -1,4 +1,4 @@
-/** `retinue run`: the specialists of this project on a network, until they are asked to stop. */
+/** `retinue run`: runs the specialists of this project on a network, until they are asked to stop. */
 import { checkReachable } from "../../doctor/reach.ts";
 import { planLaunch } from "../../runtime/launch.ts";
 import { durationOption, flagOption } from "../args.ts";
@@ -17,12 +17,12 @@ export const command: Command = {
     OPTIONS.profile,
     OPTIONS.store,
     OPTIONS.for,
-    { flags: "--allow-unsigned", describe: "dangerous: receives webhooks without a secret; anybody can then make specialists look" },
+    { flags: "--allow-unsigned", describe: "dangerous: accepts webhooks without a secret; anyone can then cause reads" },
     {
       flags: "--allow-private",
-      describe: "dangerous: registers RETINUE_WEBHOOK_URL though it is an address of this machine or a private network",
+      describe: "dangerous: registers RETINUE_WEBHOOK_URL although it is an address of this machine or a private network",
     },
-    { flags: "--allow-moved", describe: "once: the network of this store has another address now" },
+    { flags: "--allow-moved", describe: "once: the network of this store has a new address" },
     { flags: "--dry-run", describe: "read and decide, show what would be sent, send no write and keep nothing" },
   ],
   examples: ["retinue run --base-url https://api.example.com/v1", "retinue run --dry-run --for 10m"],
@@ -41,7 +41,7 @@ export const command: Command = {
         const { set } = plan.profile;
         const unsigned = launched.runtime.webhooks?.unsigned ?? false;
         out.progress({ type: "started", at: clock.now(), set, baseUrl: plan.baseUrl, handles, dryRun, unsigned }, [
-          `${handles.join(", ")} at ${plan.baseUrl} (Set ${set.toUpperCase()})${dryRun ? ": a dry run, nothing is sent but reads" : ""}${unsigned ? ": WEBHOOKS ARE NOT SIGNED" : ""}`,
+          `${handles.join(", ")} at ${plan.baseUrl} (Set ${set.toUpperCase()})${dryRun ? ": a dry run, only reads are sent" : ""}${unsigned ? ": WEBHOOKS ARE NOT SIGNED" : ""}`,
           "",
         ]);
         const withheld = countWithheld(stage.announcer);

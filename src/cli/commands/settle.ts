@@ -1,4 +1,4 @@
-/** `retinue settle`: a person's word on an action of which nobody knows whether it happened. */
+/** `retinue settle`: records a person's verdict on an action with an unknown outcome. */
 import { defined } from "../../core/defined.ts";
 import { Misconfigured } from "../../core/errors.ts";
 import type { Verdict } from "../../guardian/guardian.ts";
@@ -9,12 +9,12 @@ import { withGuardian } from "../find-guardian.ts";
 export const command: Command = {
   name: "settle",
   arguments: "<id>",
-  describe: "Decides an action in doubt. Look on the network first: your word is taken for the truth.",
+  describe: "Resolves an action in doubt. Check on the network first: your answer is taken as true.",
   options: [
-    { flags: "--happened", describe: "it is there: everything that follows from it follows" },
-    { flags: "--created <id>", describe: "with --happened: the network's id of what came to be" },
-    { flags: "--did-not", describe: "it is not there: it is sent again" },
-    { flags: "--give-up", describe: "never mind: it is not sent again, and its money counts as spent" },
+    { flags: "--happened", describe: "it happened: its consequences are applied" },
+    { flags: "--created <id>", describe: "with --happened: the network's id of the created object" },
+    { flags: "--did-not", describe: "it did not happen: it is sent again" },
+    { flags: "--give-up", describe: "give up: it is not sent again, and its money counts as spent" },
     OPTIONS.store,
     OPTIONS.config,
   ],
@@ -39,6 +39,6 @@ function verdictOf(options: GivenOptions): Verdict {
   ] as const;
   const [first, second] = given.filter(([, is]) => is);
   if (first === undefined || second !== undefined)
-    throw new Misconfigured("verdict_missing", "say what is true, once", { expected: "one of --happened, --did-not, --give-up" });
+    throw new Misconfigured("verdict_missing", "give one verdict", { expected: "one of --happened, --did-not, --give-up" });
   return first[0];
 }

@@ -1,4 +1,4 @@
-/** `retinue simulate`: virtual weeks of the cast in seconds, with seeded faults, and the promises checked after every step. */
+/** `retinue simulate`: virtual weeks of the specialists in seconds, with seeded faults, and the promises checked after every step. */
 import { planCast } from "../../runtime/launch.ts";
 import { DAY, HOUR, showDuration } from "../../core/units.ts";
 import { simulate, type Simulation } from "../../simulation/simulate.ts";
@@ -9,23 +9,23 @@ import { say } from "../text.ts";
 
 const MAX_SEEDS = 1_000_000;
 const DEFAULT_MS = 7 * DAY;
-/** A quiet village, since a year of it should pass in minutes: a task every half hour, a post every ten minutes. */
+/** Few activities, so that a year passes in minutes: a task every half hour, a post every ten minutes. */
 const RESIDENTS = { perMinute: { post: 0.1, reply: 0.1, like: 0.1, follow: 0.01, offer: 0.03, work: 0.03 }, jobDeadlineMs: 12 * HOUR };
 
 export const command: Command = {
   name: "simulate",
   describe:
-    "Runs the specialists on virtual time against a local network that fails in every way it can: lost answers, crashes, wrong clocks. " +
-    "Checks after every step that nothing is lost, doubled, overspent or over a limit. A seed gives the same run each time.",
+    "Runs the specialists in virtual time against a local network with every kind of fault: lost answers, crashes, wrong clocks. " +
+    "Checks after every step that nothing is lost, doubled, overspent or over a limit. A seed always gives the same run.",
   options: [
     OPTIONS.config,
     OPTIONS.agents,
     OPTIONS.set,
-    { flags: "--seeds <number>", describe: "how many runs, each with a seed of its own (default: 1)" },
+    { flags: "--seeds <number>", describe: "number of runs, each with its own seed (default: 1)" },
     { flags: "--seed <number>", describe: "the first seed (default: 1)" },
-    { flags: "--for <time>", describe: "how much virtual time a run takes, such as 12h or 30d (default: 7d)" },
-    { flags: "--faults <none|swarm|all>", describe: "none, those the seed chooses, or all at once (default: swarm)" },
-    { flags: "--webhooks", describe: "the network tells of news by webhook as well (Set B only)" },
+    { flags: "--for <time>", describe: "virtual time of a run, such as 12h or 30d (default: 7d)" },
+    { flags: "--faults <none|swarm|all>", describe: "none, those that the seed chooses, or all at once (default: swarm)" },
+    { flags: "--webhooks", describe: "the network also sends webhooks (Set B only)" },
   ],
   examples: ["retinue simulate", "retinue simulate --seeds 100 --for 1d", "retinue simulate --seed 4711 --faults all"],
   async run(context) {

@@ -1,6 +1,6 @@
-/** `retinue status`: what runs, what it has used, what waits and for whom. */
+/** `retinue status`: shows the running specialists, their usage, waits and open questions. */
 import { MICROS_PER_UNIT, showDuration } from "../../core/units.ts";
-import { EVERYONE } from "../../limits/admission.ts";
+import { EVERYONE } from "../../limits/verdict.ts";
 import { freezeReason } from "../../limits/spending.ts";
 import { isStop, unfreezeCommand } from "../../limits/wait-rules.ts";
 import { wordsOf } from "../../outbox/announce.ts";
@@ -17,7 +17,7 @@ import { say } from "../text.ts";
 
 export const command: Command = {
   name: "status",
-  describe: "What runs here, what each specialist has done and used, what waits and what needs you.",
+  describe: "Shows what runs here, each specialist's actions and usage, and what waits or needs you.",
   options: [OPTIONS.store, OPTIONS.config],
   examples: ["retinue status", "retinue status --json --store sqlite:.retinue/store.sqlite"],
   async run(context) {
@@ -34,7 +34,7 @@ function show(snapshot: Snapshot, cwd: string, out: Output): void {
   const { paint } = out;
   out.line(
     running === undefined
-      ? paint.yellow("Nothing runs on this store now. This is how it was left.")
+      ? paint.yellow("No runtime uses this store now. This is its last state.")
       : say`${paint.green("Running")} since ${moment(running.since, at)}, on ${running.baseUrl} (Set ${running.set.toUpperCase()}), process ${running.pid}`,
   );
   for (const { scope, reason, since } of halts)
@@ -96,7 +96,7 @@ function showWaits(snapshot: Snapshot, out: Output): void {
       out.line();
       out.line(paint.yellow(`${handle}: the network asked to wait until ${moment(cooldown.until, at)} (${cooldown.reason})`));
     }
-    // Halts and pauses are told above, and their lanes only ask again at a time.
+    // Halts and pauses are shown above, and their lanes have only the time of the next try.
     for (const { lane, message, until } of waits.filter(({ rule }) => !isStop(rule))) {
       out.line();
       out.line(paint.yellow(`${handle} waits to ${LANE[lane]} until ${moment(until, at)}: ${message}`));
@@ -109,24 +109,24 @@ function showWaits(snapshot: Snapshot, out: Output): void {
   }
 }
 
-/** Lists whose news nobody has, since they cannot be read. */
+/** Shows lists that cannot be read, so that nobody gets their news. */
 function showUnread({ specialists, at }: Snapshot, out: Output): void {
   for (const { handle, sources } of specialists)
     for (const { name, readFailure } of sources)
       if (readFailure !== undefined) {
         out.line();
-        out.line(out.paint.red(`${name} of ${handle} cannot be read since ${moment(readFailure.since, at)}: ${readFailure.message}`));
+        out.line(out.paint.red(`${name} of ${handle} has been unreadable since ${moment(readFailure.since, at)}: ${readFailure.message}`));
       }
 }
 
-/** What was listed and never read, since more came than is read back. */
+/** Shows items that were never read, because more came than are read back. */
 function showGaps({ specialists, at }: Snapshot, out: Output): void {
   const gaps = specialists.flatMap(({ handle, sources }) =>
     sources.flatMap(({ name, gaps: missed }) => missed.map((gap) => ({ handle, name, ...gap }))),
   );
   if (gaps.length === 0) return;
   const latest = gaps.toSorted((a, b) => b.until - a.until).slice(0, MAX_GAPS_SHOWN);
-  section(out, "Passed over in the last days, as more came than is read back", `: ${gaps.length}`);
+  section(out, "Gaps of the last days: more came than is read back", `: ${gaps.length}`);
   out.table(latest, [
     { title: "specialist", value: ({ handle }) => handle },
     { title: "list", value: ({ name }) => name },
@@ -139,16 +139,16 @@ function showGaps({ specialists, at }: Snapshot, out: Output): void {
 
 const MAX_GAPS_SHOWN = 10;
 
-/** What the network made us stop, and how its answers changed. */
+/** Shows open breakers, and changes in the network's answers. */
 function showStanding({ stopped, drift, at }: Snapshot, out: Output): void {
   if (stopped.length > 0) {
-    section(out, "Stopped by what the network says (retinue why <operation>, retinue retry <operation or specialist>)");
+    section(out, "Stopped by the network (retinue why <operation>, retinue retry <operation or specialist>)");
     out.table(stopped, [
       { title: "operation", value: ({ operation }) => operation ?? "all" },
       { title: "specialist", value: ({ handle }) => handle ?? "everyone" },
       { title: "rule", value: ({ code }) => code },
       { title: "since", value: ({ since }) => showDuration(at - since) },
-      { title: "tried again", value: ({ probeAt }) => (probeAt === undefined ? "on your word" : moment(probeAt, at)) },
+      { title: "tried again", value: ({ probeAt }) => (probeAt === undefined ? "on your order" : moment(probeAt, at)) },
     ]);
   }
   const changed = drift.filter(({ severity }) => severity !== "note");
@@ -169,10 +169,9 @@ const MAX_DRIFT_SHOWN = 20;
 function showWebhooks({ url, unsigned, counts, specialists }: WebhooksShown, at: number, out: Output): void {
   const { paint } = out;
   const refused = Object.values(counts.refused).reduce((sum, count) => sum + count, 0);
-  const received = `${counts.stored} received, ${counts.known} repeated, ${refused} refused${counts.rateLimited === 0 ? "" : `, ${counts.rateLimited} turned away`}`;
+  const received = `${counts.stored} received, ${counts.known} repeated, ${refused} refused${counts.rateLimited === 0 ? "" : `, ${counts.rateLimited} rate-limited`}`;
   section(out, "Webhooks", ` at ${url ?? "no port"}: ${received}`);
-  if (unsigned)
-    out.line(paint.red("They are not signed (--allow-unsigned): anybody can make specialists look; nothing they say is believed."));
+  if (unsigned) out.line(paint.red("They are not signed (--allow-unsigned): anyone can cause reads; their content is not trusted."));
   out.table(specialists, [
     { title: "specialist", value: (row) => row.handle },
     { title: "webhook", value: ({ registration: { kind, why } }) => (why === undefined ? kind : `${kind}: ${why}`) },
@@ -192,7 +191,7 @@ function kindsIn({ deliveries }: SpecialistWebhooks, state: string): string {
 
 const MAX_KINDS = 5;
 
-/** What a request of a lane is for, as in "waits to …". */
+/** Purpose of a lane's requests, as in "waits to …". */
 const LANE: { readonly [lane: string]: string } = {
   obligation: "deliver what it owes",
   reply: "reply",
@@ -207,11 +206,11 @@ function section(out: Output, title: string, rest = ""): void {
   out.line(say`${out.paint.bold(title)}${rest}`);
 }
 
-/** A line for each: `retinue approve` shows them whole. */
+/** One line for each: `retinue approve` shows them completely. */
 function showApprovals({ approvals, specialists, at }: Snapshot, out: Output): void {
   if (approvals.length === 0) return;
   const more = specialists.reduce((sum, { awaiting }) => sum + (awaiting?.count ?? 0), 0) - approvals.length;
-  section(out, "Waits for your word (retinue approve <id> shows all of it and asks; retinue reject <id>)");
+  section(out, "Waits for your approval (retinue approve <id> shows it and asks; retinue reject <id>)");
   out.table(approvals, [
     { title: "id", value: (row) => row.id },
     { title: "specialist", value: (row) => row.handle },

@@ -1,4 +1,4 @@
-/** `retinue unfreeze`: lets an account spend again that was frozen. */
+/** `retinue unfreeze`: lets a frozen account spend again. */
 import { Misconfigured } from "../../core/errors.ts";
 import { textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
@@ -7,19 +7,14 @@ import { withGuardian } from "../find-guardian.ts";
 export const command: Command = {
   name: "unfreeze",
   arguments: "[handle]",
-  describe:
-    "Lets an account spend again that was frozen because something cost more than was set aside for it: a specialist's, or the one that all share. Caps hold as before.",
-  options: [
-    { flags: "--reason <text>", describe: "needed: kept on the books for good, with the name of who gave it" },
-    OPTIONS.store,
-    OPTIONS.config,
-  ],
+  describe: "Unfreezes an account whose action cost more than its hold: a specialist's, or the shared one. Caps apply as before.",
+  options: [{ flags: "--reason <text>", describe: "required: recorded for good, with your user name" }, OPTIONS.store, OPTIONS.config],
   examples: ["retinue unfreeze patron --reason 'the fee is new, the price is raised'", "retinue unfreeze --reason 'looked at it'"],
   async run(context) {
     const { args, options, env, out } = context;
     const reason = textOption(options, "reason");
     if (reason === undefined || reason.trim() === "")
-      throw new Misconfigured("reason_missing", "an account is not let go without a reason", {
+      throw new Misconfigured("reason_missing", "unfreezing an account needs a reason", {
         expected: "--reason '<what you found>'",
       });
     const scope = args[0] === undefined ? {} : { handle: args[0] };

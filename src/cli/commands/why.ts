@@ -1,4 +1,4 @@
-/** `retinue why`: which rule holds something back, since when and until when, and all that it would send. */
+/** `retinue why`: shows the rule that holds something back, since when and until when, and everything an action would send. */
 import type { Explanation } from "../../guardian/explanation.ts";
 import { EXIT, OPTIONS, type Command, type Context } from "../command.ts";
 import { costText, overText, readExplanation, showPayload } from "../proposal.ts";

@@ -1,4 +1,4 @@
-/** JSON schemas of a network's records, lists, errors and inputs in its own words, with examples. */
+/** JSON schemas of a network's records, lists, errors and inputs in its own names, with examples. */
 import { z } from "zod";
 import { isObject, type Json, type JsonObject } from "../../core/json.ts";
 import { FIELDS, isReadableRecord, NEEDS_ID, type FieldKind } from "../reading/fields.ts";
@@ -51,13 +51,13 @@ const BY_KIND: {
   secret: { type: "string", example: "example-secret" },
 };
 
-/** What the examples lack: they are a post of its own and a job that nobody has taken yet. */
+/** Fields left out of the examples, which are a top-level post and a job that nobody has taken yet. */
 const NOT_IN_EXAMPLES: ReadonlySet<string> = new Set(["parentId", "assigneeId", "assigneeHandle", "verdict"]);
 
-/** Only what hands out a key shows one; a list of agents does not. */
+/** Fields left out of lists: only the answer that creates a key shows it. */
 const NOT_IN_LISTS: ReadonlySet<FieldKind> = new Set(["secret", "posts", "json"]);
 
-/** The schema of one record, each field at the first place where the profile looks for it. */
+/** Schema of one record, with each field at the profile's first candidate. */
 export function recordSchema(profile: Profile, record: RecordName, inList = false): JsonObject {
   if (!isReadableRecord(record)) return { type: "object" };
   const root: Node = new Map();
@@ -104,7 +104,7 @@ function timeExample(profile: Profile): Json {
   return profile.times === "seconds" ? at / 1_000 : profile.times === "milliseconds" ? at : new Date(at).toISOString();
 }
 
-/** The schema of a page, in the envelope where the profile looks first. */
+/** Schema of a page, in the profile's first envelope. */
 export function listSchema(profile: Profile, record: RecordName): JsonObject {
   const own = isReadableRecord(record) ? profile.lists[record]?.[0] : undefined;
   const place = own ?? profile.lists["any"]?.[0] ?? "$";
@@ -123,11 +123,11 @@ export function errorSchema(profile: Profile): JsonObject {
   const root: Node = new Map();
   const { code, message } = profile.errors;
   if (code[0] !== undefined) put(root, code[0].split("."), { type: "string", examples: ["not_found"] });
-  if (message[0] !== undefined) put(root, message[0].split("."), { type: "string", examples: ["There is no such thing."] });
+  if (message[0] !== undefined) put(root, message[0].split("."), { type: "string", examples: ["There is no such object."] });
   return { ...(isGuess(profile, "errors") ? { "x-assumed": true } : {}), ...nodeSchema(root) };
 }
 
-/** The schema of every input of an operation, in the network's words where the profile has some for its values. */
+/** Schemas of an operation's inputs, with the network's values where the profile maps them. */
 export function inputSchemas(operation: ProfileOperation): Record<string, JsonObject> {
   return Object.fromEntries(
     Object.entries(operation.input.shape).map(([name, type]) => {

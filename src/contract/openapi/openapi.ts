@@ -1,4 +1,4 @@
-/** An OpenAPI 3.1 document of one network, derived from its profile; whatever nobody published carries `x-assumed: true`. */
+/** Builds an OpenAPI 3.1 document of one network from its profile. Unpublished parts carry `x-assumed: true`. */
 import { isObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { EndpointSet } from "../operations.ts";
 import { errorSchema, inputSchemas, listSchema, recordSchema } from "./openapi-schemas.ts";
@@ -17,7 +17,7 @@ const CREATES: ReadonlySet<string> = new Set([
 const ASSUMED = { "x-assumed": true } as const;
 const PAGING_INPUTS: ReadonlySet<string> = new Set(["limit", "cursor"]);
 
-/** The document as plain JSON. Examples are such that a mock server built from it can be read by the same profile. */
+/** The document as plain JSON. A mock server built from its examples can be read by the same profile. */
 export function openApiDocument(set: EndpointSet, profile: Profile = shippedProfile(set)): JsonObject {
   const paths: Record<string, Record<string, Json>> = {};
   for (const operation of profile.operations.values()) {
@@ -32,7 +32,7 @@ export function openApiDocument(set: EndpointSet, profile: Profile = shippedProf
       description: `Paths, methods, tiers and a post's content are published. Everything marked \`x-assumed\` is an assumption of this client.`,
       license: { name: "MIT", identifier: "MIT" },
     },
-    // The version segment is in the paths, so a base address that ends in it is given without.
+    // The version segment is in the paths, so it is removed from the end of the base address.
     servers: [
       {
         url: "{base_url}",
@@ -47,7 +47,7 @@ export function openApiDocument(set: EndpointSet, profile: Profile = shippedProf
       securitySchemes: { key: securityScheme(profile) },
       responses: {
         Refused: errorResponse(profile, "The network refuses"),
-        Unauthorized: errorResponse(profile, "The key is not taken"),
+        Unauthorized: errorResponse(profile, "The key is not accepted"),
         Limited: {
           ...errorResponse(profile, "Too many requests for this key"),
           headers: { "Retry-After": { ...ASSUMED, description: "Seconds to wait", schema: { type: "integer", examples: [30] } } },
@@ -145,7 +145,7 @@ function content(profile: Profile, operation: ProfileOperation, schema: Json, re
   return { ...assumed, required, content: { "application/json": { schema } } };
 }
 
-/** The schema of what a body template makes: places stay as they are, to be filled with the schema of their input. */
+/** Schema of the body that a template builds: each placeholder becomes the schema of its input. */
 function templateSchema(template: Json): Json {
   if (typeof template === "string")
     return templateFields(template).length === 0 ? { const: template } : /^\{\w+\}$/.test(template) ? template : { type: "string" };
@@ -169,7 +169,7 @@ function success(profile: Profile, operation: ProfileOperation): JsonObject {
   };
 }
 
-/** The example that a schema's own examples add up to; undefined where it has none. */
+/** Builds an example from a schema's own examples; undefined if there are none. */
 function exampleOf(schema: JsonObject): Json | undefined {
   const { examples, properties, items, type } = schema;
   if (Array.isArray(examples)) return (examples as readonly Json[])[0];

@@ -1,4 +1,4 @@
-/** What a schema cannot say of a profile: that its parts fit together. Each problem comes with its path into the data. */
+/** Checks a profile beyond its schema: its parts must fit together. Each problem carries its path into the data. */
 import { EVENT_KINDS, isEventKind } from "../event-kinds.ts";
 import { FIELDS } from "../reading/fields.ts";
 import type { Json } from "../../core/json.ts";
@@ -10,7 +10,7 @@ import { pathFields, templateFields } from "./template.ts";
 import { isTier, TIERS } from "../tiers.ts";
 import { statusWord } from "../reading/values.ts";
 
-/** Everything about a profile that cannot work; empty when it can. */
+/** Lists everything that keeps a profile from working. */
 export function checkProfile(data: ProfileData, operations: ReadonlyMap<string, ProfileOperation>): ProfileProblem[] {
   return [
     ...Object.keys(data.operations).flatMap((name) => {
@@ -52,16 +52,16 @@ function problem(path: ProfileProblem["path"], message: string): ProfileProblem 
   return { path, message };
 }
 
-/** What a user may not say of an operation that the interface has. */
+/** Checks the overrides a user may not make to a published operation. */
 function checkOverride(name: OperationName, over: ProfileData["operations"][string]): ProfileProblem[] {
   const row = OPERATIONS[name];
   const at = ["operations", name];
-  // A halt, a dry run and the allow-list let reads through.
+  // Halts, dry runs and the allow-list let reads through.
   const unsafe = over.effect === "read" && row.effect !== "read";
   const { shape } = row.input;
   return [
     ...(unsafe
-      ? [problem([...at, "effect"], `${name} changes something, so it is no read; expected idempotent, reconciled or at-most-once`)]
+      ? [problem([...at, "effect"], `${name} changes something, so it is not a read; expected idempotent, reconciled or at-most-once`)]
       : []),
     ...Object.entries(over.input ?? {}).flatMap(([input, { type, oneOf = [] }]) => {
       const own = Object.hasOwn(shape, input) ? shape[input] : undefined;
@@ -71,7 +71,7 @@ function checkOverride(name: OperationName, over: ProfileData["operations"][stri
   ];
 }
 
-/** Some values of each type: an input of ours that takes none of them is of another type. */
+/** Sample values of each type: an input that accepts none of them has another type. */
 const SAMPLES: { readonly [type in InputField["type"]]: readonly Json[] } = {
   text: ["a", "up", "https://a.example/x"],
   number: [1, 1.5],
@@ -81,11 +81,11 @@ const SAMPLES: { readonly [type in InputField["type"]]: readonly Json[] } = {
   json: [{}, "a", [], 1],
 };
 
-/** A header has one home; what carries the key, or describes the body, is not stated beside. */
+/** Each header has one home: headers that carry the key or describe the body are not stated elsewhere. */
 function checkHeaders({ headers, auth, idempotencyHeader }: ProfileData): ProfileProblem[] {
   const taken = new Map([
     [auth.header, "auth.header, which carries the key"],
-    ...OUR_HEADERS.map((name) => [name, "what every request sets by itself"] as const),
+    ...OUR_HEADERS.map((name) => [name, "a header that every request sets"] as const),
   ]);
   const both = (path: ProfileProblem["path"], name: string): ProfileProblem[] => {
     const home = taken.get(name);
@@ -123,15 +123,15 @@ function checkOperation(at: readonly string[], operation: ProfileOperation): Pro
   const used = new Set([...inPath, ...inQuery, ...inBody]);
   if (operation.target !== undefined && !used.has("target"))
     say("path", `expected the ${operation.target} acted on in the path, query or body, as ":id" or "{target}"`);
-  // Inputs by our own names are sent whole; a template sends only what it asks for.
+  // Inputs in our own names are sent whole; a template sends only its placeholders.
   const templated = operation.body !== undefined || (operation.method === "GET" && operation.query !== undefined);
   for (const [name, type] of Object.entries(shape))
     if (templated && !used.has(name) && !Object.hasOwn(operation.values, name) && !type.safeParse(undefined).success)
-      say(operation.method === "GET" ? "query" : "body", `never sends "{${name}}", which ${operation.name} cannot do without`);
+      say(operation.method === "GET" ? "query" : "body", `never sends "{${name}}", which ${operation.name} requires`);
   return problems;
 }
 
-/** Names that may stand for one another: `author.handle` may be read as an author's id where there is no other. */
+/** Interchangeable names: `author.handle` may be read as an author's id if there is no other. */
 function family(field: string): string {
   return field === "name" || field === "handle" ? "id" : field.replace(/(?:Id|Handle)$/, "");
 }
@@ -157,12 +157,12 @@ function checkStatuses(data: ProfileData): ProfileProblem[] {
       const key = statusWord(word);
       const other = owner.get(key);
       owner.set(key, status);
-      return other === undefined || other === status ? [] : [problem(["statuses", status], `"${word}" also stands for ${other}`)];
+      return other === undefined || other === status ? [] : [problem(["statuses", status], `"${word}" is also the word for ${other}`)];
     }),
   );
 }
 
-/** What a network says must stand for one trust tier, or nobody knows what it may do. */
+/** Each word of the network must map to one trust tier; otherwise its permissions are ambiguous. */
 function checkTrust({ trust }: ProfileData): ProfileProblem[] {
   const words = new Map<string, string>();
   const reputations = new Map<number, string>();
@@ -192,7 +192,7 @@ function checkNames(data: ProfileData, operations: ReadonlyMap<string, ProfileOp
         ? []
         : [
             {
-              ...problem([...path, path.at(-1) === "prices" ? name : index], `"${name}" is no operation of this profile`),
+              ...problem([...path, path.at(-1) === "prices" ? name : index], `"${name}" is not an operation of this profile`),
               mistyped: { name, known: [...operations.keys()] },
             },
           ],
@@ -211,7 +211,7 @@ function checkNames(data: ProfileData, operations: ReadonlyMap<string, ProfileOp
         section !== "operations" || rest.length === 0 || [...operations.keys()].some((one) => within(one, rest.join(".")));
       return known.includes(name) && isOperation
         ? []
-        : [{ ...problem(["guesses", index], `"${guess}" is no place in a profile`), mistyped: { name, known } }];
+        : [{ ...problem(["guesses", index], `"${guess}" is not a path in a profile`), mistyped: { name, known } }];
     }),
     ...data.limits.flatMap((limit, index) => unknown(["limits", index, "operations"], limit.operations)),
     ...(["tiers", "trust"] as const).flatMap((section) =>
@@ -221,7 +221,7 @@ function checkNames(data: ProfileData, operations: ReadonlyMap<string, ProfileOp
       ]),
     ),
     ...Object.keys(data.records).flatMap((record) =>
-      Object.hasOwn(FIELDS, record) ? [] : [problem(["records", record], "is no record of ours")],
+      Object.hasOwn(FIELDS, record) ? [] : [problem(["records", record], "is not one of our records")],
     ),
   ];
 }

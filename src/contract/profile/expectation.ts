@@ -1,7 +1,7 @@
-/** What a schema expected, in words that go on after "expected". */
+/** Describes what a schema expected, in words that follow "expected". */
 import type { z } from "zod";
 
-/** A schema's own error text; where it has none, words for what the library says in its own. */
+/** Returns a schema's own error text, or words for the library's issue if it has none. */
 export function expectation(issue: z.core.$ZodIssue): string {
   const { message } = issue;
   if (!LIBRARY_WORDS.test(message)) return message.replace(/^expected /, "");

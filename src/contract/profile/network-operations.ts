@@ -1,4 +1,4 @@
-/** What every operation is on one network: the table's row, the set's endpoint and the profile's overrides as one value. */
+/** Operations of one network: the table's row, the set's endpoint and the profile's overrides as one value. */
 import { z } from "zod";
 import { defined } from "../../core/defined.ts";
 import type { Json } from "../../core/json.ts";
@@ -21,29 +21,29 @@ export interface ProfileOperation {
   readonly name: string;
   readonly purpose: string;
   readonly method: Method;
-  /** With `:id`, `:handle`, `:target` or `{target}` for the object acted on. Empty where `unsupported`. */
+  /** With `:id`, `:handle`, `:target` or `{target}` for the object acted on. Empty if `unsupported`. */
   readonly path: string;
   readonly target?: NonNullable<Operation["target"]>;
-  /** What the object acted on is named by. */
+  /** Identifier of the object acted on. */
   readonly targetBy?: "id" | "handle";
   readonly query?: Readonly<Record<string, string | number | boolean>>;
-  /** What to send; undefined for the inputs by our own names, null for nothing. */
+  /** Body template; undefined for the inputs in our own names, null for no body. */
   readonly body?: Json;
   readonly values: Readonly<Record<string, Readonly<Record<string, Json>>>>;
   readonly input: z.ZodObject;
   readonly effect: Effect;
   readonly lane: Lane;
   readonly price: Price;
-  /** Where an answer says what it really cost. */
+  /** Place of the actual cost in an answer. */
   readonly charged?: readonly string[];
   /** Requests of quota that one call costs. */
   readonly weight: number;
   readonly record: RecordName;
   readonly list: boolean;
   readonly answer: "record" | "any";
-  /** Why the network lacks it. */
+  /** Reason for which the network lacks it. */
   readonly unsupported?: string;
-  /** Not one of the 29: named by the profile alone. */
+  /** Defined by the profile alone, not one of the 29. */
   readonly extra: boolean;
 }
 

@@ -1,15 +1,15 @@
-/** What is wrong with a profile, and where in its data. */
+/** Problems of a profile, with their place in its data. */
 import { Misconfigured } from "../../core/errors.ts";
 
-/** One thing that is wrong with a profile, and where. */
+/** One problem of a profile, and its place. */
 export interface ProfileProblem {
   readonly path: readonly (string | number)[];
   readonly message: string;
-  /** A name that nothing has, and those it may have been meant for. */
+  /** An unknown name, and the known ones it may stand for. */
   readonly mistyped?: { readonly name: string; readonly known: readonly string[] };
 }
 
-/** A profile that cannot work. `problems` has all that was found, so that a file is mended in one go. */
+/** A profile that cannot work. `problems` lists all of them, so that one edit can fix the file. */
 export class ProfileInvalid extends Misconfigured {
   readonly problems: readonly ProfileProblem[];
 
@@ -17,7 +17,7 @@ export class ProfileInvalid extends Misconfigured {
     const [first] = problems;
     const where = first === undefined || first.path.length === 0 ? "the profile" : first.path.join(".");
     const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
-    super("profile_invalid", `${where}: ${first?.message ?? "cannot be read"}${more}`, { hint: "mend the profile file at that place" });
+    super("profile_invalid", `${where}: ${first?.message ?? "cannot be read"}${more}`, { hint: "fix the profile file at that place" });
     this.problems = problems;
   }
 }

@@ -1,4 +1,4 @@
-/** A profile: the data that says how one network speaks, resolved from a shipped one and what a user wrote on top. */
+/** Resolves a profile, the data that describes one network's interface, from a shipped one and a user's overrides. */
 import type { z } from "zod";
 import { asJson, isObject, type Json, type JsonObject } from "../../core/json.ts";
 import { expectation } from "./expectation.ts";
@@ -10,32 +10,32 @@ import { SET_A } from "./shipped/set-a.ts";
 import { SET_B } from "./shipped/set-b.ts";
 import type { EndpointSet } from "../operations.ts";
 
-/** How one network speaks. Plain data, save that every operation's inputs are compiled to a schema. */
+/** Description of one network's interface. Plain data, except that every operation's inputs are compiled to a schema. */
 export interface Profile extends Omit<ProfileData, "operations" | "extra"> {
   /** The endpoint listing it builds on. */
   readonly set: EndpointSet;
-  /** Every operation that can be named, with those this network lacks. */
+  /** Every known operation, including those this network lacks. */
   readonly operations: ReadonlyMap<string, ProfileOperation>;
-  /** Paths a user stated: facts to them, whatever the shipped profile guessed. */
+  /** Paths that a user stated: they count as facts, even where the shipped profile guessed. */
   readonly settled: readonly string[];
   /** Time after an attempt in which reading back proves nothing. */
   readonly quietMs: number;
-  /** The whole, as it would be written. */
+  /** The whole profile as data. */
   readonly data: ProfileData;
 }
 
 const BASES = { "set-a": ["a", SET_A], "set-b": ["b", SET_B] } as const;
-/** Merged whole: a template or a map of words that is half old and half new would be neither. */
+/** Keys that are replaced rather than merged: half an old template and half a new one would be neither. */
 const WHOLE_KEYS: ReadonlySet<string> = new Set(["body", "query", "values", "input"]);
 
-/** The profile shipped for a set, without anything of a user's. */
+/** The shipped profile of a set, without overrides. */
 export function shippedProfile(set: EndpointSet): Profile {
   return resolveProfile({ extends: set === "a" ? "set-a" : "set-b" });
 }
 
 /**
- * Reads what a user wrote (or a shipped set: `{ extends: "set-b" }`) on top of the profile it extends, or on top of `base`.
- * Throws {@link ProfileInvalid} (`profile_invalid`) with the path of every problem.
+ * Resolves overrides (or a shipped set: `{ extends: "set-b" }`) on top of the profile they extend, or on top of `base`. Throws {@link
+ * ProfileInvalid} (`profile_invalid`) with the path of every problem.
  */
 export function resolveProfile(source: unknown, base?: Profile): Profile {
   const parsed = profileSource.safeParse(source);
@@ -60,7 +60,7 @@ export function resolveProfile(source: unknown, base?: Profile): Profile {
   return { ...rest, set, operations, settled, quietMs: quietMs ?? deadlineMs + lateLandingMs + readLagMs, data };
 }
 
-/** Whether what a path of the profile says is an assumption. The most precise statement about it wins. */
+/** Returns true if the value at a path of the profile is an assumption. The most precise statement about the path wins. */
 export function isGuess(profile: Profile, path: string): boolean {
   const length = (paths: readonly string[]): number =>
     paths.reduce((longest, stated) => (covers(stated, path) ? Math.max(longest, stated.length) : longest), -1);
@@ -76,7 +76,7 @@ function problemsOf(error: z.ZodError): ProfileProblem[] {
   });
 }
 
-/** `operations.posts.reply` covers itself and all below it. */
+/** `operations.posts.reply` covers itself and every path below it. */
 function covers(above: string, path: string): boolean {
   return path === above || path.startsWith(`${above}.`);
 }

@@ -1,4 +1,4 @@
-/** The written form of a profile: what a person, or the doctor, may put into a profile file, as a schema. */
+/** Schema of a profile file, as a person or the doctor writes it. */
 import { z } from "zod";
 import { messageOf } from "../../core/errors.ts";
 import { durationMs } from "../../core/units.ts";
@@ -15,7 +15,7 @@ const headerName = z
   .string()
   .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, "the name of a header")
   .transform((name) => name.toLowerCase());
-/** What would end a header and begin another is not part of one. */
+/** Rejects characters that would end a header and begin another. */
 const headerValue = z
   .string()
   .max(500)
@@ -29,7 +29,7 @@ const paths = oneOrMore(path);
 const words = oneOrMore(word);
 const headers = oneOrMore(headerName);
 
-/** An error text is what was expected; advice may follow after `; `. */
+/** An error text states what was expected; advice may follow after `; `. */
 const expected = (text: string): { readonly error: () => string } => ({ error: () => text });
 
 /** Milliseconds, or a text such as `90s`. */
@@ -43,7 +43,7 @@ const duration = z.union([z.number(), z.string()]).transform((value, context) =>
 });
 const longerThanZero = duration.refine((ms) => ms > 0, "a duration longer than 0");
 
-/** `free`; `unknown`, which means refused; a fixed amount; or the amount that one of the inputs states, in credits. */
+/** `free`; `unknown`, for which the operation is refused; a fixed amount; or the input that states the amount, in credits. */
 export const price = z.union(
   [
     z.literal("free"),
@@ -51,7 +51,7 @@ export const price = z.union(
     z.strictObject({ micros: z.number().int().nonnegative(), currency: word.optional() }),
     z.strictObject({ input: word, currency: word.optional() }),
   ],
-  expected('"free", "unknown" (which is refused), { micros: 250000 }, or { input: <the input that says the amount> }'),
+  expected('"free", "unknown" (which is refused), { micros: 250000 }, or { input: <the input that states the amount> }'),
 );
 export type Price = z.output<typeof price>;
 
@@ -65,7 +65,7 @@ export type InputField = z.output<typeof inputField>;
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 
-/** `//host` and `..` would lead elsewhere than under the base address. */
+/** `//host` and `..` would lead outside the base address. */
 const operationPath = z
   .string()
   .max(500)
@@ -80,24 +80,24 @@ const operation = z
     method: z.enum(["GET", "POST", "PATCH", "PUT", "DELETE"]),
     path: operationPath,
     query: z.record(word, scalar),
-    /** The JSON to send, with `{content}` for inputs; null for none. */
+    /** The JSON to send, with placeholders such as `{content}`; null for no body. */
     body: z.json(),
-    /** The network's words for values of ours: `direction: { up: 1 }`. A value that is not listed is refused. */
+    /** The network's values for our own: `direction: { up: 1 }`. An unlisted value is refused. */
     values: z.record(word, z.record(z.string(), z.json())),
-    /** Inputs added to those of the operation, or asked for more strictly. */
+    /** Inputs added to those of the operation, or made stricter. */
     input: z.record(word, inputField),
     effect: z.enum(EFFECTS),
     lane: z.enum(LANES),
     price,
-    /** Where the answer says what it really cost, in units of the price's currency. Only what is stated here is believed. */
+    /** Place of the actual cost in the answer, in units of the price's currency. Other places are ignored. */
     charged: paths,
     /** Requests of quota that one call costs. */
     weight: z.number().int().min(1).max(1_000),
     record: z.enum(RECORDS),
     list: z.boolean(),
-    /** What a 2xx must hold to count: the record, or any JSON object (or nothing at all). */
+    /** Content that a 2xx needs to count: the record, or any JSON object (or nothing at all). */
     answer: z.enum(["record", "any"]),
-    /** True, or why the network lacks it. */
+    /** True, or the reason for which the network lacks it. */
     unsupported: z.union([z.boolean(), z.string().min(1)]),
   })
   .partial();
@@ -115,21 +115,21 @@ export type OperationSource = z.output<typeof extra>;
 const LIMIT = expected("a whole number, 1 or more; an operation that may never be used is `unsupported`");
 const limit = z.strictObject({
   name: word,
-  /** Operation names; the limit counts them together. */
+  /** Names of the operations that the limit counts together. */
   operations: z.array(word).min(1),
   max: z.number(LIMIT).int(LIMIT).min(1, LIMIT),
   per: longerThanZero,
 });
 
 const capability = z.strictObject({
-  /** Operations it may not use, as far as known. */
+  /** Operations this tier may not use, as far as known. */
   lacks: z.array(word).optional(),
   prices: z.record(word, price).optional(),
   note: z.string().max(500).optional(),
 });
 
 const trustTier = capability.extend({
-  /** From this reputation on, where the network tells reputation and no word for trust. */
+  /** Least reputation of this tier, for a network that reports reputation without a word for trust. */
   reputation: z.number().optional(),
 });
 
@@ -143,7 +143,7 @@ const paging = z.strictObject({
   /** The query parameter (or body field) that carries the cursor, page number or offset. */
   parameter: word,
   limitParameter: word,
-  /** Where the answer says what comes next; a whole number for pages and offsets, `true` for "there is more". */
+  /** Place of the next cursor in the answer; a whole number for pages and offsets, `true` for "there is more". */
   next: paths,
   firstPage: z.number().int().min(0).max(1),
   maxLimit: z.number().int().positive().max(10_000),
@@ -152,7 +152,7 @@ const paging = z.strictObject({
 const errors = z.strictObject({
   code: paths,
   message: paths,
-  /** Where a 2xx says that it failed all the same, by a plain `false`. */
+  /** Places where a plain `false` marks a 2xx as failed. */
   failed: paths,
   retryAfter: paths,
 });
@@ -163,7 +163,7 @@ const limitHeaders = z.strictObject({
   remaining: headers,
   remainingHour: headers,
   remainingDay: headers,
-  /** Seconds from now, or seconds or milliseconds since the epoch; told apart by size. */
+  /** Seconds from now, or seconds or milliseconds since the epoch, distinguished by size. */
   reset: headers,
   retryAfter: headers,
   /** Structured fields of the IETF draft: `"day";r=40;t=300`. */
@@ -172,24 +172,24 @@ const limitHeaders = z.strictObject({
 
 const auth = z.strictObject({
   header: headerName,
-  /** Put before the key: `Bearer `. */
+  /** Text before the key: `Bearer `. */
   prefix: headerValue.max(50),
-  /** Trade the key for a token by `auth.token` first. */
+  /** Exchange the key for a token by `auth.token` first. */
   exchange: z.boolean(),
-  /** The lifetime of a token whose answer does not state one. */
+  /** The lifetime of a token if its answer does not state one. */
   tokenLifetimeMs: longerThanZero,
   refreshEarlyMs: duration,
 });
 
 const webhooks = z.strictObject({
   /**
-   * How deliveries are signed. `auto`: any of the signed schemes that fits; `header`: an HMAC of the raw body in a header
-   * (also GitHub's); `body`: a member of the body; `path`: the secret is part of the address; `none`: not at all.
+   * Signature scheme of deliveries. `auto`: any of the signed schemes that fits; `header`: an HMAC of the raw body in a header (also
+   * GitHub's); `body`: a member of the body; `path`: the secret is part of the address; `none`: unsigned.
    */
   scheme: z.enum(["auto", "standard", "header", "stripe", "body", "path", "none"]),
   /** Headers that may carry the signature. */
   signature: headers,
-  /** Paths into the body, where the signature is one of its members. */
+  /** Paths into the body, if the signature is one of its members. */
   signatureFields: paths,
   signaturePrefix: z.string().max(50),
   /** Headers. */
@@ -198,23 +198,23 @@ const webhooks = z.strictObject({
   /** Paths into the body. */
   deliveryId: paths,
   kind: paths,
-  /** Headers that name the kind, where the body does not. */
+  /** Headers that name the kind, if the body does not. */
   kindHeaders: headers,
   object: paths,
   occurrence: paths,
-  /** The network's word for a kind of event, and ours (or `x:<name>`). */
+  /** Maps the network's word for an event kind to ours (or `x:<name>`). */
   kinds: z.record(word, z.string().regex(/^(?:x:)?[a-z][a-z0-9.-]{0,60}$/, 'one of our event kinds, or "x:<name>"')),
-  /** The network's word for a decision of its Guardian on an action of ours that was pending. */
+  /** Maps the network's word for its Guardian's decision on a pending action. */
   decisions: z.record(word, z.enum(["approved", "rejected"])),
 });
 
 const timing = z.strictObject({
   deadlineMs: longerThanZero,
-  /** How long after our deadline a request may still take effect. */
+  /** Time after our deadline in which a request may still take effect. */
   lateLandingMs: duration,
-  /** How long after its effect a read may still miss it. */
+  /** Time after an effect in which a read may still miss it. */
   readLagMs: duration,
-  /** Instead of the sum of the three above. */
+  /** Replaces the sum of the three above. */
   quietMs: duration.optional(),
 });
 
@@ -236,12 +236,12 @@ const common = {
   tiers: z.record(word, tier).optional(),
   trust: z.record(word, trustTier).optional(),
   records: z.strictObject(recordShapes).optional(),
-  /** Where the items of a list, or a single record, sit in an answer; `any` is tried after the record's own. */
+  /** Places of the items of a list, or of a single record, in an answer; `any` is tried after the record's own. */
   lists: places.optional(),
   singles: places.optional(),
   statuses: statuses.optional(),
   times: z.enum(["auto", "iso", "seconds", "milliseconds"]).optional(),
-  /** What it leads to when answers change so that they can no longer be read as before. */
+  /** Reaction to answers that can no longer be read as before. */
   drift: z.enum(DRIFT_POLICIES).optional(),
   headers: z.record(headerName, headerValue).optional(),
   /** The header that carries an idempotency key; null for none. */
@@ -250,7 +250,7 @@ const common = {
   guesses: z.array(z.string().max(200)).max(1_000).optional(),
 };
 
-/** What a file holds: any part of a profile, on top of the one it extends. */
+/** Schema of a file: any part of a profile, on top of the one it extends. */
 export const profileSource = z.strictObject({
   extends: z.enum(["set-a", "set-b"]),
   ...common,
@@ -264,7 +264,7 @@ export const profileSource = z.strictObject({
 });
 export type ProfileSource = z.input<typeof profileSource>;
 
-/** A profile with nothing left open. */
+/** Schema of a complete profile. */
 export const profileData = z.strictObject({
   ...common,
   name: word,

@@ -1,27 +1,27 @@
-/** Templates of paths, queries and bodies: `{content}` stands for an input by our name, `{target}` for the object acted on. */
+/** Templates of paths, queries and bodies: `{content}` stands for an input in our names, `{target}` for the object acted on. */
 import { Refused } from "../../core/errors.ts";
 import { isObject, type Json, type JsonObject } from "../../core/json.ts";
 
 const WHOLE = /^\{([A-Za-z]\w*)\}$/;
 const PLACE = /\{([A-Za-z]\w*)\}/g;
 const PATH_PLACE = /:([A-Za-z]\w*)|\{([A-Za-z]\w*)\}/g;
-/** Names under which a path may ask for the object acted on. */
+/** Placeholder names for the object acted on. */
 const TARGET_NAMES: ReadonlySet<string> = new Set(["id", "handle", "target"]);
 const MAX_PATH_VALUE_LENGTH = 512;
 
-/** The names a template asks for. */
+/** Returns the names of a template's placeholders. */
 export function templateFields(template: Json): string[] {
   if (typeof template === "string") return [...template.matchAll(PLACE)].map((match) => match[1] ?? "");
   if (Array.isArray(template)) return template.flatMap((item: Json) => templateFields(item));
   return isObject(template) ? Object.values(template).flatMap((item) => (item === undefined ? [] : templateFields(item))) : [];
 }
 
-/** The names a path asks for; the object acted on is always `target`. */
+/** Returns the names of a path's placeholders; the object acted on is always `target`. */
 export function pathFields(path: string): string[] {
   return [...path.matchAll(PATH_PLACE)].map((match) => sourceName(match[1] ?? match[2] ?? ""));
 }
 
-/** Whether a path asks for the object acted on by its handle; undefined where it asks for none. */
+/** Returns the identifier by which a path names the object acted on; undefined if it names none. */
 export function targetBy(path: string): "id" | "handle" | undefined {
   const names = [...path.matchAll(PATH_PLACE)].map((match) => match[1] ?? match[2] ?? "").filter((name) => TARGET_NAMES.has(name));
   return names.length === 0 ? undefined : names.includes("handle") ? "handle" : "id";
@@ -32,8 +32,8 @@ function sourceName(name: string): string {
 }
 
 /**
- * Fills a template. A string that is one place takes the value as it is, whatever its type; a place inside a longer
- * string takes its text. What asks for a missing value is left out.
+ * Fills a template. A string that is one placeholder takes the value with its type; a placeholder inside a longer string takes its text.
+ * Members with a missing value are left out.
  */
 export function fillTemplate(template: Json, values: JsonObject): Json | undefined {
   if (typeof template === "string") return fillText(template, values);
@@ -61,7 +61,7 @@ function fillText(template: string, values: JsonObject): Json | undefined {
   return missing ? undefined : filled;
 }
 
-/** A path ready to be filled many times. Throws `Refused` (`target_invalid`) on a value that cannot stand in a path. */
+/** Compiles a path to be filled many times. Throws `Refused` (`target_invalid`) on a value that cannot stand in a path. */
 export function pathBuilder(path: string): (values: JsonObject) => string {
   const pieces: (string | { readonly name: string })[] = [];
   let from = 0;

@@ -1,16 +1,16 @@
-/** Trust tiers: which one of a profile a network's answer about an account stands for. */
+/** Maps an account's record to one of the profile's trust tiers. */
 import type { ProfileData } from "./source.ts";
 import { statusWord } from "../reading/values.ts";
 
 export type TrustTiers = ProfileData["trust"];
 
-/** What an account's record says: the network's own word, or the reputation that a profile says it is earned by. */
+/** Trust in an account's record: the network's own word, or the reputation from which a profile derives it. */
 export interface ReportedTrust {
   readonly trust?: string | undefined;
   readonly reputation?: number | undefined;
 }
 
-/** The profile's name of it; undefined where the profile has none for what was said. The word wins over the number. */
+/** Returns the profile's name of the tier; undefined if it has none. The word wins over the number. */
 export function trustOf(tiers: TrustTiers, { trust, reputation }: ReportedTrust): string | undefined {
   if (trust !== undefined) return Object.keys(tiers).find((name) => statusWord(name) === statusWord(trust));
   if (reputation === undefined) return undefined;

@@ -5,8 +5,8 @@ import { depthOf, MAX_JSON_DEPTH, parseJson, withoutMark, type Json } from "../.
 const LONG_NUMBER = /\d{16}/;
 
 /**
- * As `parseJson` of core, except that a whole number beyond 2^53 comes back as the text it was sent as: an id is never
- * rounded into somebody else's. `undefined` when it is not JSON, or deeper than `MAX_JSON_DEPTH`.
+ * Like `parseJson` of core, except that a whole number beyond 2^53 stays the text it was sent as: an id is never rounded into another one.
+ * `undefined` if it is not JSON, or deeper than `MAX_JSON_DEPTH`.
  */
 export function parseExactJson(text: string): Json | undefined {
   if (!LONG_NUMBER.test(text)) return parseJson(text);

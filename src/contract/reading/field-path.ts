@@ -6,14 +6,14 @@ export interface FieldPath {
   readonly segments: readonly string[];
 }
 
-/** A path a profile may hold: names, or numbers for places in a list, joined by dots. */
+/** Syntax of a path in a profile: names, or indexes of a list, joined by dots. */
 export const FIELD_PATH = /^(?:\$|[^\s.$]+(?:\.[^\s.]+){0,7})$/;
 
 export function fieldPath(text: string): FieldPath {
   return { text, segments: text === "$" ? [] : text.split(".") };
 }
 
-/** The value at a path, or undefined. Only own properties count, so `constructor` finds nothing. */
+/** Returns the value at a path, or undefined. Only own properties count, so `constructor` finds nothing. */
 export function valueAt(value: Json | undefined, path: FieldPath): Json | undefined {
   let at: Json | undefined = value;
   for (const segment of path.segments) {
@@ -24,7 +24,7 @@ export function valueAt(value: Json | undefined, path: FieldPath): Json | undefi
   return at;
 }
 
-/** The first of several paths whose value `accept` takes. */
+/** Returns the first value, over several paths, that `accept` takes. */
 export function firstAt<T>(value: Json | undefined, paths: readonly FieldPath[], accept: (found: Json) => T | undefined): T | undefined {
   for (const path of paths) {
     const found = valueAt(value, path);
@@ -34,7 +34,7 @@ export function firstAt<T>(value: Json | undefined, paths: readonly FieldPath[],
   return undefined;
 }
 
-/** The kind of a JSON value as a word that may be logged, since it says nothing of the value. */
+/** The type of a JSON value as a word. It is safe to log, since it reveals nothing of the value. */
 export function typeOf(value: Json | undefined): string {
   if (value === undefined) return "missing";
   if (value === null) return "null";

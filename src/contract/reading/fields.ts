@@ -1,4 +1,4 @@
-/** The fields of every record by our names, each with the kind of value that is read from it. */
+/** The fields of every record in our names, each with the kind of value that is read from it. */
 import type { RecordName } from "../operations.ts";
 
 /**
@@ -7,8 +7,8 @@ import type { RecordName } from "../operations.ts";
  * - `seconds`: a duration in seconds; given in milliseconds
  * - `words`: a list of strings; `refs`: a list of ids, or of objects that hold one
  * - `status`: a job's status, normalised; `posts`: nested posts
- * - `vote`: how whoever asks has voted, as a word, a number or yes and no; `null` is no vote
- * - `secret`: taken out of the answer and handed over wrapped
+ * - `vote`: the asking account's own vote, as a word, a number or yes and no; `null` is no vote
+ * - `secret`: removed from the answer and handed over wrapped
  */
 export const FIELD_KINDS = [
   "id",
@@ -82,7 +82,7 @@ export const FIELDS = {
 
 export type ReadableRecord = keyof typeof FIELDS;
 
-/** Records that are nothing without their own id. */
+/** Records that must have an id. */
 export const NEEDS_ID: ReadonlySet<RecordName> = new Set(["post", "job", "agent", "community", "webhook"]);
 
 export function isReadableRecord(record: RecordName): record is ReadableRecord {

@@ -1,4 +1,4 @@
-/** The network's own way of saying no, by a profile's candidates; RFC 9457 problems and plain `{message}` among them. */
+/** Reads the network's refusals by a profile's candidates, among them RFC 9457 problems and plain `{message}`. */
 import { foreignCode, type AnyCode } from "../../core/error-codes.ts";
 import { isObject, type Json } from "../../core/json.ts";
 import { fieldPath, firstAt, type FieldPath } from "./field-path.ts";
@@ -9,22 +9,22 @@ const MAX_CODE_LENGTH = 100;
 const MAX_MESSAGE_LENGTH = 1_000;
 
 export interface NetworkError {
-  /** The network's word, or undefined where it only gave a message. */
+  /** The network's code, or undefined if it gave only a message. */
   readonly code: AnyCode | undefined;
   readonly message: string;
 }
 
 export interface ErrorReader {
-  /** The refusal an answer holds, or undefined where it is in nobody's shape that we know. */
+  /** Reads the refusal in an answer; undefined if it has no known shape. */
   read(body: Json | undefined): NetworkError | undefined;
-  /** Whether a successful status carries a plain `false` where the profile says success is stated. */
+  /** Returns true if a successful status carries a plain `false` where the profile looks for success. */
   failed(body: Json | undefined): boolean;
-  /** Whether the place that holds a refusal's code or message (`error` of `error.code`) holds anything: no successful answer says so. */
+  /** Returns true if the place of a refusal's code or message (`error` of `error.code`) holds anything, which no successful answer does. */
   stated(body: Json | undefined): boolean;
-  /** The network's word for "my Guardian has to decide", and its reference. */
+  /** Reads the network's word for "my Guardian has to decide", and its reference. */
   pending(body: Json | undefined): { readonly reference?: string } | undefined;
   reference(body: Json | undefined): string | undefined;
-  /** Seconds to wait, stated in the body. */
+  /** Reads the seconds to wait from the body. */
   retryAfter(body: Json | undefined): Json | undefined;
 }
 
@@ -69,7 +69,7 @@ function isSomething(value: Json | undefined): boolean {
   return isObject(value) ? Object.keys(value).length > 0 : Boolean(value);
 }
 
-/** A word or number that may name an error: never a sentence, which `message` is for. */
+/** Accepts a word or number that may name an error, never a sentence, which belongs in `message`. */
 function shortText(found: Json): string | undefined {
   if (typeof found === "number" && Number.isSafeInteger(found)) return String(found);
   return typeof found === "string" && /^\S{1,100}$/.test(found) ? found.slice(0, MAX_CODE_LENGTH) : undefined;

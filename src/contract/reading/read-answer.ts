@@ -1,6 +1,6 @@
 /**
- * Lenient reading of a network's answers: unknown fields are kept, names are tried in order, nothing is invented and
- * nothing throws. What departs from what was seen before comes back as observations.
+ * Lenient reading of a network's answers: unknown fields are kept, names are tried in order, nothing is invented and nothing throws.
+ * Changes since earlier answers are returned as observations.
  */
 import { isObject, type Json, type JsonObject } from "../../core/json.ts";
 import { HIDDEN, Secret } from "../../core/secret.ts";
@@ -13,25 +13,25 @@ import type { Profile } from "../profile/profile.ts";
 import { boundedRaw, compileSpeech, readFields, type Speech } from "./read-fields.ts";
 import type { NetworkRecord } from "../records.ts";
 
-/** What says neither how long it is nor where it goes on may have been cut off where it shows at least this many. */
+/** A list with at least this many items, without a total or a next page, may have been cut off. */
 export const MAY_BE_CUT_OFF = 10;
-/** Items past this in one page are not read, and count as skipped. */
+/** Further items of a page are not read, and count as skipped. */
 export const MAX_PAGE_ITEMS = 1_000;
-/** Keys of both published prefixes are secret wherever they stand in an answer. */
+/** Keys of both published prefixes are secret anywhere in an answer. */
 const KEY_SHAPED = /^(?:sk-agent-|sk_live_)\S{4,}$/;
 const MAX_SCRUBBED_DEPTH = 64;
 
 export interface RecordReading {
-  /** Undefined where the answer does not hold such a record. */
+  /** Undefined if the answer does not hold such a record. */
   readonly record: NetworkRecord | undefined;
   readonly secrets: Secrets | undefined;
   readonly drift: readonly Observation[];
 }
 
 export interface ListReading {
-  /** Undefined where the answer holds no list. */
+  /** Undefined if the answer holds no list. */
   readonly items: readonly NetworkRecord[] | undefined;
-  /** Items that are no such record. */
+  /** Items that are not such a record. */
   readonly skipped: number;
   readonly drift: readonly Observation[];
 }
@@ -39,7 +39,7 @@ export interface ListReading {
 interface Reader {
   readonly speech: Speech;
   readonly lists: (record: ReadableRecord) => readonly FieldPath[];
-  /** Those of them that no other record is listed under. */
+  /** Places of the record's own lists, without those tried for any record. */
   readonly ownLists: (record: ReadableRecord) => readonly FieldPath[];
   readonly singles: (record: ReadableRecord) => readonly FieldPath[];
 }
@@ -69,7 +69,7 @@ function readerOf(profile: Profile): Reader {
   return reader;
 }
 
-/** One record out of an answer. With `pins` (of one operation), changes since earlier answers are reported. */
+/** Reads one record from an answer. With `pins` (of one operation), changes since earlier answers are reported. */
 export function readRecord(profile: Profile, record: RecordName, body: Json | undefined, pins?: Pins): RecordReading {
   const drift: Observation[] = [];
   if (!isReadableRecord(record)) return { record: undefined, secrets: undefined, drift };
@@ -82,14 +82,14 @@ export function readRecord(profile: Profile, record: RecordName, body: Json | un
 
 const WHOLE = fieldPath("$");
 
-/** One record out of what a delivery is about: the object itself, wherever answers keep such a record, or as they do. */
+/** Reads one record from the object of a delivery: the object itself, or at the places where answers keep such a record. */
 export function readObject(profile: Profile, record: ReadableRecord, object: Json | undefined): NetworkRecord | undefined {
   const { speech, singles } = readerOf(profile);
   const found = placeOf(speech, record, object, [WHOLE, ...singles(record)], undefined, []);
   return found === undefined ? undefined : asRecord(record, readFields(speech, record, found, undefined, []), found);
 }
 
-/** The object of an answer that reads best as the record: its own id, then most fields; ties go to the earlier place. */
+/** Finds the object of an answer that reads best as the record: its own id, then most fields; ties go to the earlier place. */
 function placeOf(
   speech: Speech,
   record: ReadableRecord,
@@ -113,7 +113,7 @@ function placeOf(
   }
   if (isObject(known) && (best === undefined || best.place === pinned)) return known;
   if (best === undefined) {
-    // Records that need no id may be empty objects; the outermost one is theirs.
+    // Records that need no id may be empty objects; they are the outermost one.
     return !NEEDS_ID.has(record) && isObject(body) ? body : undefined;
   }
   if (pins !== undefined) {
@@ -126,18 +126,18 @@ function placeOf(
   return best.object;
 }
 
-/** Nothing but an id where more was read before: it may be the id of the answer, with the record somewhere else in it. */
+/** True for an object with only an id where more was read before: it may be the id of the answer, with the record elsewhere in it. */
 function isHollow(speech: Speech, record: ReadableRecord, object: JsonObject, pins: Pins | undefined): boolean {
   if (!NEEDS_ID.has(record) || pins === undefined || pins.fields.size < 2 || !pins.fields.has("id")) return false;
   return Object.keys(readFields(speech, record, object, undefined, [])).every((field) => field === "id");
 }
 
-/** A page of records out of an answer. Where the next page is, the client reads from body and headers. */
+/** Reads a page of records from an answer. The client finds the next page in body and headers. */
 export function readList(profile: Profile, record: RecordName, body: Json | undefined, pins?: Pins): ListReading {
   const drift: Observation[] = [];
   if (!isReadableRecord(record)) return { items: undefined, skipped: 0, drift };
   const { speech, lists, ownLists } = readerOf(profile);
-  // Some languages write an empty list as null: under its own name it is one. Elsewhere null may stand for "nothing, since it failed".
+  // Some languages encode an empty list as null, which is accepted under the list's own name. Elsewhere null may stand for a failure.
   const isNothing = ownLists(record).some((place) => valueAt(body, place) === null);
   const list = listOf(record, body, lists(record), pins, drift, isNothing);
   if (list === undefined) return { items: undefined, skipped: 0, drift };
@@ -163,8 +163,8 @@ function listOf(
     const list = valueAt(body, place);
     if (!Array.isArray(list)) continue;
     if (pins?.place !== undefined && pins.place !== place.text) {
-      // An empty page under the known name, beside a list under another one, is the known list. An empty one under
-      // another name alone is believed as little as a full one: that something is not in it would prove nothing.
+      // An empty page under the known name wins over a list under another name. An empty list under another name alone is rejected like a
+      // full one: it would prove the absence of everything.
       const known: Json | undefined = valueAt(body, fieldPath(pins.place));
       if (Array.isArray(known)) return known;
       drift.push({ severity: "breaking", kind: "winner-change", record, path: `list at ${place.text}`, type: "list" });
@@ -188,7 +188,7 @@ function listOf(
   return empty;
 }
 
-/** Records whose answers may hand out a key; text of others is never searched for one. */
+/** Records whose answers may contain a key; other text is never searched for one. */
 export const MAY_HOLD_SECRETS: ReadonlySet<RecordName> = new Set(["agent", "token", "webhook"]);
 const SECRET_FIELDS = ["apiKey", "accessToken", "refreshToken", "webhookSecret"] as const;
 
@@ -197,7 +197,7 @@ function asRecord(record: ReadableRecord, values: Readonly<Record<string, unknow
   const read: Record<string, unknown> = { kind: record, ...values };
   for (const field of SECRET_FIELDS) delete read[field];
   if (record !== "token") read["raw"] = boundedRaw(MAY_HOLD_SECRETS.has(record) ? scrubbed(object, secretsOf(record, values)) : object);
-  // The table of fields gives each the kind its schema asks for; a property test holds every reading against the schemas.
+  // The table of fields gives each the kind its schema requires; a property test holds every reading against the schemas.
   return read as NetworkRecord;
 }
 
@@ -210,7 +210,7 @@ function secretsOf(record: ReadableRecord, values: Readonly<Record<string, unkno
   return secrets;
 }
 
-/** A body without the secrets it handed out, and without anything shaped like a key. */
+/** Returns a body without its secrets, and without anything shaped like a key. */
 export function withoutSecrets(body: Json | undefined, secrets: Secrets | undefined): Json | undefined {
   return body === undefined ? undefined : scrub(body, valuesOf(secrets), 0);
 }

@@ -1,4 +1,4 @@
-/** Reads the fields of one record out of one foreign object, by the candidates of a profile. */
+/** Reads the fields of one record from one foreign object, by the candidates of a profile. */
 import { isObject, type Json, type JsonObject } from "../../core/json.ts";
 import { fieldPath, typeOf, valueAt, type FieldPath } from "./field-path.ts";
 import { FIELDS, type FieldKind, type ReadableRecord } from "./fields.ts";
@@ -20,7 +20,7 @@ import {
   type TimeFormat,
 } from "./values.ts";
 
-/** A field is called gone after this many records without it, once it was seen in as many. */
+/** A field that was seen in this many records is reported missing after as many without it. */
 const GONE_AFTER = 20;
 const MAX_NESTED_POSTS = 1_000;
 
@@ -33,7 +33,7 @@ export interface CompiledField {
 /** A profile's reading rules, compiled once. */
 export interface Speech {
   readonly fields: { readonly [record in ReadableRecord]: readonly CompiledField[] };
-  /** First segments of all candidates: top-level keys that are no news. */
+  /** First segments of all candidates: top-level keys that are not reported as new. */
   readonly named: { readonly [record in ReadableRecord]: ReadonlySet<string> };
   readonly statuses: ReadonlyMap<string, JobStatus>;
   readonly times: TimeFormat;
@@ -71,7 +71,7 @@ function mapRecords<T>(make: (record: ReadableRecord) => T): { [record in Readab
   };
 }
 
-/** The values of all fields that could be read, by our names. Secrets are among them, as plain text. */
+/** Reads all readable fields, in our names. Secrets are among them, as plain text. */
 export function readFields(
   speech: Speech,
   record: ReadableRecord,
@@ -95,7 +95,7 @@ export function readFields(
 
 type Report = (severity: Severity, kind: Observation["kind"], path: string, type: string) => void;
 
-/** One object as it is read. */
+/** State of reading one object. */
 interface ObjectReading {
   readonly speech: Speech;
   readonly object: JsonObject;
@@ -104,7 +104,7 @@ interface ObjectReading {
   readonly report: Report;
 }
 
-/** Old events would be new again, and a specialist could no longer tell itself from others, if these were read elsewhere. */
+/** Reading these from another place would make old events new, and would hide from a specialist which posts are its own. */
 const IDENTITIES: ReadonlySet<FieldKind> = new Set(["id", "refs", "secret"]);
 
 function readFirst(reading: ObjectReading, field: CompiledField): unknown {
@@ -156,7 +156,7 @@ function readPinned(reading: ObjectReading, field: CompiledField, pin: Pin): unk
     const other = path.text === pin.path ? undefined : valueAt(object, path);
     const taken = other === undefined || other === null ? undefined : take(reading, field, other);
     if (taken === undefined) continue;
-    // Text that moved is still the text.
+    // Text may move; identities may not.
     report(isIdentity ? "breaking" : "warning", "winner-change", `${field.name} at ${path.text}`, typeOf(other));
     return isIdentity ? undefined : taken.value;
   }
@@ -172,13 +172,13 @@ function noteNewKeys(speech: Speech, record: ReadableRecord, object: JsonObject,
     if (pins.known.has(key) || speech.named[record].has(key)) continue;
     if (pins.known.size >= MAX_KNOWN_KEYS) return;
     pins.known.add(key);
-    // The first record is what the network is like; only what comes later is news.
+    // The first record is the reference; only later keys are new.
     if (!first) report("note", "new-field", key.length > 64 ? "(long key)" : key, typeOf(object[key]));
   }
   if (first) pins.known.add("$");
 }
 
-/** The value of ours that a foreign one stands for; of references also the member that holds each id, which is the given one. */
+/** Converts a foreign value to ours; for references also returns the member that holds each id, which is the given one. */
 function take(
   { speech, pins, drift }: ObjectReading,
   { name, kind }: CompiledField,
@@ -236,10 +236,10 @@ function readNested(speech: Speech, found: Json, pins: Pins | undefined, drift: 
   });
 }
 
-/** What one record's `raw` may weigh, in characters of its strings plus a few for each value. */
+/** Largest size of one record's `raw`, in characters of its strings plus a few for each value. */
 export const MAX_RAW_SIZE = 256 * 1_024;
 
-/** The object itself where it is small enough, else without the members that take it over `MAX_RAW_SIZE`. */
+/** Returns the object itself if it is small enough, else without the members that take it over `MAX_RAW_SIZE`. */
 export function boundedRaw(object: JsonObject): JsonObject {
   let left = MAX_RAW_SIZE;
   let whole = true;

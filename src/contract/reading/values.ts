@@ -1,16 +1,16 @@
-/** Single foreign values as values of ours: each function gives undefined for what it cannot read, and never invents. */
+/** Converts single foreign values to ours. Each function returns undefined for an unreadable value, and never invents one. */
 import { isObject, type Json } from "../../core/json.ts";
 import { OWN_VOTES, type OwnVote } from "../records.ts";
 
-/** Longer ids would not fit a path or an identity. */
+/** Longer ids would not fit a path or an event id. */
 export const MAX_ID_LENGTH = 512;
 const MAX_LIST = 1_000;
 /** 1973 in seconds; smaller numbers are counters, not times. */
 const MIN_EPOCH_SECONDS = 1e8;
-/** The year 5138 in seconds, and 1973 in milliseconds: nothing of use is near it. */
+/** The year 5138 in seconds, and 1973 in milliseconds: no real time is near it. */
 const SECONDS_OR_MS = 1e11;
 const MAX_TIME_MS = 8.64e15;
-/** Where an object in a list of references holds its id. */
+/** Members of a reference object that may hold its id. */
 const REFERENCE_KEYS = ["id", "agent_id", "agentId", "user_id", "handle", "username", "_id"];
 const BARE_OR_KEYED = ["", ...REFERENCE_KEYS];
 const WORD_KEYS = ["name", "slug", "id", "title"];
@@ -50,7 +50,7 @@ const VOTE_WORDS: { readonly [vote in OwnVote]: readonly string[] } = {
   "not-up": ["false"],
 };
 
-/** How somebody has voted. A number other than 1, 0 and -1 counts the votes of all. */
+/** Reads the asking account's vote. A number other than 1, 0 and -1 is the count of all votes. */
 export function readVote(value: Json): OwnVote | undefined {
   if (value === null) return "none";
   if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean") return undefined;
@@ -58,7 +58,7 @@ export function readVote(value: Json): OwnVote | undefined {
   return OWN_VOTES.find((vote) => VOTE_WORDS[vote].includes(word));
 }
 
-/** Milliseconds since the epoch. A date without a zone is taken as UTC, since a server's own zone is unknown to us. */
+/** Milliseconds since the epoch. A date without a zone counts as UTC, since a server's own zone is unknown. */
 export function readTime(value: Json, format: TimeFormat): number | undefined {
   const number = typeof value === "number" || (typeof value === "string" && /^\d{9,17}(?:\.\d+)?$/.test(value)) ? Number(value) : undefined;
   if (number !== undefined) return epochMs(number, format);
@@ -91,7 +91,7 @@ function finite(ms: number): number | undefined {
   return Number.isFinite(ms) ? ms : undefined;
 }
 
-/** Strings, or objects that name themselves; a text is split at commas. What cannot be read is left out. */
+/** Strings, or objects with a name; a text is split at commas. Unreadable items are left out. */
 export function readWords(value: Json): string[] | undefined {
   if (typeof value === "string") return value.split(",", MAX_LIST).flatMap((word) => (word.trim() === "" ? [] : [word.trim()]));
   return readEach(value, (item) => (typeof item === "string" ? item : named(item, WORD_KEYS)));
@@ -99,13 +99,13 @@ export function readWords(value: Json): string[] | undefined {
 
 export interface References {
   readonly ids: readonly string[];
-  /** The member that holds the ids; empty where the items are the ids; undefined where none could be read. */
+  /** The member that holds the ids; empty if the items are the ids; undefined if none could be read. */
   readonly by: string | undefined;
 }
 
 /**
- * Ids, or objects that hold one, all of them by the same member: the one given, else that of the first that can be read,
- * since an id and a handle of one account would be two. What cannot be read so is left out.
+ * Ids, or objects that hold one, all by the same member: the one given, else that of the first readable item. An id and a handle of one
+ * account would otherwise count as two. Other items are left out.
  */
 export function readReferences(value: Json, by?: string): References | undefined {
   let known = by;
@@ -136,7 +136,7 @@ function named(item: Json, keys: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** A status word as it is compared: `IN-PROGRESS` and `in_progress` are one. */
+/** Normalises a status word for comparison: `IN-PROGRESS` equals `in_progress`. */
 export function statusWord(word: string): string {
   return word.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
 }

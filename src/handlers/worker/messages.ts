@@ -1,4 +1,4 @@
-/** What the runtime and a worker thread say to each other: plain data, since functions do not cross threads. */
+/** Messages between the runtime and a worker thread: plain data, since functions do not cross threads. */
 import { foreignCode } from "../../core/error-codes.ts";
 import { Fatal, messageOf, Misconfigured, Refused, Retryable, RetinueError } from "../../core/errors.ts";
 import type { IntentId } from "../../core/ids.ts";
@@ -8,15 +8,15 @@ import type { ReadCall, HandlerRead, RunRequest } from "../../specialist/run-req
 import type { OperationRule } from "../../specialist/operation-rules.ts";
 import { RunInterrupted, type RunResult } from "../../specialist/run.ts";
 
-/** One handling, as it is ordered. */
+/** An order for one handling. */
 export interface RunOrder {
   readonly run: number;
-  /** The definition's file, and which loading of it is meant. */
+  /** The definition's file, and the number of its load. */
   readonly file: string;
   readonly version: number;
   readonly kind: string;
   readonly request: Pick<RunRequest, "event" | "steps" | "me" | "state" | "deadlineMs">;
-  /** The runtime's time as the order leaves. */
+  /** The runtime's time as it sends the order. */
   readonly now: number;
 }
 
@@ -25,24 +25,24 @@ export type ToWorker =
   | { readonly say: "abort"; readonly run: number }
   | { readonly say: "answer"; readonly ask: number; readonly answer: Answer<HandlerRead | undefined> };
 
-/** What a handler waits for with `await`. */
+/** Calls of a handler that are awaited. */
 export type Ask =
   | { readonly what: "read"; readonly call: ReadCall }
   | { readonly what: "saveStep"; readonly name: string; readonly value: Json };
 
 export type FromWorker =
   | { readonly say: "ready" }
-  /** It has the order, and loads the definition where it has not yet. */
+  /** The thread has the order, and loads the definition if it has not yet. */
   | { readonly say: "begun"; readonly run: number }
   | { readonly say: "loaded"; readonly run: number }
   | { readonly say: "unloadable"; readonly run: number; readonly reason: string }
   | { readonly say: "ask"; readonly run: number; readonly ask: number; readonly about: Ask }
   | { readonly say: "log"; readonly run: number; readonly level: LogLevel; readonly message: string; readonly fields: LogFields }
-  /** Something failed outside of any handling. */
+  /** Something failed outside any handling. */
   | { readonly say: "stray"; readonly message: string }
   | { readonly say: "result"; readonly run: number; readonly result: ResultData };
 
-/** What a handler is told at once, without `await`: the thread waits for the answer. */
+/** Calls of a handler that are answered at once, without `await`: the thread blocks until the answer. */
 export type Question =
   | { readonly what: "rule"; readonly operation: string }
   | { readonly what: "input"; readonly operation: string; readonly input: JsonObject }
@@ -51,7 +51,7 @@ export type Question =
 
 export type PlainRule = Omit<OperationRule, "review"> & { readonly reviewed: boolean };
 
-/** What each question is answered with. */
+/** The answer to each question. */
 export interface QuestionAnswers {
   readonly rule: PlainRule;
   readonly input: JsonObject;
@@ -104,7 +104,7 @@ const MAX_STACK = 4_000;
 const CLASSES = { Refused, Retryable, Misconfigured, Fatal, RunInterrupted } as const;
 const CLASS_NAMES = Object.keys(CLASSES) as readonly (keyof typeof CLASSES)[];
 
-/** One of ours that says nothing of what to do. */
+/** An error of ours without a defined reaction. */
 class Unclassed extends RetinueError {}
 
 /** The same error on the other side, with the stack of this one. */

@@ -1,8 +1,8 @@
 /**
- * Handlers in threads of their own: for definitions that say `isolate: "worker"`.
+ * Runs handlers in threads of their own, for definitions with `isolate: "worker"`.
  *
- * One that blocks, runs out of memory or ends its thread costs itself that handling, and nobody else anything. This
- * contains accidents, not hostile code: a thread shares the process's files, sockets and environment.
+ * A handler that blocks, runs out of memory or ends its thread costs that handling, and affects no other. This contains accidents, not
+ * hostile code: a thread shares the process's files, sockets and environment.
  */
 import type { Clock, Timer } from "../../core/clock.ts";
 import { Misconfigured } from "../../core/errors.ts";
@@ -18,23 +18,23 @@ export interface WorkerPoolOptions {
   readonly log: Logger;
   /** The JavaScript heap of each thread, in MiB. Default 128. */
   readonly heapMb?: number;
-  /** A thread that has had nothing to do for so long is ended. Default 1 min. */
+  /** An idle thread ends after this time. Default 1 min. */
   readonly idleMs?: number;
 }
 
 export interface WorkerPool {
-  /** Throws `Misconfigured` (`isolate_needs_file`) for a specialist that no thread could load. */
+  /** Throws `Misconfigured` (`isolate_needs_file`) for a specialist that no thread can load. */
   check(specialist: Specialist): void;
-  /** What `runHandler` does, in a thread. As many threads run as handlings at once. */
+  /** Does the same as `runHandler`, in a thread. There are as many threads as concurrent handlings. */
   run(specialist: Specialist, kind: string, request: RunRequest): Promise<RunResult>;
-  /** Threads alive now. */
+  /** Number of live threads. */
   readonly threads: number;
-  /** Ends all threads and what they handle. */
+  /** Ends all threads and their handlings. */
   close(): Promise<void>;
 }
 
 const HEAP_MB = 128;
-/** Threads tried for one handling, where an earlier one still blocks the first. */
+/** Threads tried for one handling, if an earlier handling still blocks the first. */
 const MAX_TRIES = 3;
 
 export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
@@ -45,7 +45,7 @@ class Threads implements WorkerPool {
   readonly #options: WorkerPoolOptions;
   readonly #threads = new Set<WorkerThread>();
   readonly #idleSince = new Map<WorkerThread, number>();
-  /** Which loading of its file a specialist is: a changed definition is another value. */
+  /** The load number of a specialist's file: a changed definition is another value. */
   readonly #versions = new WeakMap<Specialist, number>();
   #lastVersion = 0;
   #lastRun = 0;
@@ -78,7 +78,7 @@ class Threads implements WorkerPool {
         now: clock.now(),
       };
       const result = await thread.run(order, request);
-      // What was cut short may still be at work in there.
+      // The interrupted handler may still run in that thread.
       if (result !== "silent" && result.kind === "failed" && result.error instanceof RunInterrupted) void thread.end();
       this.#free(thread);
       if (result !== "silent") return result;
@@ -102,7 +102,7 @@ class Threads implements WorkerPool {
     return version;
   }
 
-  /** An idle thread, rather one that has loaded the file already; else a new one. */
+  /** Takes an idle thread, preferably one that has loaded the file already; else a new one. */
   #take(file: string): WorkerThread {
     for (const thread of this.#threads) if (thread.over) this.#forget(thread);
     const idle = [...this.#idleSince.keys()];
@@ -148,6 +148,6 @@ class Threads implements WorkerPool {
 function fileOf({ handle, file }: Specialist): string {
   if (file !== undefined) return file;
   throw new Misconfigured("isolate_needs_file", `${handle} says isolate: "worker", but was not loaded from a file`, {
-    hint: "put the definition into a file of its own in the folder of definitions, or leave isolate out",
+    hint: "put the definition into its own file in the folder of definitions, or leave out isolate",
   });
 }

@@ -1,4 +1,4 @@
-/** One worker thread as the runtime sees it: it is given one handling at a time, and ended where it does not come back. */
+/** One worker thread, seen from the runtime: it gets one handling at a time, and is ended if it does not respond. */
 import type { AnyCode } from "../../core/error-codes.ts";
 import { extname } from "node:path";
 import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
@@ -14,23 +14,23 @@ import type { WorkerStart } from "./worker.ts";
 export interface ThreadOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** The JavaScript heap of the thread, in MiB. Buffers lie outside of it. */
+  /** The JavaScript heap of the thread, in MiB. Buffers are outside it. */
   readonly heapMb: number;
 }
 
-/** How a handling came out; `silent` where it was never begun, and another thread may have it. */
+/** The result of a handling; `silent` if it never began, so that another thread may take it. */
 export type ThreadResult = RunResult | "silent";
 
 const ENTRY = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 const STACK_MB = 4;
 const YOUNG_MB = 16;
-/** A thread that runs, with its imports made. */
+/** Time for a thread to start and load its imports. */
 const READY_MS = 30 * SECOND;
-/** A thread that is not busy with what an earlier handling left behind takes an order at once. */
+/** Time to begin an order: a thread not blocked by an earlier handling takes it at once. */
 const BEGIN_MS = 2 * SECOND;
-/** The loader gives up by itself before, unless the file blocks the thread. */
+/** Time to load a file: the loader gives up earlier, unless the file blocks the thread. */
 const LOAD_MS = 25 * SECOND;
-/** A thread that is free tells the end of a handling itself; one that has not by then is blocked. */
+/** Time after the deadline for the thread to report the end itself; after that it counts as blocked. */
 const GRACE_MS = 500;
 
 interface Job {
@@ -40,14 +40,14 @@ interface Job {
   begun: boolean;
 }
 
-/** Threads live until `end`, or until a handling ends them. */
+/** A thread lives until `end`, or until a handling ends it. */
 export class WorkerThread {
   readonly #options: ThreadOptions;
   readonly #worker: Worker;
   readonly #questions: MessagePort;
   readonly #flag: Int32Array<SharedArrayBuffer>;
   readonly #exited: Promise<void>;
-  /** Files whose definition it has loaded. */
+  /** Files whose definitions it has loaded. */
   readonly files = new Set<string>();
   #ready = false;
   #over = false;
@@ -80,17 +80,17 @@ export class WorkerThread {
     });
   }
 
-  /** Whether it can be given a handling. */
+  /** True if it can take a handling. */
   get idle(): boolean {
     return this.#job === undefined && !this.#over;
   }
 
-  /** Whether it has ended, or is ending. */
+  /** True if it has ended, or is ending. */
   get over(): boolean {
     return this.#over;
   }
 
-  /** Gives it a handling. Never throws. Only while it is idle. */
+  /** Runs a handling. Never throws. Call it only while the thread is idle. */
   run(order: RunOrder, request: RunRequest): Promise<ThreadResult> {
     const { promise, resolve } = Promise.withResolvers<ThreadResult>();
     const stop = (): void => this.#abort(order);
@@ -109,7 +109,7 @@ export class WorkerThread {
     return promise;
   }
 
-  /** Ends the thread, whatever it does, and with it a handling that it has. */
+  /** Ends the thread, whatever it does, together with its handling. */
   async end(result: ThreadResult = interrupted("run_stopped", "the runtime stopped")): Promise<void> {
     this.#over = true;
     this.#job?.done(result);
@@ -132,7 +132,7 @@ export class WorkerThread {
     this.#expect(GRACE_MS, interrupted("run_stopped", "the runtime stopped"));
   }
 
-  /** From now on it has so long, or it is ended with this result. */
+  /** Ends the thread with this result unless it responds within the time. */
   #expect(withinMs: number, otherwise: ThreadResult): void {
     this.#limit?.cancel();
     this.#limit = this.#options.clock.after(withinMs, () => void this.end(otherwise));
@@ -143,11 +143,11 @@ export class WorkerThread {
       this.#ready = true;
       return this.#begin();
     }
-    if (said.say === "stray") return this.#options.log.error("something failed outside of any handling", { message: said.message });
+    if (said.say === "stray") return this.#options.log.error("something failed outside any handling", { message: said.message });
     const job = this.#job;
     if (job?.order.run !== said.run) {
       if (said.say === "log") this.#options.log[said.level](said.message, said.fields);
-      return; // of a handling that is over
+      return; // belongs to a handling that is over
     }
     switch (said.say) {
       case "begun":
@@ -243,7 +243,7 @@ function interrupted(code: AnyCode, message: string): Extract<RunResult, { reado
   return { kind: "failed", error: new RunInterrupted(code, message) };
 }
 
-/** The runtime has a definition that worked; until its file does again, what happened waits. */
+/** The runtime has a definition that worked; until the file loads again, its events wait. */
 const UNLOADABLE_MS = 30 * SECOND;
 
 function unloadable({ clock }: RunRequest, reason: string): RunResult {

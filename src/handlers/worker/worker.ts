@@ -1,4 +1,4 @@
-/** The worker thread's side: loads definitions from their files, and runs one handling at a time as the runtime would. */
+/** The worker thread's side: loads definitions from their files, and runs one handling at a time like the runtime. */
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from "node:worker_threads";
 import { loadModule } from "../../config/module-file.ts";
 import { systemClock, type Clock } from "../../core/clock.ts";
@@ -24,20 +24,20 @@ import {
 } from "./messages.ts";
 import { handlerOf } from "../../specialist/handlers.ts";
 
-/** What the runtime gives a thread when it starts it. */
+/** Data that the runtime passes to a new thread. */
 export interface WorkerStart {
   readonly questions: MessagePort;
   /** One number: 0 while a question waits for its answer. */
   readonly answered: SharedArrayBuffer;
 }
 
-/** A runtime that does not answer for so long is gone. */
+/** A runtime that does not answer within this time is gone. */
 const ANSWER_MS = MINUTE;
-/** More would fill the runtime's memory, where nobody else's handling could run any more. */
+/** Log lines of one handling: more would fill the runtime's memory and stop all other handlings. */
 const MAX_LOG_LINES = 1_000;
 
 const system = systemClock();
-const { questions, answered } = workerData as WorkerStart; // from `thread.ts`, of the same version
+const { questions, answered } = workerData as WorkerStart; // set by `worker-thread.ts`, of the same version
 const flag = new Int32Array(answered);
 const loaded = new Map<string, { readonly version: number; readonly specialist: Specialist }>();
 const asked = new Map<number, PromiseWithResolvers<HandlerRead | undefined>>();
@@ -59,13 +59,13 @@ async function perform(order: RunOrder): Promise<void> {
   } catch (error) {
     return tell({ say: "unloadable", run, reason: messageOf(error) });
   }
-  if (handler === undefined) return tell({ say: "unloadable", run, reason: `its file has no handler for ${kind} any more` });
+  if (handler === undefined) return tell({ say: "unloadable", run, reason: `its file no longer has a handler for ${kind}` });
   tell({ say: "loaded", run });
   const result = await runHandler(handler, requestOf(order, abort.signal));
   tell({ say: "result", run, result: encodeResult(result) });
 }
 
-/** The definition was checked when the runtime loaded it. Throws when its file cannot be loaded any more. */
+/** The runtime checked the definition when it loaded it. Throws if the file cannot be loaded now. */
 async function specialistOf({ file, version }: RunOrder): Promise<Specialist> {
   const known = loaded.get(file);
   if (known?.version === version) return known.specialist;
@@ -105,7 +105,7 @@ function rulesByQuestion(): OperationRules {
         ...rule,
         review(target, input) {
           const asking = question({ what: "review", operation, target, input });
-          if (asking === undefined) throw new Fatal("worker_confused", `${operation} is not reviewed any more`);
+          if (asking === undefined) throw new Fatal("worker_confused", `${operation} is no longer reviewed`);
           return asking;
         },
       };
@@ -124,13 +124,13 @@ function ask(run: number, about: Ask): Promise<HandlerRead | undefined> {
 
 let asking = 0;
 
-/** The thread stands still until the runtime has answered, so that `act` gives its answers at once here too. */
+/** Blocks the thread until the runtime has answered, so that `act` returns at once here too. */
 function question<What extends Question["what"]>(about: Extract<Question, { readonly what: What }>): QuestionAnswers[What] {
   const number = ++asking;
   Atomics.store(flag, 0, 0);
   questions.postMessage({ number, run: current?.run, about });
   Atomics.wait(flag, 0, 0, ANSWER_MS);
-  // An answer to an earlier question that was given up may still lie there.
+  // The answer to an earlier question that timed out may still be queued.
   for (let got = receiveMessageOnPort(questions); got !== undefined; got = receiveMessageOnPort(questions)) {
     const said = got.message as { readonly number: number; readonly answer: Answer<QuestionAnswers[What]> };
     if (said.number !== number) continue;
@@ -145,8 +145,8 @@ function loggerOf(run: number): Logger {
   const bound = (fields: LogFields): Logger => {
     const write = (level: LogLevel) => (message: string, more?: LogFields) => {
       if (lines++ > MAX_LOG_LINES) return;
-      if (lines > MAX_LOG_LINES) return tell({ say: "log", run, level: "warn", message: "more log lines were left out", fields: {} });
-      // Fields become JSON here, as what cannot be JSON cannot cross either.
+      if (lines > MAX_LOG_LINES) return tell({ say: "log", run, level: "warn", message: "further log lines were dropped", fields: {} });
+      // Fields become JSON here, because a value that is not JSON cannot cross either.
       tell({ say: "log", run, level, message, fields: asJson({ ...fields, ...more }) });
     };
     return {
@@ -177,7 +177,7 @@ function hear(said: ToWorker): void {
   }
 }
 
-// What a handling leaves behind may fail when it is long over; the next one must not die of it.
+// Code left running by a handling may fail after its end; the next handling must survive that.
 process.on("unhandledRejection", (error) => tell({ say: "stray", message: messageOf(error) }));
 process.on("uncaughtException", (error) => tell({ say: "stray", message: messageOf(error) }));
 parentPort?.on("message", hear);

@@ -1,4 +1,4 @@
-/** Lets a drawn mishap befall a request. */
+/** Applies a drawn fault to a request. */
 import { OPERATIONS } from "../../contract/operations.ts";
 import type { EndpointSet } from "../../contract/operations.ts";
 import { sleep } from "../../core/clock.ts";
@@ -9,18 +9,18 @@ import type { RequestHandler } from "../server/handle.ts";
 import type { FaultBook, Fault } from "./network-faults.ts";
 import { failedReply, limitedReply, redirectReply, spoil, stoppedReply } from "./fault-responses.ts";
 
-/** How long a 429 asks to wait, in seconds, where the fault does not say. */
+/** Seconds a 429 asks to wait if the fault does not state them. */
 const DEFAULT_WAIT_S = 30;
 
 export interface FaultDependencies {
   readonly clock: Clock;
   readonly desk: RequestHandler;
   readonly faults: FaultBook;
-  /** Aborted when the network stops: what is late then never lands. */
+  /** Aborted when the network stops: a late request then has no effect. */
   readonly stopped: AbortSignal;
 }
 
-/** Draws whether a mishap befalls the request, and answers accordingly. Rejects with `ConnectionLost`. */
+/** Draws a fault for the request and answers accordingly. Rejects with `ConnectionLost`. */
 export async function answerWithFaults(parts: FaultDependencies, set: EndpointSet, request: NetworkRequest): Promise<NetworkReply> {
   const { desk, faults } = parts;
   const operation = desk.operationOf(set, request);
@@ -66,7 +66,7 @@ async function suffer(parts: FaultDependencies, set: EndpointSet, request: Netwo
   }
 }
 
-/** Waits; rejects with `ConnectionLost` if the network stops meanwhile. */
+/** Waits. Rejects with `ConnectionLost` if the network stops meanwhile. */
 async function late({ clock, stopped }: FaultDependencies, ms: number): Promise<void> {
   await sleep(clock, ms, stopped);
   if (stopped.aborted) throw new ConnectionLost("the network has stopped");

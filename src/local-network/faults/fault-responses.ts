@@ -1,4 +1,4 @@
-/** Answers as a misbehaving network gives them: 429 in every dialect, spoilt bodies, stopped accounts. */
+/** Builds the responses of a misbehaving network: 429 in every dialect, malformed bodies, stopped accounts. */
 import { isObject, parseJson } from "../../core/json.ts";
 import type { Json } from "../../core/json.ts";
 import type { NetworkReply } from "../server/exchange.ts";
@@ -8,7 +8,7 @@ const HUGE_BYTES = 20_000_000;
 const DEEP_LEVELS = 100_000;
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** A 429 that asks for `seconds` in the given dialect. */
+/** Builds a 429 that asks for a wait of `seconds` in the given dialect. */
 export function limitedReply(dialect: LimitDialect, seconds: number, now: number): NetworkReply {
   const body: Json = {
     error: { code: "rate_limited", message: "too many requests", ...(dialect === "body" ? { retry_after: seconds } : {}) },
@@ -48,7 +48,7 @@ function limitHeadersOf(dialect: LimitDialect, seconds: number, now: number): Re
   }
 }
 
-/** The same answer with its body spoilt. */
+/** Returns the same answer with a malformed body. */
 export function spoil(reply: NetworkReply, how: SpoiltBody): NetworkReply {
   switch (how) {
     case "html":
@@ -76,7 +76,7 @@ export function spoil(reply: NetworkReply, how: SpoiltBody): NetworkReply {
   }
 }
 
-/** Every value as another type: texts as numbers, numbers as lists, lists as objects. */
+/** Changes the type of every value: texts to numbers, numbers to lists, lists to objects. */
 function otherTypes(value: Json): Json {
   if (typeof value === "string") return value.length;
   if (typeof value === "number" || typeof value === "boolean") return [`${value}`];

@@ -1,8 +1,8 @@
-/** Mishaps on request: which requests and deliveries they befall, how often, and which one is drawn. */
+/** Fault rules: which requests and deliveries they match, how often, and which fault is drawn. */
 import type { EndpointSet } from "../../contract/operations.ts";
 import type { Random } from "../../core/random.ts";
 
-/** Ways a 429 can speak. */
+/** Forms of a 429. */
 export const LIMIT_DIALECTS = [
   "seconds",
   "date",
@@ -19,34 +19,34 @@ export const LIMIT_DIALECTS = [
 ] as const;
 export type LimitDialect = (typeof LIMIT_DIALECTS)[number];
 
-/** Ways an answer's body can be spoilt, after the effect. */
+/** Ways to malform an answer's body, after the effect. */
 export const SPOILT_BODIES = ["html", "truncated", "huge", "deep", "wrong-types", "empty", "garbage"] as const;
 export type SpoiltBody = (typeof SPOILT_BODIES)[number];
 
 export type Fault =
-  /** The effect is at once, the answer late. */
+  /** The effect is immediate, the answer late. */
   | { readonly do: "delay-reply"; readonly ms: number }
-  /** The request reaches the network late, even if its sender has given up by then. */
+  /** The request reaches the network late, even after its sender has given up. */
   | { readonly do: "delay-request"; readonly ms: number }
-  /** The connection breaks at once, and the request lands later all the same. */
+  /** The connection breaks at once, and the request takes effect later. */
   | { readonly do: "land-late"; readonly ms: number }
   | { readonly do: "lose-request" }
   | { readonly do: "lose-reply" }
-  /** Processed twice, as when something between doubles it. */
+  /** The request is processed twice, as if an intermediary had doubled it. */
   | { readonly do: "twice" }
-  /** A 429 without effect, though the limits have room. */
+  /** A 429 without effect although the limits have room. */
   | { readonly do: "limited"; readonly dialect: LimitDialect; readonly seconds?: number }
   | { readonly do: "status"; readonly status: number; readonly when: "before" | "after" }
   | { readonly do: "body"; readonly body: SpoiltBody }
   | { readonly do: "redirect"; readonly to: string }
-  /** 403 or 402 in the ways that services stop an account. */
+  /** A 403 or 402 in the forms in which services stop an account. */
   | { readonly do: "account"; readonly answer: "suspended" | "challenge" | "payment" };
 
 export type DeliveryFault =
   | { readonly do: "late"; readonly ms: number }
   | { readonly do: "lost" }
   | { readonly do: "twice" }
-  /** Waits until a later delivery has gone before it, half a minute at most. */
+  /** Waits until a later delivery has gone, half a minute at most. */
   | { readonly do: "reorder" }
   | { readonly do: "wrong-signature" }
   | { readonly do: "huge"; readonly bytes: number };
@@ -57,26 +57,26 @@ export interface RequestMatch {
   readonly operation?: string | readonly string[];
   /** The specialist's handle. */
   readonly agent?: string;
-  /** Only requests that write (`true`) or only those that read. */
+  /** True for writes only, false for reads only. */
   readonly writes?: boolean;
 }
 
 export interface FaultRule<M> {
   readonly mishap: M;
   readonly match?: RequestMatch;
-  /** From 0 to 1; 1 unless given. */
+  /** From 0 to 1. Default 1. */
   readonly probability?: number;
-  /** How many it befalls before it is over; without, until removed. */
+  /** Number of faults after which the rule ends. Default: until removed. */
   readonly times?: number;
 }
 
 export interface FaultHandle {
-  /** How many it has befallen. */
+  /** Number of faults so far. */
   readonly hits: number;
   remove(): void;
 }
 
-/** The network's mishaps, changed while it runs. The first fault that matches and is drawn befalls a request. */
+/** The network's fault rules, changed while it runs. The first rule that matches and is drawn applies to a request. */
 export interface Faults {
   add(fault: FaultRule<Fault>): FaultHandle;
   addDelivery(fault: FaultRule<DeliveryFault>): FaultHandle;
@@ -96,7 +96,7 @@ export interface FaultBook extends Faults {
   drawDelivery(agent: string, event: string): DeliveryFault | undefined;
 }
 
-/** `random` draws what a probability decides, so that a seed replays the same mishaps. */
+/** `random` draws the probabilities, so a seed replays the same faults. */
 export function createFaults(random: Random): FaultBook {
   const requests: Placed<Fault>[] = [];
   const deliveries: Placed<DeliveryFault>[] = [];

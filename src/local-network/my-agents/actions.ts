@@ -1,4 +1,4 @@
-/** What the Guardian does on the dashboard: specialists, their keys, tiers and limits, and decisions on approvals. */
+/** Actions of the Guardian on the dashboard: create specialists, manage keys, tiers and limits, decide approvals. */
 import { Refused } from "../../core/errors.ts";
 import { closeAccount, GUARDIAN, hashKey, newKey, openAccount } from "../world/accounts.ts";
 import { cancelJobsOf } from "../world/job-lifecycle.ts";
@@ -24,7 +24,7 @@ export type MyAgents = Pick<
   | "decide"
 >;
 
-/** `perform` carries out what was approved and answers the HTTP status it came to. */
+/** `perform` carries out an approved action and returns its HTTP status. */
 export function createMyAgents(world: World, perform: (approval: Approval) => number): MyAgents {
   const accountOf = (handle: string): Account => {
     const account = world.byHandle.get(handle);
@@ -81,7 +81,7 @@ export function createMyAgents(world: World, perform: (approval: Approval) => nu
   };
 }
 
-/** Ends a specialist: its key dies, its open jobs are cancelled, its webhooks go. */
+/** Closes a specialist's account: revokes its key, cancels its open jobs, removes its webhooks. */
 export function retire(world: World, account: Account): void {
   closeAccount(world, account);
   cancelJobsOf(world, account.id);

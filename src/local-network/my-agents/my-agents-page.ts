@@ -13,13 +13,13 @@ const MAX_FAILED_LOGINS = 20;
 
 interface Session {
   readonly id: string;
-  /** In every form, so that no other site can post one. */
+  /** Token in every form, so that no other site can post one. */
   readonly csrf: string;
 }
 
 type Form = URLSearchParams;
 
-/** Adds the pages under `/guardian`. `token` is what the login asks for. */
+/** Adds the pages under `/guardian`. The login asks for `token`. */
 export function guardianPages(server: FastifyInstance, network: LocalNetwork, token: string): void {
   const sessions = new Map<string, Session>();
   let failedLogins = 0;
@@ -62,7 +62,7 @@ export function guardianPages(server: FastifyInstance, network: LocalNetwork, to
     });
 }
 
-/** What a form does: a page to show, or nothing to go back to the list. */
+/** Runs a form and returns a page to show, or nothing to return to the list. */
 type Act = (network: LocalNetwork, form: Form, csrf: string) => string | undefined;
 
 const ACTIONS: Readonly<Record<string, Act>> = {
@@ -94,7 +94,7 @@ const ACTIONS: Readonly<Record<string, Act>> = {
   },
 };
 
-/** What a form holds that cannot be used. */
+/** A form value that cannot be used. */
 class BadForm extends Error {}
 
 function perform(act: Act, network: LocalNetwork, form: Form, { csrf }: Session, reply: FastifyReply): FastifyReply {
@@ -128,7 +128,7 @@ function credits(form: Form, name: string): number | undefined {
 const SAFE_HEADERS = {
   "content-security-policy": "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
   "cache-control": "no-store",
-  // Not "no-referrer": browsers then send "Origin: null" with the forms of this very page.
+  // Not "no-referrer", with which browsers send "Origin: null" with this page's own forms.
   "referrer-policy": "same-origin",
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
@@ -147,7 +147,7 @@ function sessionOf(sessions: ReadonlyMap<string, Session>, request: FastifyReque
   return id === undefined ? undefined : sessions.get(id);
 }
 
-/** Against DNS rebinding: the name in the address bar must be an address, or localhost. */
+/** Guards against DNS rebinding: the host must be an IP address or localhost. */
 function isOwnHost(request: FastifyRequest): boolean {
   return /^(localhost|[\d.]+|\[[\da-f:]+\])(:\d+)?$/i.test(request.headers.host ?? "");
 }

@@ -1,4 +1,4 @@
-/** The HTML of the Guardian's page. Everything that comes from outside is escaped. */
+/** HTML of the Guardian's page. Every outside value is escaped. */
 import { TIER_LIMITS, TIERS } from "../../contract/tiers.ts";
 import type { LocalNetwork } from "../options.ts";
 
@@ -65,7 +65,7 @@ function approvals(network: LocalNetwork, csrf: string): string {
   return `<section><h2>Waiting for you</h2><div class="wide"><table><thead><tr><th>Specialist</th><th>Action</th><th>Credits</th><th>What</th><th>Decision</th></tr></thead><tbody>${rows.join("\n")}</tbody></table></div></section>`;
 }
 
-/** The one time a key is shown. */
+/** Shows a key for the only time. */
 export function keyPage(handle: string, key: string): string {
   return layout(
     "API key",

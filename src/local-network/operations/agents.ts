@@ -1,4 +1,4 @@
-/** Agents: list, look at, update, create, delete, statistics. */
+/** Operations on agents: list, get, update, create, delete, statistics. */
 import { Refused } from "../../core/errors.ts";
 import { newKey, openAccount } from "../world/accounts.ts";
 import { Refusal } from "../server/exchange.ts";
@@ -35,7 +35,7 @@ const updateAgent: Handler = (world, asked) => {
   return { status: 200, view: { type: "agent", agent } };
 };
 
-/** Set A: oneself. Set B: the specialists of one's Guardian. */
+/** Checks the right to manage: in Set A the agent itself, in Set B the specialists of its Guardian. */
 function mayManage({ set, account }: Asked, agent: Account): void {
   const allowed = set === "a" ? agent.id === account.id : agent.kind === "specialist";
   if (!allowed) throw new Refusal(403, "not_yours", "this agent is not yours");

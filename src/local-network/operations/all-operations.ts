@@ -1,4 +1,4 @@
-/** Every operation of the interface, by its name. The compiler holds that none is missing. */
+/** Every operation of the interface, by its name. The compiler checks that none is missing. */
 import type { OperationName } from "../../contract/operations.ts";
 import { AGENTS } from "./agents.ts";
 import { AUTH } from "./token-exchange.ts";

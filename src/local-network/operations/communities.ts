@@ -1,4 +1,4 @@
-/** Communities: list, look at, join, leave. */
+/** Operations on communities: list, get, join, leave. */
 import { Refusal } from "../server/exchange.ts";
 import type { Asked } from "../server/exchange.ts";
 import { newestFirst, paging } from "../server/request-fields.ts";
@@ -7,7 +7,7 @@ import type { Community } from "../world/rows.ts";
 import type { World } from "../world/world.ts";
 import type { Handler } from "./handler.ts";
 
-/** By id in Set A, by handle in Set B. */
+/** Finds a community by id in Set A, by handle in Set B. */
 function communityAt(world: World, { set, target }: Asked): Community {
   const found = set === "a" ? world.communities.get(target) : [...world.communities.all()].find(({ handle }) => handle === target);
   if (found === undefined) throw new Refusal(404, "not_found", `there is no community "${target.slice(0, 100)}"`);

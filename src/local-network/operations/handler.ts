@@ -1,13 +1,13 @@
-/** What an operation of the network is, and the finding of what a path names. */
+/** The type of an operation's handler, and lookups of the records that a path names. */
 import { Refusal } from "../server/exchange.ts";
 import type { Answer, Asked } from "../server/exchange.ts";
 import type { Account, Job, Post } from "../world/rows.ts";
 import type { World } from "../world/world.ts";
 
-/** Performs one operation in the world. Checks everything first and changes last, so that a refusal leaves no trace. */
+/** Performs one operation in the world. Checks everything before it changes anything, so that a refusal leaves no trace. */
 export type Handler = (world: World, asked: Asked) => Answer;
 
-/** Whether something so young is hidden by the lag of reads. */
+/** Returns true if the read lag still hides a record of this age. */
 export function lags(world: World, createdAt: number): boolean {
   return world.assume.readLagMs > 0 && createdAt > world.clock.now() - world.assume.readLagMs;
 }
@@ -28,7 +28,7 @@ export function jobAt(world: World, id: string): Job {
   return job;
 }
 
-/** By handle in Set A, by id in Set B. */
+/** Finds an agent by handle in Set A, by id in Set B. */
 export function agentAt(world: World, { set, target }: Asked): Account {
   const account = set === "a" ? world.byHandle.get(target) : world.accounts.get(target);
   if (account === undefined || account.deleted) throw missing("agent", target);

@@ -1,4 +1,4 @@
-/** The job market: browse, offer, look at, apply for, submit. */
+/** Operations of the job market: browse, offer, get, apply, submit. */
 import { HOUR } from "../../core/units.ts";
 import { Refusal } from "../server/exchange.ts";
 import { trustOf } from "../wire/wire.ts";
@@ -12,7 +12,7 @@ import type { Handler } from "./handler.ts";
 const MAX_REWARD = 1_000_000;
 const MAX_APPLICATIONS = 500;
 const DEFAULT_DEADLINE_MS = HOUR;
-/** Over this reward, a newcomer may not apply where trust gates. */
+/** Above this reward a newcomer may not apply, if `trustGates` is on. */
 const TRUSTED_REWARD = 100;
 
 const listJobs: Handler = (world, { query, account }) => {
@@ -93,7 +93,7 @@ const submitJob: Handler = (world, asked) => {
   return { status: 200, view: { type: "job", job, whole: false } };
 };
 
-/** While assigned; and once past the deadline, to be told that it was too late. */
+/** A job takes a submission while assigned, and past the deadline too, in order to reject it as late. */
 function canSubmit(job: Job): boolean {
   return job.status === "assigned" || (job.status === "expired" && job.submission === undefined);
 }

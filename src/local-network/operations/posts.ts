@@ -1,4 +1,4 @@
-/** The feed: list, write, read, delete, vote, reply. */
+/** Operations of the feed: list, create, get, delete, vote, reply. */
 import { findAccount } from "../world/accounts.ts";
 import { Refusal } from "../server/exchange.ts";
 import { MAX_REPLIES_SENT } from "../wire/wire.ts";

@@ -1,4 +1,4 @@
-/** Search in the small web, among agents and among jobs: words counted, best first. */
+/** Searches web pages, agents and jobs by the number of matching words, best first. */
 import type { Answer, Asked, View } from "../server/exchange.ts";
 import { paging, text } from "../server/request-fields.ts";
 import { canApply, noteSeen } from "../world/job-lifecycle.ts";
@@ -7,10 +7,10 @@ import { spend } from "../world/money.ts";
 import { cursorOf } from "../server/request-fields.ts";
 import type { Handler } from "./handler.ts";
 
-/** Rows looked at by one search, newest first. */
+/** Rows one search scans, newest first. */
 const MAX_SCANNED = 5_000;
 
-/** Sorts what matches by how often the query's words occur, and cuts a page from it. */
+/** Sorts matches by how often the words of the query occur, and cuts one page. */
 function best<T>(asked: Asked, rows: Iterable<T>, textOf: (row: T) => string): { page: T[]; next: string | undefined } {
   const words = text(asked.body, ["query", "q"], 500)
     .toLowerCase()

@@ -1,4 +1,4 @@
-/** Set A's tokens: an API key buys an access token and a refresh token; a refresh token buys the next pair once. */
+/** Set A's tokens: an API key is exchanged for an access token and a refresh token; a refresh token works once. */
 import { hashKey } from "../world/accounts.ts";
 import { Refusal } from "../server/exchange.ts";
 import type { Answer } from "../server/exchange.ts";
@@ -7,7 +7,7 @@ import type { Account } from "../world/rows.ts";
 import type { World } from "../world/world.ts";
 import type { Handler } from "./handler.ts";
 
-/** Living tokens per agent; the oldest die first. */
+/** Valid tokens per agent; the oldest are revoked first. */
 const MAX_TOKENS = 20;
 
 const getToken: Handler = (world, { account }) => issue(world, account);

@@ -1,4 +1,4 @@
-/** Webhooks: register, list, delete. Their delivery is in deliveries.ts. */
+/** Operations on webhooks: register, list, delete. */
 import { Refusal } from "../server/exchange.ts";
 import { newestFirst, optionalText, optionalTexts, paging, text } from "../server/request-fields.ts";
 import { record } from "../world/posting.ts";

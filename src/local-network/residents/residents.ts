@@ -10,13 +10,13 @@ import type { Account, Job, Post } from "../world/rows.ts";
 import type { World } from "../world/world.ts";
 
 export interface ResidentOptions {
-  /** How many live here, 1 to 24. Default 12. */
+  /** Number of residents, 1 to 24. Default 12. */
   readonly count?: number;
-  /** How often each thing happens, on average, across all residents. 0 turns it off. */
+  /** Mean number of each activity a minute, over all residents. 0 turns it off. */
   readonly perMinute?: Partial<Record<Activity, number>>;
-  /** What they have already done when a world is new, so that who comes finds it lived in. Default nothing. */
+  /** Activities performed when a world is created, so that it does not start empty. Default none. */
   readonly already?: Partial<Record<Activity, number>>;
-  /** From offering a job to its deadline, in ms. Default 10 minutes. */
+  /** Time from offering a job to its deadline, in ms. Default 10 minutes. */
   readonly jobDeadlineMs?: number;
   /** Kinds of tasks offered. Default all. */
   readonly taskKinds?: readonly string[];
@@ -28,16 +28,16 @@ export type Activity = (typeof ACTIVITIES)[number];
 const DEFAULT_PER_MINUTE: Record<Activity, number> = { post: 20, reply: 10, like: 12, follow: 2, offer: 30, work: 10 };
 const DEFAULT_COUNT = 12;
 const DEFAULT_DEADLINE_MS = 10 * MINUTE;
-/** Posts that residents look back over. */
+/** Recent posts from which residents choose. */
 const RECENT = 40;
-/** A thread this long is left alone, so that two talkers cannot fill the world. */
+/** Residents leave a thread of this length alone, so that two of them cannot fill the world. */
 const MAX_THREAD = 12;
 const MAX_HANDLES = 50;
 
 export interface Residents {
-  /** Settles them in and plans what they do. */
+  /** Creates the residents and plans their activities. */
   start(): void;
-  /** Does what is due, and plans the next time. */
+  /** Performs a due activity and plans the next one. */
   act(activity: string, now: number): void;
 }
 
@@ -65,7 +65,7 @@ export function createResidents(world: World, options: ResidentOptions, plans: T
   };
   return {
     start() {
-      people.splice(0, people.length, ...settle(world, options.count ?? DEFAULT_COUNT));
+      people.splice(0, people.length, ...createResidentAccounts(world, options.count ?? DEFAULT_COUNT));
       const now = world.clock.now();
       for (const activity of ACTIVITIES) {
         if (!(rates[activity] > 0)) continue;
@@ -115,8 +115,8 @@ const NAMES = [
   ["maya-petrov", "Maya Petrov"],
 ] as const;
 
-/** Residents by the names above; one whose handle is taken stays away. */
-function settle(world: World, count: number): Account[] {
+/** Creates residents by the names above; a taken handle is skipped. */
+function createResidentAccounts(world: World, count: number): Account[] {
   return NAMES.slice(0, Math.max(1, count)).flatMap(([handle, name]) => {
     const found = findAccount(world, handle);
     if (found !== undefined) return found.kind === "resident" ? [found] : [];
@@ -124,7 +124,7 @@ function settle(world: World, count: number): Account[] {
   });
 }
 
-/** Handles of specialists, a random stretch of them where there are many. */
+/** Returns handles of specialists, a random slice if there are many. */
 function specialists(world: World, chance: Random): string[] {
   const handles = [...world.byHandle.values()].filter(({ kind }) => kind === "specialist").map(({ handle }) => handle);
   const from = chance.int(Math.max(1, handles.length - MAX_HANDLES));
@@ -156,7 +156,7 @@ function writeReply(world: World, who: Account, chance: Random): void {
   publish(world, who, { content: chance.pick(REPLIES), parent });
 }
 
-/** Posts by specialists, or posts that specialists have replied to, where there are any. */
+/** Prefers posts by specialists, or posts that specialists have replied to. */
 function preferred(world: World, posts: readonly Post[]): readonly Post[] {
   const byOthers = (post: Post): boolean => world.accounts.get(post.authorId)?.kind === "specialist";
   const touched = posts.filter((post) => byOthers(post) || (world.threads.get(post.id) ?? []).some(byOthers));
@@ -181,7 +181,7 @@ function offerTask(world: World, who: Account, chance: Random, { jobDeadlineMs =
   offerJob(world, who, { title, description, skills, reward, task: { kind, seed }, deadlineAt: world.clock.now() + jobDeadlineMs });
 }
 
-/** Applies for what specialists offer, and delivers what was assigned. */
+/** Applies for jobs that specialists offer, and delivers what was assigned. */
 function workForOthers(world: World, who: Account, chance: Random): void {
   const offered = world.board.slice(-RECENT * 5).filter((job) => job.task === undefined && job.posterId !== who.id);
   const mine = offered.find((job) => job.status === "assigned" && isResident(world, job));

@@ -1,4 +1,4 @@
-/** What goes in and out of the network's core, before any socket: request, reply, refusal, lost connection. */
+/** Messages of the network's core, before any socket: request, reply, refusal, lost connection. */
 import type { EndpointSet } from "../../contract/operations.ts";
 import { Retryable } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/json.ts";
@@ -9,26 +9,26 @@ export interface NetworkRequest {
   /** Starts with `/v1/`, in both sets. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
-  /** Lower-case names. */
+  /** Keys in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 export interface NetworkReply {
   readonly status: number;
-  /** Lower-case names. A `content-length` that is longer than the body means the connection broke in the middle. */
+  /** Keys in lower case. A `content-length` longer than the body means that the connection broke in the middle. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** The connection broke before a whole answer was read. Whether the request took effect is not known to the caller. */
+/** The connection broke before the whole answer was read. The caller does not know if the request took effect. */
 export class ConnectionLost extends Retryable {
   constructor(reason: string) {
     super("connection_lost", `the connection to the network was lost: ${reason}`);
   }
 }
 
-/** A refusal by the network: a status, a code of its own and a message. */
+/** A refusal by the network: a status, a code and a message. */
 export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
@@ -43,7 +43,7 @@ export class Refusal extends Error {
   }
 }
 
-/** A record to show, before a set's dialect gives it its field names. */
+/** A record to send, before a wire format gives it its field names. */
 export type View =
   | { readonly type: "agent"; readonly agent: Account; readonly key?: string }
   | { readonly type: "stats"; readonly agent: Account }
@@ -59,19 +59,19 @@ export type View =
 
 export type ListKind = "agents" | "posts" | "jobs" | "communities" | "webhooks" | "results";
 
-/** What an operation answers when it does not refuse. */
+/** The answer of an operation that does not refuse. */
 export type Answer =
   | { readonly status: number; readonly view: View }
   | { readonly status: number; readonly list: readonly View[]; readonly of: ListKind; readonly next?: string };
 
-/** A checked request on its way to its operation. */
+/** A checked request, as its operation receives it. */
 export interface Asked {
   readonly set: EndpointSet;
   readonly account: Account;
-  /** The path parameter; empty where the path has none. */
+  /** The path parameter; empty if the path has none. */
   readonly target: string;
   readonly query: Readonly<Record<string, string>>;
   readonly body: JsonObject;
-  /** The Guardian has approved it already. */
+  /** True if the Guardian has approved the action already. */
   readonly approved: boolean;
 }

@@ -1,4 +1,4 @@
-/** The network's front desk: who asks, within which limits, for what; then the answer. No sockets here. */
+/** Handles a request: authentication, limits, operation, answer. No sockets here. */
 import { OPERATIONS } from "../../contract/operations.ts";
 import type { EndpointSet, OperationName } from "../../contract/operations.ts";
 import { TIER_LIMITS } from "../../contract/tiers.ts";
@@ -22,13 +22,13 @@ import type { Account, Approval } from "../world/rows.ts";
 import type { World } from "../world/world.ts";
 
 export interface RequestHandler {
-  /** Answers a request at once; whatever it changed is committed when this returns. */
+  /** Answers a request at once. Its changes are committed when this returns. */
   process(set: EndpointSet, request: NetworkRequest): NetworkReply;
-  /** Whose key or token it is. */
+  /** Returns the owner of the request's key or token. */
   whose(set: EndpointSet, request: NetworkRequest): Account | undefined;
-  /** What it asks for; undefined where there is no such thing. */
+  /** Returns the requested operation; undefined if there is none. */
   operationOf(set: EndpointSet, request: NetworkRequest): OperationName | undefined;
-  /** Performs what the Guardian has approved. Answers the HTTP status it came to. */
+  /** Performs an approved action and returns its HTTP status. */
   perform(approval: Approval): number;
   readonly dialects: { readonly [set in EndpointSet]: WireFormat };
 }
@@ -39,7 +39,7 @@ interface MeterRow {
   readonly day: Cut;
 }
 
-/** `wordings` replaces the wording of a set. */
+/** `wordings` replaces the wire format of a set. */
 export function createRequestHandler(world: World, wordings: { readonly [set in EndpointSet]?: MakeWireFormat } = {}): RequestHandler {
   const dialects = { a: (wordings.a ?? wireFormatA)(world), b: (wordings.b ?? wireFormatB)(world) };
   const meters = createMeters(world);
@@ -108,12 +108,12 @@ export function createRequestHandler(world: World, wordings: { readonly [set in 
   };
 }
 
-/** Answers the status it came to. */
+/** Performs an approved action and returns its HTTP status. */
 function perform(world: World, approval: Approval): number {
   const account = world.accounts.get(approval.accountId);
   const body = parseJson(approval.body);
   if (account === undefined || account.deleted || !isObject(body)) return 410;
-  const operation = approval.operation as OperationName; // only ever written from an operation's name
+  const operation = approval.operation as OperationName; // written only from an operation's name
   try {
     const asked = { set: approval.set, account, target: approval.target, query: {}, body, approved: true };
     return HANDLERS[operation](world, asked).status;
@@ -123,7 +123,7 @@ function perform(world: World, approval: Approval): number {
   }
 }
 
-/** Throws `Refusal` 401. */
+/** Finds the account of the key. Throws `Refusal` 401. */
 function authenticate(world: World, set: EndpointSet, request: NetworkRequest): Account {
   const account = findByKey(world, set, request);
   if (account === undefined)
@@ -143,7 +143,7 @@ function findByKey(world: World, set: EndpointSet, { headers }: NetworkRequest):
   return owner?.deleted === true ? undefined : owner;
 }
 
-/** Counts the request, or throws `Refusal` 429. Answers whether it counted. */
+/** Counts the request, or throws `Refusal` 429. Returns true if it counted. */
 function admit(world: World, account: Account, meter: Meter): boolean {
   const now = world.clock.now();
   const limits = TIER_LIMITS[account.tier];
@@ -162,7 +162,7 @@ function admit(world: World, account: Account, meter: Meter): boolean {
   throw new Refusal(429, "rate_limited", `${full.limit} requests per ${full.name} are used up`, header);
 }
 
-/** The meters of all accounts, refilled from the request log after a restart. */
+/** Keeps the meters of all accounts, rebuilt from the request log after a restart. */
 function createMeters(world: World): (account: Account) => Meter {
   const rows: Table<MeterRow> = world.tables.table("meter");
   const meters = new Map<string, Meter>();
@@ -201,7 +201,7 @@ function bodyOf(world: World, { body, headers, method }: NetworkRequest): JsonOb
 
 interface About {
   readonly heard: NetworkRequest;
-  /** Credits, where the answer is to say what it cost. */
+  /** Credits to report as the cost in the answer. */
   readonly cost: number;
 }
 

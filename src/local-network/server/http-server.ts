@@ -1,4 +1,4 @@
-/** The local network over real HTTP: a thin shell around `handle()`, and the Guardian's page. */
+/** Serves the local network over HTTP: a thin layer over `handle()`, and the Guardian's page. */
 import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import Fastify from "fastify";
@@ -11,7 +11,7 @@ import type { NetworkReply, NetworkRequest } from "./exchange.ts";
 import { guardianPages } from "../my-agents/my-agents-page.ts";
 import type { ListenOptions, Listening, LocalNetwork } from "../options.ts";
 
-/** Above every switchable limit of the network itself, which answers 413 in its own words. */
+/** Above every configurable limit of the network itself, which answers 413 in its own wire format. */
 const MAX_BODY_BYTES = 8_388_608;
 const MAX_HEADER_BYTES = 16_384;
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -45,7 +45,7 @@ export async function listen(network: LocalNetwork, options: ListenOptions = {})
   guardianPages(server, network, token);
   for (const one of set === undefined ? (["a", "b"] as const) : [set]) serve(server, network, one, set === undefined ? `/${one}` : "");
   await open(server, port, host);
-  const origin = originOf(server.server.address() as AddressInfo, host); // an address of TCP, since a port was asked for
+  const origin = originOf(server.server.address() as AddressInfo, host); // a TCP address, since the server listens on a port
   return {
     origin,
     baseUrls: {
@@ -85,7 +85,7 @@ function toNetwork(request: FastifyRequest, prefix: string): NetworkRequest {
   };
 }
 
-/** Sends an answer as it is; one cut short is cut off on the wire too. */
+/** Sends an answer unchanged; a truncated answer is truncated on the wire too. */
 function send(reply: FastifyReply, { status, headers, body }: NetworkReply): FastifyReply {
   const promised = headers["content-length"];
   if (promised === undefined || Number(promised) === Buffer.byteLength(body)) return reply.code(status).headers(headers).send(body);

@@ -1,4 +1,4 @@
-/** Reads request bodies and queries field by field; what does not fit is refused with 422 or 400. */
+/** Reads request bodies and queries field by field, and refuses unusable values with 422 or 400. */
 import { isObject } from "../../core/json.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { Refusal } from "./exchange.ts";
@@ -10,7 +10,7 @@ function invalid(message: string): Refusal {
   return new Refusal(422, "invalid_field", message);
 }
 
-/** The first of several names that is there. */
+/** Returns the first present value of several names. */
 export function given(body: JsonObject, names: readonly string[]): Json | undefined {
   for (const name of names) if (body[name] !== undefined) return body[name];
   return undefined;
@@ -40,7 +40,7 @@ export function optionalTexts(body: JsonObject, names: readonly string[], maxIte
   });
 }
 
-/** A whole amount of credits: a number, or `{amount}`. */
+/** Reads a whole amount of credits: a number, or `{amount}`. */
 export function amount(body: JsonObject, names: readonly string[], max: number): number {
   const value = given(body, names);
   const plain = isObject(value) ? value["amount"] : value;
@@ -50,14 +50,14 @@ export function amount(body: JsonObject, names: readonly string[], max: number):
   return plain;
 }
 
-/** Where a page starts: after the row with this `seq`, or after so many rows. */
+/** Start of a page: after the row with this `seq`, or after a number of rows. */
 export interface Start {
   readonly limit: number;
   readonly before: number | undefined;
   readonly skip: number;
 }
 
-/** `limit` and the position a cursor stands for. */
+/** Reads `limit` and the position of a cursor. */
 export function paging(from: Readonly<Record<string, Json | undefined>>): Start {
   const asked = from["limit"];
   const limit = asked === undefined ? DEFAULT_PAGE : Number(asked);
@@ -72,20 +72,20 @@ export function paging(from: Readonly<Record<string, Json | undefined>>): Start 
   return plain.startsWith(SKIP) ? { ...start, skip: position } : { ...start, before: position };
 }
 
-/** Marks a cursor that counts rows, for dialects that page by number. */
+/** Marks a cursor that counts rows, for wire formats that page by number. */
 const SKIP = "+";
 
-/** A cursor that leaves out the first `count` rows. */
+/** Builds a cursor that skips the first `count` rows. */
 export function skipOf(count: number): string {
   return Buffer.from(SKIP + count.toString(36), "latin1").toString("base64url");
 }
 
-/** The opaque form of a position in a list. */
+/** Encodes a position in a list. */
 export function cursorOf(position: number): string {
   return Buffer.from(position.toString(36), "latin1").toString("base64url");
 }
 
-/** One page of rows held oldest first, sent newest first. */
+/** Cuts one page, newest first, from rows held oldest first. */
 export function newestFirst<T extends { readonly seq: number }>(
   rows: readonly T[],
   wanted: (row: T) => boolean,
@@ -102,7 +102,7 @@ export function newestFirst<T extends { readonly seq: number }>(
   return { page, next: undefined };
 }
 
-/** The index of the first row whose `seq` is at least this. */
+/** Finds the index of the first row with at least this `seq`. */
 function firstAtLeast(rows: readonly { readonly seq: number }[], seq: number): number {
   let low = 0;
   let high = rows.length;

@@ -1,17 +1,17 @@
-/** Finds the operation a request asks for, from the published rows. */
+/** Finds the operation of a request in the published endpoint rows. */
 import { ENDPOINT_ROWS } from "../../contract/operations.ts";
 import type { EndpointRow, EndpointSet, OperationName } from "../../contract/operations.ts";
 import { Refusal } from "./exchange.ts";
 
 export interface Route {
   readonly operation: OperationName;
-  /** The path parameter's value; empty where the path has none. */
+  /** The path parameter's value; empty if the path has none. */
   readonly target: string;
 }
 
 type Rows = ReadonlyMap<string, EndpointRow>;
 
-/** Rows by shape: `GET /v1/posts/:`. */
+/** Rows by pattern, for example `GET /v1/posts/:`. */
 const ROUTES: { readonly [set in EndpointSet]: Rows } = { a: rowsOf("a"), b: rowsOf("b") };
 const METHODS = ["GET", "POST", "PATCH", "PUT", "DELETE"];
 
@@ -19,7 +19,7 @@ function rowsOf(set: EndpointSet): Rows {
   return new Map(ENDPOINT_ROWS.filter((row) => row.set === set).map((row) => [`${row.method} ${row.path.replace(/:\w+/g, ":")}`, row]));
 }
 
-/** Throws `Refusal` 404, or 405 where the path exists with another method. */
+/** Throws `Refusal` 404, or 405 if the path exists with another method. */
 export function routeOf(set: EndpointSet, method: string, path: string): Route {
   const shapes = shapesOf(path);
   for (const { shape, target } of shapes) {
@@ -31,7 +31,7 @@ export function routeOf(set: EndpointSet, method: string, path: string): Route {
   throw new Refusal(404, "no_such_endpoint", `there is no ${method} ${path.slice(0, 100)}`);
 }
 
-/** The ways to read a path: as written, or with its third segment as the parameter. */
+/** Returns the patterns that may match a path: literal, or with its third segment as the parameter. */
 function shapesOf(path: string): { shape: string; target: string }[] {
   const segments = path.split("/");
   const target = segments[3];

@@ -1,4 +1,4 @@
-/** Webhook deliveries: one durable row each, tried until received or given up. */
+/** Delivers webhooks: one durable row each, retried until received or given up. */
 import { request } from "undici";
 import { messageOf } from "../../core/errors.ts";
 import { isObject, parseJson } from "../../core/json.ts";
@@ -15,10 +15,10 @@ import type { World } from "../world/world.ts";
 
 const TIMEOUT_MS = 10_000;
 const MAX_IN_FLIGHT = 32;
-/** Deliveries kept, waiting or done; over it the oldest are forgotten, waiting ones as failed. */
+/** Stored deliveries, waiting or done. Beyond it the oldest are dropped, waiting ones as failed. */
 const MAX_KEPT = 10_000;
 const BUSY_RETRY_MS = 50;
-/** A delivery to be overtaken waits this long for another to come along. */
+/** A delivery that is to be overtaken waits this long for another one. */
 const HELD_BACK_MS = 30_000;
 const AFTER_THE_NEXT_MS = 5;
 
@@ -27,13 +27,13 @@ export interface Delivery {
   readonly webhookId: string;
   readonly agent: string;
   readonly type: string;
-  /** What the dialect calls the type, where it is something else. */
+  /** The wire format's name of the type, if it differs. */
   readonly word?: string;
   readonly payload: string;
   readonly createdAt: number;
   status: "pending" | "delivered" | "failed";
   nextAt: number;
-  /** One entry per attempt: HTTP status, or why there was none. */
+  /** One entry per attempt: HTTP status, or the reason for none. */
   readonly attempts: { readonly at: number; readonly status: number; readonly reason?: string }[];
 }
 
@@ -44,21 +44,21 @@ export interface DeliveryRequest {
   readonly signal: AbortSignal;
 }
 
-/** Sends one delivery and answers the receiver's status. Rejects where there was no answer. */
+/** Sends one delivery and returns the receiver's status. Rejects if there was no answer. */
 export type Deliver = (request: DeliveryRequest) => Promise<number>;
 
 export interface Deliveries {
-  /** Queues a happening for every webhook that asked for it. */
+  /** Queues an event for every webhook registered for it. */
   tell(world: World, happening: Happening): void;
-  /** Tries a delivery whose time has come. */
+  /** Attempts a delivery that is due. */
   attempt(id: string, now: number): void;
   list(): Delivery[];
   start(): void;
-  /** Breaks off attempts under way, which will be made again after a start. */
+  /** Aborts attempts in flight, which are repeated after a start. */
   stop(): Promise<void>;
 }
 
-/** Over real sockets. Redirects count as failures, bodies are not read. */
+/** Delivers over real sockets. Redirects count as failures; bodies are not read. */
 export const deliverByHttp: Deliver = async ({ url, headers, body, signal }) => {
   const response = await request(url, { method: "POST", headers, body, signal, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS });
   await response.body.dump({ limit: 65_536 });
@@ -67,7 +67,7 @@ export const deliverByHttp: Deliver = async ({ url, headers, body, signal }) => 
 
 export interface DeliveryParts {
   readonly world: () => World;
-  /** Words the payloads. */
+  /** Encodes the payloads. */
   readonly dialect: () => WireFormat;
   readonly faults: FaultBook;
   readonly deliver: Deliver;
@@ -77,7 +77,7 @@ export interface DeliveryParts {
 export function createDeliveries({ world: open, dialect, faults, deliver, rows }: DeliveryParts): Deliveries {
   let stopping = new AbortController();
   const inFlight = new Map<string, Promise<void>>();
-  /** By webhook: the delivery that a reordering holds back. */
+  /** The delivery that a reordering holds back, by webhook. */
   const heldBack = new Map<string, string>();
 
   const tell = (world: World, happening: Happening): void => {
@@ -94,7 +94,7 @@ export function createDeliveries({ world: open, dialect, faults, deliver, rows }
     }
   };
 
-  /** Lets a delivery that was held back go, right after the one queued now. */
+  /** Releases a held-back delivery, right after the one queued now. */
   const release = (world: World, webhook: Webhook): void => {
     const held = rows.get(heldBack.get(webhook.id) ?? "");
     heldBack.delete(webhook.id);
@@ -177,7 +177,7 @@ function newDelivery(world: World, webhook: Webhook, happening: Happening, diale
   };
 }
 
-/** `{id, type, created_at, agent_id, data}`, with `data` as the set sends that record. */
+/** Builds `{id, type, created_at, agent_id, data}`, with `data` in the set's form of that record. */
 function payloadOf(dialect: WireFormat, { id, type, at, owner, subject }: Told, detail: Assumptions["deliveryDetail"]): JsonObject {
   const { post, job, agent, approval } = subject;
   const data: JsonObject = {
@@ -201,7 +201,7 @@ function heldBackMs(mishap: DeliveryFault | undefined): number {
   return mishap?.do === "reorder" ? HELD_BACK_MS : 0;
 }
 
-/** Rejects when aborted, even where the sender takes no notice of its signal. */
+/** Rejects when aborted, even if the sender ignores its signal. */
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => reject(new ConnectionLost("the network has stopped"));

@@ -1,4 +1,4 @@
-/** Signs webhook deliveries, in each scheme the network can be told to use. */
+/** Signs webhook deliveries in each supported scheme. */
 import { createHmac } from "node:crypto";
 import type { JsonObject } from "../../core/json.ts";
 import type { WebhookScheme } from "../assumptions.ts";
@@ -11,15 +11,15 @@ export interface Signed {
 export interface Unsigned {
   readonly scheme: WebhookScheme;
   readonly secret: string;
-  /** Of the delivery; the same at every attempt. */
+  /** The delivery's id; the same for every attempt. */
   readonly id: string;
   readonly kind: string;
   readonly payload: JsonObject;
-  /** The moment of sending, which some schemes sign. */
+  /** The time of sending, which some schemes sign. */
   readonly atMs: number;
 }
 
-/** The delivery as it goes over the wire. */
+/** Builds the signed request of a delivery. */
 export function sign({ scheme, secret, id, kind, payload, atMs }: Unsigned): Signed {
   const body = JSON.stringify(payload);
   const seconds = `${Math.floor(atMs / 1_000)}`;

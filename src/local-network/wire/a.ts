@@ -1,4 +1,4 @@
-/** Set A's wording: agents by handle, likes, results. */
+/** Wire format of Set A: agents by handle, likes, results. */
 import { defined } from "../../core/defined.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { View } from "../server/exchange.ts";

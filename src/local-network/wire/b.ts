@@ -1,4 +1,4 @@
-/** Set B's wording: specialists by id, votes, deliverables, amounts with a currency. */
+/** Wire format of Set B: specialists by id, votes, deliverables, amounts with a currency. */
 import { defined } from "../../core/defined.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { View } from "../server/exchange.ts";

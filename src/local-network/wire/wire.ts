@@ -1,4 +1,4 @@
-/** How a set words what it hears and says: the seam at which a network in other words differs. */
+/** Wire format of a set: the seam at which networks differ in names and envelopes. */
 import type { OperationName } from "../../contract/operations.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { ListKind, NetworkReply, NetworkRequest, View } from "../server/exchange.ts";
@@ -6,20 +6,20 @@ import type { Account, Happening, Post } from "../world/rows.ts";
 import type { WindowState } from "../world/rate-limit-windows.ts";
 import type { World } from "../world/world.ts";
 
-/** What a dialect leaves out is said and heard as the set itself would. */
+/** Encodes and decodes messages. Absent methods fall back to the set's own format. */
 export interface WireFormat {
-  /** One record, as the asking account sees it. */
+  /** Encodes one record, as the asking account sees it. */
   record(view: View, asker: Account): JsonObject;
-  /** `asked` is the request as it came. */
+  /** Encodes a list. `asked` is the original request. */
   list(of: ListKind, items: readonly JsonObject[], next: string | undefined, asked: NetworkRequest): Json;
   error(code: string, message: string, requestId: string, status: number): JsonObject;
-  /** What stands around the one record of an answer. */
+  /** Wraps the single record of an answer. */
   single?(view: View, record: JsonObject): Json;
-  /** A request as the set itself would have been asked. Never throws: what it cannot make out is left to be refused. */
+  /** Decodes a request into the set's own form. Never throws: an unreadable request passes on and is refused later. */
   hear?(request: NetworkRequest): NetworkRequest;
-  /** The last word on a reply: status, headers, what wraps every body. */
+  /** Final changes to a reply: status, headers, the envelope of every body. */
   say?(reply: NetworkReply, about: About): NetworkReply;
-  /** What a webhook is told, and the word for it. */
+  /** Encodes an event for webhooks, and names its type. */
   event?(told: Told): { readonly kind: string; readonly payload: JsonObject };
 }
 
@@ -28,20 +28,20 @@ export interface Limits {
   readonly day: WindowState;
 }
 
-/** What a reply answers. */
+/** Context of a reply. */
 export interface About {
-  /** As it came. */
+  /** The original request. */
   readonly asked: NetworkRequest;
-  /** Empty where no operation was found. */
+  /** Empty if no operation was found. */
   readonly operation: OperationName | "";
-  /** The set's own cursor of the next page. */
+  /** The set's own cursor for the next page. */
   readonly next: string | undefined;
-  /** Of the asking key, where it is a known one. */
+  /** Limits of the asking key, if it is known. */
   readonly limits: Limits | undefined;
   readonly now: number;
 }
 
-/** Something that happened, for the webhook of one account. */
+/** An event for the webhook of one account. */
 export interface Told {
   readonly id: string;
   readonly type: string;
@@ -59,14 +59,14 @@ export function iso(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Sum of votes; likes are votes up. */
+/** Sum of votes; a like is a vote up. */
 export function voteSum(votes: Readonly<Record<string, number>>): number {
   let sum = 0;
   for (const id in votes) sum += votes[id] ?? 0;
   return sum;
 }
 
-/** From reputation: what trust has been earned. */
+/** Returns the trust level for a reputation. */
 export function trustOf(reputation: number): "newcomer" | "member" | "trusted" | "veteran" {
   if (reputation >= 200) return "veteran";
   if (reputation >= 50) return "trusted";
@@ -77,13 +77,13 @@ export function handleOf(world: World, accountId: string | undefined): string | 
   return accountId === undefined ? null : (world.accounts.get(accountId)?.handle ?? null);
 }
 
-/** What a post tells an account of its own vote: 1, 0 or -1; undefined where the network leaves it out. */
+/** Returns an account's own vote on a post: 1, 0 or -1; undefined if the network leaves it out. */
 export function ownVote({ assume }: World, { votes }: Post, asker: Account): number | undefined {
   if (assume.ownVote === "left-out") return undefined;
   return assume.ownVote === "blank" ? 0 : (votes[asker.id] ?? 0);
 }
 
-/** Ids of those who voted for a post. */
+/** Returns the ids of a post's voters. */
 export function votersFor({ votes }: Post): string[] {
   return Object.keys(votes).filter((id) => (votes[id] ?? 0) > 0);
 }

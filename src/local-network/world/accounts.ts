@@ -1,4 +1,4 @@
-/** Accounts and their keys: made, found, regenerated. A key is kept as its hash only. */
+/** Accounts and their keys: create, find, regenerate. Only the hash of a key is stored. */
 import { createHash } from "node:crypto";
 import type { EndpointSet } from "../../contract/operations.ts";
 import type { Tier } from "../../contract/tiers.ts";
@@ -55,7 +55,7 @@ export function openAccount(world: World, { handle, kind, tier, name, bio, skill
   return account;
 }
 
-/** Gives the account a new key in the style of a set; the old one and its tokens are dead at once. */
+/** Gives the account a new key in the style of a set. The old key and its tokens are revoked at once. */
 export function newKey(world: World, account: Account, set: EndpointSet): string {
   const key = mintKey(world.secret(`key/${account.id}`), set);
   if (account.keyHash !== undefined) world.byKey.delete(account.keyHash);
@@ -66,7 +66,7 @@ export function newKey(world: World, account: Account, set: EndpointSet): string
   return key;
 }
 
-/** Ends an account: its key and tokens die, its handle stays taken by nobody. */
+/** Closes an account: revokes its key and tokens, and frees its handle. */
 export function closeAccount(world: World, account: Account): void {
   account.deleted = true;
   if (account.keyHash !== undefined) world.byKey.delete(account.keyHash);
@@ -90,7 +90,7 @@ export function endTokens(world: World, account: Account): void {
   for (const token of world.tokens.all()) if (token.accountId === account.id) world.tokens.remove(token.id);
 }
 
-/** Adds to reputation, which never falls under 0. */
+/** Adds to reputation, which never falls below 0. */
 export function earnReputation(world: World, account: Account, points: number): void {
   account.reputation = Math.max(0, account.reputation + points);
   world.accounts.put(account);

@@ -1,4 +1,4 @@
-/** `Idempotency-Key`, where the network is told to honour it: the same key gets the first answer again. */
+/** `Idempotency-Key`, if the network honours it: the same key gets the first answer again. */
 import { sha256 } from "../../core/json.ts";
 import { DAY } from "../../core/units.ts";
 import { Refusal } from "../server/exchange.ts";
@@ -12,7 +12,7 @@ const MAX_KEPT = 100_000;
 interface Answered {
   readonly id: string;
   readonly at: number;
-  /** What was asked, to refuse another request under the same key. */
+  /** The first request, to refuse a different one under the same key. */
   readonly asked: string;
   readonly reply: NetworkReply;
 }

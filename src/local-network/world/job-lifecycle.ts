@@ -1,4 +1,4 @@
-/** The life of a job: offered, applied for, assigned, submitted, judged, paid; or expired. */
+/** States of a job: offered, applied for, assigned, submitted, reviewed, paid, or expired. */
 import { sha256 } from "../../core/json.ts";
 import type { Json } from "../../core/json.ts";
 import { SECOND } from "../../core/units.ts";
@@ -7,11 +7,11 @@ import { record } from "./posting.ts";
 import type { Account, Application, Job } from "./rows.ts";
 import type { World } from "./world.ts";
 
-/** Accounts a job remembers having been shown to. */
+/** Accounts stored per job as having seen it. */
 const MAX_SEEN_BY = 1_000;
 const REPUTATION = { accepted: 5, rejected: -3, missed: -2 };
 
-/** Judges the deliverable of a checkable task. */
+/** Checks the deliverable of a checkable task. */
 export type CheckDeliverable = (
   task: { readonly kind: string; readonly seed: string },
   deliverable: Json,
@@ -53,7 +53,7 @@ export function canApply(job: Job): boolean {
   return job.status === "open" || job.status === "applied";
 }
 
-/** Notes an application and lets the poster choose a little later (at once for jobs of specialists). */
+/** Records an application. The poster chooses a little later, at once for jobs of specialists. */
 export function applyFor(world: World, applicant: Account, job: Job, message?: string): Application {
   const application: Application = {
     id: `app_${world.next("application")}`,
@@ -72,7 +72,7 @@ export function applyFor(world: World, applicant: Account, job: Job, message?: s
   return application;
 }
 
-/** Takes a deliverable. It is judged a little later, or rejected at once when it is late. */
+/** Records a deliverable. It is reviewed a little later, or rejected at once if late. */
 export function submit(world: World, worker: Account, job: Job, deliverable: Json): void {
   const now = world.clock.now();
   job.submission = world.next("submission");
@@ -89,7 +89,7 @@ export function submit(world: World, worker: Account, job: Job, deliverable: Jso
   setDue(world, job, "review", now + wait(world, 0.3, 1.2));
 }
 
-/** Takes the step that is due, if it still is. */
+/** Takes the next step of a job if it is due. */
 export function takeDueStep(world: World, job: Job, now: number, check: CheckDeliverable): void {
   if (job.due === undefined || job.due.at > now) return;
   switch (job.due.step) {
@@ -104,7 +104,7 @@ export function takeDueStep(world: World, job: Job, now: number, check: CheckDel
   }
 }
 
-/** Chooses among the applicants: the more reputation, the likelier. */
+/** Chooses among the applicants, weighted by reputation. */
 function assign(world: World, job: Job): void {
   const candidates = job.applications.flatMap(({ accountId }) => {
     const account = world.accounts.get(accountId);
@@ -191,7 +191,7 @@ function expire(world: World, job: Job): void {
   setDue(world, job, undefined);
 }
 
-/** Ends the open jobs of a poster that is gone. */
+/** Cancels the open jobs of a closed account. */
 export function cancelJobsOf(world: World, posterId: string): void {
   for (const job of world.board)
     if (job.posterId === posterId && canApply(job)) {
@@ -200,7 +200,7 @@ export function cancelJobsOf(world: World, posterId: string): void {
     }
 }
 
-/** Notes that an account was shown these jobs. */
+/** Records that an account was shown these jobs. */
 export function noteSeen(world: World, account: Account, jobs: readonly Job[]): void {
   if (account.kind !== "specialist") return;
   for (const job of jobs) {
@@ -218,14 +218,14 @@ function setDue(world: World, job: Job, step: "assign" | "review" | "pay" | "exp
   if (step !== undefined) world.timers.note(at, `job:${job.id}`);
 }
 
-/** A wait between two lengths in seconds, scaled. */
+/** Draws a scaled wait between two lengths in seconds. */
 function wait(world: World, lowS: number, highS: number): number {
   return Math.round((lowS + world.chance("wait").next() * (highS - lowS)) * SECOND * world.scale);
 }
 
 const OVER = new Set(["rejected", "paid", "expired", "cancelled"]);
 
-/** Forgets the oldest finished jobs once there are too many. */
+/** Deletes the oldest finished jobs beyond the bound. */
 function forgetOldJobs(world: World): void {
   if (world.board.length <= world.keep.jobs * 1.1) return;
   let excess = world.board.length - world.keep.jobs;

@@ -1,26 +1,26 @@
-/** What actions cost, the Guardian's spending limits, and what waits for the Guardian's approval. */
+/** Prices of actions, the Guardian's spending limits, and actions that wait for approval. */
 import type { OperationName } from "../../contract/operations.ts";
 import { Refusal } from "../server/exchange.ts";
 import type { Answer, Asked } from "../server/exchange.ts";
 import type { Account, Approval } from "./rows.ts";
 import type { World } from "./world.ts";
 
-/** Approvals that may wait per specialist. */
+/** Waiting approvals per specialist. */
 const MAX_PENDING = 1_000;
 
-/** The calendar month spending is counted in (UTC). */
+/** Returns the calendar month (UTC) in which spending counts. */
 export function monthOf(at: number): string {
   return new Date(at).toISOString().slice(0, 7);
 }
 
-/** Credits spent in the present month. */
+/** Returns the credits spent in the present month. */
 export function spentThisMonth(world: World, account: Account): number {
   return account.spent.month === monthOf(world.clock.now()) ? account.spent.credits : 0;
 }
 
 /**
- * Takes the price of an action, or answers 202 where the Guardian has to approve it first.
- * Throws `Refusal` 403 `spending_limit` where the network is told not to ask.
+ * Charges an action, or answers 202 if the Guardian must approve it first. Throws `Refusal` 403 `spending_limit` if `overSpending` is
+ * "refused".
  */
 export function spend(world: World, asked: Asked, operation: OperationName, extra = 0): Answer | undefined {
   const credits = (world.assume.prices[operation] ?? 0) + extra;

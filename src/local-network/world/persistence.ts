@@ -1,28 +1,28 @@
-/** The world's rows: held in memory, and written to an SQLite file before any answer leaves, where one is given. */
+/** Stores the world's rows in memory and, if a file is given, in SQLite before any answer leaves. */
 import { closeSync, openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import type { StatementSync } from "node:sqlite";
 import { Misconfigured, messageOf } from "../../core/errors.ts";
 
 const VERSION = 1;
-/** How long another process may take to let go of the file. */
+/** Time another process gets to release the file. */
 const BUSY_TIMEOUT_MS = 500;
 
 export interface Row {
   readonly id: string;
 }
 
-/** Rows of one kind by id, in the order they were first put. */
+/** Rows of one kind by id, in the order of first insertion. */
 export interface Table<T extends Row> {
   get(id: string): T | undefined;
-  /** Stores the row, or notes that it changed in place. */
+  /** Stores the row, or marks it as changed in place. */
   put(row: T): void;
   remove(id: string): void;
   all(): IterableIterator<T>;
   readonly size: number;
 }
 
-/** One line of a log that only grows, or is cut at its old end. */
+/** One line of an append-only log, which is cut at its old end. */
 export interface LogLine {
   readonly seq: number;
   readonly at: number;
@@ -30,16 +30,16 @@ export interface LogLine {
 
 export interface Log<T extends LogLine> {
   append(line: T): void;
-  /** Forgets lines with a smaller `seq`. */
+  /** Deletes lines with a smaller `seq`. */
   cutBefore(seq: number): void;
-  /** What the file held when it was opened; empty in memory. */
+  /** Content of the file when it was opened; empty in memory. */
   readonly loaded: readonly T[];
 }
 
 export interface Tables {
   table<T extends Row>(kind: string): Table<T>;
   log<T extends LogLine>(kind: string): Log<T>;
-  /** Writes every change since the last commit in one transaction. Returns once it is in the file. */
+  /** Writes every change since the last commit in one transaction, and returns once the file has it. */
   commit(): void;
   close(): void;
 }
@@ -48,9 +48,9 @@ type Change = { readonly kind: string; readonly id: string; readonly row: Row | 
 type LogChange = { readonly kind: string; readonly line?: LogLine; readonly cutBefore?: number };
 
 /**
- * Opens the rows of one world. Without `file` they live in memory only.
- * WAL with `synchronous=NORMAL`: a killed process loses nothing that was answered; a power cut may lose the last moments.
- * Throws `Misconfigured` (`network_data_unreadable`, `network_data_in_use`, `network_data_newer`).
+ * Opens the rows of one world. Without `file` they live in memory only. WAL with `synchronous=NORMAL`: a killed process loses nothing that
+ * was answered; a power cut may lose the last moments. Throws `Misconfigured` (`network_data_unreadable`, `network_data_in_use`,
+ * `network_data_newer`).
  */
 export function openTables(file?: string): Tables {
   const disk = file === undefined ? undefined : openDisk(file);
@@ -61,7 +61,7 @@ export function openTables(file?: string): Tables {
   };
   return {
     table<T extends Row>(kind: string): Table<T> {
-      // The file is ours alone: what it holds under a kind was written from rows of that type.
+      // Only this process writes the file, so rows of a kind have that type.
       const rows = new Map((disk?.rows(kind) ?? []).map((row) => [row.id, row as T]));
       return {
         get: (id) => rows.get(id),
@@ -110,7 +110,7 @@ function openDisk(file: string): Disk {
   const cut = database.prepare("DELETE FROM lines WHERE kind = ? AND seq < ?");
   const bodies = (statement: StatementSync, kind: string): Row[] => statement.all(kind).map(({ body }) => JSON.parse(String(body)) as Row);
   return {
-    // `position` keeps the order of first insertion, which ids as text would not.
+    // `position` keeps the order of first insertion, which the order of ids would not.
     rows: (kind) => bodies(database.prepare("SELECT body FROM rows WHERE kind = ? ORDER BY position"), kind),
     lines: (kind) =>
       database
@@ -141,10 +141,10 @@ function openDatabase(file: string): DatabaseSync {
   let version: number;
   let database: DatabaseSync;
   try {
-    // It holds the secrets of webhooks: made before SQLite makes it, since its log takes over the rights of the file.
+    // The file holds webhook secrets. It is created before SQLite opens it, since the WAL file inherits its permissions.
     closeSync(openSync(file, "a", 0o600));
     database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
-    // One process per world: two would each answer from a memory of their own.
+    // One process per world: two would each answer from their own memory.
     database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; BEGIN EXCLUSIVE; COMMIT;");
     version = Number(database.prepare("PRAGMA user_version").get()?.["user_version"]);
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Posts, replies and votes as acts in the world, whoever performs them. */
+/** Posts, replies, votes and follows as changes of the world, for any account. */
 import { earnReputation } from "./accounts.ts";
 import { placePost } from "./world.ts";
 import type { Account, Post } from "./rows.ts";
@@ -54,7 +54,7 @@ function announce(world: World, author: Account, post: Post, parent: Post | unde
   }
 }
 
-/** Handles written as `@handle`, without repetition. */
+/** Returns the handles written as `@handle`, without duplicates. */
 export function mentionsIn(content: string): string[] {
   const found = new Set<string>();
   for (const [, handle] of content.matchAll(/@([a-z0-9][a-z0-9_-]{1,39})/gi)) {
@@ -64,7 +64,7 @@ export function mentionsIn(content: string): string[] {
   return [...found];
 }
 
-/** Votes up (1) or down (-1). Answers whether anything changed. */
+/** Votes up (1) or down (-1). Returns true if anything changed. */
 export function vote(world: World, voter: Account, post: Post, direction: 1 | -1): boolean {
   const before = post.votes[voter.id] ?? 0;
   if (before === direction && world.assume.repeatedVote === "ignored") return false;
@@ -80,7 +80,7 @@ export function vote(world: World, voter: Account, post: Post, direction: 1 | -1
   return true;
 }
 
-/** Removes a post; its replies stay, and are found by their own ids. */
+/** Removes a post; its replies stay and keep their ids. */
 export function unpublish(world: World, post: Post): void {
   world.posts.remove(post.id);
   drop(post.parentId === undefined ? world.feed : (world.threads.get(post.parentId) ?? []), post);
@@ -95,14 +95,14 @@ function drop(posts: Post[], post: Post): void {
   if (at >= 0) posts.splice(at, 1);
 }
 
-/** A follower more, and the follower is told of. */
+/** Adds a follower and notifies the followed account. */
 export function follow(world: World, follower: Account, followed: Account): void {
   followed.followers++;
   world.accounts.put(followed);
   world.tell({ type: "follower.new", to: followed.id, subject: { agent: follower } });
 }
 
-/** Keeps the feed within its bound, a tenth of it at a time. */
+/** Keeps the feed within its bound, by cutting a tenth at a time. */
 function forgetOldPosts(world: World): void {
   if (world.feed.length <= world.keep.posts * 1.1) return;
   for (const post of world.feed.splice(0, world.feed.length - world.keep.posts)) forgetThread(world, post.id);
@@ -117,7 +117,7 @@ function forgetThread(world: World, id: string): void {
   }
 }
 
-/** The effect log is about specialists; residents are scenery. */
+/** Records effects of specialists only, not of residents. */
 export function record(world: World, account: Account, operation: string, target: string, content: string): void {
   if (account.kind === "resident") return;
   world.truth.effect({ agent: account.handle, operation, target, content, at: world.clock.now() });

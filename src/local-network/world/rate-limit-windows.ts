@@ -1,18 +1,18 @@
-/** Counts requests in hour and day windows, however they are cut, and says when a place frees. */
+/** Counts requests in hour and day windows of each kind, and computes when a place frees. */
 import type { TierLimits } from "../../contract/tiers.ts";
 import { DAY, HOUR } from "../../core/units.ts";
 import type { WindowKind } from "../assumptions.ts";
 
-/** Beyond this many, a span only knows that it holds at least as many. */
+/** Times stored per span. A full span ignores further times, so its count is then a lower bound. */
 const MAX_TIMES = 1_000_000;
 const FIRST_CAPACITY = 64;
 
-/** The moments of the last `lengthMs`, oldest first, in a ring that grows as needed. */
+/** The times of the last `lengthMs`, oldest first, in a ring that grows as needed. */
 export interface Span {
   add(at: number): void;
-  /** How many moments lie in (now - length, now]. */
+  /** Counts the times in (now - length, now]. */
   count(now: number): number;
-  /** The `index`-th oldest moment still counted. */
+  /** Returns the `index`-th oldest time still counted. */
   nth(index: number): number | undefined;
 }
 
@@ -53,20 +53,20 @@ export function createSpan(lengthMs: number): Span {
 export interface WindowState {
   readonly limit: number;
   readonly used: number;
-  /** Milliseconds until at least one more place is free, or until all are, for cut windows. */
+  /** Milliseconds until at least one more place is free; for cut windows, until all are. */
   readonly resetMs: number;
 }
 
-/** The two windows of one key, all three ways of cutting kept at once so that the way can be switched. */
+/** The two windows of one key. All three cuts are kept at once so that the switch can change. */
 export interface Meter {
   add(at: number): void;
   hour(kind: WindowKind, now: number, limit: number): WindowState;
   day(kind: WindowKind, now: number, limit: number): WindowState;
-  /** Starts of the anchored windows, to be stored. */
+  /** Starts of the anchored windows, for storage. */
   readonly anchors: { hour: Cut; day: Cut };
 }
 
-/** A window with a beginning: what it has counted since. */
+/** A window with a start, and its count since then. */
 export interface Cut {
   startedAt: number;
   used: number;
@@ -101,7 +101,7 @@ export function createMeter(anchors: Meter["anchors"] = { hour: emptyCut(), day:
   };
 }
 
-/** The window that is full, the one that frees last if both are; undefined while there is room. */
+/** Returns the full window, the one that frees last if both are full; undefined while there is room. */
 export function fullWindow(
   meter: Meter,
   kind: WindowKind,

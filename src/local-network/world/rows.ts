@@ -1,12 +1,12 @@
-/** The world's rows and the parts they are made of. */
+/** The world's rows and their parts. */
 import type { EndpointSet } from "../../contract/operations.ts";
 import type { Tier } from "../../contract/tiers.ts";
 import type { Json } from "../../core/json.ts";
 
 export interface Spending {
-  /** Credits one action may cost; over it the Guardian is asked. */
+  /** Most credits one action may cost without the Guardian's approval. */
   perTransaction?: number;
-  /** Credits a calendar month (UTC) may cost. */
+  /** Most credits per calendar month (UTC). */
   perMonth?: number;
 }
 
@@ -14,7 +14,7 @@ export interface Account {
   readonly id: string;
   readonly seq: number;
   readonly handle: string;
-  /** Specialists belong to the one Guardian of this world; residents live here. */
+  /** Specialists belong to the one Guardian of this world; residents are simulated accounts. */
   readonly kind: "specialist" | "resident" | "guardian";
   name: string;
   bio: string;
@@ -32,7 +32,7 @@ export interface Account {
   tally: Tally;
 }
 
-/** What became of an account's requests and jobs. */
+/** Counts of an account's requests and jobs. */
 export interface Tally {
   requests: number;
   refused429: number;
@@ -63,7 +63,7 @@ export interface Post {
   readonly community?: string;
   readonly parentId?: string;
   replyCount: number;
-  /** 1 or -1 by account. */
+  /** 1 or -1 by account id. */
   readonly votes: Record<string, number>;
 }
 
@@ -86,23 +86,23 @@ export interface Job {
   readonly reward: number;
   readonly createdAt: number;
   readonly deadlineAt: number;
-  /** What a machine can check the deliverable by; absent on jobs that specialists offer. */
+  /** The task against which the deliverable is checked; absent on jobs that specialists offer. */
   readonly task?: { readonly kind: string; readonly seed: string };
   status: JobState;
   readonly applications: Application[];
   assigneeId?: string;
   assignedAt?: number;
-  /** Which submission in the world this was: of two equal ones the later is the copy. */
+  /** Number of the submission in this world: of two equal ones the later is the copy. */
   submission?: number;
   deliverableHash?: string;
   verdict?: string;
-  /** The next step the network takes by itself. */
+  /** The next step the network takes on its own. */
   due: { at: number; step: "assign" | "review" | "pay" | "expire" } | undefined;
   /** Specialists that were shown the job. */
   readonly seenBy: string[];
 }
 
-/** What a specialist gave its own job to work on, kept apart so that a change of state does not write it again. */
+/** Input that a specialist gave its own job, stored apart so that a state change does not rewrite it. */
 export interface JobInput {
   readonly id: string;
   readonly input: Json;
@@ -128,7 +128,7 @@ export interface Webhook {
   readonly accountId: string;
   readonly url: string;
   readonly events: readonly string[];
-  /** In the clear, since a shared secret has to be known to sign with it. */
+  /** Stored in the clear, because signing needs the shared secret. */
   readonly secret: string;
   readonly createdAt: number;
   failures: number;
@@ -147,7 +147,7 @@ export interface Approval {
   status: "pending" | "approved" | "rejected" | "failed";
 }
 
-/** A page of the small web that search looks through. */
+/** A page that web search covers. */
 export interface Page {
   readonly id: string;
   readonly title: string;
@@ -155,10 +155,10 @@ export interface Page {
   readonly text: string;
 }
 
-/** Something that happened, for the webhooks of those it concerns. */
+/** An event for the webhooks of the accounts it concerns. */
 export interface Happening {
   readonly type: string;
-  /** Whose webhooks hear of it; without, everybody's but `except`. */
+  /** The account whose webhooks get the event. Without it, everyone's but `except`. */
   readonly to?: string;
   readonly except?: string;
   readonly subject: { readonly post?: Post; readonly job?: Job; readonly agent?: Account; readonly approval?: Approval };

@@ -1,12 +1,12 @@
-/** What the network itself will do and when: one timer for everything due, earliest first. */
+/** Timers of the network: one timer for everything due, earliest first. */
 import type { Clock, Timer } from "../../core/clock.ts";
 import { createHeap } from "../../core/heap.ts";
 
-/** Things done in one go before the event loop gets a turn. */
+/** Keys processed before the event loop gets a turn. */
 const MAX_PER_TURN = 200;
 
 export interface Timers {
-  /** Notes that `key` is due at `at`. An earlier note for the same key stands too: whoever is called checks what is due. */
+  /** Marks `key` as due at `at`. An earlier mark for the same key stays: the callee checks what is due. */
   note(at: number, key: string): void;
   start(): void;
   stop(): void;
@@ -19,7 +19,7 @@ interface Entry {
   readonly key: string;
 }
 
-/** `run` is called with each key once its time has come. It must not throw. */
+/** `run` gets each key once it is due. It must not throw. */
 export function createTimers(clock: Clock, run: (key: string, now: number) => void): Timers {
   const entries = createHeap<Entry>((a, b) => a.at < b.at || (a.at === b.at && a.seq < b.seq));
   let seq = 0;

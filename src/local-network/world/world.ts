@@ -1,4 +1,4 @@
-/** The world both sets speak of: its rows, how they are found, and how they are kept within bounds. */
+/** The world behind both sets: its rows, their indexes and their bounds. */
 import type { Clock } from "../../core/clock.ts";
 import type { Json } from "../../core/json.ts";
 import type { Random } from "../../core/random.ts";
@@ -8,7 +8,7 @@ import type { Account, Approval, Community, Deliverable, Happening, Job, JobInpu
 import type { Table, Tables } from "./persistence.ts";
 import type { GroundTruthLog } from "../ground-truth.ts";
 
-/** How much of the past is kept; older posts, finished jobs and log lines are forgotten. */
+/** Bounds on stored history: older posts, finished jobs and log lines are deleted. */
 export interface Keep {
   readonly posts: number;
   readonly jobs: number;
@@ -23,17 +23,17 @@ export interface World {
   readonly truth: GroundTruthLog;
   readonly timers: Timers;
   readonly keep: Keep;
-  /** Multiplies the network's own waits: assignment, review, payment, webhook retries. */
+  /** Factor on the network's own waits: assignment, review, payment, webhook retries. */
   readonly scale: number;
-  /** A stream of chance of its own for `purpose`; the same after a restart. */
+  /** Returns a random source for `purpose`, the same after a restart. */
   chance(purpose: string): Random;
-  /** Chance for keys and secrets. */
+  /** Random source for keys and secrets. */
   secret(purpose: string): Random;
-  /** The next number of a durable count. */
+  /** Returns the next number of a durable count. */
   next(name: string): number;
-  /** What a job is to be done on. */
+  /** Returns the input of a job. */
   inputOf(job: Job): Json | undefined;
-  /** Tells webhooks. */
+  /** Sends an event to webhooks. */
   tell(happening: Happening): void;
   readonly accounts: Table<Account>;
   readonly tokens: Table<Token>;
@@ -44,13 +44,13 @@ export interface World {
   readonly communities: Table<Community>;
   readonly webhooks: Table<Webhook>;
   readonly approvals: Table<Approval>;
-  /** All accounts, oldest first, ended ones too. */
+  /** All accounts, oldest first, closed ones too. */
   readonly roster: Account[];
   readonly byHandle: Map<string, Account>;
   readonly byKey: Map<string, Account>;
-  /** Posts that are no replies, oldest first. */
+  /** Posts that are not replies, oldest first. */
   readonly feed: Post[];
-  /** Replies by the post they name, oldest first. */
+  /** Replies by parent post, oldest first. */
   readonly threads: Map<string, Post[]>;
   /** Jobs, oldest first. */
   readonly board: Job[];
@@ -62,7 +62,7 @@ interface Count {
 }
 
 export type WorldParts = Pick<World, "clock" | "tables" | "assume" | "truth" | "keep" | "scale"> & {
-  /** Makes a checkable task's input again from its kind and seed. */
+  /** Rebuilds a checkable task's input from its kind and seed. */
   readonly rebuildInput: (task: { readonly kind: string; readonly seed: string }) => Json;
   readonly random: Random;
   readonly secrets: Random;
@@ -70,7 +70,7 @@ export type WorldParts = Pick<World, "clock" | "tables" | "assume" | "truth" | "
   readonly tell: (world: World, happening: Happening) => void;
 };
 
-/** Loads the world's rows and rebuilds the ways they are found by. */
+/** Loads the world's rows and rebuilds the indexes. */
 export function openWorld(parts: WorldParts): World {
   const { tables, random, secrets } = parts;
   const rebuilt = remembering(parts.rebuildInput);
@@ -90,7 +90,7 @@ export function openWorld(parts: WorldParts): World {
     keep: parts.keep,
     scale: parts.scale,
     next,
-    // Streams are named by a durable count, so a restart goes on instead of repeating itself.
+    // Random sources are named by a durable count, so a restart does not repeat earlier numbers.
     chance: (purpose) => random.fork(`${purpose}/${next(`chance:${purpose}`)}`),
     secret: (purpose) => secrets.fork(`${purpose}/${next(`secret:${purpose}`)}`),
     inputOf: (job) => world.inputs.get(job.id)?.input ?? (job.task === undefined ? undefined : rebuilt(job.id, job.task)),
@@ -125,7 +125,7 @@ export function openWorld(parts: WorldParts): World {
   return world;
 }
 
-/** Inputs are large and cheap to make again: only the last few asked for stay in memory. */
+/** Rebuilt inputs kept in memory: they are large and cheap to rebuild. */
 const MAX_INPUTS_REMEMBERED = 64;
 
 function remembering(rebuild: WorldParts["rebuildInput"]): (id: string, task: { kind: string; seed: string }) => Json {
@@ -140,7 +140,7 @@ function remembering(rebuild: WorldParts["rebuildInput"]): (id: string, task: { 
   };
 }
 
-/** Puts a post where the feed or its thread finds it. */
+/** Adds a post to the feed or its thread. */
 export function placePost(world: World, post: Post): void {
   if (post.parentId === undefined) {
     world.feed.push(post);

@@ -1,8 +1,8 @@
-/** Admission and settlement in SQLite: the transaction that lets a request leave, and the one that says how it ended. */
+/** Admission and completion in SQLite: the transaction that lets a request leave, and the one that records its end. */
 import type { DatabaseSync } from "node:sqlite";
 import { asIntentId, type IntentId } from "../../core/ids.ts";
 import { HOUR } from "../../core/units.ts";
-import type { AdmissionRequest, AdmissionView, OwnLimitUse } from "../../limits/admission.ts";
+import type { AdmissionRequest, AdmissionView, OwnLimitUse } from "../../limits/verdict.ts";
 import { GUARDIAN, scopeOf } from "../../limits/spending.ts";
 import { JUMP_MS } from "../../limits/ledger-clock.ts";
 import type { Recovered } from "../store.ts";
@@ -20,7 +20,7 @@ import { MOVERS, originsOf, UNDER_WAY } from "../../outbox/intent.ts";
 import { maybeNumber, numberOf, textOf } from "./rows.ts";
 import type { Admission, AdmissionStore, Admit, Decide, Completion } from "../admission.ts";
 
-/** No request is under way longer than this. */
+/** Longest duration of a request. */
 const LONGEST_REQUEST_MS = HOUR;
 
 export interface AdmissionTables {
@@ -92,12 +92,12 @@ export function createAdmission(db: DatabaseSync, commits: Commits, tables: Admi
   return {
     admit: (wanted, decide) => commits.hard(() => admit(wanted, decide)),
     explain: (wanted, decide) => commits.soft(() => decide(viewOf(wanted))),
-    // A settlement that a power cut takes leaves its attempt open: counted, and in doubt.
+    // A completion lost in a power cut leaves its attempt open: counted, and in doubt.
     complete: (settlement) => commits.soft(() => settle(settlement)),
   };
 }
 
-/** Loads what an admission depends on, and nothing that does not apply to it. */
+/** Loads the rows an admission depends on, and no others. */
 function createView(db: DatabaseSync, { quota, spending, guardian }: AdmissionTables): (wanted: Admit) => AdmissionView {
   const conflict = db.prepare(
     `SELECT id, coalesce(sent_at, created_at) AS since FROM intent WHERE conflict_key = ? AND state IN ${sqlStates(UNDER_WAY)} AND seq <> ? LIMIT 1`,
@@ -131,7 +131,7 @@ function createView(db: DatabaseSync, { quota, spending, guardian }: AdmissionTa
   };
 }
 
-/** A request counts from its admission until the limit's length after its answer, since the network counts it somewhere in between. */
+/** A request counts from its admission until the limit's length after its answer, because the network counts it somewhere in between. */
 function createOwnUses(db: DatabaseSync): (request: AdmissionRequest, now: number, earliest: number) => readonly OwnLimitUse[] {
   const count = db.prepare(`
     SELECT count(*) AS used, min(coalesce(ended_at, deadline_at)) AS oldest FROM attempt INDEXED BY attempt_operation
@@ -158,8 +158,8 @@ function heldFor(spending: SpendingTable, intent: IntentId | undefined) {
 }
 
 /**
- * A key's attempts that are open after a crash: their answers are lost, and their intents in doubt. In a store that was put
- * back from a copy so is all that had not been sent when the copy was made: it may have been sent since.
+ * Recovers a key's open attempts after a crash: their answers are lost, and their intents in doubt. In a restored store, everything not
+ * sent when the copy was made is in doubt too: it may have been sent since.
  */
 export function createRecovery(db: DatabaseSync, quota: QuotaTable, redating: Redating, restoredTable: RestoredTable) {
   const events = db.prepare("UPDATE event SET state = 'ready' WHERE state = 'running'");
@@ -171,7 +171,7 @@ export function createRecovery(db: DatabaseSync, quota: QuotaTable, redating: Re
     "UPDATE attempt SET ended_at = ?, outcome = 'unknown', note = 'the process ended before the answer came' WHERE ended_at IS NULL",
   );
   const pullIn = createPullIn(db);
-  // What waits for another one's object, or for the Guardian, comes to be in doubt when that has come.
+  // An intent that waits for another's object, or for the Guardian, becomes in doubt when that arrives.
   const unsent = db.prepare(`
     UPDATE intent SET state = CASE WHEN state = ${sqlState("ready")} AND (target_intent IS NULL OR target IS NOT NULL) THEN ${sqlState("in_doubt")} ELSE state END,
       ever_unknown = 1, sent_at = coalesce(sent_at, ?), next_at = ?, code = '${RESTORED_CODE}', message = '${RESTORED_MESSAGE}'

@@ -1,8 +1,7 @@
 /**
- * Checkpoints beside the event loop. SQLite moves its log to the file within whichever COMMIT finds it long, and waits for
- * the disk there: 5 to 15 ms in which nothing is answered. In a store that is busy enough for this to be felt, a thread with a
- * connection of its own moves most of it. The rest is left to a COMMIT at four times the length: the log begins anew only
- * once all of it is moved, and while the thread works there is always more of it.
+ * Checkpoints beside the event loop. SQLite moves its log to the file within any COMMIT that finds it long, and waits for the disk there: 5
+ * to 15 ms in which nothing is answered. In a busy store, a thread with its own connection moves most of it. The rest is left to a COMMIT
+ * at four times the length: the log restarts only once all of it is moved, and it keeps growing while the thread works.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { extname } from "node:path";
@@ -12,13 +11,13 @@ import type { CheckpointerStart, FromCheckpointer, ToCheckpointer } from "./chec
 
 /** Pages of the log at which a COMMIT moves it: 16 MB. */
 export const LOG_PAGES = 4_000;
-/** The same while the thread moves most of it. */
+/** The same limit while the thread moves most of it. */
 const LOG_PAGES_BESIDE = 4 * LOG_PAGES;
-/** The log's length is asked for after so many commits. */
+/** Commits between two checks of the log's length. */
 const COMMITS = 32;
-/** So many commits within this are a busy store. */
+/** A store with this many commits within this time is busy. */
 const BUSY_MS = SECOND;
-/** Pages that are worth a word to the thread. */
+/** Fewest pages that are worth a message to the thread. */
 const ENOUGH_PAGES = LOG_PAGES / 4;
 const HEAP_MB = 16;
 const YOUNG_MB = 1;
@@ -34,21 +33,21 @@ export class Checkpoints {
   #thread: Worker | undefined;
   #ended: Promise<void> = Promise.resolve();
   #working = false;
-  /** It is not to be started again: COMMIT does all, as it did before. */
+  /** The thread is not started again: COMMIT moves the log, as before. */
   #over = false;
 
   constructor(db: DatabaseSync, path: string) {
     this.#db = db;
     this.#path = path;
-    this.#length = db.prepare("PRAGMA wal_checkpoint(NOOP)"); // moves nothing, only counts
+    this.#length = db.prepare("PRAGMA wal_checkpoint(NOOP)"); // only counts
   }
 
-  /** Whether the thread runs. */
+  /** True while the thread runs. */
   get beside(): boolean {
     return this.#thread !== undefined;
   }
 
-  /** To be told of every commit, outside of any transaction, with monotonic milliseconds. */
+  /** Called on every commit, outside any transaction, with monotonic milliseconds. */
   committed(now: number): void {
     if (++this.#commits < COMMITS) return;
     const busy = now - this.#since < BUSY_MS;
@@ -63,7 +62,7 @@ export class Checkpoints {
     this.#say(this.#thread, "checkpoint");
   }
 
-  /** Ends the thread, once it has done what it is at. */
+  /** Ends the thread once it has finished its checkpoint. */
   async stop(): Promise<void> {
     const thread = this.#thread;
     this.#over = true;
@@ -84,12 +83,12 @@ export class Checkpoints {
     try {
       thread = new Worker(ENTRY, { name: "retinue checkpoints", workerData: start, resourceLimits });
     } catch {
-      this.#over = true; // no room for a thread: a COMMIT takes longer now and then, and nothing else changes
+      this.#over = true; // no memory for a thread: a COMMIT takes longer now and then, and nothing else changes
       return undefined;
     }
     thread.unref();
     thread.on("message", (said: FromCheckpointer) => void (this.#working = said !== "done"));
-    // A disk that is full or fails for it does so for COMMIT and fsync as well, and they say so.
+    // A full or failing disk fails COMMIT and fsync too, which report it.
     thread.on("error", () => void (this.#over = true));
     this.#ended = new Promise((resolve) => {
       thread.on("exit", () => {

@@ -1,7 +1,6 @@
 /**
- * Whether as much time has passed between two processes as the clock of the later one says. It is in doubt until the network has
- * told that process the time, and meanwhile what was counted before ages by the time in which something ran. The caller owns the
- * transaction.
+ * Corrects the time between two processes. Until the network has reported the time to the later one, rows of earlier processes age only by
+ * the time in which a process ran. The caller owns the transaction.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { cellAt, type WindowShape } from "../../limits/window-cells.ts";
@@ -9,60 +8,60 @@ import { JUMP_MS, type Ahead } from "../../limits/ledger-clock.ts";
 import { maybeNumber, numberOf } from "./rows.ts";
 
 interface Doubt {
-  /** How much of the time since it was last sure has passed, if at all, while nothing ran. */
+  /** Unconfirmed part of the time since the last confirmation: nothing ran in it. */
   readonly doubtedMs: number;
-  /** By how much it was ahead of the network then, at least. */
+  /** Least lead over the network at that time. */
   readonly aheadMs: number;
-  /** When the first process began that has not heard the network's time. */
+  /** Start of the first process that has not observed the network's time. */
   readonly from: number;
 }
 
-/** What is to be counted later, now that the time is known. */
+/** A correction to later times, now that the time is known. */
 export interface Overstated {
-  /** By how much less time has passed than was thought. 0 where it was right. */
+  /** Overestimate of the passed time. 0 if it was right. */
   readonly ms: number;
-  /** What was counted since then may have been dated by any clock. */
+  /** Rows counted since then may have been dated by any clock. */
   readonly unsureFrom: number;
 }
 
 export class ClockDoubt {
   readonly #sql: ReturnType<typeof statements>;
-  /** When this process began. */
+  /** Start of this process. */
   #began: number | undefined;
-  /** Null where there is no doubt; undefined before it is read. */
+  /** Null if there is no doubt; undefined before it is read. */
   #doubt: Doubt | null | undefined;
 
   constructor(db: DatabaseSync) {
     this.#sql = statements(db);
   }
 
-  /** This process begins at `now`, by its own clock or where the ledger goes on. */
+  /** Starts this process at `now`, by its own clock or the ledger's continuation. */
   begin(now: number): void {
     this.#sql.begin.run(now);
     this.#began = now;
     this.forget();
   }
 
-  /** Where what was counted in a cell counts as long as there is doubt: later by the time that may not have passed, but not after this process began. */
+  /** The cell in which a cell's requests count during the doubt: later by the unconfirmed time, but not after this process began. */
   heldCell(shape: WindowShape, cell: number): number {
     const doubtedMs = this.#doubtedMs();
     if (doubtedMs === 0 || this.#began === undefined) return cell;
     return Math.max(cell, Math.min(cell + Math.ceil(doubtedMs / shape.cellMs), cellAt(shape, this.#began)));
   }
 
-  /** By how much later a park was set, and ends, as long as there is doubt: by what may not have passed, but before this process began. */
+  /** Delay of a cooldown's end during the doubt: the unconfirmed time, before this process began. */
   heldMs(since: number): number {
     return this.#began === undefined ? 0 : Math.max(0, Math.min(this.#doubtedMs(), this.#began - since));
   }
 
-  /** How early it may be as far as anybody knows. */
+  /** The earliest possible present time. */
   earliest(now: number): number {
     return now - this.#doubtedMs();
   }
 
   /**
-   * The network has told the time, and the ledger is ahead of it by so much; or an answer has come that does not tell, and the
-   * clock is believed. Undefined where there was no doubt.
+   * Ends the doubt: the network has reported the time and the ledger's lead, or an answer without a `Date` came and the clock is trusted.
+   * Undefined if there was no doubt.
    */
   end(ahead: Ahead | undefined, now: number): Overstated | undefined {
     const doubt = this.#read();

@@ -1,6 +1,6 @@
 /**
- * Rows that a clock dated that was behind, dated anew once it is right: what was asked a minute ago must not look hours old.
- * The caller owns the transaction.
+ * Redates rows of a clock that was behind, once it is corrected: a request made a minute ago must not look hours old. The caller owns the
+ * transaction.
  */
 import type { DatabaseSync } from "node:sqlite";
 import type { Ahead, ObservedTime, Misdated } from "../../limits/ledger-clock.ts";
@@ -10,11 +10,11 @@ import type { QuotaTable } from "./quota.ts";
 const KEPT_AS = "ledger_behind";
 
 export interface Redating {
-  /** Before anything is counted at `now`. */
+  /** Called before anything is counted at `now`. */
   heed(heard: ObservedTime, now: number): void;
-  /** An answer has come that tells no time: nothing will be known of how long nothing ran, so the clock is believed. */
+  /** Called for an answer without a `Date`: the downtime stays unknown, so the clock is trusted. */
   believe(now: number): void;
-  /** At start: the clock may have been set right while nothing ran. */
+  /** Called at the start: the clock may have been corrected while nothing ran. */
   begin(now: number): void;
 }
 
@@ -37,7 +37,7 @@ export function createRedating(db: DatabaseSync, quota: QuotaTable): Redating {
     attempts.run({ ms, since, now });
   };
 
-  /** What earlier processes dated looks older than it is where this one began with a clock that was ahead. */
+  /** Corrects rows of earlier processes that look too old because this one began with a clock that was ahead. */
   const endDoubt = (ahead: Ahead | undefined, now: number): void => {
     const ms = quota.endDoubt(ahead, now);
     if (ms > 0) attempts.run({ ms, since: 0, now: Math.max(now, quota.seenAt()) });
@@ -47,7 +47,8 @@ export function createRedating(db: DatabaseSync, quota: QuotaTable): Redating {
     heed({ behind, redate: own, leaptMs = 0, ahead }, now) {
       if (ahead !== undefined) endDoubt(ahead, now);
       const before = kept();
-      // Rows of an earlier process may be as wrong. What an earlier process knew of holds as well where this one heard of no time before its clock was set right.
+      // Rows of an earlier process may be as wrong. Its knowledge also holds if this process observed no time before its clock was
+      // corrected.
       const ms = Math.max(own?.ms ?? 0, Math.min(leaptMs, before?.ms ?? 0));
       if (ms > 0) redate(ms, Math.min(own?.since ?? Infinity, before?.since ?? Infinity), now);
       if (behind !== undefined) keep({ ms: behind.ms, since: Math.min(behind.since, before?.since ?? Infinity) });
@@ -60,7 +61,7 @@ export function createRedating(db: DatabaseSync, quota: QuotaTable): Redating {
       const before = kept();
       if (before === undefined) return;
       const ms = Math.min(before.ms, now - seenAt);
-      if (ms <= 0) return; // still behind: for what comes to light
+      if (ms <= 0) return; // still behind: for later observations
       redate(ms, before.since, now);
       keep({ ms: before.ms - ms, since: before.since });
     },

@@ -1,20 +1,19 @@
 /**
- * Grouped commits: what is written in one turn of the event loop, or while the disk works, is one transaction, and one fsync
- * serves all that wait.
+ * Groups commits: writes of one turn of the event loop, or of the time the disk works, share one transaction, and one fsync serves all that
+ * wait.
  *
- * Every write runs at once, in the transaction that is open; it is committed at the end of the turn, or of the fsync under
- * way. Its strength says what its promise waits for:
+ * Every write runs at once, in the open transaction; it is committed at the end of the turn, or of the running fsync. The strength of a
+ * write defines when its promise resolves:
  *
- * - *soft*: nothing. It survives the end of the process from the next commit on, and a power cut from the next fsync on. All
- *   commits share one log in order, so nothing outside can have relied on a soft row that was lost: only what may be redone
- *   unnoticed is soft.
- * - *counted*: the commit. It counts something that may end the process.
- * - *hard*: the commit and an fsync of the log. Something outside is about to rely on it, such as a socket that opens or a
- *   delivery that is answered.
+ * - *soft*: immediately. It survives the end of the process from the next commit on, and a power cut from the next fsync on. All commits
+ * share one log in order, so nothing outside can have relied on a soft row that was lost: only work that can be repeated unnoticed is soft.
+ * - *counted*: after the commit. It counts work that may end the process.
+ * - *hard*: after the commit and an fsync of the log. Something outside is about to rely on it, such as a socket that opens or a delivery
+ * that is acknowledged.
  *
- * The fsync is ours and not SQLite's (`synchronous = NORMAL`), and runs beside the event loop: a disk takes from 0.1 to
- * 10 ms for one, in which the next transaction grows. It is committed when the disk is free again: a commit costs by the
- * pages it writes, and events that share one share pages.
+ * The fsync is ours and not SQLite's (`synchronous = NORMAL`), and runs beside the event loop: it takes a disk from 0.1 to 10 ms, in which
+ * the next transaction grows. That one is committed when the disk is free again: a commit costs by the pages it writes, and events that
+ * share one share pages.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { Fatal, messageOf } from "../../core/errors.ts";
@@ -22,13 +21,13 @@ import { Fatal, messageOf } from "../../core/errors.ts";
 export interface CommitsOptions {
   /** Runs a function at the end of the present turn of the event loop. */
   readonly soon: (run: () => void) => void;
-  /** Resolves when all that was committed before the call is on disk. Undefined where there is no disk. */
+  /** Resolves when every earlier commit is on disk. Undefined without a disk. */
   readonly sync: (() => Promise<void>) | undefined;
-  /** Called when a COMMIT or an fsync failed: whatever is cached of the rows is no longer true. */
+  /** Called when a COMMIT or an fsync failed: cached rows are then invalid. */
   readonly onLost: (error: Fatal) => void;
   /** Called when one operation was rolled back while the others of its group went on. */
   readonly onRollback: () => void;
-  /** Called after each COMMIT, outside of any transaction. */
+  /** Called after each COMMIT, outside any transaction. */
   readonly onCommitted?: () => void;
 }
 
@@ -48,9 +47,9 @@ export class Commits {
   #unsynced: Waiting[] = [];
   #syncing = false;
   #open = false;
-  /** The end of this turn is waited for. */
+  /** The end of this turn is scheduled. */
   #ending = false;
-  /** The fsync that is due was put off by a turn. */
+  /** The due fsync was delayed by a turn. */
   #deferred = false;
   #lost: Fatal | undefined;
 
@@ -66,14 +65,14 @@ export class Commits {
     };
   }
 
-  /** Whether a commit has failed, so that nothing is accepted any more. */
+  /** True once a commit has failed: nothing is accepted then. */
   get lost(): boolean {
     return this.#lost !== undefined;
   }
 
   /**
-   * Resolves with what `run` returned, once it is on disk. `run` is synchronous and atomic. `onWritten` is told before it is
-   * on disk: what is written from then on comes to disk after it.
+   * Resolves with the result of `run`, once it is on disk. `run` is synchronous and atomic. `onWritten` is called before it is on disk:
+   * later writes reach the disk after it.
    */
   async hard<Result>(run: () => Result, onWritten?: (result: Result) => void): Promise<Result> {
     const result = this.#now(run);
@@ -82,7 +81,7 @@ export class Commits {
     return result;
   }
 
-  /** Committed with the next commit; resolves before. */
+  /** Resolves before the next commit, which includes it. */
   async soft<Result>(run: () => Result): Promise<Result> {
     return this.#now(run);
   }
@@ -108,13 +107,13 @@ export class Commits {
     const freed = this.#counted.length > 0;
     this.#commit();
     if (this.#unsynced.length === 0 || this.#options.sync === undefined) return;
-    // What those do next shares this fsync: for most it is the request that their event asks for.
+    // Their next writes share this fsync: mostly the request that their event leads to.
     this.#deferred = freed && !this.#deferred;
     if (this.#deferred) this.#atEndOfTurn();
     else void this.#sync(this.#options.sync);
   }
 
-  /** Commits what is open. */
+  /** Commits the open transaction. */
   #commit(): void {
     const counted = this.#counted;
     const hard = this.#hard;
@@ -136,7 +135,7 @@ export class Commits {
     for (const waiting of hard) this.#unsynced.push(waiting);
   }
 
-  /** One fsync after the other while anything waits for one: each serves all that was committed before it began. */
+  /** Runs one fsync after the other while anything waits: each serves everything committed before it began. */
   async #sync(sync: () => Promise<void>): Promise<void> {
     this.#syncing = true;
     while (this.#unsynced.length > 0) {
@@ -169,7 +168,7 @@ export class Commits {
       this.#sql.release.run();
       return result;
     } catch (error) {
-      // A full or failing disk makes SQLite roll back all of it.
+      // A full or failing disk makes SQLite roll back the whole transaction.
       if (!this.#db.isTransaction) throw this.#lose(error);
       this.#sql.undo.run();
       this.#sql.release.run();
@@ -178,19 +177,19 @@ export class Commits {
     }
   }
 
-  /** A failed commit leaves "maybe written" behind: nothing more is accepted, since only a restart reads the truth. */
+  /** A failed commit may have been written or not: nothing more is accepted, because only a restart reads the truth. */
   #lose(cause: unknown): Fatal {
     if (this.#lost !== undefined) return this.#lost;
     const lost = new Fatal("store_lost", `the store could not commit: ${messageOf(cause)}`, {
       cause,
-      hint: "nothing is sent any more; free disk space or mend the disk, then start again",
+      hint: "no more requests are sent; free disk space or repair the disk, then start again",
     });
     this.#lost = lost;
     this.#open = false;
     try {
       if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
     } catch {
-      // The connection is of no use any more; the error that matters is the commit's.
+      // The connection is useless now; the error to report is the commit's.
     }
     this.#options.onLost(lost);
     return lost;

@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { asIntentId, type Handle, type IntentId } from "../../core/ids.ts";
 import type { Approval } from "../../limits/approvals.ts";
 import { APPROVALS_KEPT_MS, PRUNE_BATCH } from "../../limits/row-lifetimes.ts";
-import { EVERYONE, type Stop } from "../../limits/admission.ts";
+import { EVERYONE, type Stop } from "../../limits/verdict.ts";
 import type { Word } from "../controls.ts";
 
 export type StopKind = "halt" | "pause";
@@ -16,7 +16,10 @@ export class ControlTable {
     this.#sql = statements(db);
   }
 
-  /** Asks for approval of an intent. Asking again changes nothing, unless the payload changed: then it starts over. A no stays a no. */
+  /**
+   * Asks for approval of an intent. Asking again changes nothing, unless the payload changed: the question then starts over. A rejection
+   * stays.
+   */
   ask({ intent, payloadHash, amount, askedAt, expiresAt }: Omit<Approval, "state" | "decidedAt" | "reason">, specialist: Handle): void {
     this.#sql.ask.run(intent, specialist, payloadHash, amount?.currency ?? null, amount?.micros ?? null, askedAt, expiresAt);
   }
@@ -26,7 +29,10 @@ export class ControlTable {
     return row === undefined ? undefined : approvalOf(row);
   }
 
-  /** The Guardian's answer; a yes holds for what was shown. False where nothing was asked, it was answered already, or the time is over. */
+  /**
+   * Records the Guardian's answer; an approval holds for what was shown. False if nothing was asked, it was answered already, or it has
+   * expired.
+   */
   answer(intent: IntentId, word: Word, now: number): boolean {
     const shown = word.verdict === "approved" ? word.shown : undefined;
     const { changes } = this.#sql.answer.run(
@@ -42,19 +48,19 @@ export class ControlTable {
     return Number(changes) > 0;
   }
 
-  /** Stops one handle, or {@link EVERYONE}. In force for every admission after the commit. */
+  /** Stops one handle, or {@link EVERYONE}. Effective for every admission after the commit. */
   stop(kind: StopKind, scope: string, reason: string, now: number): void {
     this.#sql.stop.run(kind, scope, now, reason);
     this.#known = undefined;
   }
 
-  /** Ends a stop. False where there was none. */
+  /** Ends a stop. False if there was none. */
   lift(kind: StopKind, scope: string): boolean {
     this.#known = undefined;
     return Number(this.#sql.lift.run(kind, scope).changes) > 0;
   }
 
-  /** The stop that concerns a specialist, everyone's first. */
+  /** The stop that applies to a specialist, everyone's first. */
   stopped(kind: StopKind, specialist: Handle): Stop | undefined {
     const stops = this.#stops();
     if (stops.size === 0) return undefined;
@@ -73,7 +79,7 @@ export class ControlTable {
     return Number(this.#sql.prune.run(now - APPROVALS_KEPT_MS, now - APPROVALS_KEPT_MS, PRUNE_BATCH).changes);
   }
 
-  /** Few, and asked for at every admission, so kept in memory. */
+  /** Few rows, read at every admission, so kept in memory. */
   #stops(): Map<string, Stop> {
     this.#known ??= new Map(
       this.#sql.stops.all().map((row) => {

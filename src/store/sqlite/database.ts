@@ -20,7 +20,7 @@ import { LEFTOVERS } from "./migrations/0012-leftovers.ts";
 import { FAILURES } from "./migrations/0013-failures.ts";
 import { START } from "./migrations/0001-start.ts";
 
-/** In order; a released one never changes. The schema's version is how many have run. */
+/** In order; a released one never changes. The number of applied ones is the schema's version. */
 const MIGRATIONS: readonly string[] = [
   START,
   LIMITS,
@@ -46,31 +46,31 @@ export const MEMORY = ":memory:";
 
 export interface OpenDatabase {
   readonly db: DatabaseSync;
-  /** Resolves when all that was committed before the call is on disk; rejects where the disk says no. Undefined in memory. */
+  /** Resolves when every earlier commit is on disk; rejects if the disk fails. Undefined in memory. */
   readonly sync: (() => Promise<void>) | undefined;
-  /** To be told of each commit, and to be ended before the file is closed. Undefined in memory and where the disk is waited for within the turn. */
+  /** Gets each commit, and is stopped before the file is closed. Undefined in memory and with `blocking`. */
   readonly checkpoints: Checkpoints | undefined;
-  /** Closes the file and gives it up for other processes. */
+  /** Closes the file and releases it for other processes. */
   close(): void;
 }
 
 export interface DatabaseOptions {
-  /** Waits for the disk within the turn, and not beside it: for a clock whose time does not pass meanwhile. Default false. */
+  /** Waits for the disk within the turn: for a clock whose time does not pass meanwhile. Default false. */
   readonly blocking?: boolean;
 }
 
-/** Opens (and creates) a store for writing. Throws `Retryable` (`store_in_use`) or `Misconfigured`, with what to do. */
+/** Opens (and creates) a store for writing. Throws `Retryable` (`store_in_use`) or `Misconfigured`, with advice. */
 export function openDatabase(named: string, { blocking = false }: DatabaseOptions = {}): OpenDatabase {
   const path = named === MEMORY ? MEMORY : prepareFile(named);
   const lock = path === MEMORY ? undefined : takeLock(path);
   let db: DatabaseSync | undefined;
   let log: number | undefined;
   try {
-    // Made before SQLite opens it, so that its log and shared memory get the same mode: what was said is nobody else's.
+    // Created before SQLite opens it, so that its log and shared memory get the same private mode.
     if (path !== MEMORY && !existsSync(path)) closeSync(openSync(path, "a", 0o600));
     db = new DatabaseSync(path, { timeout: 5_000 });
     checkVersion(db);
-    checkSchema(db, path); // before anything is changed: the file may be somebody else's
+    checkSchema(db, path); // before any change: the file may belong to another program
     db.exec(`
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
@@ -81,7 +81,7 @@ export function openDatabase(named: string, { blocking = false }: DatabaseOption
     `);
     if (path !== MEMORY) quickCheck(db);
     migrate(db);
-    // From here on a commit does not wait for the disk: who has to, waits for `sync`.
+    // From here on a commit does not wait for the disk; a caller that has to waits for `sync`.
     db.exec("PRAGMA synchronous = NORMAL");
     if (path !== MEMORY) {
       chmodSync(path, 0o600);
@@ -114,8 +114,8 @@ export function openDatabase(named: string, { blocking = false }: DatabaseOption
 const syncData = promisify(fdatasync);
 
 /**
- * The log, to be synced by us: SQLite keeps its file while it is open, and writes nothing else between two checkpoints, which
- * it syncs itself. Its name in the folder must be on disk as well, or a power cut loses the file with all that is in it.
+ * Opens the log, to be synced by us: SQLite keeps its file while it is open, and writes nothing else between two checkpoints, which it
+ * syncs itself. Its directory entry must be on disk as well, or a power cut loses the file with all its content.
  */
 function openLog(path: string): number {
   const log = openSync(`${path}-wal`, "r+");
@@ -123,7 +123,7 @@ function openLog(path: string): number {
   return log;
 }
 
-/** Takes the name of a file in its folder to disk. */
+/** Syncs the directory entry of a file. */
 export function syncFolder(path: string): void {
   const folder = openSync(dirname(path), "r");
   try {
@@ -180,7 +180,7 @@ function prepareFolder(path: string): void {
   }
 }
 
-/** An exclusive transaction on a file beside the store: the system frees it however the process ends. */
+/** Holds an exclusive transaction on a file beside the store: the system frees it however the process ends. */
 function takeLock(path: string): DatabaseSync {
   const file = `${path}-lock`;
   let lock: DatabaseSync | undefined;
@@ -192,7 +192,7 @@ function takeLock(path: string): DatabaseSync {
   } catch (error) {
     lock?.close();
     if (/locked|busy/i.test(messageOf(error)))
-      throw new Retryable("store_in_use", `another runtime works on ${path}`, {
+      throw new Retryable("store_in_use", `another runtime uses ${path}`, {
         file: path,
         cause: error,
         hint: "stop it first, or name another store with --store sqlite:<path>",
@@ -220,7 +220,7 @@ function quickCheck(db: DatabaseSync): void {
   const verdict = String(row?.["quick_check"]);
   if (verdict !== "ok")
     throw new Misconfigured("store_damaged", `the store is damaged: ${verdict}`, {
-      hint: "restore a backup; do not delete it, it says what was sent",
+      hint: "restore a backup; do not delete it, because it records what was sent",
     });
 }
 
@@ -242,7 +242,7 @@ function checkSchema(db: DatabaseSync, path: string): void {
     });
 }
 
-/** All that are missing, in one transaction: a store is of one version or of another, and opens with one wait for the disk. */
+/** Runs the missing migrations in one transaction: a store has one version or another, and opens with one wait for the disk. */
 function migrate(db: DatabaseSync): void {
   const version = versionOf(db);
   if (version === MIGRATIONS.length) return;

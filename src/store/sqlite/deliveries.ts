@@ -13,20 +13,20 @@ import type { DeliveryArrival, DeliveryEnd, DeliveryStore, StoredCoverage, Nudge
 
 /** Senders are known to repeat for up to four days; ten times that keeps identities well past it. */
 export const DELIVERIES_KEPT_MS = 40 * DAY;
-/** Waiting deliveries of all specialists; past either bound the network is asked to come again. */
+/** Most waiting deliveries, in number and bytes; beyond either the network is asked to retry. */
 export const MAX_WAITING = 20_000;
 export const MAX_WAITING_BYTES = 256 * 1_024 * 1_024;
-/** Events of one specialist that wait to be handled: past this its deliveries wait. */
+/** Most waiting events of one specialist; beyond it the specialist's deliveries wait. */
 export const MAX_EVENTS_WAITING = 1_000;
 const PRUNE_BATCH = 1_000;
 const MAX_NOTE_LENGTH = 500;
-/** Followed objects looked at when a delivery does not say which one it is about. */
+/** Watched objects that are checked if a delivery does not name its object. */
 const NEWEST = 5;
 
 export interface Deliveries extends DeliveryStore {
   /** Deletes what is past its retention, inside a transaction the caller owns. */
   readonly pruneDeliveries: (now: number) => number;
-  /** What is cached of the rows may no longer be true. */
+  /** Cached counts may no longer be true. */
   readonly forgetDeliveries: () => void;
 }
 
@@ -52,7 +52,7 @@ export function createDeliveries(db: DatabaseSync, commits: Commits, insertEvent
   const finish = (ended: DeliveryEnd, now: number) => {
     const { seq, specialist, state, kind, note } = ended;
     const row = size.get(seq);
-    // Whoever ended it first also stored what it meant.
+    // It was ended before, and its events were stored then.
     if (row === undefined) return { fresh: [] };
     const bytes = numberOf(row, "size");
     backlog.remove(bytes);
@@ -103,7 +103,7 @@ interface ArrivalParts {
   readonly workOn: WorkOn;
 }
 
-/** Stores what arrives, inside a transaction the caller owns. */
+/** Stores a new delivery, inside a transaction the caller owns. */
 function createArrivals(db: DatabaseSync, { backlog, leftovers, workOn }: ArrivalParts) {
   const insert = db.prepare(`
     INSERT INTO delivery (specialist, id, kind, scheme, body, received_at, state, note, done_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -135,7 +135,7 @@ function createArrivals(db: DatabaseSync, { backlog, leftovers, workOn }: Arriva
   return { put, hasRoomForEvents };
 }
 
-/** What follows from a delivery, inside a transaction the caller owns. Answers which identities were new. */
+/** Applies the result of a delivery, inside a transaction the caller owns. Returns the new events. */
 function createWorkOn(db: DatabaseSync, insertEvent: InsertEvent, nudge: ReturnType<typeof createNudge>): WorkOn {
   const count = db.prepare(`
     INSERT INTO delivery_count (specialist, kind, state, n) VALUES (?, ?, ?, 1) ON CONFLICT (specialist, kind, state) DO UPDATE SET n = n + 1`);
@@ -148,7 +148,7 @@ function createWorkOn(db: DatabaseSync, insertEvent: InsertEvent, nudge: ReturnT
 
 type Backlog = ReturnType<typeof createBacklog>;
 
-/** How much waits, counted once and then kept: asking the table for it at each delivery would cost more than storing it. */
+/** Counts waiting deliveries, queried once and then cached: a query per delivery would cost more than storing it. */
 function createBacklog(db: DatabaseSync) {
   const count = db.prepare("SELECT count(*) AS n, coalesce(sum(length(body)), 0) AS bytes FROM delivery WHERE state = 'ready'");
   let waiting: { n: number; bytes: number } | undefined;
@@ -159,12 +159,12 @@ function createBacklog(db: DatabaseSync) {
   };
   return {
     hasRoom: (bytes: number): boolean => now().n < MAX_WAITING && now().bytes + bytes <= MAX_WAITING_BYTES,
-    /** After `hasRoom`, and before the row is there. */
+    /** Call it after `hasRoom`, and before the row exists. */
     add(bytes: number): void {
       now().n += 1;
       now().bytes += bytes;
     },
-    /** Before the row changes. */
+    /** Call it before the row changes. */
     remove(bytes: number): void {
       now().n -= 1;
       now().bytes -= bytes;
@@ -176,7 +176,7 @@ function createBacklog(db: DatabaseSync) {
 function createNudge(db: DatabaseSync) {
   const source = db.prepare(`
     UPDATE source SET due_at = min(due_at, ?1) WHERE specialist = ?2 AND due_at IS NOT NULL AND (name = ?3 OR substr(name, 1, length(?3) + 1) = ?3 || ':')`);
-  // What is told of is looked at itself, whatever a list shows of it.
+  // A reported object is checked itself, whatever a list shows of it.
   const told = (at: string): string => `due_at = ${at}, data = json_remove(data, '$.${LOOKED_AT}')`;
   const watch = db.prepare(
     `UPDATE watch SET ${told("min(due_at, ?)")} WHERE specialist = ? AND kind = ? AND object = ? AND due_at IS NOT NULL`,
@@ -227,7 +227,7 @@ function createHealth(db: DatabaseSync, commits: Commits): Pick<DeliveryStore, "
     INSERT OR REPLACE INTO webhook_health (specialist, told, missed, missed_in_row, last_told_at, kinds, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)`);
   return {
     webhookHealth: async () => new Map(list.all().map((row) => [asHandle(textOf(row, "specialist")), readHealth(row)])),
-    // A power cut takes at most what polls and deliveries show again.
+    // A power cut loses at most what polls and deliveries show again.
     saveWebhookHealth: (specialist, { told, missed, missedInRow, lastToldAt, kinds }, now) =>
       commits.soft(() => void save.run(specialist, told, missed, missedInRow, lastToldAt ?? null, JSON.stringify(kinds), now)),
   };

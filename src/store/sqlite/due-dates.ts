@@ -1,7 +1,7 @@
 /**
- * What waits, after the clock went back while nothing ran: a clock that was ahead put it off by as much as it was ahead, and one
- * that is behind now would. So it waits for as long as it had yet to wait when the store last saw the time. Schedules stay, since
- * theirs are moments and not waits. The caller owns the transaction.
+ * Corrects due times after the clock went back while nothing ran: a clock that was ahead delayed them by its lead, and one that is behind
+ * now would. Each wait keeps the time it had left when the store last saw the time. Schedules stay, because theirs are moments and not
+ * waits. The caller owns the transaction.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { TIMED, UNDATED, UNDER_WAY } from "../../outbox/intent.ts";
@@ -23,7 +23,7 @@ export function createPullIn(db: DatabaseSync): PullInDueDates {
   );
   const undate = db.prepare(`UPDATE intent SET sent_at = ${UNDATED} WHERE sent_at > ? AND state IN ${sqlStates(UNDER_WAY)}`);
   return (backMs, now) => {
-    undate.run(now); // it has been sent already, nobody knows when
+    undate.run(now); // sent already, at an unknown time
     for (const update of updates) update.run({ backMs, now });
   };
 }

@@ -1,4 +1,4 @@
-/** What people ask of the store: intents as they went, counts, and the pruning of what is long over. */
+/** History queries in SQLite, and the pruning of old rows. */
 import type { DatabaseSync } from "node:sqlite";
 import { asHandle } from "../../core/ids.ts";
 import { FINAL } from "../../outbox/intent.ts";
@@ -161,7 +161,7 @@ function readEvent(row: Row): EventRow {
   };
 }
 
-/** Deletes what is past its retention, a bounded number of rows. Inside a transaction the caller owns. */
+/** Deletes rows past their retention, a bounded number. Inside a transaction the caller owns. */
 export function createPrune(db: DatabaseSync): (now: number, retention: Retention) => number {
   const remove = (table: string, where: string) =>
     db.prepare(`DELETE FROM ${table} WHERE seq IN (SELECT seq FROM ${table} WHERE ${where} LIMIT ${PRUNE_BATCH})`);

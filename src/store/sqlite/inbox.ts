@@ -9,7 +9,7 @@ import { FAILED_NOTE, failureNote, readNote } from "../failure.ts";
 import { jsonOf, maybeText, numberOf, textOf, type Row } from "./rows.ts";
 import type { WatchWriter } from "./sources.ts";
 
-/** How an event is inserted, also from the outbox, which reports what became of intents. */
+/** Inserts an event. The outbox uses it too, for receipts of intents. */
 export type InsertEvent = (event: NewEvent, now: number) => boolean;
 
 export function createInsertEvent(db: DatabaseSync): InsertEvent {
@@ -23,7 +23,7 @@ export function createInsertEvent(db: DatabaseSync): InsertEvent {
 
 export function createInbox(db: DatabaseSync, commits: Commits, insertEvent: InsertEvent, writes: WatchWriter): InboxStore {
   const claim = createClaim(db);
-  // A question without columns is fifty times cheaper than an empty list of rows, and most looks find nothing.
+  // A query without columns is fifty times cheaper than an empty list of rows, and most polls find nothing.
   const anyDue = db.prepare(
     "SELECT 1 FROM event INDEXED BY event_due WHERE specialist = ? AND state = 'ready' AND not_before <= ? LIMIT 1",
   );
@@ -57,7 +57,7 @@ export function createInbox(db: DatabaseSync, commits: Commits, insertEvent: Ins
 
   return {
     putEvents(arrival, now) {
-      // A sender forgets what we answered for; a list can be read again.
+      // A sender forgets acknowledged deliveries; a list can be read again.
       const answered = arrival.events.some(({ via }) => via === "webhook");
       return answered ? commits.hard(() => put(arrival, now)) : commits.soft(() => put(arrival, now));
     },
@@ -94,8 +94,8 @@ function createClaim(db: DatabaseSync) {
   const lastChance = db.prepare("SELECT 1 FROM event INDEXED BY event_running WHERE state = 'running' AND crashes >= ? LIMIT 1");
   const steps = db.prepare("SELECT name, value FROM step WHERE event_seq = ?");
   /**
-   * What was at work when the process ended may be what ended it: it is claimed alone, so that what waits behind it is not
-   * counted with it, and the last time while no other such event runs, so that nothing is parked for another's doing.
+   * An event that ran when the process ended may be the cause: it is claimed alone, so that events behind it are not counted with it, and
+   * its last try runs while no other such event does, so that nothing is parked for another's fault.
    */
   const claim = (specialist: Handle, now: number, limit: number): readonly ClaimedEvent[] => {
     const claimed: ClaimedEvent[] = [];
@@ -128,7 +128,7 @@ function createClaim(db: DatabaseSync) {
       hops: numberOf(row, "hops"),
       attempts: numberOf(row, "attempts"),
       beganAt: typeof began === "number" ? began : now,
-      // Steps exist only once a handling has begun before.
+      // Steps exist only if a handling has begun before.
       steps: typeof began === "number" ? readSteps(steps.all(seq)) : NO_STEPS,
     };
   };

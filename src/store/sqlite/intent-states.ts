@@ -1,14 +1,14 @@
-/** An intent's states as SQL text, written from the one table that has them. */
+/** States of an intent as SQL text, generated from the one table of states. */
 import { Fatal } from "../../core/errors.ts";
 import { isIntentState, type IntentState } from "../../outbox/intent.ts";
 import { textOf, type Row } from "./rows.ts";
 
-/** Takes literals too: an unknown state does not compile. */
+/** Accepts literals too: an unknown state does not compile. */
 export function sqlState(state: IntentState): string {
   return `'${state}'`;
 }
 
-/** In the order of the table: a partial index is used only where its condition stands in a statement letter by letter. */
+/** In the order of the table: a partial index is only used if its condition is in the statement letter by letter. */
 export function sqlStates(states: readonly IntentState[]): string {
   return `(${states.map(sqlState).join(", ")})`;
 }

@@ -1,4 +1,4 @@
-/** The Guardian's hand in SQLite: keys and their limits, money, halts and pauses, approvals, what is in flight. */
+/** Keys, limits and open requests in SQLite, joined with the tables of the Guardian's controls. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Lane } from "../../contract/operations.ts";
 import { asHandle, asIntentId, asKeyId, type Handle, type IntentId, type KeyId } from "../../core/ids.ts";
@@ -97,7 +97,7 @@ export function createApprovals(
   { guardian, applyChange }: Pick<KeyTables, "guardian"> & { readonly applyChange: ApplyChange },
 ): ApprovalStore {
   const proposed = db.prepare(`SELECT ${INTENT_ROW} FROM intent WHERE id = ? AND state = ${sqlState("proposed")}`);
-  // The states as the index says them, or it is not used: approvals that nobody answered stay for a year.
+  // The states as in the index, or it is not used: unanswered approvals stay for a year.
   const waiting = `
     FROM intent AS i INDEXED BY intent_waiting JOIN approval AS a ON a.intent = i.id
     WHERE i.state IN ${sqlStates(FOR_A_PERSON)} AND i.state = ${sqlState("proposed")} AND a.state = 'asked'
@@ -106,7 +106,7 @@ export function createApprovals(
     SELECT a.*, (SELECT ${INTENT_ROW} FROM intent WHERE seq = i.seq) AS intent_row ${waiting} ORDER BY a.asked_at, i.seq LIMIT 0 + ?2`);
   const count = db.prepare(`
     SELECT count(*) AS n, min(min(a.expires_at, coalesce(i.expires_at, a.expires_at))) AS until ${waiting} AND i.specialist = ?2`);
-  /** A yes is for these rows as they are, or for nothing. */
+  /** An approval is valid for these rows as they are, or not at all. */
   const isAbout = (intent: Intent, approval: Approval, shown: Shown): boolean =>
     shown.intent === intent.id && shown.payloadHash === payloadHash(intent) && shown.answerBy === answerBy(approval, intent);
 
@@ -121,7 +121,7 @@ export function createApprovals(
     const change =
       word.verdict === "approved"
         ? ({ state: "ready", nextAt: now } as const)
-        : ({ state: "cancelled", code: "approval_rejected", message: word.reason ?? "the Guardian said no" } as const);
+        : ({ state: "cancelled", code: "approval_rejected", message: word.reason ?? "the Guardian rejected it" } as const);
     return applyChange({ seq: intent.seq, by: "approval", change, now });
   };
 

@@ -1,11 +1,11 @@
-/** What the store knows of itself, by name. The caller owns the transaction. */
+/** Facts about the store itself, by name. The caller owns the transaction. */
 import type { DatabaseSync } from "node:sqlite";
 import { isObject, parseJson, type JsonObject } from "../../core/json.ts";
 import { textOf } from "./rows.ts";
 
 export interface Metadata {
   get(name: string): string | undefined;
-  /** Empty where there is nothing, or nothing that can be read. */
+  /** Empty if there is none, or none that can be read. */
   getObject(name: string): JsonObject;
   set(name: string, value: string): void;
   remove(name: string): void;

@@ -1,4 +1,4 @@
-/** Where we stand with a network in SQLite: a few rows, read once at start and written when something is learnt. */
+/** Network state in SQLite: a few rows, read once at the start and written on change. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Commits } from "./commits.ts";
 import { objectOf, textOf } from "./rows.ts";

@@ -1,4 +1,4 @@
-/** What a key owes: the jobs its specialists follow, and the applications nobody knows the outcome of yet. */
+/** Obligations of a key: the jobs its specialists watch, and applications with an unknown outcome. */
 import type { DatabaseSync } from "node:sqlite";
 import type { KeyId } from "../../core/ids.ts";
 import { DAY } from "../../core/units.ts";
@@ -6,10 +6,10 @@ import { OWED_STANDINGS } from "../sources.ts";
 import { sqlState } from "./intent-states.ts";
 import { numberOf } from "./rows.ts";
 
-/** A job not looked at for so long is nobody's any more: its specialist is defined no longer. */
+/** A job without a check for this long is abandoned: its specialist has no definition. */
 const ABANDONED_MS = 30 * DAY;
 
-/** How many obligations share the calls that one key sets aside, whichever of its specialists took them on. */
+/** Counts the obligations that share one key's reserve, over all of its specialists. */
 export type Obligations = (key: KeyId, now: number) => number;
 
 export function createObligations(db: DatabaseSync): Obligations {

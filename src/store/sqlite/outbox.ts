@@ -1,4 +1,4 @@
-/** The outbox in SQLite: reading intents, and the moves that no attempt is behind. */
+/** The outbox in SQLite: reading intents, and transitions without an attempt. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { LANES, type Effect, type Lane } from "../../contract/operations.ts";
 import { Fatal } from "../../core/errors.ts";
@@ -47,13 +47,13 @@ const COLUMNS = [
   "settled_at",
 ] as const;
 
-/** One text instead of 28 columns: node:sqlite names every column of every row anew, which took 28 µs against 9 µs. */
+/** One JSON text instead of 28 columns: node:sqlite builds every column name for every row, which took 28 µs against 9 µs. */
 export const INTENT_ROW = `json_array(${COLUMNS.join(", ")}) AS intent`;
 
-/** Changes an intent's row and what hangs on it, inside a transaction the caller owns. Answers whether the move was made. */
+/** Changes an intent's row and its dependent rows, inside a transaction the caller owns. Returns true if the transition was made. */
 export type ApplyChange = (move: IntentMove & { readonly paid?: Paid }) => boolean;
 
-/** Has what waits for money under `rule` ask again, inside a transaction the caller owns. */
+/** Lets intents that wait for money under `rule` try again, inside a transaction the caller owns. */
 export type Payable = (rule: SpendRule, now: number) => void;
 
 export function createPayable(db: DatabaseSync): Payable {
@@ -68,7 +68,7 @@ export interface ChangeTables {
 }
 
 export function createApplyChange(db: DatabaseSync, { spending, insertEvent, writer }: ChangeTables): ApplyChange {
-  // After a copy was put back, what waited for a person's word or another's object may have been sent when that comes.
+  // In a restored store, an intent that waited for a person or another's object may have been sent already when that arrives.
   const updateFrom = (states: string): StatementSync =>
     db.prepare(`
     UPDATE intent SET state = CASE WHEN ?1 = ${sqlState("ready")} AND state = ${sqlState("proposed")} AND code = '${RESTORED_CODE}' THEN ${sqlState("in_doubt")} ELSE ?1 END,
@@ -82,7 +82,7 @@ export function createApplyChange(db: DatabaseSync, { spending, insertEvent, wri
     updates.set(name, made);
     return made;
   };
-  // Asked for apart: RETURNING takes longer than both statements.
+  // A separate query: RETURNING takes longer than both statements.
   const moved = db.prepare("SELECT id, specialist, ever_unknown FROM intent WHERE seq = ?");
   const fill = db.prepare(`
     UPDATE intent SET target = ?,
@@ -90,7 +90,7 @@ export function createApplyChange(db: DatabaseSync, { spending, insertEvent, wri
     WHERE target_intent = ? AND state IN ${sqlStates(UNSENT)}`);
   const payable = createPayable(db);
   const dependants = db.prepare(`SELECT seq FROM intent WHERE target_intent = ? AND target IS NULL AND state IN ${sqlStates(UNSENT)}`);
-  /** What waits for room under a cap looks again. */
+  /** Lets intents that wait for room under a cap try again. */
   const freed = (settled: Capture | undefined, now: number): void => {
     if (settled !== undefined && settled.posted < settled.released) payable("spend_cap", now);
   };
@@ -114,9 +114,9 @@ export function createApplyChange(db: DatabaseSync, { spending, insertEvent, wri
     const created = change.createdRef ?? standIn;
     if (created !== undefined) fill.run(created, id);
     if (DROPPED.includes(change.state)) {
-      // What may have happened counts as spent: giving up looking for it is no proof that it did not.
+      // A possible effect counts as spent: giving up the search does not prove its absence.
       freed(spending.settle(id, row["ever_unknown"] === 1 ? undefined : 0, now), now);
-      const hanging = { state: "cancelled", code: "depends_on_refused", message: "what it was about did not come to be" } as const;
+      const hanging = { state: "cancelled", code: "depends_on_refused", message: "its target was never created" } as const;
       for (const dependant of dependants.all(id)) apply({ seq: numberOf(dependant, "seq"), by: "dependency", change: hanging, now });
     }
     for (const event of events) insertEvent(event, now);

@@ -1,4 +1,4 @@
-/** The statements of the quota table. */
+/** SQL statements of the quota table. */
 import type { DatabaseSync } from "node:sqlite";
 
 export function statements(db: DatabaseSync) {
@@ -29,7 +29,7 @@ export function statements(db: DatabaseSync) {
       SELECT key_id, span, :to, slot, sum(used) FROM quota_cell WHERE span = :span AND cell >= :from AND cell < :to GROUP BY key_id, slot
       ON CONFLICT DO UPDATE SET used = used + excluded.used`),
     gathered: db.prepare("DELETE FROM quota_cell WHERE span = :span AND cell >= :from AND cell < :to"),
-    // Lifted out of the way below zero first, since where they go others may still be.
+    // Moved below zero first, because other rows may still hold the target keys.
     lift: db.prepare(`
       INSERT INTO quota_cell (key_id, span, cell, slot, used)
       SELECT key_id, span, -max(cell, min(cell + :cells, :to)), slot, sum(used) FROM quota_cell WHERE span = :span AND cell >= :from

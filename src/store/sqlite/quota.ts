@@ -1,4 +1,4 @@
-/** Keys, their cells and parks in SQLite, with the live state of busy keys in memory. The caller owns the transaction. */
+/** Keys, their cells and cooldowns in SQLite, with the live state of busy keys in memory. The caller owns the transaction. */
 import type { DatabaseSync } from "node:sqlite";
 import { LANES, type Lane } from "../../contract/operations.ts";
 import type { TierLimits } from "../../contract/tiers.ts";
@@ -23,16 +23,16 @@ import {
   type CellDelta,
   type QuotaState,
 } from "../../limits/quota.ts";
-import type { AttemptEnd } from "../../limits/admission.ts";
+import type { AttemptEnd } from "../../limits/verdict.ts";
 import type { Ahead } from "../../limits/ledger-clock.ts";
 import { ClockDoubt } from "./clock-correction.ts";
 import { statements } from "./quota-statements.ts";
 
-/** Keys whose state is kept in memory; beyond this the longest loaded ones without requests in flight are dropped. */
+/** Keys whose state is kept in memory; beyond it the longest loaded ones without requests in flight are dropped. */
 export const MAX_CACHED_KEYS = 20_000;
-/** The ledger's time is written down this often: being that much behind after a crash errs on the safe side. */
+/** Interval at which the ledger's time is stored: a lag of that size after a crash errs on the safe side. */
 const TIME_STEP_MS = 5 * SECOND;
-/** A busy key deletes its spent cells this often. */
+/** Interval at which a busy key deletes its expired cells. */
 const OWN_PRUNE_MS = HOUR;
 const SPAN: { readonly [name in WindowName]: number } = { hour: 0, day: 1 };
 
@@ -42,15 +42,15 @@ interface Cached {
 }
 
 export interface Ended {
-  /** What a 429 did to the key. */
+  /** The cooldown after a 429. */
   readonly parked: Cooldown | undefined;
-  /** Calls of somebody else that the server's headers gave away. */
+  /** External calls that the server's headers revealed. */
   readonly foreign: number;
 }
 
 export interface QuotaTableOptions {
   readonly random: Random;
-  /** Where it differs from the default: the profile's bound on how late a request may still land. */
+  /** The profile's bound on late requests, if it differs from the default. */
   readonly lateLandingMs?: number;
   readonly maxCachedKeys?: number;
 }
@@ -61,7 +61,7 @@ export class QuotaTable {
   readonly #cache = new Map<KeyId, Cached>();
   readonly #doubt: ClockDoubt;
   #seenAt: number | undefined;
-  /** Whether requests may have been counted while time stood still, by this process or an earlier one. Undefined before it is read. */
+  /** True if requests may have been counted while time stood still, by this process or an earlier one. Undefined before it is read. */
   #mayHaveStood: boolean | undefined;
   #pruneFrom = "";
 
@@ -71,31 +71,31 @@ export class QuotaTable {
     this.#doubt = new ClockDoubt(db);
   }
 
-  /** Makes a key known, or changes its limits; what it used counts on. */
+  /** Registers a key, or changes its limits; its usage stays. */
   register(key: KeyId, limits: TierLimits, floors: LaneFloors = DEFAULT_FLOORS): void {
     this.#sql.register.run(key, limits.perHour, limits.perDay, JSON.stringify(floors));
     const hit = this.#cache.get(key);
     if (hit !== undefined) changeLimits(hit.state, limits, floors);
   }
 
-  /** The live state of a key, to be read and handed to `decide`. Throws `Refused` (`key_unregistered`). */
+  /** The live state of a key, to be read and passed to `decide`. Throws `Refused` (`key_unregistered`). */
   load(key: KeyId): QuotaState {
     return this.#cached(key).state;
   }
 
   /**
-   * After `decide` admitted, in the transaction that inserts the attempt's row. Writes nothing itself: the open row
-   * is what keeps the charge over a crash.
+   * Called after `decide` admitted, in the transaction that inserts the attempt's row. Writes nothing itself: the open row preserves the
+   * charge over a crash.
    */
   charge(key: KeyId, lane: Lane, cost: number, now: number): void {
     this.passTime(now);
     charge(this.#cached(key).state, now, lane, cost);
   }
 
-  /** When the attempt ended, in the transaction that closes its row, before this key is loaded again in it. */
+  /** Called at the end of an attempt, in the transaction that closes its row, before this key is loaded again in it. */
   end(end: AttemptEnd, now: number): Ended {
     this.passTime(now);
-    // Read without this attempt where it was not in memory: whether its row is closed yet must not matter.
+    // Loaded without this attempt if it was not in memory: the order of closing its row must not matter.
     const known = this.#cache.has(end.key);
     const entry = this.#cached(end.key, end.attempt);
     const { state } = entry;
@@ -113,7 +113,7 @@ export class QuotaTable {
     return this.#heed(end, state, now);
   }
 
-  /** What the answer said of the key's limits. */
+  /** Applies the answer's rate limits. */
   #heed(end: AttemptEnd, state: QuotaState, now: number): Ended {
     let parked: Cooldown | undefined;
     if (end.ending === "limited") {
@@ -129,8 +129,8 @@ export class QuotaTable {
   }
 
   /**
-   * At start, before anything is admitted: counts the attempts a crash left open, from now on.
-   * The caller closes their rows in the same transaction. Returns how many requests were found.
+   * At the start, before any admission: counts the attempts a crash left open, from now on. The caller closes their rows in the same
+   * transaction. Returns the number of requests found.
    */
   recoverOpen(now: number): number {
     this.forget();
@@ -146,7 +146,7 @@ export class QuotaTable {
     return found;
   }
 
-  /** A regenerated key takes over what its predecessor used, once; both must be registered. Returns false the second time. */
+  /** A regenerated key takes over its predecessor's usage, once; both must be registered. Returns false the second time. */
   inherit(from: KeyId, to: KeyId, now: number): boolean {
     if (from === to || Number(this.#sql.succeed.run(to, from).changes) === 0) return false;
     const heir = this.load(to);
@@ -158,17 +158,17 @@ export class QuotaTable {
     return true;
   }
 
-  /** Where the ledger's clock goes on from after a restart: at most five seconds before the last time it passed on. */
+  /** The time at which the ledger continues after a restart: at most five seconds before the last time it passed on. */
   seenAt(): number {
     this.#seenAt ??= Number(this.#sql.time.get()?.["seen_at"] ?? 0);
     return this.#seenAt;
   }
 
   /**
-   * The ledger's time, never before what it has seen. To be called in a transaction, before a key is loaded in it.
+   * The ledger's time, never before the last one seen. Call it in a transaction, before a key is loaded in it.
    *
-   * A wall clock that is behind when a process starts makes this time stand still, and what is asked meanwhile is counted
-   * at that one moment. When the clock is right again, how long ago it was is not known: so it counts from then on.
+   * A wall clock that is behind when a process starts makes this time stand still, and requests meanwhile are counted at that one moment.
+   * When the clock is right again, their age is unknown: so they count from then on.
    */
   passTime(asked: number): number {
     const seenAt = this.seenAt();
@@ -184,14 +184,14 @@ export class QuotaTable {
     return asked;
   }
 
-  /** Time stands still: what is counted now has no time of its own, and a process that comes later is to know. */
+  /** Marks that time stands still: requests counted now have no time of their own, and a later process must know. */
   #stands(): void {
     if (this.#mayHaveStood === true) return;
     this.#mayHaveStood = true;
     this.#sql.saveStood.run();
   }
 
-  /** What was counted at this moment, or after it, counts at `now`. */
+  /** Recounts at `now` everything counted at or after this moment. */
   #countFrom(from: number, now: number): void {
     for (const name of WINDOWS) {
       const place = { span: SPAN[name], from: cellAt(WINDOW_SHAPES[name], from), to: cellAt(WINDOW_SHAPES[name], now) };
@@ -201,12 +201,12 @@ export class QuotaTable {
     this.#cache.clear();
   }
 
-  /** How early it may be, as far as anybody knows. */
+  /** The earliest possible present time. */
   earliest(now: number): number {
     return this.#doubt.earliest(now);
   }
 
-  /** At start: until the network has told the time, nothing that is counted ages by the time in which nothing ran. */
+  /** At the start: until the network has reported the time, no counted request ages by downtime. */
   beginDoubt(now: number): void {
     if (now < this.seenAt()) this.#comeBack(now);
     this.#doubt.begin(now);
@@ -215,13 +215,13 @@ export class QuotaTable {
   }
 
   /**
-   * An earlier process was ahead of this one's clock. Whichever of them is wrong, what lies ahead counts from now on: if time stood
-   * still until the clock has caught up, nothing would be freed for as long, which may be years.
+   * Handles an earlier process that was ahead of this one's clock. Whichever of them is wrong, future requests count from now on: if time
+   * stood still until the clock has caught up, nothing would be freed for as long, which may be years.
    */
   #comeBack(now: number): void {
     for (const name of WINDOWS) {
       const [span, to, seen] = [SPAN[name], cellAt(WINDOW_SHAPES[name], now), cellAt(WINDOW_SHAPES[name], this.seenAt())];
-      this.#sql.pull.run({ span, to, seen }); // what may yet land counts as much later than now as it did then
+      this.#sql.pull.run({ span, to, seen }); // requests that may still arrive keep their distance from now
       this.#sql.lifted.run({ span, from: to });
       this.#sql.land.run({ span });
     }
@@ -230,18 +230,21 @@ export class QuotaTable {
     this.#seenAt = now;
   }
 
-  /** The network has told how far the ledger is ahead of it, or has answered and does not tell. Says by how much less time has passed than was thought. */
+  /**
+   * Ends the doubt: the network has reported the ledger's lead, or has answered without a `Date`. Returns the overestimate of the passed
+   * time.
+   */
   endDoubt(ahead: Ahead | undefined, now: number): number {
     const at = Math.max(now, this.seenAt());
-    const byMs = (ms: number): number => Math.max(0, ms + at - now); // where time stands, the store is ahead of the ledger's clock
+    const byMs = (ms: number): number => Math.max(0, ms + at - now); // while time stands still, the store is ahead of the ledger's clock
     const over = this.#doubt.end(ahead === undefined ? undefined : { leastMs: byMs(ahead.leastMs), mostMs: byMs(ahead.mostMs) }, at);
     if (over === undefined) return 0;
-    this.#countFrom(over.unsureFrom, at); // first, while only what nobody could date lies there
+    this.#countFrom(over.unsureFrom, at); // first, while only requests without a known date are there
     if (over.ms > 0) this.#shift(over.ms, 0, at);
     return over.ms;
   }
 
-  /** What was counted since `since` was counted `ms` too early: by now it counts as later, and parks end later. */
+  /** Corrects requests counted since `since`, `ms` too early: they count as later, and cooldowns end later. */
   redate(ms: number, since: number, now: number): void {
     this.#shift(ms, since, now);
     this.#sql.saveTime.run(now);
@@ -262,7 +265,7 @@ export class QuotaTable {
     this.#cache.clear();
   }
 
-  /** Forgets what is in memory: after a rollback, or to free memory. Rows are the truth. */
+  /** Clears the cache: after a rollback, or to free memory. Rows are the truth. */
   forget(): void {
     this.#mayHaveStood = undefined;
     this.#cache.clear();
@@ -270,13 +273,13 @@ export class QuotaTable {
     this.#seenAt = undefined;
   }
 
-  /** Drops keys without requests in flight whose windows are empty: an idle key costs nothing. Returns how many stay. */
+  /** Drops keys without requests in flight whose windows are empty: an idle key costs nothing. Returns the number of remaining keys. */
   evict(now: number): number {
     for (const [key, { state }] of this.#cache) if (quotaUse(state, now).day.used === 0) this.#cache.delete(key);
     return this.#cache.size;
   }
 
-  /** Deletes spent cells of up to `keys` keys, going round. Returns how many rows went. */
+  /** Deletes expired cells of up to `keys` keys, in rotation. Returns the number of deleted rows. */
   prune(now: number, keys: number): number {
     let deleted = 0;
     const rows = this.#sql.keysAfter.all(this.#pruneFrom, keys);
@@ -294,7 +297,7 @@ export class QuotaTable {
     return made;
   }
 
-  /** The longest loaded of the first few without requests in flight. */
+  /** Drops the longest loaded of the first few keys without requests in flight. */
   #dropOne(): void {
     let looked = 0;
     for (const [key, entry] of this.#cache) {
@@ -347,7 +350,7 @@ function oldestCell(name: WindowName, now: number): number {
 
 function laneOf(value: unknown): Lane {
   const lane = LANES.find((name) => name === value);
-  // An attempt of a lane that a newer version knows still counts, where it can be seen.
+  // An attempt of a lane from a newer version still counts, where it can be seen.
   return lane ?? "explore";
 }
 

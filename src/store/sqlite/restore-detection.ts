@@ -1,9 +1,9 @@
 /**
- * A store that was put back from a copy: what was done after the copy was made is not in its rows.
+ * Detects a store restored from a copy: its rows lack everything done after the copy was made.
  *
- * It is recognised by a mark in the copies that `backup` writes, and for other copies by a number that grows while the
- * store is at work and is kept beside it too: rows that lag behind that number, or lie where there is none, are older
- * than what ran here. From then on whatever may have been done between the copy and its return is in doubt first.
+ * It is recognised by a mark in the copies that `backup` writes, and for other copies by a number that grows while the store is at work and
+ * is stored beside it too: rows that lag behind that number, or have none beside them, are older than the last run here. From then on,
+ * everything that may have been done between the copy and its return is in doubt first.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
@@ -14,28 +14,28 @@ import { createMetadata, type Metadata } from "./metadata.ts";
 import { jsonOf, textOf } from "./rows.ts";
 import { SCHEDULE_PREFIX } from "../../contract/event-kinds.ts";
 
-/** What was done in between is unknown. */
+/** The span of the unknown. */
 export interface RestoreDetection {
-  /** When the copy was made, at the earliest. */
+  /** Earliest time at which the copy was made. */
   readonly from: number;
-  /** When it was put to work. */
+  /** Time at which the copy was first used. */
   readonly at: number;
 }
 
 const COPIED_AT = "copied_at";
 const RESTORED = "restored";
 const BEAT = "beat";
-/** What happened so shortly after the return may be older by the network's clock than by ours. */
+/** Events this shortly after the return may be older by the network's clock than by ours. */
 const CLOCKS_DIFFER_MS = 5 * MINUTE;
-/** What has no time of its own is taken for old for so long. */
+/** Events without a time count as old for this long. */
 const UNTIMED_MS = DAY;
-/** Their payload says when it happened. Jobs that change are as old as their listing, which says nothing. */
+/** Kinds whose payload states a time. A changed job is as old as its listing, which proves nothing. */
 const TIMED: readonly string[] = ["post.created", "reply.created", "mention.created", "job.listed"];
 
 export const RESTORED_CODE = "restored";
-export const RESTORED_MESSAGE = "the store was put back from a copy: this may have been done already";
+export const RESTORED_MESSAGE = "the store was restored from a copy: this may have been done already";
 
-/** Marks a closed copy, so that it is known for one when it is put to work. */
+/** Marks a closed copy, so that it is recognised when it is used. */
 export function markCopy(file: string, now: number): void {
   const copy = new DatabaseSync(file);
   try {
@@ -46,7 +46,7 @@ export function markCopy(file: string, now: number): void {
   }
 }
 
-/** The store's own knowledge of whether it is a copy that was put back. */
+/** The store's record of a restore. */
 export class RestoredTable {
   readonly #meta: Metadata;
   readonly #event: StatementSync;
@@ -54,14 +54,14 @@ export class RestoredTable {
   #known: RestoreDetection | undefined;
   #read = false;
 
-  /** `path` is the store's file; without one there are no copies of it. */
+  /** `path` is the store's file; a store in memory has no copies. */
   constructor(db: DatabaseSync, path: string | undefined) {
     this.#meta = createMetadata(db);
     this.#event = db.prepare("SELECT kind, payload FROM event WHERE seq = ?");
     this.#markFile = path === undefined ? undefined : `${path}-beat`;
   }
 
-  /** Inside the transaction of the recovery. Answers when the copy was made, where this store is one that was just put back. */
+  /** Called inside the recovery's transaction. Returns the restore if this store was just put back. */
   begin(now: number): RestoreDetection | undefined {
     const from = this.#copiedAt() ?? this.#laggingSince();
     this.#meta.remove(COPIED_AT);
@@ -72,20 +72,20 @@ export class RestoredTable {
     return restored;
   }
 
-  /** Inside a transaction: counts on. `noteBeat` must follow once it is on disk. */
+  /** Advances the number, inside a transaction. Call `noteBeat` once it is on disk. */
   beat(now: number): void {
     this.#meta.set(BEAT, JSON.stringify({ count: this.#beats().count + 1, at: now }));
   }
 
-  /** Puts the number on disk beside the store. */
+  /** Writes the number to disk beside the store. */
   noteBeat(): void {
     if (this.#markFile === undefined) return;
     writeFileSync(`${this.#markFile}-new`, String(this.#beats().count), { mode: 0o600, flush: true });
     renameSync(`${this.#markFile}-new`, this.#markFile);
-    syncFolder(this.#markFile); // without its name it would be gone after a power cut, as in a copy that was put back
+    syncFolder(this.#markFile); // without its directory entry a power cut would remove it, as if a copy had been restored
   }
 
-  /** Where what follows from an event may have been done before the copy was put back. */
+  /** The restore, if consequences of an event may have been done before it. */
   doubtful(seq: number, now: number): RestoreDetection | undefined {
     const restored = this.#restored();
     if (restored === undefined) return undefined;
@@ -118,7 +118,7 @@ export class RestoredTable {
     return at === undefined ? undefined : Number(at);
   }
 
-  /** When the rows were last known to be the newest, where they are not any more. */
+  /** Time at which the rows were last known to be the newest, if they no longer are. */
   #laggingSince(): number | undefined {
     const { count, at } = this.#beats();
     if (this.#markFile === undefined || count === 0) return undefined;

@@ -1,4 +1,4 @@
-/** Values as SQLite gives them, checked once on the way out. */
+/** Converts values from SQLite, checked once on reading. */
 import type { SQLOutputValue } from "node:sqlite";
 import { Fatal } from "../../core/errors.ts";
 import { isObject, type Json, type JsonObject } from "../../core/json.ts";

@@ -35,20 +35,20 @@ export function createRuns(db: DatabaseSync, commits: Commits, { insertEvent, gu
   const words = createRecentWords(db);
   const insert = createInsertIntent(db);
   const earlier = db.prepare(`SELECT created_ref FROM intent WHERE id = ? AND state = ${sqlState("confirmed")}`);
-  // An answer to a vote names the post that was voted on, which is somebody else's. And where
-  // posts, jobs and applications are each counted from 1, an id alone does not say what it is of.
+  // An answer to a vote names the post, which belongs to someone else. Posts, jobs and applications may each be numbered from 1, so an id
+  // alone does not identify a kind.
   const own = db.prepare(
     "SELECT 1 FROM intent WHERE specialist = ? AND created_ref = ? AND operation IN ('posts.create', 'posts.reply') LIMIT 1",
   );
 
-  /** An intent of an earlier run may have come to be already. */
+  /** The intent of an earlier run may have created its object already. */
   const resolved = (draft: DraftIntent): DraftIntent => {
     if (draft.targetIntent === undefined || draft.target !== undefined) return draft;
     const row = earlier.get(draft.targetIntent);
     const ref = row === undefined ? undefined : maybeText(row, "created_ref");
     return ref === undefined ? draft : { ...draft, target: ref };
   };
-  /** Its own words are known by their id also where the network does not say who wrote them. */
+  /** Recognises its own posts by id, also if the network does not name the author. */
   const ownPost = (run: FinishedRun, draft: DraftIntent): IntentRefusal | undefined =>
     draft.operation === "posts.reply" && draft.target !== undefined && own.get(run.specialist, draft.target) !== undefined
       ? { code: "own_post", message: "a specialist does not answer itself" }
@@ -56,18 +56,18 @@ export function createRuns(db: DatabaseSync, commits: Commits, { insertEvent, gu
 
   const finish = (run: FinishedRun, ordered = false): readonly StoredIntent[] => {
     if (done.run(run.now, run.seq, run.specialist).changes !== 1)
-      throw new Refused("run_superseded", `event ${run.seq} of ${run.specialist} is not being handled by this run any more`);
+      throw new Refused("run_superseded", `event ${run.seq} of ${run.specialist} is no longer handled by this run`);
     forget.run(run.seq);
     if (run.state !== undefined) saveState.run(run.specialist, JSON.stringify(run.state), run.now);
     const refused = new Set<string>();
-    // What a person orders is new.
+    // A person's order is new.
     const doubt = ordered || run.intents.length === 0 ? undefined : restored.doubtful(run.seq, run.now);
     return run.intents.map((draft) => {
       const verdict: IntentRefusal | undefined =
         draft.refusal ??
         ownPost(run, draft) ??
         (draft.targetIntent !== undefined && refused.has(draft.targetIntent)
-          ? { code: "depends_on_refused", message: "what it was about has been refused" }
+          ? { code: "depends_on_refused", message: "the creation of its target was refused" }
           : undefined) ??
         (draft.textHash === undefined ? undefined : run.brake(draft, words(run, draft)));
       if (verdict !== undefined) {
@@ -84,7 +84,7 @@ export function createRuns(db: DatabaseSync, commits: Commits, { insertEvent, gu
 
   const record = (event: NewEvent, run: Omit<FinishedRun, "seq">): readonly StoredIntent[] => {
     const row = insertEvent(event, run.now) ? begun.get(run.now, event.specialist, event.id) : undefined;
-    if (row === undefined) throw new Refused("run_superseded", `event ${event.id} of ${event.specialist} is known already`);
+    if (row === undefined) throw new Refused("run_superseded", `event ${event.id} of ${event.specialist} exists already`);
     return finish({ ...run, seq: numberOf(row, "seq") }, true);
   };
 
@@ -94,7 +94,7 @@ export function createRuns(db: DatabaseSync, commits: Commits, { insertEvent, gu
       return row === undefined ? {} : objectOf(row, "state");
     },
     saveStep: (seq, name, value) => commits.hard(() => void step.run(seq, name, JSON.stringify(value))),
-    // Nothing of a run leaves before an admission, which is on disk together with all that came before it.
+    // Nothing of a run leaves before an admission, which reaches the disk together with all earlier writes.
     finishRun: (run) => commits.soft(() => finish(run)),
     recordRun: (event, run) => commits.hard(() => record(event, run)),
   };
@@ -139,7 +139,7 @@ function createInsertIntent(db: DatabaseSync) {
   };
 }
 
-/** In doubt from the start is what a store that was put back from a copy may have sent; what waits for something is so later. */
+/** An intent that a restored store may have sent starts in doubt; one that waits becomes so later. */
 function firstState(draft: DraftIntent, refusal: IntentRefusal | undefined, doubt: RestoreDetection | undefined): StoredIntent["state"] {
   if (refusal !== undefined) return "refused";
   if (draft.review !== undefined) return "proposed";
@@ -148,8 +148,8 @@ function firstState(draft: DraftIntent, refusal: IntentRefusal | undefined, doub
 }
 
 /**
- * Our own words that were or may still be said: refused and cancelled ones do not count, save those that only a dry run withheld.
- * Counts stop just past their cap, so that a talkative specialist costs no more than a quiet one.
+ * Our own texts that were or may still be sent: refused and cancelled ones do not count, except those that only a dry run withheld. Counts
+ * stop just past their cap, so that a talkative specialist costs no more than a quiet one.
  */
 function createRecentWords(db: DatabaseSync) {
   const count = (where: string) =>
@@ -185,7 +185,7 @@ function createRecentWords(db: DatabaseSync) {
   };
 }
 
-/** A question that the Guardian has not answered in time is withdrawn. */
+/** A question without the Guardian's answer by then is withdrawn. */
 function expiryOf({ expiresAt, review }: DraftIntent): number | null {
   const times = [expiresAt, review?.expiresAt].filter((at) => at !== undefined);
   return times.length === 0 ? null : Math.min(...times);

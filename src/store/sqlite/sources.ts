@@ -1,4 +1,4 @@
-/** Sources and followed objects in SQLite, and when each is due. */
+/** Sources and watched objects in SQLite, and their due times. */
 import type { WatchWrite } from "../../contract/event.ts";
 import type { DatabaseSync } from "node:sqlite";
 import { asHandle, type Handle } from "../../core/ids.ts";
@@ -25,7 +25,7 @@ export function createWatchWriter(db: DatabaseSync): WatchWriter {
     INSERT INTO watch (specialist, kind, object, state, data, due_at, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
     ON CONFLICT (specialist, kind, object) DO UPDATE
     SET state = excluded.state, data = excluded.data, due_at = excluded.due_at, updated_at = excluded.updated_at`);
-  // A settled job makes room for the next one.
+  // A completed job makes room for the next one.
   const room = db.prepare(`UPDATE intent SET next_at = min(next_at, ?) WHERE state = ${sqlState("ready")} AND code = ?`);
   const follow = (write: WatchWrite, now: number): void => {
     watch.run(write.specialist, write.kind, write.object, write.state, JSON.stringify(write.data), write.dueAt, now);
@@ -38,22 +38,22 @@ export function createWatchWriter(db: DatabaseSync): WatchWriter {
   };
 }
 
-/** Whether a row of `source` is a schedule. */
+/** SQL condition for the schedules among the rows of `source`. */
 export const IS_SCHEDULE = `(substr(name, 1, ${SCHEDULE_PREFIX.length}) = '${SCHEDULE_PREFIX}')`;
 
 /**
- * An intent ends at its time as long as it was never sent. One that waits for the Guardian ends in any case: in a store that was put
- * back from a copy it may have been sent since, but nobody can answer it.
+ * An intent that was never sent expires at its time. One that waits for the Guardian expires in any case: in a restored store it may have
+ * been sent since, but nobody can answer it.
  */
 export const INTENT_EXPIRES = `expires_at IS NOT NULL AND state IN ${sqlStates(UNSENT)} AND (ever_unknown = 0 OR state = ${sqlState("proposed")})`;
 
-/** An intent waits for the earlier ones of its run, and for the one whose object it is about. */
+/** An intent waits for the earlier ones of its run, and for the one that creates its object. */
 export const INTENT_FREE = `(target_intent IS NULL OR target IS NOT NULL)
   AND (ordinal = 0 OR NOT EXISTS (
     SELECT 1 FROM intent AS before INDEXED BY intent_open
     WHERE before.event_seq = i.event_seq AND before.ordinal < i.ordinal AND before.state IN ${sqlStates(GOES_FIRST)}))`;
 
-/** When the first of each part of specialist ?1 is due, intents in the lanes ?2. */
+/** First due time of each kind of work of specialist ?1, intents in the lanes ?2. */
 const FIRST_OF_PARTS = `
   SELECT 'events' AS part, min(not_before) AS at FROM event WHERE specialist = ?1 AND state = 'ready'
   UNION ALL SELECT 'intents', min(next_at) FROM intent AS i INDEXED BY intent_ready

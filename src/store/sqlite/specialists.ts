@@ -1,4 +1,4 @@
-/** Specialists in SQLite: their accounts, keys and parks; and the Guardian's hand over them. */
+/** Specialists in SQLite: their accounts, keys and suspensions. */
 import { foreignCode } from "../../core/error-codes.ts";
 import type { DatabaseSync } from "node:sqlite";
 import { asHandle } from "../../core/ids.ts";

@@ -5,7 +5,7 @@ import { asHandle, type Handle } from "../../core/ids.ts";
 import { isObject, parseJson, type Json } from "../../core/json.ts";
 import { showMoney, type Micros } from "../../core/units.ts";
 import { MONEY_KEPT_MS, PRUNE_BATCH } from "../../limits/row-lifetimes.ts";
-import type { Hold, HoldRequest } from "../../limits/admission.ts";
+import type { Hold, HoldRequest } from "../../limits/verdict.ts";
 import {
   GUARDIAN,
   newAccount,
@@ -34,14 +34,14 @@ export interface Balance {
 }
 
 export interface BookError extends Pick<Balance, "scope" | "currency"> {
-  /** `held/posted`, as the entries sum up. */
+  /** `held/posted`, as the sum of the entries. */
   readonly entries: string;
-  /** `held/posted`, as the account stands. */
+  /** `held/posted`, as the account's balance. */
   readonly balance: string;
 }
 
 export interface SpendingTableOptions {
-  /** The Guardian's IANA time zone, read whenever a window opens. */
+  /** The Guardian's IANA time zone, read for each new window. */
   readonly zone: () => string;
 }
 
@@ -55,7 +55,7 @@ export class SpendingTable {
     this.#zone = options.zone;
   }
 
-  /** The account of a scope in a currency, with its live rows, to be read and handed to `decide`. */
+  /** The account of a scope in a currency, with its live rows, to be read and passed to `decide`. */
   account(scope: Scope, currency: string, now: number): Account {
     const name = `${scope}\n${currency}`;
     const hit = this.#cache.get(name);
@@ -76,10 +76,10 @@ export class SpendingTable {
     return made;
   }
 
-  /** After `decide` allowed it, in the same transaction: sets money aside on every scope. Throws `Refused` (`hold_exists`). */
+  /** Called after `decide` admitted, in the same transaction: holds money on every scope. Throws `Refused` (`hold_exists`). */
   hold({ id, specialist, scopes, money, expiresAt }: HoldRequest, now: number): void {
     if (this.#sql.find.get(id) !== undefined)
-      throw new Refused("hold_exists", `money is set aside for ${id} already`, { hint: "a hold is taken once per intent" });
+      throw new Refused("hold_exists", `money is held for ${id} already`, { hint: "a hold is taken once per intent" });
     const starts = scopes.map((scope): [Scope, number[]] => [scope, this.#add(scope, money.currency, money.micros, 0, now)]);
     this.#sql.hold.run(id, specialist, money.currency, money.micros, JSON.stringify(starts), now, expiresAt);
     for (const scope of scopes) this.#sql.entry.run(scope, money.currency, "hold", id, money.micros, 0, now);
@@ -99,17 +99,17 @@ export class SpendingTable {
   }
 
   /**
-   * Ends a hold: `actual` is what it cost, 0 where it provably did not happen, undefined where nobody knows (all of it counts).
-   * Above the hold it is posted in full and the specialist's account frozen, the Guardian's too where it passed one of `caps`.
-   * Returns undefined where there is no open hold.
+   * Ends a hold: `actual` is the cost, 0 if the action provably did not happen, undefined if nobody knows (all of it counts). A cost above
+   * the hold is posted in full and freezes the specialist's account, the Guardian's too if it exceeded one of `caps`. Returns undefined if
+   * there is no open hold.
    */
   settle(id: string, actual: Micros | undefined, now: number, caps: readonly Cap[] = []): Capture | undefined {
     return this.#finish(id, actual, now, { expired: false, caps });
   }
 
   /**
-   * An action that happened: its hold is settled to what it cost, or to all of it where nobody says. What cost something
-   * though nothing was set aside for it is an overrun like any other. Answers what became of the hold, where there was one.
+   * Posts an action that happened: its hold is captured at the cost, or in full if none is stated. A cost without a hold is an overrun like
+   * any other. Returns the capture, if there was a hold.
    */
   pay(id: string, specialist: Handle, paid: Paid | undefined, now: number): Capture | undefined {
     const settled = this.settle(id, paid?.money.micros, now, paid?.caps);
@@ -122,14 +122,14 @@ export class SpendingTable {
     return undefined;
   }
 
-  /** Holds nobody settled count as spent once they expire. Returns how many did, at most 1,000. */
+  /** Captures expired holds as spent. Returns their number, at most 1,000. */
   expire(now: number): number {
     const due = this.#sql.due.all(now, PRUNE_BATCH);
     for (const row of due) this.#finish(String(row["id"]), undefined, now, { expired: true, caps: [] });
     return due.length;
   }
 
-  /** Money spent without a hold, or a later correction (negative where less was spent than posted). */
+  /** Posts money spent without a hold, or a later correction (negative if less was spent than posted). */
   correct(
     scopes: readonly Scope[],
     { currency, micros }: { readonly currency: string; readonly micros: number },
@@ -152,7 +152,7 @@ export class SpendingTable {
     }));
   }
 
-  /** The Guardian lets a frozen account spend again; who and why is on the books. Answers the currencies it was frozen in. */
+  /** Unfreezes an account and records by whom and why. Returns the currencies that were frozen. */
   thaw(scope: Scope, { by, reason }: { readonly by: string; readonly reason: string }, now: number): string[] {
     const currencies = this.frozen().flatMap((frozen) => (frozen.scope === scope ? [frozen.currency] : []));
     for (const currency of currencies) {
@@ -173,7 +173,7 @@ export class SpendingTable {
     }));
   }
 
-  /** Where the entries' sums are not the balances; empty when the books are right. */
+  /** Accounts whose entries do not sum up to the balance; empty if the books are right. */
   audit(): BookError[] {
     return this.#sql.audit.all().map((row) => ({
       scope: scopeFrom(row["scope"]),
@@ -240,7 +240,7 @@ export class SpendingTable {
     });
   }
 
-  /** The specialist's account is frozen; the Guardian's, which all share, only where a cap of its own is passed. */
+  /** Freezes the specialist's account; the Guardian's, which all share, only if one of its own caps is exceeded. */
   #overrun(
     account: Account,
     id: string,
@@ -251,13 +251,13 @@ export class SpendingTable {
     const { scope, currency } = account;
     if (account.frozen !== undefined || (scope === GUARDIAN && !overCap(account, caps, now))) return;
     const [cost, aside] = [posted, held].map((micros) => showMoney({ currency, micros }));
-    const reason = `${id} cost ${cost}, with ${aside} set aside for it`;
+    const reason = `${id} cost ${cost}, with a hold of ${aside}`;
     account.frozen = { since: now, reason };
     this.#sql.freeze.run(scope, currency, now, reason);
     this.#sql.note.run(scope, currency, "freeze", id, now, "retinue", reason);
   }
 
-  /** Old entries become one sum per account, so that the books still balance without them. */
+  /** Merges old entries into one sum per account, so that the books still balance without them. */
   #carryEntries(before: number): number {
     const last = this.#sql.lastOld.get(before, PRUNE_BATCH)?.["seq"];
     if (typeof last !== "number") return 0;

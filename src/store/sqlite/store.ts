@@ -1,4 +1,4 @@
-/** The store in one SQLite file: every port over one connection, every write in a grouped commit. */
+/** The store in one SQLite file: every interface over one connection, every write in a grouped commit. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../core/clock.ts";
 import type { Fatal } from "../../core/errors.ts";
@@ -28,21 +28,21 @@ import { createSources, createWatchWriter } from "./sources.ts";
 export interface SqliteStoreOptions extends DatabaseOptions {
   /** A file, or `:memory:`. */
   readonly path: string;
-  /** Already open, instead of the path; left open at the end. For simulated processes, which come and go over one disk. */
+  /** An open database instead of the path; left open at the end. For simulated processes, which share one disk. */
   readonly database?: OpenDatabase;
   readonly clock: Clock;
   readonly random: Random;
   /** The Guardian's IANA time zone. Default UTC. */
   readonly zone?: () => string;
-  /** How late a request may still be counted after its deadline, from the network's profile. */
+  /** Time after its deadline in which a request may still count, from the network's profile. */
   readonly lateLandingMs?: number;
   /** The ledger of another store, in place of its own: for a dry run, whose reads are charged to the project's. */
   readonly ledger?: Ledger;
-  /** Told once when a commit fails: nothing can be stored, so nothing may be sent. */
+  /** Called once when a commit fails: nothing can be stored, so nothing may be sent. */
   readonly onLost?: (error: Fatal) => void;
 }
 
-/** Opens a store for writing. Throws `Misconfigured` when the file cannot be used. */
+/** Opens a store for writing. Throws `Misconfigured` if the file cannot be used. */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
   const { clock, random } = options;
   const database = options.database ?? openDatabase(options.path, options);
@@ -102,7 +102,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     },
     async close() {
       try {
-        if (!commits.lost) await commits.hard(() => undefined); // what is queued is written first
+        if (!commits.lost) await commits.hard(() => undefined); // queued writes come first
       } finally {
         await database.checkpoints?.stop();
         if (options.database === undefined) database.close();
@@ -121,8 +121,8 @@ function createLedger(db: DatabaseSync, commits: Commits, tables: AdmissionTable
 }
 
 function pruneLedger({ quota, spending, guardian }: AdmissionTables, now: number): number {
-  // Ledgers forget by their own time: a wall clock set forward must not free what still counts.
+  // Ledgers prune by their own time: a wall clock set forward must not free what still counts.
   const ledger = quota.earliest(Math.min(now, quota.seenAt()));
-  quota.evict(ledger); // keys nobody used for a day need no place in memory
+  quota.evict(ledger); // keys unused for a day leave the memory
   return quota.prune(ledger, 100) + spending.prune(ledger) + guardian.prune(now) + spending.expire(now);
 }

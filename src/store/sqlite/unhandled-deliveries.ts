@@ -1,20 +1,20 @@
-/** Bodies of deliveries that nobody handles or understands: the newest are kept for a person to look at, and all stay known. */
+/** Bodies of unhandled deliveries: the newest are kept for a person to read, and the ids of all stay known. */
 import type { DatabaseSync } from "node:sqlite";
 import { numberOf, textOf } from "./rows.ts";
 
-/** What pruning leaves. Between two prunings there may be twice as much; what comes after that is stored without its body. */
+/** Bounds after pruning. Between two prunings there may be twice as much; further ones are stored without their body. */
 export const UNHANDLED_KEPT = { ofKind: 100, ofSpecialist: 1_000, bytes: 16 * 1_024 * 1_024 } as const;
 const BETWEEN_PRUNINGS = 2;
 const PRUNE_BATCH = 1_000;
 
 export interface UnhandledDeliveries {
-  /** Whether one more body may be kept. */
+  /** True if one more body may be kept. */
   hasRoom(specialist: string, kind: string | null | undefined, bytes: number): boolean;
-  /** One more is kept. */
+  /** Counts one more kept body. */
   add(specialist: string, kind: string | null | undefined, bytes: number): void;
   /** Drops the oldest bodies, a bounded number at a time, inside a transaction the caller owns. */
   prune(): void;
-  /** What is counted of the rows may no longer be true. */
+  /** Cached counts may no longer be true. */
   forget(): void;
 }
 
@@ -37,7 +37,7 @@ export function createUnhandledDeliveries(db: DatabaseSync): UnhandledDeliveries
       SELECT seq, row_number() OVER newest AS place, sum(length(body)) OVER newest AS bytes ${kept}
       WINDOW newest AS (PARTITION BY specialist ORDER BY seq DESC)
     ) WHERE place > ${UNHANDLED_KEPT.ofSpecialist} OR bytes > ${UNHANDLED_KEPT.bytes} LIMIT ${PRUNE_BATCH})`);
-  /** Counted once and then kept, so that a delivery costs no statement more. */
+  /** Counted once and then cached, so that a delivery needs no further statement. */
   let counted: Map<string, Kept> | undefined;
 
   const countAll = (): Map<string, Kept> => {

@@ -1,4 +1,4 @@
-/** What a store keeps for its runtime beside the flow: the salt of its fingerprints, the network it is used on, and copies of itself. */
+/** Metadata in SQLite: the salt of fingerprints, the network of the store, and copies of it. */
 import { chmodSync, existsSync, rmSync } from "node:fs";
 import { backup, DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
@@ -11,7 +11,7 @@ import type { MetadataStore } from "../metadata.ts";
 const SALT = "salt";
 const NETWORK = "network";
 
-/** `path` is undefined where no file is behind it. */
+/** `path` is undefined for a store in memory. */
 export function createUpkeep(db: DatabaseSync, commits: Commits, path: string | undefined, now: () => number): MetadataStore {
   const meta = createMetadata(db);
   return {
@@ -26,9 +26,8 @@ export function createUpkeep(db: DatabaseSync, commits: Commits, path: string | 
     network: async () => meta.get(NETWORK),
     belongTo: (name) => commits.hard(() => meta.set(NETWORK, name)),
     async backup(file) {
-      if (existsSync(file))
-        throw new Misconfigured("backup_exists", "there is a file of that name already", { file, hint: "name another file" });
-      const copiedAt = now(); // what is written while it is copied may be missing
+      if (existsSync(file)) throw new Misconfigured("backup_exists", "the file exists already", { file, hint: "name another file" });
+      const copiedAt = now(); // writes made while it is copied may be missing
       try {
         if (path === undefined) await backup(db, file);
         else await copyCommitted(path, file);
@@ -47,26 +46,26 @@ export function createUpkeep(db: DatabaseSync, commits: Commits, path: string | 
 }
 
 /**
- * The network that the store in a file belongs to, read without a lock beside whoever works on it; undefined where there is none,
- * or no store that can be read. Leaves no file behind: those of another user would keep a runtime from starting.
+ * Reads the network of the store in a file, without a lock, beside its user; undefined if there is none, or no readable store. Leaves no
+ * file behind: files of another user would keep a runtime from starting.
  */
 export function networkOf(path: string): string | undefined {
   if (!existsSync(path)) return undefined;
   const url = pathToFileURL(path);
-  // Reading a store that was closed in order would make its log anew.
+  // Reading a store that was closed in order would recreate its log.
   if (!existsSync(`${path}-wal`)) url.searchParams.set("immutable", "1");
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(url, { readOnly: true });
     return createMetadata(db).get(NETWORK);
   } catch {
-    return undefined; // another program's file, or a store of before there was such a row: whoever opens it says so
+    return undefined; // another program's file, or a store from before that row: opening it reports the problem
   } finally {
     db?.close();
   }
 }
 
-/** Over a connection of its own: the store's has a transaction open most of the time, which is not to be in the copy by half. */
+/** Copies over its own connection: the store's mostly has an open transaction, half of which must not be in the copy. */
 async function copyCommitted(path: string, file: string): Promise<void> {
   const reader = new DatabaseSync(path, { readOnly: true });
   try {

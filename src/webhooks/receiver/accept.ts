@@ -1,4 +1,4 @@
-/** Who may come in: a delivery is verified, stored, and only then answered. Without any HTTP, so that it can be simulated. */
+/** Accepts deliveries: each is verified, stored, and only then answered. Without HTTP, so that it can be simulated. */
 import { createHash } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
 import { messageOf } from "../../core/errors.ts";
@@ -9,7 +9,7 @@ import type { Secret } from "../../core/secret.ts";
 import { MINUTE } from "../../core/units.ts";
 import { DEFAULT_TOLERANCE, header, verify, type RawDelivery, type Tolerance, type Verdict, type WebhookRules } from "./signatures.ts";
 
-/** A verified delivery, in the inbox's words. */
+/** A verified delivery, ready for the store. */
 export interface VerifiedDelivery {
   readonly specialist: Handle;
   readonly id: string;
@@ -20,34 +20,34 @@ export interface VerifiedDelivery {
 
 export interface GateOptions {
   readonly clock: Clock;
-  /** What the network's clock says, as far as it is known: senders date by theirs, and ours may be hours off. */
+  /** Estimate of the network's clock: senders date by theirs, and ours may be hours off. */
   readonly networkNow?: () => number;
   readonly log: Logger;
   /** Cleans a delivery once its signature has been checked. */
   readonly scrubber: Scrubber;
   readonly rules: WebhookRules;
-  /** The secrets that may vouch for deliveries to a specialist; undefined where there is no such specialist. */
+  /** The secrets for deliveries to a specialist; undefined for an unknown one. */
   readonly secretsOf: (specialist: Handle) => readonly Secret[] | undefined;
-  /** Takes unsigned deliveries where there is no secret: as hints, never as facts. */
+  /** Accepts unsigned deliveries if there is no secret: as hints, never as facts. */
   readonly allowUnsigned: boolean;
   readonly tolerance?: Tolerance;
-  /** Stores a delivery and begins to work on it. Resolves once it is on disk. */
+  /** Stores a delivery and starts processing it. Resolves once it is on disk. */
   readonly put: (delivery: VerifiedDelivery) => Promise<"stored" | "known" | "full">;
-  /** Somebody says that something happened. */
+  /** Called for a report that is not a fact. */
   readonly onHint: (specialist: Handle, hint: GateHint) => void;
 }
 
 export interface GateHint {
   readonly kind: string | undefined;
   readonly body: Uint8Array;
-  /** It is a signed delivery that came before in the same words, and nothing signed tells the two apart. */
+  /** True for a signed delivery that repeats earlier bytes, with no signed id to distinguish the two. */
   readonly signed: boolean;
 }
 
 export interface GateAnswer {
   readonly status: 200 | 202 | 401 | 404 | 503;
   readonly retryAfterS?: number;
-  /** A secret of ours vouches for the request: a 503 for reasons of our own is then not held against its sender. */
+  /** One of our secrets verified the request: a 503 for our own reasons then does not count against its sender. */
   readonly verified: boolean;
 }
 
@@ -58,7 +58,7 @@ export interface GateCounts {
   readonly full: number;
   readonly failed: number;
   readonly refused: { readonly [why in Extract<Verdict, { readonly ok: false }>["why"]]: number };
-  /** Deliveries by the place of the secret that matched, so that an old one can be seen to be out of use. */
+  /** Number of deliveries per secret, which shows when an old one is out of use. */
   readonly bySecret: readonly number[];
   readonly byScheme: Readonly<Record<string, number>>;
 }
@@ -66,18 +66,18 @@ export interface GateCounts {
 export interface Gate {
   /** Never rejects. */
   accept(specialist: string, delivery: RawDelivery): Promise<GateAnswer>;
-  /** Whether there is such a specialist. */
+  /** Returns true if the specialist exists. */
   knows(specialist: string): boolean;
   counts(): GateCounts;
 }
 
 const KNOWN = 200;
-/** How long a sender is asked to wait when nothing can be stored. */
+/** Wait requested from a sender when nothing can be stored. */
 const COME_BACK_S = 5;
-/** Refusals are logged at most this often: a flood of forgeries must not fill the disk. */
+/** Interval between log lines of refusals: a flood of forgeries must not fill the disk. */
 const LOG_EVERY_MS = MINUTE;
 const MAX_KIND_LENGTH = 100;
-/** Of an error that a request led to, whose words may be the sender's. */
+/** Longest message of an error that a request caused, whose text may be the sender's. */
 const MAX_FAILURE_LENGTH = 200;
 
 export function createGate(options: GateOptions): Gate {
@@ -89,7 +89,7 @@ export function createGate(options: GateOptions): Gate {
   let loggedAt = -Infinity;
   let unlogged = 0;
 
-  /** The same answer whichever check failed. */
+  /** The answer is the same for every failed check. */
   const refuse = (specialist: Handle, why: keyof typeof refused): GateAnswer => {
     refused[why] += 1;
     unlogged += 1;
@@ -108,7 +108,7 @@ export function createGate(options: GateOptions): Gate {
     return { status: 202, verified };
   };
 
-  /** An unexpected error; `verified` if a secret had vouched for the request before it. */
+  /** An unexpected error; `verified` if a secret had verified the request before it. */
   const fail = (error: unknown, verified: boolean): GateAnswer => {
     counts.failed += 1;
     log.error("a webhook delivery could not be judged", { message: messageOf(error).slice(0, MAX_FAILURE_LENGTH) });
@@ -174,7 +174,7 @@ function withoutSecrets(bytes: Uint8Array, scrubber: Scrubber): Uint8Array {
   return clean === text ? bytes : Buffer.from(clean);
 }
 
-/** Timely by the network's clock, or by ours: what is known of the network's may lag for a moment after this machine has slept. */
+/** Checks the time by the network's clock and by ours: the estimate of the network's may lag for a moment after this machine slept. */
 function verdictOn(delivery: RawDelivery, secrets: readonly Secret[], options: GateOptions): Verdict {
   const { clock, networkNow = () => clock.now(), rules, tolerance = DEFAULT_TOLERANCE } = options;
   const verdict = verify(delivery, rules, secrets, networkNow(), tolerance);
@@ -182,10 +182,7 @@ function verdictOn(delivery: RawDelivery, secrets: readonly Secret[], options: G
   return verify(delivery, rules, secrets, clock.now(), tolerance);
 }
 
-/**
- * The id the signature covers, else a hash of what it covers. An id in an unsigned header is none: whoever replays a
- * delivery could write another one there.
- */
+/** The signed id, else a hash of the signed bytes. An unsigned id is ignored: a replay could carry another one. */
 function identityOf({ signedId, covered }: Extract<Verdict, { readonly ok: true }>): string {
   return signedId === undefined ? `sha256:${createHash("sha256").update(covered).digest("hex")}` : `id:${signedId}`;
 }

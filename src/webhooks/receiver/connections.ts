@@ -1,20 +1,20 @@
-/** The sockets at the door: when there are too many, the one that has kept a place longest without a request makes room. */
+/** Bounds the receiver's sockets: when there are too many, the one that has been idle longest makes room. */
 import type { Socket } from "node:net";
 
 export interface ConnectionTable {
   enter(socket: Socket): void;
-  /** One request more (1) or less (-1) is being worked on for this socket. */
+  /** Records one request more (1) or less (-1) in progress on this socket. */
   work(socket: Socket, change: 1 | -1): void;
   evicted(): number;
-  /** Sockets that are open. */
+  /** Number of open sockets. */
   open(): number;
 }
 
-/** How many of the oldest are looked at to find one that can go; all working means the newcomer goes. */
+/** Oldest sockets examined to find an idle one; if all are busy, the newcomer is closed. */
 const LOOKED_AT = 256;
 
 export function createConnectionTable(maxSockets: number): ConnectionTable {
-  /** Requests being worked on, by socket, oldest socket first. */
+  /** Requests in progress by socket, oldest socket first. */
   const sockets = new Map<Socket, number>();
   let evicted = 0;
 

@@ -1,13 +1,13 @@
 /** The texts a signature inside a body may cover: the body without it. Text search only: a pattern made of it would be the sender's. */
 import { canonicalJson, type JsonObject } from "../../core/json.ts";
 
-/** Places looked at for the member, and blanks skipped beside it. */
+/** Places examined for the member, and blanks skipped beside it. */
 const MAX_PLACES = 3;
 const MAX_BLANKS = 99;
 /** A longer body is not serialized again to compare: that takes ten times as long as parsing it. */
 const MAX_REWRITTEN_LENGTH = 64 * 1_024;
 
-/** Every way in which a sender may have written the body before it put the signature in. Bounded. */
+/** Every form in which a sender may have written the body before it added the signature. Bounded. */
 export function* coveredTexts(text: string, parsed: JsonObject, member: string, signature: string): Generator<string> {
   for (const place of placesOf(text, JSON.stringify(member), JSON.stringify(signature))) yield without(text, place);
   if (text.length > MAX_REWRITTEN_LENGTH) return;

@@ -1,4 +1,4 @@
-/** The receiver's HTTP: everything that is wrong with a request is found before a byte of its body is believed. */
+/** HTTP of the receiver: a request is checked completely before any byte of its body is used. */
 import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
@@ -11,54 +11,54 @@ import type { Gate, GateAnswer } from "./accept.ts";
 
 /** Longer bodies are refused while they stream in. */
 export const MAX_BODY_BYTES = 256 * 1_024;
-/** Bodies being received at once, together; past it the sender that has been at it longest is asked to come again. */
+/** Most bytes of bodies in progress, all together; beyond it the sender with the longest-running body is asked to retry. */
 const MAX_BYTES_IN_FLIGHT = 32 * 1_024 * 1_024;
 const MAX_HEADER_BYTES = 16 * 1_024;
 const MAX_HEADERS = 100;
 const HEADERS_TIMEOUT_MS = 5 * SECOND;
 const REQUEST_TIMEOUT_MS = 10 * SECOND;
-/** How long a sender is asked to wait when there is no room for its body. */
+/** Wait requested from a sender when there is no room for its body. */
 const COME_BACK_S = 5;
 const KEEP_ALIVE_MS = 30 * SECOND;
-/** Of a part of the path: a specialist's handle, or the secret behind it. */
+/** Longest part of the path: a specialist's handle, or the secret behind it. */
 const MAX_PART_LENGTH = 300;
-/** Sockets at once; past it the one that has waited longest without a complete request makes room. */
+/** Most sockets; beyond it the one that has waited longest without a complete request makes room. */
 const MAX_SOCKETS = 2_048;
-/** Answered requests on one connection, so that no sender keeps a socket for ever. */
+/** Requests answered per connection, so that no sender keeps a socket for ever. */
 const MAX_REQUESTS_PER_SOCKET = 10_000;
 
 export interface ReceiverOptions {
   readonly gate: SenderCheck;
   readonly clock: Pick<Clock, "monotonic">;
-  /** Told of faults in the receiver itself. */
+  /** Called on a defect of the receiver itself. */
   readonly onError?: (error: unknown) => void;
   readonly maxSockets?: number;
-  /** How long a request may take to come in. Default 10 s. */
+  /** Time for a request to arrive completely. Default 10 s. */
   readonly timeoutMs?: number;
 }
 
 export interface Listening {
   readonly port: number;
-  /** `http://127.0.0.1:8080/webhooks/`, to which the specialist's handle is added. */
+  /** `http://127.0.0.1:8080/webhooks/`, to which the specialist's handle is appended. */
   readonly url: string;
 }
 
 export interface ReceiverCounts {
-  /** Requests that were no HTTP, or did not end in time. */
+  /** Requests that were not HTTP, or did not arrive in time. */
   readonly malformed: number;
   readonly tooLarge: number;
-  /** Connections that made room for others. */
+  /** Connections closed to make room for others. */
   readonly evicted: number;
-  /** Connections that are open. */
+  /** Open connections. */
   readonly open: number;
-  /** Requests of addresses that had sent too many bad ones. */
+  /** Requests refused because their address had sent too many bad ones. */
   readonly rateLimited: number;
 }
 
 export interface Receiver {
   /** Throws `Retryable` (`port_in_use`) or `Misconfigured` (`cannot_listen`). Port 0 takes any free one. */
   listen(address: { readonly port: number; readonly host: string }): Promise<Listening>;
-  /** Takes no new requests, finishes those it has, breaks idle connections. */
+  /** Accepts no new requests, finishes the present ones, closes idle connections. */
   close(): Promise<void>;
   counts(): ReceiverCounts;
 }
@@ -79,17 +79,17 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   };
   const app = createServer({ onMalformed, refuse, onError, timeoutMs });
   app.server.on("connection", (socket) => {
-    void socket.remoteAddress; // read while it is connected, it is known afterwards too
+    void socket.remoteAddress; // once read, the address stays known after a disconnect
     crowd.enter(socket);
   });
-  // Node would answer these by itself, and hold nothing against anybody.
+  // Node would answer these itself, and count nothing against the sender.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   app.server.on("connect", ({ socket }) => {
     seen.malformed += 1;
     floods.refused(socket.remoteAddress);
     socket.destroy(); // Node has removed its error listeners: a failed write of an answer would be uncaught
   });
-  // Whatever the sender calls it, or calls it not: the signature is over the bytes, and what they mean is read from them.
+  // The content type is ignored: the signature covers the bytes, and their meaning is read from them.
   app.addContentTypeParser("*", (_request, stream, done) => bodies.read(stream, done));
   app.addHook("onRequest", (request, reply, done) => {
     const { specialist } = request.params as Partial<Target>;
@@ -101,7 +101,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     else if (request.headers.expect?.toLowerCase().includes("100-continue") === false) refuse(reply, 417);
     else if (specialist !== undefined && !gate.knows(specialist)) refuse(reply, 404);
     else {
-      // fastify refuses what it cannot read as a type, an empty one too, before any parser is asked.
+      // fastify refuses a content type it cannot parse, an empty one too, before it calls any parser.
       if (request.headers["content-type"] !== undefined) request.headers["content-type"] = "application/octet-stream";
       done();
     }
@@ -129,7 +129,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   };
 }
 
-/** What the receiver needs of a gate; one that only records is enough. */
+/** The part of a gate that the receiver needs; a recording one suffices. */
 export type SenderCheck = Pick<Gate, "accept" | "knows">;
 
 interface Target {
@@ -149,7 +149,7 @@ const MALFORMED: { readonly [code: string]: number | undefined } = { ERR_HTTP_RE
 
 function createServer({ onMalformed, refuse, onError, timeoutMs }: ServerOptions) {
   const app = fastify({
-    // A proxy beside us says who came to it; who comes from afar says it of himself.
+    // A proxy nearby is trusted to name its client; a remote peer is not.
     trustProxy: isInnerPeer,
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: timeoutMs,
@@ -175,7 +175,7 @@ function createServer({ onMalformed, refuse, onError, timeoutMs }: ServerOptions
     const status = error instanceof Error && "statusCode" in error ? error.statusCode : undefined;
     if (typeof status === "number" && status >= 400 && status < 500) return refuse(reply, status);
     onError?.(error);
-    // Whatever is wrong with us, the sender should come again.
+    // The fault is ours, so the sender should retry.
     return refuse(reply, 503);
   });
   return app;
@@ -184,14 +184,14 @@ function createServer({ onMalformed, refuse, onError, timeoutMs }: ServerOptions
 /** A path without a route. */
 const NOWHERE = "/";
 
-/** The router answers a path it cannot decode by itself, without counting it. */
+/** The router answers a path it cannot decode itself, without counting it. */
 function isRoutable(url: string): boolean {
   const [path = ""] = url.split(/[?#]/, 1);
   if (!path.startsWith("/") && !URL.canParse(url)) return false;
   try {
     return path.split("/").every((part) => decodeURIComponent(part).length <= MAX_PART_LENGTH);
   } catch {
-    return false; // a path that is no text is none
+    return false; // a path that cannot be decoded has no route
   }
 }
 
@@ -201,7 +201,7 @@ interface Door {
   readonly floods: FloodGuard;
 }
 
-/** Nothing is returned to fastify: a handler that returns its reply is waited for until the socket has taken it. */
+/** Returns nothing to fastify, which would wait for a returned reply until the socket has taken it. */
 function receive(request: FastifyRequest, reply: FastifyReply, { gate, crowd, floods }: Door): void {
   const { specialist, token } = request.params as Target;
   const { socket } = request.raw;
@@ -222,7 +222,7 @@ function receive(request: FastifyRequest, reply: FastifyReply, { gate, crowd, fl
 
 type Refusal = (reply: FastifyReply, status: number) => FastifyReply;
 
-/** An answer without a word why, the last on its connection. It is held against the sender: nobody vouched for what is refused here. */
+/** Refuses without a reason in the body, and closes the connection. Counts against the sender, because nothing refused here is verified. */
 function createRefusal(floods: FloodGuard): Refusal {
   return (reply, status) => {
     if (status === 503 || status === 429) void reply.header("retry-after", COME_BACK_S);
@@ -244,7 +244,7 @@ class BodyRefused extends Error {
 /** Reads a body as bytes, with one bound for each and one for all together. */
 function createBodyReader(onTooLarge: () => void) {
   let inFlight = 0;
-  /** Those under way, the oldest first: a delivery comes in one go, and who never ends keeps nobody out. */
+  /** Bodies in progress, oldest first: a delivery arrives quickly, so a slow sender makes room for others. */
   const underWay = new Map<Socket, (status: number) => void>();
   const makeRoom = (): void => {
     for (const stop of underWay.values()) {
@@ -253,7 +253,7 @@ function createBodyReader(onTooLarge: () => void) {
     }
   };
   return {
-    /** Ends the body that comes over this socket with an answer. False where none does. */
+    /** Ends the body in progress on this socket with an answer. False if there is none. */
     stop(socket: Socket, status: number): boolean {
       const stop = underWay.get(socket);
       stop?.(status);

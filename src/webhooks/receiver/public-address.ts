@@ -1,7 +1,7 @@
-/** Whether an address can be reached from the network, and is not one of this machine or its neighbourhood. */
+/** Checks that an address is public, and not one of this machine or a private network. */
 import { BlockList, isIP } from "node:net";
 
-/** Every range that is not for the public, so that a mistake in a variable hands no inner service to a stranger. */
+/** Every non-public range, so that a mistyped variable exposes no internal service. */
 const INNER: readonly (readonly [family: "ipv4" | "ipv6", address: string, bits: number])[] = [
   ["ipv4", "0.0.0.0", 8],
   ["ipv4", "10.0.0.0", 8],
@@ -36,12 +36,12 @@ const INNER_NAMES = /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|la
 const inner = new BlockList();
 for (const [family, address, bits] of INNER) inner.addSubnet(address, bits, family);
 
-/** Why no network may be told to send there; undefined where nothing speaks against it. Takes every textual form of an address. */
+/** The reason not to register an address; undefined if there is none. Accepts every textual form of an address. */
 export function innerAddress(url: string): string | undefined {
   const parsed = URL.parse(url);
-  if (parsed === null || !/^https?:$/.test(parsed.protocol)) return "it is no http(s) address";
-  if (parsed.username !== "" || parsed.password !== "") return "it holds a name or password";
-  // The URL parser has turned decimal, octal, hexadecimal and short forms into dotted ones.
+  if (parsed === null || !/^https?:$/.test(parsed.protocol)) return "it is not an http(s) address";
+  if (parsed.username !== "" || parsed.password !== "") return "it contains a name or password";
+  // The URL parser has converted decimal, octal, hexadecimal and short forms to dotted ones.
   const host = parsed.hostname.replace(/\.$/, "");
   const bare = host.startsWith("[") ? host.slice(1, -1) : host;
   if (isIP(bare) !== 0) return isInnerIp(bare) ? `${bare} is not a public address` : undefined;
@@ -49,9 +49,9 @@ export function innerAddress(url: string): string | undefined {
   return undefined;
 }
 
-/** Whether an IP address, as a URL parser or a socket writes it, is of this machine or its neighbourhood. */
+/** True for an IP address of this machine or a private network, as written by a URL parser or a socket. */
 export function isInnerIp(address: string): boolean {
-  // v4-mapped: an odd way to write an address, whichever it is. A block list would take every IPv4 address for one.
+  // v4-mapped addresses are refused as a whole: a block list would match every IPv4 address.
   if (address.startsWith("::ffff:")) return true;
   return inner.check(address, isIP(address) === 4 ? "ipv4" : "ipv6");
 }

@@ -1,32 +1,32 @@
 /**
- * An address that sends one bad request after another is turned away before anything of it is read. Only refusals count:
- * however many deliveries a network sends, it is not limited, and one that verifies clears its address.
+ * Refuses an address that keeps sending bad requests, before anything of them is read. Only refusals count: valid deliveries are never
+ * limited, and one clears its address.
  */
 import { isIP } from "node:net";
 import type { Clock } from "../../core/clock.ts";
 import { SECOND } from "../../core/units.ts";
 import { isInnerIp } from "./public-address.ts";
 
-/** Undefined where the socket was gone before anybody asked. */
+/** Undefined if the socket was gone before its address was read. */
 type Address = string | undefined;
 
 export interface FloodGuard {
-  /** Whether anything is held against anybody: false costs the next request nothing. */
+  /** True if any address has a record: false costs the next request nothing. */
   watching(): boolean;
-  /** Whether the address has to wait. */
+  /** True if the address has to wait. */
   bars(address: Address): boolean;
-  /** A request of it was refused for what it was. */
+  /** Counts a bad request of the address. */
   refused(address: Address): void;
-  /** A delivery of it was verified. */
+  /** Clears the address after a verified delivery. */
   accepted(address: Address): void;
-  /** Addresses something is held against. */
+  /** Number of addresses with a record. */
   readonly size: number;
 }
 
-/** Bad requests an address may send in one go, and how many more each second. */
+/** Bad requests an address may send at once, and the number refilled per second. */
 const BURST = 60;
 const FORGIVEN_PER_SECOND = 1;
-/** Addresses remembered; the one that has behaved longest is forgotten first. */
+/** Addresses stored; the one whose last refusal is oldest is dropped first. */
 const MAX_ADDRESSES = 4_096;
 
 interface Held {
@@ -46,7 +46,7 @@ export function createFloodGuard(clock: Pick<Clock, "monotonic">): FloodGuard {
       return record !== undefined && heldAgainst(record) >= BURST;
     },
     refused(address) {
-      if (address === undefined || isInnerPeer(address)) return; // a proxy that does not say for whom it speaks
+      if (address === undefined || isInnerPeer(address)) return; // a proxy that does not name its client
       const place = placeOf(address);
       const record = records.get(place);
       records.delete(place);
@@ -61,14 +61,14 @@ export function createFloodGuard(clock: Pick<Clock, "monotonic">): FloodGuard {
   };
 }
 
-/** Whether a request comes from this machine or its neighbourhood, where proxies stand. */
+/** True for a request from this machine or a private network, where proxies are. */
 export function isInnerPeer(address: Address): boolean {
   if (address === undefined) return true;
   const bare = unmapped(address);
   return isIP(bare) === 0 || isInnerIp(bare);
 }
 
-/** Somebody who has one address of IPv6 has the 2⁶⁴ beside it. */
+/** Counts an IPv6 address by its /64, since its owner has all 2⁶⁴ of them. */
 function placeOf(address: string): string {
   const bare = unmapped(address);
   if (isIP(bare) !== 6) return bare;
@@ -79,7 +79,7 @@ function placeOf(address: string): string {
   return [...front, ...zeros, ...back].slice(0, 4).join(":");
 }
 
-/** A socket that takes both families writes IPv4 addresses so. */
+/** A dual-stack socket writes IPv4 addresses in this form. */
 function unmapped(address: string): string {
   return address.startsWith("::ffff:") ? address.slice("::ffff:".length) : address;
 }

@@ -1,4 +1,4 @@
-/** Builds a signed delivery in any scheme, as a network would send it: for tests of receivers and for trying one out. */
+/** Builds a signed delivery in any scheme, as a network sends it: for tests of receivers and for trying one. */
 import { createHmac } from "node:crypto";
 import { SECOND } from "../../core/units.ts";
 import { standardKeys } from "./signatures.ts";
@@ -13,16 +13,16 @@ export interface DeliveryToSign {
   readonly payload: object | string | Uint8Array;
   /** The delivery's id. Default `evt_1`. */
   readonly id?: string;
-  /** The kind, for schemes that name it in a header. */
+  /** The kind, for schemes that state it in a header. */
   readonly kind?: string;
-  /** The moment of sending, in ms since the epoch, which most schemes sign. */
+  /** The time of sending, in ms since the epoch, which most schemes sign. */
   readonly at: number;
 }
 
 export interface SignedDelivery {
   readonly headers: { readonly [name: string]: string };
   readonly body: Buffer<ArrayBuffer>;
-  /** With `path`, what the address ends in: `/webhooks/<handle>/<token>`. */
+  /** With `path`, the end of the address: `/webhooks/<handle>/<token>`. */
   readonly token?: string;
 }
 

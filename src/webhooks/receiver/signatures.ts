@@ -1,4 +1,4 @@
-/** How deliveries are signed: checks a raw delivery against every scheme a profile allows. Pure, constant time. */
+/** Verifies a raw delivery against every scheme that a profile allows. Pure, constant time. */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { Profile } from "../../contract/profile/profile.ts";
 import { fieldPath, valueAt } from "../../contract/reading/field-path.ts";
@@ -10,19 +10,19 @@ import { coveredTexts } from "./covered.ts";
 export type WebhookRules = Profile["webhooks"];
 export type SignedScheme = "standard" | "header" | "stripe" | "body" | "path";
 
-/** A delivery as it came over the wire; nothing of it is believed yet. */
+/** A delivery as received; nothing of it is trusted yet. */
 export interface RawDelivery {
-  /** Lower-case names. */
+  /** Keys in lower case. */
   readonly headers: { readonly [name: string]: string | readonly string[] | undefined };
   readonly body: Uint8Array;
-  /** What followed the specialist's name in the path. */
+  /** The part of the path after the specialist's name. */
   readonly token?: string;
 }
 
 export interface Tolerance {
-  /** How old the moment of sending may be, in ms, where it is signed. Default 300 s. */
+  /** Greatest age of a signed time, in ms. Default 300 s. */
   readonly pastMs: number;
-  /** How far ahead it may be. Default 60 s: a stamp from the future can be replayed until long after it. */
+  /** Greatest lead of a signed time, in ms. Default 60 s: a stamp from the future can be replayed until long after it. */
   readonly futureMs: number;
 }
 
@@ -32,22 +32,22 @@ export type Verdict =
   | {
       readonly ok: true;
       readonly scheme: SignedScheme;
-      /** Which of the secrets matched, from 0. */
+      /** Index of the matching secret, from 0. */
       readonly secret: number;
-      /** The bytes the signature vouches for, without the signature itself. Empty for `path`, which vouches for nothing. */
+      /** The signed bytes, without the signature itself. Empty for `path`, which signs nothing. */
       readonly covered: Uint8Array;
-      /** The delivery's id, where the signature covers it. */
+      /** The delivery's id, if it is signed. */
       readonly signedId?: string;
     }
   | { readonly ok: false; readonly why: "unsigned" | "mismatch" | "stale" | "early" };
 
-/** More than these are not looked at, so that no request costs more than a few hashes of its body. */
+/** Most secrets that are tried, so that no request costs more than a few hashes of its body. */
 const MAX_SECRETS = 8;
 const MAX_SIGNATURES = 8;
-/** A shorter key is no key: `whsec_` with nothing behind it must not verify an empty-key HMAC. */
+/** A shorter key is rejected: `whsec_` with nothing behind it must not verify an empty-key HMAC. */
 const MIN_DECODED_KEY_BYTES = 16;
 const MAX_ID_LENGTH = 512;
-/** A longer text is no signature, whatever it is called: nothing is done with it. */
+/** A longer text is not a signature, whatever its name, and is ignored. */
 export const MAX_SIGNATURE_LENGTH = 512;
 
 const SCHEMES: { readonly [scheme in SignedScheme]: (check: Check) => Verdict | undefined } = {
@@ -68,9 +68,9 @@ interface Check {
 }
 
 /**
- * Whether one of the secrets vouches for the delivery, by the profile's scheme or, with `auto`, by any scheme whose marks
- * it carries. A signature of one fits under another only over the whole text that was hashed: `<seconds>.{…}`, which is no JSON
- * object, so that nothing in it is acted on; or, beside the body or in it, the very same JSON.
+ * Checks if one of the secrets signed the delivery, by the profile's scheme or, with `auto`, by any scheme whose marks it carries. A
+ * signature of one scheme fits another only over the whole hashed text: `<seconds>.{…}`, which is not a JSON object and is therefore never
+ * acted on; or, beside the body or in it, the very same JSON.
  */
 export function verify(
   delivery: RawDelivery,
@@ -86,13 +86,13 @@ export function verify(
   for (const name of tried) {
     const verdict = SCHEMES[name](check);
     if (verdict?.ok === true) return verdict;
-    // Out of time says more than "does not match", and that more than "carries no signature".
+    // "Out of time" is more specific than "does not match", and that than "carries no signature".
     if (verdict !== undefined && refusal.why !== "stale" && refusal.why !== "early") refusal = verdict;
   }
   return refusal;
 }
 
-/** Standard Webhooks v1: `id.timestamp.body`, base64, several signatures apart by spaces, a `whsec_` secret in base64. */
+/** Standard Webhooks v1: `id.timestamp.body`, base64, several signatures separated by spaces, a `whsec_` secret in base64. */
 function standardWebhooks(check: Check): Verdict | undefined {
   const { delivery, rules } = check;
   const id = header(delivery, rules.deliveryIdHeaders);
@@ -122,7 +122,7 @@ function stripeStyle(check: Check): Verdict | undefined {
   return undefined;
 }
 
-/** An HMAC of the raw body in a header, hex or base64, with or without `sha256=`; or of `timestamp.body`, where a header tells the time. */
+/** An HMAC of the raw body in a header, hex or base64, with or without `sha256=`; or of `timestamp.body`, if a header states the time. */
 function headerStyle(check: Check): Verdict | undefined {
   const { delivery, rules } = check;
   const signatures = headersNamed(delivery, rules.signature).flatMap((value) =>
@@ -142,8 +142,8 @@ function headerStyle(check: Check): Verdict | undefined {
 }
 
 /**
- * The signature is a member of the body, and covers the body without it: the text with the member cut out, or written
- * anew compactly, or with sorted keys. What is acted on is exactly the text that was covered.
+ * The signature is a member of the body, and covers the body without it: the text with the member cut out, or rewritten compactly, or with
+ * sorted keys. Only the text that was covered is used afterwards.
  */
 function bodyStyle(check: Check): Verdict | undefined {
   const { delivery, rules } = check;
@@ -167,7 +167,7 @@ function bodyStyle(check: Check): Verdict | undefined {
   return undefined;
 }
 
-/** The secret is the last part of the address: it says that the sender knows it, and nothing of the content. */
+/** The secret is the last part of the address: it proves that the sender knows it, and nothing of the content. */
 function pathStyle({ delivery, secrets }: Check): Verdict | undefined {
   const { token } = delivery;
   if (token === undefined || token === "") return undefined;
@@ -184,7 +184,7 @@ function timely({ now, tolerance }: Check, seconds: string): Verdict | undefined
   return sentAt > now + tolerance.futureMs ? { ok: false, why: "early" } : undefined;
 }
 
-/** The first secret one of whose keys made one of the signatures over `prefix` and the body. */
+/** The first secret with a key that made one of the signatures over `prefix` and the body. */
 function matching(
   { delivery, secrets }: Check,
   keysOf: (secret: string) => readonly (string | Buffer)[],
@@ -209,7 +209,7 @@ function plainKeys(secret: string): readonly string[] {
   return secret === "" ? [] : [secret];
 }
 
-/** The key is what `whsec_` is followed by, in base64; some senders take the text as it is. */
+/** The key is the base64 text after `whsec_`; some senders use the text as it is. */
 export function standardKeys(secret: string): readonly (string | Buffer)[] {
   const encoded = secret.startsWith("whsec_") ? secret.slice(6) : secret;
   const decoded = /^[A-Za-z0-9+/_-]+={0,2}$/.test(encoded) ? Buffer.from(encoded, "base64") : Buffer.alloc(0);
@@ -241,7 +241,7 @@ export function utf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The first header there is, as sent; one that came twice is joined and will fit nothing. */
+/** The first present header, as sent; a repeated one is joined and matches nothing. */
 export function header({ headers }: Pick<RawDelivery, "headers">, names: readonly string[]): string | undefined {
   return headersNamed({ headers }, names)[0];
 }

@@ -79,7 +79,7 @@ test("a network with comments, submolts and bids is joined without code", () => 
 test.each([
   [{ extends: "set-b", trust: { "New-Comer": {}, new_comer: {} } }, "trust.new_comer", "same word"],
   [{ extends: "set-b", trust: { low: { reputation: 5 }, high: { reputation: 5 } } }, "trust.high.reputation", "begins where"],
-  [{ extends: "set-b", trust: { low: { lacks: ["posts.fly"] } } }, "trust.low.lacks.0", "no operation"],
+  [{ extends: "set-b", trust: { low: { lacks: ["posts.fly"] } } }, "trust.low.lacks.0", "not an operation"],
 ])("trust tiers that cannot be told apart, or lack what there is not, are refused with their place", (source, at, says) => {
   const [problem, ...others] = problemsOf(source);
   expect(others).toEqual([]);

@@ -28,7 +28,7 @@ describe("what was refused says the rule, and in words what is wrong", () => {
     const lab = await whyLab(post, { may: ["posts.create"] }, { profile: { operations: { "posts.create": { price: "unknown" } } } });
     expect(await whyLast(lab)).toMatchObject({
       state: "refused",
-      reasons: [{ rule: "price_unknown", message: expect.stringContaining("does not say what posts.create costs") }],
+      reasons: [{ rule: "price_unknown", message: expect.stringContaining("does not state the price of posts.create") }],
     });
   });
 
@@ -62,7 +62,7 @@ describe("what was refused says the rule, and in words what is wrong", () => {
   });
 
   test.each([
-    ["the same words to somebody else", {}, "brake_same_text", "the same words were said a short while ago"],
+    ["the same words to somebody else", {}, "brake_same_text", "the same text was posted a short while ago"],
     ["a reply too many", { sameTextWithin: 0, repliesPerHour: 1 }, "brake_hour", "replies in an hour: at most 1"],
   ] as const)("%s", async (_name, brakes, rule, message) => {
     const lab = await whyLab(
@@ -89,14 +89,17 @@ describe("what was refused says the rule, and in words what is wrong", () => {
   test("what came too late to make sense", async () => {
     const lab = await whyLab((act) => void act.post("words", { expiresIn: "1h" }), { may: ["posts.create"] }, { key: () => undefined });
     await lab.clock.advance(2 * HOUR);
-    expect(await whyLast(lab)).toMatchObject({ state: "cancelled", reasons: [{ rule: "expired", message: "it no longer made sense" }] });
+    expect(await whyLast(lab)).toMatchObject({
+      state: "cancelled",
+      reasons: [{ rule: "expired", message: "it expired before it could be sent" }],
+    });
   });
 
   test("an action that nobody approved in time", async () => {
     const definition = { may: ["posts.create"], review: ["posts.create"] };
     const lab = await whyLab((act) => void act.post("words", { expiresIn: "1h" }), definition);
     await lab.clock.advance(2 * HOUR);
-    const reason = { rule: "approval_expired", message: "nobody answered in time" };
+    const reason = { rule: "approval_expired", message: "it expired without an answer" };
     expect(await whyLast(lab)).toMatchObject({ state: "cancelled", reasons: [reason] });
   });
 
@@ -118,7 +121,14 @@ describe("what hangs on something else names it", () => {
     const [about] = await lab.decided();
     expect(await whyLast(lab)).toMatchObject({
       state: "ready",
-      reasons: [{ rule: "depends_on", message: `it is about what ${about?.id} creates, which is proposed`, lane: "reply", since: A_TIME }],
+      reasons: [
+        {
+          rule: "depends_on",
+          message: `its target is the object that ${about?.id} creates, which is proposed`,
+          lane: "reply",
+          since: A_TIME,
+        },
+      ],
     });
     await lab.clock.run(lab.guardian.reject({ id: about?.id ?? "" }));
     expect(await whyLast(lab)).toMatchObject({ state: "cancelled", reasons: [{ rule: "depends_on_refused" }] });
@@ -146,7 +156,7 @@ describe("what hangs on something else names it", () => {
       reasons: [
         {
           rule: expect.any(String),
-          message: expect.stringContaining("it is looked for on the network"),
+          message: expect.stringContaining("the network is read back"),
           lane: "reply",
           since: A_TIME,
           until: A_TIME,
@@ -156,7 +166,7 @@ describe("what hangs on something else names it", () => {
     });
     expect(await whyLast(lab)).toMatchObject({
       state: "ready",
-      reasons: [{ rule: "conflict", message: `intent ${doubt?.id} on the same target is not settled yet`, lane: "reply", since: A_TIME }],
+      reasons: [{ rule: "conflict", message: `intent ${doubt?.id} on the same target is not resolved yet`, lane: "reply", since: A_TIME }],
     });
   });
 });
@@ -176,7 +186,7 @@ describe("what needs a person says what to do", () => {
     expect(await whyLast(lab)).toMatchObject({
       state: "parked",
       reasons: [{ rule: expect.stringMatching(/^absen|^no_read_back/), message: expect.stringMatching(/\w+ \w+/), lane: "act" }],
-      hint: expect.stringContaining("look on the network, then: retinue settle"),
+      hint: expect.stringContaining("check on the network, then: retinue settle"),
     });
   });
 
@@ -231,9 +241,9 @@ describe("what needs a person says what to do", () => {
       about: "operation",
       state: "changed",
       reasons: expect.arrayContaining([
-        { rule: "drift_note", message: "content at content comes as a different type now (number), seen once", since: A_TIME },
+        { rule: "drift_note", message: "content at content now has a different type (number), seen once", since: A_TIME },
       ]),
-      hint: "retinue doctor --diff says what changed",
+      hint: "retinue doctor --diff shows what changed",
     });
   });
 
@@ -254,7 +264,7 @@ describe("what needs a person says what to do", () => {
   test("a specialist whose process is gone", async () => {
     const lab = await whyLab(post, { may: ["posts.create"], review: ["posts.create"] });
     const offline = createGuardian({ store: lab.store, clock: lab.clock });
-    const gone = { rule: "not_running", message: "nothing runs on this store now" };
+    const gone = { rule: "not_running", message: "no runtime uses this store now" };
     expect(await lab.clock.run(offline.why({ id: "scout" }))).toMatchObject({ state: "waiting", hint: "retinue run" });
     expect((await lab.clock.run(offline.why({ id: "scout" }))).reasons[0]).toMatchObject(gone);
     expect((await lab.clock.run(offline.why({ id: (await lab.decided())[0]?.id ?? "" }))).reasons).toContainEqual(gone);

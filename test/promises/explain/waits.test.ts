@@ -27,7 +27,7 @@ describe("what waits", () => {
     const [held] = (await lab.why(first?.id)).reasons;
     expect(held).toEqual({
       rule: "quota_lane",
-      message: "what is left of this hour's 60 requests is kept for other lanes than act",
+      message: "the rest of this hour's 60 requests is reserved for lanes other than act",
       lane: "act",
       window: "hour",
       since: A_TIME,
@@ -64,7 +64,7 @@ describe("what waits", () => {
     expect(await reasonsOf(lab, 0)).toEqual([
       {
         rule: "key_parked",
-        message: expect.stringMatching(/^the network asked us to wait \(/),
+        message: expect.stringMatching(/^the network asked for a wait \(/),
         lane: "act",
         window: "park",
         since: A_TIME,
@@ -79,7 +79,7 @@ describe("what waits", () => {
     const lab = await whyLab(many(2), { may: ["posts.create"] }, { profile: { limits } });
     expect(await lab.why(await reply(lab, -1))).toMatchObject({
       reasons: [{ rule: "network_limit", message: "the network allows 1 of posts in 30m", lane: "act", since: A_TIME, until: A_TIME }],
-      hint: "wait, or mend the limit in the profile",
+      hint: "wait, or correct the limit in the profile",
     });
   });
 
@@ -181,9 +181,7 @@ describe("what waits", () => {
     );
     const reason = {
       rule: "spend_frozen",
-      message: expect.stringMatching(
-        /^scout may spend no credits until you have looked: i\w+ cost 5 credits, with 4 credits set aside for it$/,
-      ),
+      message: expect.stringMatching(/^scout may spend no credits until you unfreeze it: i\w+ cost 5 credits, with a hold of 4 credits$/),
     };
     const hint = "retinue unfreeze scout --reason '<what you found>'";
     expect(await lab.why(await reply(lab, -1))).toMatchObject({ reasons: [{ ...reason, lane: "act", since: A_TIME }], hint });
@@ -211,7 +209,7 @@ describe("what waits", () => {
     );
     const held = (await lab.decided()).find(({ code }) => code === "obligations_full");
     expect(await lab.why(held?.id)).toMatchObject({
-      reasons: [{ rule: "obligations_full", message: expect.stringMatching(/^\d+ jobs are owed already/), since: A_TIME }],
+      reasons: [{ rule: "obligations_full", message: expect.stringMatching(/^\d+ jobs are open already/), since: A_TIME }],
       hint: "wait until a job is delivered or given up",
     });
   });

@@ -276,7 +276,7 @@ describe("a thread of its own", () => {
     const own: LogLine[] = [];
     await there({ kind: "x:chatters", log: createLogger({ level: "debug", now: () => NOW, sink: (line) => void own.push(line) }) });
     expect(own).toHaveLength(1_001);
-    expect(own.at(-1)?.message).toBe("more log lines were left out");
+    expect(own.at(-1)?.message).toBe("further log lines were dropped");
   });
 
   it("is kept for the next handling, and ended when it has nothing to do", async () => {

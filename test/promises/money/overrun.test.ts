@@ -50,7 +50,7 @@ test(
     };
     const run = lab.run();
     const first = textIn(await run.saying(became("confirmed", "jobs.create")), "id");
-    const reason = `${first} cost ${REWARD + FEE} credits, with ${REWARD} credits set aside for it`;
+    const reason = `${first} cost ${REWARD + FEE} credits, with a hold of ${REWARD} credits`;
     await run.saying(({ type, rule }) => type === "wait" && rule === "spend_frozen");
     expect((await ask("status")).said).toMatchObject({
       frozen: [{ scope: "specialist:scout", currency: "credits", reason }],
@@ -59,7 +59,7 @@ test(
     const second = textIn(await run.saying((said) => became("ready", "jobs.create")(said) && said["id"] !== first), "id");
     const rule = {
       rule: "spend_frozen",
-      message: `scout may spend no credits until you have looked: ${reason}`,
+      message: `scout may spend no credits until you unfreeze it: ${reason}`,
       since: expect.any(Number),
     };
     const hint = "retinue unfreeze scout --reason '<what you found>'";
@@ -70,7 +70,7 @@ test(
     expect(await ask("thaw", "scout")).toMatchObject({ code: 2, said: { error: { code: "reason_missing" } } });
     expect(await ask("thaw", "--reason", "the wrong one")).toMatchObject({
       code: 0,
-      said: { message: "the account that all share was not frozen; frozen: scout (credits)" },
+      said: { message: "the shared account was not frozen; frozen: scout (credits)" },
     });
     expect(await ask("unfreeze", "scout", "--reason", "the fee is new")).toMatchObject({
       code: 0,

@@ -30,7 +30,7 @@ test(
     await run.ended;
 
     const said = await inProcess(["status", "--store", `sqlite:${join(lab.root, "store.sqlite")}`], { cwd: lab.root });
-    expect(said.stdout).toMatch(/Passed over in the last days.*: 1\n/);
+    expect(said.stdout).toMatch(/Gaps of the last days.*: 1\n/);
     expect(said.stdout).toMatch(/scout +feed .* post_6 *\n/);
   },
 );

@@ -89,8 +89,8 @@ test("a list that cannot be read is told of, with its reason, until it can", asy
     const { reasons } = await clock.run(guardian.why({ id: "reader" }));
     return { unread: specialists[0]?.sources[0]?.readFailure?.message, rules: reasons.map(({ rule }) => rule) };
   };
-  expect(await told()).toEqual({ unread: "200, but what came is no JSON", rules: ["list_unread"] });
-  expect(warned).toEqual(["jobs of reader cannot be read: 200, but what came is no JSON"]);
+  expect(await told()).toEqual({ unread: "200, but the body is not JSON", rules: ["list_unread"] });
+  expect(warned).toEqual(["jobs of reader cannot be read: 200, but the body is not JSON"]);
   network.fails = false;
   await clock.advance(10 * MINUTE);
   expect(await told()).toEqual({ unread: undefined, rules: [] });

@@ -49,8 +49,8 @@ test("is told at the start, and by why, and not while it runs", async () => {
   expect(await live("worker")).toEqual({ rules: [], hint: undefined, warned: [] });
   expect(await live("worker2")).toEqual({
     rules: ["not_defined"],
-    hint: expect.stringContaining("put its definition back"),
-    warned: ["worker has no definition any more, and leaves work behind that nobody does"],
+    hint: expect.stringContaining("restore its definition"),
+    warned: ["worker no longer has a definition, and leaves unfinished work behind"],
   });
   expect((await live("worker")).warned).toEqual([]);
   await clock.run(store.close());

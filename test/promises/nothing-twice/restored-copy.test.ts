@@ -1,4 +1,4 @@
-/** A store put back from a copy: the hour that is not in it has happened, and must not happen again. */
+/** A store restored from a copy: the hour that is not in it has happened, and must not happen again. */
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -105,7 +105,7 @@ describe("a copy that is put back after an hour", () => {
       const second = await begin();
       expect(second.recovered.restoredFrom).toBeGreaterThan(copiedAt - 11 * MINUTE);
       expect(second.recovered.restoredFrom).toBeLessThanOrEqual(copiedAt);
-      expect(log.filter(({ message }) => message.includes("put back from a copy"))).toHaveLength(1);
+      expect(log.filter(({ message }) => message.includes("restored from a copy"))).toHaveLength(1);
       await clock.advance(3 * HOUR);
 
       expect(repeated(replies().map(({ target }) => target))).toEqual([]);

@@ -28,7 +28,7 @@ function settled() {
   return { cwd, store: join(cwd, ".retinue/store.sqlite"), open };
 }
 
-const refused = { code: "store_of_other_network", message: `the store belongs to ${HERE}, and is to be used on ${THERE}` };
+const refused = { code: "store_of_other_network", message: `the store belongs to ${HERE}, not to ${THERE}` };
 
 test("used on another network, it is refused by both addresses and its file, and is what it was", async () => {
   const { store, open } = settled();

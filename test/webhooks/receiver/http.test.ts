@@ -166,7 +166,7 @@ describe("a request is answered", () => {
     expect(answer).toMatch(/^HTTP\/1\.1 404/);
   });
 
-  it("with 404 for what is no delivery", async () => {
+  it("with 404 for anything but a delivery", async () => {
     const { url } = await receiving();
     expect((await fetch(`${url}scout`)).status).toBe(404);
     expect((await fetch(`${url}scout`, { method: "PUT", body: "{}" })).status).toBe(404);

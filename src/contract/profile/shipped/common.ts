@@ -1,4 +1,4 @@
-/** What both shipped profiles assume where the interface shows nothing. Every entry is listed as a guess by its set. */
+/** Assumptions that both shipped profiles make where the interface shows nothing. Each is listed as a guess by its set. */
 import type { EndpointSet } from "../../operations.ts";
 import { TIER_LIMITS, tierLimits, TIERS, type TierLimits } from "../../tiers.ts";
 
@@ -111,7 +111,7 @@ export const records = {
     deadlineMs: ["deadline", "due_at", "dueAt", "due", "expires_at", "expiresAt"],
     createdAtMs: CREATED,
     applicantIds: ["applicants", "applicant_ids", "applicantIds", "applications"],
-    // Not "applied" alone: that may tell of anybody.
+    // Not "applied" alone, which may refer to any applicant.
     applied: ["has_applied", "hasApplied", "already_applied", "alreadyApplied", "applied_by_me", "appliedByMe"],
     input: ["input", "payload", "data", "attachment"],
     verdict: ["verdict", "rejection_reason", "rejectionReason", "feedback", "reason"],
@@ -318,7 +318,7 @@ export function tiersOf(set: EndpointSet): Record<string, TierLimits> {
   return Object.fromEntries(TIERS.filter((tier) => TIER_LIMITS[tier].sets.includes(set)).map((tier) => [tier, tierLimits(tier, set)]));
 }
 
-/** Whole sections nobody published. */
+/** Sections of which nothing is published. */
 export const SHARED_GUESSES = [
   "records",
   "lists",
@@ -336,7 +336,7 @@ export const SHARED_GUESSES = [
   "timing",
 ];
 
-/** A price nobody published: free, so that work can start; money that an operation moves is stated by its input. */
+/** Unpublished prices count as free, so that work can start. An input states the money that an operation moves. */
 export const PRICES = {
   "agents.create": { price: "unknown" },
   "jobs.create": { price: { input: "reward" } },

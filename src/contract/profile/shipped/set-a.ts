@@ -1,9 +1,9 @@
-/** Endpoint set A as data: what is published comes from the operations table, what is not is stated here and marked. */
+/** Endpoint set A as data: published facts come from the operations table, the rest is stated here and marked as guesses. */
 import { ENDPOINT_ROWS } from "../../operations.ts";
 import { lists, PRICES, records, SHARED_GUESSES, singles, speech, statuses, tiersOf } from "./common.ts";
 
 const operations = {
-  // Set A's listing knows only a like: no body, and no way to vote down.
+  // Set A publishes only a like: no body, and no vote down.
   "posts.vote": { body: null, values: { direction: { up: "like" } }, answer: "any" },
   "communities.join": { answer: "any" },
   "jobs.create": PRICES["jobs.create"],
@@ -14,7 +14,7 @@ export const SET_A = {
   operations,
   extra: {},
   limits: [],
-  // Only the hourly figures of Free and Pro are published; the daily ones are Set B's.
+  // Only the hourly figures of Free and Pro are published; the daily ones are those of Set B.
   tiers: tiersOf("a"),
   trust: {},
   records,
@@ -27,7 +27,7 @@ export const SET_A = {
     "tiers.free.perDay",
     "tiers.pro.perDay",
     ...ENDPOINT_ROWS.filter(({ set }) => set === "a").flatMap(({ operation, method }) => [
-      // The one payload that is published is a new post's `content`.
+      // The only published payload is a new post's `content`.
       ...(method === "GET" || method === "DELETE" || operation === "posts.create" ? [] : [`operations.${operation}.body`]),
       `operations.${operation}.price`,
       `operations.${operation}.effect`,

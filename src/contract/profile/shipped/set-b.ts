@@ -1,4 +1,4 @@
-/** Endpoint set B as data: what is published comes from the operations table, what is not is stated here and marked. */
+/** Endpoint set B as data: published facts come from the operations table, the rest is stated here and marked as guesses. */
 import { ENDPOINT_ROWS } from "../../operations.ts";
 import { lists, PRICES, records, SHARED_GUESSES, singles, speech, statuses, tiersOf } from "./common.ts";
 
@@ -24,7 +24,7 @@ export const SET_B = {
     ...SHARED_GUESSES,
     "webhooks",
     ...ENDPOINT_ROWS.filter(({ set }) => set === "b").flatMap(({ operation, method }) => [
-      // The one payload that is published is a new post's `content`.
+      // The only published payload is a new post's `content`.
       ...(method === "GET" || method === "DELETE" || operation === "posts.create" ? [] : [`operations.${operation}.body`]),
       `operations.${operation}.price`,
       `operations.${operation}.effect`,

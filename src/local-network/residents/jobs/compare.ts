@@ -2,8 +2,8 @@
 import { isObject, type Json } from "../../../core/json.ts";
 
 /**
- * Where `got` first differs from `expected`, in words, or `undefined` when they are equal. Recursion follows `expected`, so
- * that no deliverable, however deep, can exhaust the stack; nothing of `got` is quoted, since it is foreign text.
+ * Describes the first difference between `got` and `expected`; `undefined` if they are equal. Recursion follows `expected`, so
+ * that no deliverable, however deep, can exhaust the stack; `got` is never quoted, because it is foreign text.
  */
 export function difference(expected: Json, got: Json | undefined, path = "the deliverable"): string | undefined {
   const kind = kindOf(expected);

@@ -1,11 +1,11 @@
-/** What every kind of task provides, and the small dice that generators share. */
+/** The type of a job kind, and random helpers that the generators share. */
 import type { Json, JsonObject } from "../../../core/json.ts";
 import type { Random } from "../../../core/random.ts";
 
-/** A task with its right answer, which the generator knows because it made the input. */
+/** A job with its correct answer, known because the generator made the input. */
 export interface Draft {
   readonly title: string;
-  /** All the rules: whoever follows this text exactly is accepted. */
+  /** The complete rules: an exact result is accepted. */
   readonly description: string;
   readonly skills: readonly string[];
   readonly input: Json;

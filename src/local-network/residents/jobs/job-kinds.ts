@@ -45,7 +45,7 @@ export function rebuildTask({ kind, seed }: { readonly kind: string; readonly se
   return { kind, seed, title, description, skills: [...skills], input, reward };
 }
 
-/** Whether a deliverable is right to the letter, and if not, where it first goes wrong (never what would be right). Never throws. */
+/** Checks that a deliverable is exactly correct; if not, names the first difference (never the correct value). Never throws. */
 export function checkDeliverable(
   task: { readonly kind: string; readonly seed: string },
   deliverable: Json | undefined,

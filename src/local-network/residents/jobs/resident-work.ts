@@ -1,4 +1,4 @@
-/** What residents write in the feed: news, greetings, questions and mentions, with some hostile text among them, marked nowhere. */
+/** Generates the residents' posts: news, greetings, questions and mentions, with some unmarked hostile text among them. */
 import type { Random } from "../../../core/random.ts";
 import { between, chance } from "./job-draft.ts";
 import { CITIES, COMPANIES, FIRST_NAMES, PRODUCTS } from "./vocabulary.ts";

@@ -25,7 +25,7 @@ function description(topCount: number, minLetters: number): string {
   );
 }
 
-/** What the writer knows of the text while it grows. */
+/** Counts of the text while it is written. */
 interface Tally {
   text: string;
   /** Characters since the last line break, to wrap lines. */

@@ -1,4 +1,4 @@
-/** The words that generated tables, texts and posts are made of. */
+/** Words of the generated tables, texts and posts. */
 
 export const FIRST_NAMES = (
   "Ada Amara Björn Chiara Dmitri Elif Fatou Gustav Hana Ines Jamal Keiko Liam Marta Nadia Olu Priya Quentin Rosa Søren Tomás " +

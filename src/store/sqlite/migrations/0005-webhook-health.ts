@@ -1,4 +1,4 @@
-/** How far webhooks were trusted when we last ran. Never changed once released. */
+/** Reliability of webhooks, kept over restarts. Never changed once released. */
 
 export const WEBHOOK_HEALTH = `
 CREATE TABLE webhook_health (

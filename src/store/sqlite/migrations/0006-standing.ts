@@ -1,4 +1,4 @@
-/** Where we stand with a network, kept over restarts. Never changed once released. */
+/** Network state, kept over restarts. Never changed once released. */
 
 export const STANDING = `
 CREATE TABLE standing (

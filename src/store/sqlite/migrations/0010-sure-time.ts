@@ -1,4 +1,4 @@
-/** How much of the ledger's time is known to have passed, and since when it is not. Never changed once released. */
+/** The confirmed part of the ledger's time, and the start of the doubt. Never changed once released. */
 
 export const SURE_TIME = `
 -- Goes on as seen_at does while a process runs, and not while none does until one has heard the network's time.

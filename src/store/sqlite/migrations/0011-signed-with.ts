@@ -1,4 +1,4 @@
-/** What a webhook of ours was made to sign with. Never changed once released. */
+/** The secret, hashed, with which a webhook was registered. Never changed once released. */
 
 export const SIGNED_WITH = `
 -- A salted hash of the secret the network was told, so that another secret is noticed. NULL: it was told none, or before this column.

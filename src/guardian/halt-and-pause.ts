@@ -1,8 +1,8 @@
-/** What a person stops and lets go on: new things by a pause, writes by a halt, spending where an account is frozen. */
+/** Controls for a person: a pause stops new work, a halt stops writes, a freeze stops spending. */
 import { isOperationName, OPERATIONS } from "../contract/operations.ts";
 import { Misconfigured } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
-import { EVERYONE } from "../limits/admission.ts";
+import { EVERYONE } from "../limits/verdict.ts";
 import { GUARDIAN, ownerOf, scopeOf } from "../limits/spending.ts";
 import type { Store } from "../store/store.ts";
 import { wakeAll, type GuardianContext, type OrderResult } from "./wake-waiting.ts";
@@ -14,7 +14,7 @@ export interface Scope {
 }
 
 export interface WriteInFlight {
-  /** Of the action; absent for what the runtime does for itself, such as registering a webhook. */
+  /** Of the action; absent for the runtime's own requests, such as registering a webhook. */
   readonly id?: string;
   readonly handle: string;
   readonly operation: string;
@@ -28,10 +28,10 @@ export interface WriteInFlight {
 export interface Controls {
   pause(query: Scope & { readonly reason?: string }): Promise<OrderResult>;
   resume(query: Scope): Promise<OrderResult>;
-  /** No write is admitted any more once this answers; those already on their way are listed. */
+  /** No write is admitted once this resolves; those already in flight are listed. */
   halt(query: Scope & { readonly reason?: string }): Promise<OrderResult & { readonly inFlight: readonly WriteInFlight[] }>;
   lift(query: Scope): Promise<OrderResult>;
-  /** An account that was frozen may spend again; without a handle, the one that all share. Who said so, and why, is kept on the books. */
+  /** Unfreezes an account; without a handle, the shared one. Records by whom and why. */
   unfreeze(query: Scope & { readonly by: string; readonly reason: string }): Promise<OrderResult>;
 }
 
@@ -41,7 +41,7 @@ export function createControls(hand: GuardianContext): Controls {
   return {
     async pause({ handle, reason }) {
       await store.stop("pause", await known(hand, handle), reason ?? "the Guardian paused it", clock.now());
-      return { message: `${name(handle)} is paused: jobs already taken are still delivered, nothing new is begun` };
+      return { message: `${name(handle)} is paused: jobs already taken are still delivered, no new work begins` };
     },
     async resume({ handle }) {
       const was = await store.lift("pause", await known(hand, handle));
@@ -50,12 +50,12 @@ export function createControls(hand: GuardianContext): Controls {
     },
     async halt({ handle, reason }) {
       const scope = await known(hand, handle);
-      await store.stop("halt", scope, reason ?? "the Guardian said so", clock.now());
+      await store.stop("halt", scope, reason ?? "the Guardian ordered it", clock.now());
       const inFlight = (await store.openAttempts())
         .filter(({ specialist }) => scope === EVERYONE || scope === specialist)
         .filter(({ intent, operation }) => intent !== undefined || writes(operation))
         .map(onItsWay);
-      return { message: handle === undefined ? "halted: nobody writes any more" : `halted: ${handle} does not write any more`, inFlight };
+      return { message: handle === undefined ? "halted: no specialist writes" : `halted: ${handle} does not write`, inFlight };
     },
     async lift({ handle }) {
       const was = await store.lift("halt", await known(hand, handle));
@@ -64,7 +64,7 @@ export function createControls(hand: GuardianContext): Controls {
     },
     async unfreeze({ handle, by, reason }) {
       if (handle !== undefined) await known(hand, handle);
-      const whose = handle === undefined ? "the account that all share" : handle;
+      const whose = handle === undefined ? "the shared account" : handle;
       const currencies = await store.unfreeze(handle === undefined ? GUARDIAN : scopeOf(asHandle(handle)), { by, reason }, clock.now());
       wakeAll(hand, "unfreeze");
       if (currencies.length > 0) return { message: `${whose} may spend ${currencies.join(" and ")} again` };
@@ -74,7 +74,10 @@ export function createControls(hand: GuardianContext): Controls {
   };
 }
 
-/** Of the 29: what a profile adds is only ever sent for an action. A key's trade for a token changes nothing on the network. */
+/**
+ * True for a write among the 29: extra operations are only sent for actions, and a key's exchange for a token changes nothing on the
+ * network.
+ */
 function writes(operation: string): boolean {
   return isOperationName(operation) && OPERATIONS[operation].effect !== "read" && !operation.startsWith("auth.");
 }
@@ -90,7 +93,10 @@ function onItsWay({ intent, specialist, operation, target, startedAt, deadlineAt
   };
 }
 
-/** The scope of a stop. Throws `Misconfigured` (`specialist_unknown`) for a handle that never ran here: a typing error must not pass for a stop. */
+/**
+ * The scope of a stop. Throws `Misconfigured` (`specialist_unknown`) for a handle that never ran here: a typing error must not pass for a
+ * stop.
+ */
 export async function known({ store, running }: GuardianContext, handle: string | undefined): Promise<string> {
   if (handle === undefined) return EVERYONE;
   const handles = new Set([...(await store.handles()), ...running().map(({ specialist }) => specialist.handle)]);

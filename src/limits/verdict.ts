@@ -1,4 +1,4 @@
-/** What limits need from the store, and what an admission is told: the view it decides on and its verdict. */
+/** Types of the admission check: the request, the view it is decided on, and the verdict. */
 import type { AnyCode } from "../core/error-codes.ts";
 import type { LimitHints } from "../contract/call.ts";
 import type { Effect, Lane } from "../contract/operations.ts";
@@ -10,27 +10,27 @@ import type { WaitRule } from "./wait-rules.ts";
 import type { WindowName } from "./window-cells.ts";
 import type { QuotaState } from "./quota.ts";
 
-/** One request that wants to leave. */
+/** One request to be admitted. */
 export interface AdmissionRequest {
   readonly specialist: Handle;
   readonly key: KeyId;
   readonly operation: string;
   readonly effect: Effect;
   readonly lane: Lane;
-  /** Requests it makes. Default 1. */
+  /** Number of requests. Default 1. */
   readonly cost?: number;
-  /** Obligations it takes on: 1 for applying for a job. Default 0. */
+  /** Obligations that it adds: 1 for applying for a job. Default 0. */
   readonly promises?: number;
   readonly price: Price;
-  /** Limits that the network has beside the tier's, and that count this operation. */
+  /** Limits of the network, beside those of the tier, that count this operation. */
   readonly ownLimits?: readonly OwnLimit[];
-  /** For writes: the intent, the hash of what is sent, and since when it has been ready. */
+  /** For writes: the intent, the hash of its payload, and the time since which it has been ready. */
   readonly intent?: IntentId;
   readonly payloadHash?: string;
   readonly readyAt?: number;
 }
 
-/** A limit of the network's own: so many of these operations, together, in any span of that length. */
+/** A limit of the network's own: this many of these operations, together, in any span of that length. */
 export interface OwnLimit {
   readonly name: string;
   readonly operations: readonly string[];
@@ -38,14 +38,14 @@ export interface OwnLimit {
   readonly perMs: number;
 }
 
-/** How much of a network's own limit is used, and when its oldest use leaves. */
+/** Usage of a network's own limit, and the time at which its oldest use expires. */
 export interface OwnLimitUse {
   readonly limit: OwnLimit;
   readonly used: number;
   readonly freesAt: number;
 }
 
-/** The scope of a stop that stops everyone. */
+/** The scope of a stop for everyone. */
 export const EVERYONE = "*";
 
 /** A kill switch or pause in force. `scope` is a handle, or {@link EVERYONE}. */
@@ -55,29 +55,29 @@ export interface Stop {
   readonly reason: string;
 }
 
-/** Everything a decision depends on, as rows of one moment. Only what applies is loaded. */
+/** Everything a decision depends on, as rows of one moment. Only the relevant rows are loaded. */
 export interface AdmissionView {
-  /** The ledger's time, see time.ts. */
+  /** The ledger's time, see ledger-clock.ts. */
   readonly now: number;
   readonly request: AdmissionRequest;
   readonly halt?: Stop | undefined;
   readonly pause?: Stop | undefined;
-  /** Another attempt on the same conflict key that is sent or in doubt. */
+  /** Another intent with the same conflict key that is sent or in doubt. */
   readonly conflict?: { readonly intent: IntentId; readonly since: number; readonly until?: number } | undefined;
-  /** The writes the definition may do. Undefined only for the Guardian's own calls. */
+  /** The writes that the definition permits. Undefined only for the Guardian's own calls. */
   readonly may: readonly string[] | undefined;
-  /** True where the Guardian's approval is needed; then `approval` is what is known of it. */
+  /** True if the Guardian's approval is needed; `approval` is then its row, if there is one. */
   readonly review: boolean;
   readonly approval?: Approval | undefined;
   readonly quota: QuotaState;
-  /** One for each of the request's own limits. */
+  /** One entry for each of the request's own limits. */
   readonly ownUses?: readonly OwnLimitUse[];
-  /** Things the key's specialists owe now, all together: jobs applied for or assigned and not settled. */
+  /** Open obligations of the key's specialists together: jobs applied for or assigned and not completed. */
   readonly obligations: number;
-  /** Accounts of the chain, specialist first, in the currency of the price; needed only for priced requests. */
+  /** Accounts of the chain, specialist first, in the price's currency; needed for priced requests only. */
   readonly accounts?: readonly Account[];
   readonly caps?: readonly Cap[];
-  /** What the intent already holds from an earlier attempt: held once per intent, kept across its attempts. */
+  /** The intent's hold from an earlier attempt: held once per intent, across its attempts. */
   readonly held?: Money | undefined;
 }
 
@@ -85,7 +85,7 @@ export type Verdict =
   | {
       readonly kind: "admit";
       readonly charge: { readonly lane: Lane; readonly cost: number };
-      /** Undefined where nothing is to be held, or the intent holds enough already. */
+      /** Undefined if nothing is to be held, or the intent holds enough already. */
       readonly hold: { readonly scopes: readonly Scope[]; readonly money: Money } | undefined;
     }
   | {
@@ -94,17 +94,17 @@ export type Verdict =
       readonly message: string;
       readonly lane: Lane;
       readonly window: WindowName | SpendWindow | "park" | "action" | undefined;
-      /** Since when the rule has held this request back. */
+      /** Time since which the rule has delayed this request. */
       readonly since: number;
-      /** When it may be tried again; undefined where only a person or another's outcome ends the wait. */
+      /** Time of the next try; undefined if only a person or another request's outcome ends the wait. */
       readonly until: number | undefined;
     }
   | { readonly kind: "refuse"; readonly code: AnyCode; readonly message: string; readonly lane: Lane; readonly since: number };
 
-/** How an attempt ended, for quota and money. */
+/** The end of an attempt, for quota and money. */
 export interface AttemptEnd {
   readonly key: KeyId;
-  /** The number of the attempt's row. */
+  /** Number of the attempt's row. */
   readonly attempt: number;
   readonly lane: Lane;
   readonly cost: number;
