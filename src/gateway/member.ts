@@ -54,8 +54,6 @@ export interface Member {
   floors: LaneFloors;
   /** Lanes that send nothing now; undefined if there are none, as for nearly all members. */
   waits: Map<Lane, LaneWait> | undefined;
-  /** Actions that the handlers of each kind of event have decided on since a list was last looked at for it. */
-  acted: Map<string, number> | undefined;
   /** How often the Guardian's word has freed what waited: a wait that was found before the last word no longer counts. */
   ordersSeen: number;
   /** How its handlings go; undefined before the first has ended in this process. */
@@ -76,7 +74,6 @@ export function createMember(specialist: Specialist, rules: OperationRules, limi
     limits,
     floors: floorsOf(specialist.lanes),
     waits: undefined,
-    acted: undefined,
     ordersSeen: 0,
     handling: undefined,
     retired: false,
@@ -105,12 +102,6 @@ export function endWaits(member: Member, isOver: (wait: LaneWait) => boolean): v
   if (waits === undefined) return;
   for (const [lane, wait] of waits) if (isOver(wait)) waits.delete(lane);
   if (waits.size === 0) member.waits = undefined;
-}
-
-/** The handler of an event has decided on something. */
-export function addActs(member: Member, kind: string, acts: number): void {
-  const acted = (member.acted ??= new Map<string, number>());
-  acted.set(kind, (acted.get(kind) ?? 0) + acts);
 }
 
 /** Lanes that may send now. */

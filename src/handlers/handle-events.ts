@@ -9,7 +9,7 @@ import type { ReadCall, HandlerRead, RunRequest } from "../specialist/run-reques
 import { runHandler, RunInterrupted, type EventHandler, type RunResult } from "../specialist/run.ts";
 import { announceIntent } from "../outbox/announce.ts";
 import { isStoreLost } from "../store/store-lost.ts";
-import { addActs, type Member } from "../gateway/member.ts";
+import type { Member } from "../gateway/member.ts";
 import type PQueue from "p-queue";
 import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
@@ -21,6 +21,7 @@ import type { Store } from "../store/store.ts";
 import type { WorkerPool } from "./worker/worker-pool.ts";
 import { failureOf } from "./failed-run.ts";
 import { failureNote } from "../store/failure.ts";
+import type { Acts } from "../polling/acts.ts";
 import { draftReceipt, receiptEvent } from "../outbox/receipts.ts";
 import type { DraftIntent, StoredIntent } from "../specialist/intent-draft.ts";
 import { handlerOf } from "../specialist/handlers.ts";
@@ -35,6 +36,8 @@ export interface HandlerDependencies {
   readonly scrubber: Scrubber;
   readonly announcer: Announcer;
   readonly store: Store;
+  /** Learns which news lead to actions. */
+  readonly acts: Acts;
   /** Bounds the number of handlers that run at once. */
   readonly handlers: PQueue;
   /** Runs definitions that ask for a thread; undefined if everything runs in this one. */
@@ -111,7 +114,7 @@ async function handleOne(
       announcer.emit("run", { ...about, result: "finished", intents: stored.length });
       for (const [index, intent] of stored.entries()) announceDecision(parts, member, result.intents[index], intent);
       if (stored.length > 0) {
-        addActs(member, event.kind, stored.length);
+        parts.acts.add(member, event.kind, stored.length);
         parts.wake(member, "intents");
       }
       if (stored.some(({ state }) => state === "in_doubt")) parts.wake(member, "doubts");

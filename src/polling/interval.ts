@@ -6,17 +6,6 @@ import type { Member } from "../gateway/member.ts";
 import type { ListPace } from "./list-state.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
 
-/** Takes what the handlers of this list's news have decided on since its last look. Lists of one kind share what it has led to. */
-function takeActs({ acted }: Member, kind: string): number {
-  const kinds = kind === "post.created" ? [kind, "mention.created"] : [kind];
-  let acts = 0;
-  for (const one of kinds) {
-    acts += acted?.get(one) ?? 0;
-    acted?.delete(one);
-  }
-  return acts;
-}
-
 /** Requests a day that one lane of the specialist may plan with, as things stand: its part of what its key has. */
 async function budgetOf({ store, clock, sharers }: PollingDependencies, member: Member, lane: Lane): Promise<number> {
   const { keyId, limits } = member;
@@ -39,7 +28,7 @@ export async function nextPollAt(
   others: readonly PollResult[],
 ): Promise<{ readonly delayMs: number; readonly source: ListPace }> {
   const now = parts.clock.now();
-  const acts = agedActs(before.acts, Math.max(0, now - before.actsAt)) + takeActs(member, kind);
+  const acts = agedActs(before.acts, Math.max(0, now - before.actsAt)) + parts.acts.take(member, kind);
   const moved = { ...polled(before, news), acts, actsAt: now };
   const { handle } = member.specialist;
   const { state } = parts.coverage.of(handle);

@@ -7,6 +7,7 @@ import type { Gateway } from "../gateway/gateway.ts";
 import type { Member } from "../gateway/member.ts";
 import type { WorkKind } from "../store/sources.ts";
 import type { Store } from "../store/store.ts";
+import type { Acts } from "./acts.ts";
 import type { JobTimings } from "./job-timings.ts";
 import type { SharedLists } from "./shared-lists.ts";
 import type { WebhookCoverage } from "./webhook-coverage.ts";
@@ -22,6 +23,8 @@ export interface PollingDependencies {
   readonly gateway: Gateway;
   readonly coverage: WebhookCoverage;
   readonly shared: SharedLists;
+  /** What the news of lists have led to. */
+  readonly acts: Acts;
   /** How long the network takes to give, judge and pay. */
   readonly timings: JobTimings;
   readonly members: () => readonly Member[];

@@ -21,6 +21,7 @@ import type { Recovered, Store } from "../store/store.ts";
 import { learnFrom, takesKey, wantsAccount } from "../gateway/own-account.ts";
 import { doubtTiming } from "../outbox/follow-up.ts";
 import { openGateway } from "./open-gateway.ts";
+import { createActs } from "../polling/acts.ts";
 import { createJobTimings } from "../polling/job-timings.ts";
 import { noteDelivery } from "../polling/job-news.ts";
 import type { WorkerPool } from "../handlers/worker/worker-pool.ts";
@@ -168,6 +169,7 @@ class Engine implements Runtime {
       shared: createSharedLists(options.random),
       members: () => this.members(),
       sharers: (member) => this.#keys.sharers(member),
+      acts: createActs(),
       timings: createJobTimings(clock, (change) => this.#track(options.store.saveNetworkState(change, clock.now()))),
       delivered: (member, job, record) => this.#track(noteDelivery(this.parts, member, job, record)),
       learn: (member, record) => this.#track(learnFrom(this.parts, member, record)),
