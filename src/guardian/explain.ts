@@ -7,7 +7,7 @@ import { foreignCode } from "../core/error-codes.ts";
 import { Refused } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
 import { knownSentAt, lastWentOnAt } from "../outbox/sent-at.ts";
-import { asOf, GOES_FIRST, type Intent } from "../outbox/intent.ts";
+import { asOf, GOES_FIRST, UNSENT, type Intent } from "../outbox/intent.ts";
 import { EVERYONE } from "../limits/verdict.ts";
 import { freezeReason } from "../limits/spending.ts";
 import { endsByTime, isStop } from "../limits/wait-rules.ts";
@@ -71,8 +71,10 @@ async function explainIntent(asking: Asking, row: Intent): Promise<Explanation> 
   const member = parts === undefined ? undefined : await asking.memberOf(intent.specialist);
   const approval = asked === undefined ? undefined : showApproval(intent, asked, clock.now(), parts && { profile: parts.profile, member });
   const reasons = await reasonsOf(asking, intent, member, approval);
-  const hint =
-    (await firstRemedy(asking, reasons, { id: intent.id, handle: intent.specialist, operation: intent.operation })) ?? hintFor(intent);
+  const subject = { id: intent.id, handle: intent.specialist, operation: intent.operation };
+  // The code of what is over may be the network's own word.
+  const remedy = UNSENT.includes(intent.state) ? await firstRemedy(asking, reasons, subject) : undefined;
+  const hint = remedy ?? hintFor(intent);
   return defined({
     id: intent.id,
     about: "intent",

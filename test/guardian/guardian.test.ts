@@ -1,5 +1,5 @@
 /** What a person decides of actions nobody could settle, and of what is parked: real rows, no network. */
-import type { ErrorCode } from "../../src/core/error-codes.ts";
+import { foreignCode, type ErrorCode } from "../../src/core/error-codes.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
@@ -113,6 +113,17 @@ describe("an action in doubt", () => {
     await guardian.settle({ id: "i1", verdict: "give-up" });
     expect(await store.findIntent("i1")).toMatchObject({ state: "cancelled", code: "given_up" });
     expect(await spent()).toEqual({ posted: FIVE, held: 0 });
+  });
+
+  test("that the network refuses in a word of its own is not told what ends a rule of that name", async () => {
+    const { store, guardian, inDoubt } = await desk();
+    await inDoubt("i1", "at-most-once");
+    const row = await store.findIntent("i1");
+    const change = { state: "refused", code: foreignCode("paused"), message: "this account is paused" } as const;
+    await store.moveIntent({ seq: row?.seq ?? 0, by: "read-back", change, now: Date.now() });
+    const why = await guardian.why({ id: "i1" });
+    expect(why).toMatchObject({ state: "refused", reasons: [{ rule: "paused", message: "this account is paused" }] });
+    expect(why.hint).toBeUndefined();
   });
 
   test("is decided once", async () => {
