@@ -1,7 +1,8 @@
 /** A dry run's store: it thinks in memory, so that nothing is used up, and pays for its reads in the real ledger. */
-import { openSqliteStore, type SqliteStoreOptions } from "../store/sqlite/store.ts";
-import type { Store } from "../store/store.ts";
 import type { Admission, Admit } from "../store/admission.ts";
+import type { SqliteStoreOptions } from "../store/sqlite/options.ts";
+import { openSqliteStore } from "../store/sqlite/store.ts";
+import type { Store } from "../store/store.ts";
 
 /** Closing it leaves the real store open. */
 export function dryStore(real: Store, options: Omit<SqliteStoreOptions, "path">): Store {

@@ -28,6 +28,8 @@ export interface CommitsOptions {
   readonly onLost: (error: Fatal) => void;
   /** Called when one operation was rolled back while the others of its group went on. */
   readonly onRollback: () => void;
+  /** Called before each COMMIT: what it writes is part of it. */
+  readonly onCommit?: () => void;
   /** Called after each COMMIT, outside of any transaction. */
   readonly onCommitted?: () => void;
 }
@@ -94,6 +96,47 @@ export class Commits {
     return result;
   }
 
+  /**
+   * Runs at once what only adds rows that were decided before: there is nothing that could be undone, and whatever fails in it
+   * loses the store, since memory has gone on already.
+   */
+  add<Result>(run: () => Result): Result {
+    this.begin();
+    try {
+      return run();
+    } catch (error) {
+      throw this.#lose(error);
+    }
+  }
+
+  /** Opens a transaction where none is open; it is committed as any other. */
+  begin(): void {
+    if (this.#lost !== undefined) throw this.#lost;
+    if (this.#open) return;
+    this.#sql.begin.run();
+    this.#open = true;
+    this.#atEndOfTurn();
+  }
+
+  /** Resolves once all that was written before is committed, without waiting for the disk. */
+  committed(): Promise<void> {
+    if (this.#lost !== undefined) return Promise.reject(this.#lost);
+    if (!this.#open) return Promise.resolve();
+    return new Promise<void>((resolve, reject) => this.#counted.push({ resolve, reject }));
+  }
+
+  /** Resolves once all that was written before is on disk. */
+  synced(): Promise<void> {
+    if (this.#lost !== undefined) return Promise.reject(this.#lost);
+    this.#atEndOfTurn();
+    return new Promise<void>((resolve, reject) => this.#hard.push({ resolve, reject }));
+  }
+
+  /** Runs at once, in the transaction that is open. What throws is undone. */
+  undoable<Result>(run: () => Result): Result {
+    return this.#now(run);
+  }
+
   #atEndOfTurn(): void {
     if (this.#ending) return;
     this.#ending = true;
@@ -123,6 +166,7 @@ export class Commits {
     if (this.#open) {
       this.#open = false;
       try {
+        this.#options.onCommit?.();
         this.#sql.commit.run();
         this.#options.onCommitted?.();
       } catch (error) {
@@ -157,12 +201,7 @@ export class Commits {
   }
 
   #now<Result>(run: () => Result): Result {
-    if (this.#lost !== undefined) throw this.#lost;
-    if (!this.#open) {
-      this.#sql.begin.run();
-      this.#open = true;
-      this.#atEndOfTurn();
-    }
+    this.begin();
     this.#sql.save.run();
     try {
       const result = run();

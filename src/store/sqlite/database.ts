@@ -16,6 +16,7 @@ import { WORDLESS_ACTIONS } from "./migrations/0009-wordless-actions.ts";
 import { SURE_TIME } from "./migrations/0010-sure-time.ts";
 import { SIGNED_WITH } from "./migrations/0011-signed-with.ts";
 import { LEFTOVERS } from "./migrations/0012-leftovers.ts";
+import { FACTS } from "./migrations/0013-facts.ts";
 import { START } from "./migrations/0001-start.ts";
 
 /** In order; a released one never changes. The schema's version is how many have run. */
@@ -43,6 +44,8 @@ export const MEMORY = ":memory:";
 
 export interface OpenDatabase {
   readonly db: DatabaseSync;
+  /** It holds facts, and no rows that change. */
+  readonly facts?: boolean;
   /** Resolves when all that was committed before the call is on disk; rejects where the disk says no. Undefined in memory. */
   readonly sync: (() => Promise<void>) | undefined;
   /** To be told of each commit, and to be ended before the file is closed. Undefined in memory and where the disk is waited for within the turn. */
@@ -54,10 +57,13 @@ export interface OpenDatabase {
 export interface DatabaseOptions {
   /** Waits for the disk within the turn, and not beside it: for a clock whose time does not pass meanwhile. Default false. */
   readonly blocking?: boolean;
+  /** Events, intents and requests as facts. Not for general use yet: stores of before cannot be opened so. Default false. */
+  readonly facts?: boolean;
 }
 
 /** Opens (and creates) a store for writing. Throws `Retryable` (`store_in_use`) or `Misconfigured`, with what to do. */
-export function openDatabase(path: string, { blocking = false }: DatabaseOptions = {}): OpenDatabase {
+export function openDatabase(path: string, { blocking = false, facts = false }: DatabaseOptions = {}): OpenDatabase {
+  const migrations = facts ? [...MIGRATIONS, FACTS] : MIGRATIONS;
   if (path !== MEMORY) prepareFolder(path);
   const lock = path === MEMORY ? undefined : takeLock(path);
   let db: DatabaseSync | undefined;
@@ -67,7 +73,7 @@ export function openDatabase(path: string, { blocking = false }: DatabaseOptions
     if (path !== MEMORY && !existsSync(path)) closeSync(openSync(path, "a", 0o600));
     db = new DatabaseSync(path, { timeout: 5_000 });
     checkVersion(db);
-    checkSchema(db, path); // before anything is changed: the file may be somebody else's
+    checkSchema(db, path, migrations.length); // before anything is changed: the file may be somebody else's
     db.exec(`
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
@@ -77,7 +83,7 @@ export function openDatabase(path: string, { blocking = false }: DatabaseOptions
       PRAGMA wal_autocheckpoint = ${LOG_PAGES};
     `);
     if (path !== MEMORY) quickCheck(db);
-    migrate(db);
+    migrate(db, migrations, path);
     // From here on a commit does not wait for the disk: who has to, waits for `sync`.
     db.exec("PRAGMA synchronous = NORMAL");
     if (path !== MEMORY) {
@@ -98,6 +104,7 @@ export function openDatabase(path: string, { blocking = false }: DatabaseOptions
   const file = log;
   return {
     db: open,
+    facts,
     sync: file === undefined ? undefined : blocking ? async () => fdatasyncSync(file) : () => syncData(file),
     checkpoints: path === MEMORY || blocking ? undefined : new Checkpoints(open, path),
     close() {
@@ -196,10 +203,10 @@ function versionOf(db: DatabaseSync): number {
   return Number(db.prepare("PRAGMA user_version").get()?.["user_version"] ?? 0);
 }
 
-function checkSchema(db: DatabaseSync, path: string): void {
+function checkSchema(db: DatabaseSync, path: string, newest: number): void {
   const version = versionOf(db);
-  if (version > SCHEMA_VERSION)
-    throw new Misconfigured("store_newer", `the store ${path} has schema ${version}; this version of Retinue knows ${SCHEMA_VERSION}`, {
+  if (version > newest)
+    throw new Misconfigured("store_newer", `the store ${path} has schema ${version}; this version of Retinue knows ${newest}`, {
       file: path,
       hint: "upgrade Retinue, or name another store",
     });
@@ -211,16 +218,29 @@ function checkSchema(db: DatabaseSync, path: string): void {
 }
 
 /** All that are missing, in one transaction: a store is of one version or of another, and opens with one wait for the disk. */
-function migrate(db: DatabaseSync): void {
+function migrate(db: DatabaseSync, migrations: readonly string[], path: string): void {
   const version = versionOf(db);
-  if (version === MIGRATIONS.length) return;
+  if (version === migrations.length) return;
+  if (version > 0 && migrations.includes(FACTS)) refuseRows(db, path);
   db.exec("BEGIN IMMEDIATE");
   try {
-    for (const text of MIGRATIONS.slice(version)) db.exec(text);
-    db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+    for (const text of migrations.slice(version)) db.exec(text);
+    db.exec(`PRAGMA user_version = ${migrations.length}`);
     db.exec("COMMIT");
   } catch (error) {
     db.exec("ROLLBACK");
     throw error;
   }
+}
+
+/** Rows of before are not turned into facts yet: a store that has some is left as it is. */
+function refuseRows(db: DatabaseSync, path: string): void {
+  const used = db
+    .prepare("SELECT EXISTS (SELECT 1 FROM event) + EXISTS (SELECT 1 FROM intent) + EXISTS (SELECT 1 FROM attempt) AS n")
+    .get();
+  if (Number(used?.["n"]) === 0) return;
+  throw new Misconfigured("store_older", `the store ${path} has events and intents of an earlier schema, which cannot be opened as facts`, {
+    file: path,
+    hint: "open it without `facts`, or name another store",
+  });
 }

@@ -30,7 +30,13 @@ export interface Deliveries extends DeliveryStore {
   readonly forgetDeliveries: () => void;
 }
 
-export function createDeliveries(db: DatabaseSync, commits: Commits, insertEvent: InsertEvent): Deliveries {
+export interface DeliveryTables {
+  readonly insertEvent: InsertEvent;
+  /** Whether so few of a specialist's events wait that there may be more. */
+  readonly hasRoomForEvents: (specialist: Handle) => boolean;
+}
+
+export function createDeliveries(db: DatabaseSync, commits: Commits, { insertEvent, hasRoomForEvents }: DeliveryTables): Deliveries {
   const due = db.prepare(`
     SELECT seq, id, kind, body, received_at, attempts FROM delivery
     WHERE specialist = ? AND state = 'ready' AND due_at <= ? ORDER BY due_at, seq LIMIT 0 + ?`);
@@ -47,7 +53,7 @@ export function createDeliveries(db: DatabaseSync, commits: Commits, insertEvent
   const leftovers = createUnhandledDeliveries(db);
   const nudge = createNudge(db);
   const workOn = createWorkOn(db, insertEvent, nudge);
-  const arrivals = createArrivals(db, { backlog, leftovers, workOn });
+  const put = createArrivals(db, { backlog, leftovers, workOn, hasRoomForEvents });
 
   const finish = (ended: DeliveryEnd, now: number) => {
     const { seq, specialist, state, kind, note } = ended;
@@ -65,14 +71,14 @@ export function createDeliveries(db: DatabaseSync, commits: Commits, insertEvent
   return {
     async putDelivery(arrival, now) {
       const { kind } = await commits.hard(
-        () => arrivals.put(arrival, now),
+        () => put(arrival, now),
         (done) => {
           if (done.kind === "stored") arrival.onStored(done.fresh, done.waits);
         },
       );
       return kind;
     },
-    hasRoomForEvents: async (specialist) => arrivals.hasRoomForEvents(specialist),
+    hasRoomForEvents: async (specialist) => hasRoomForEvents(specialist),
     dueDeliveries: async (specialist, now, limit) => due.all(specialist, now, limit).map(readDelivery),
     endDelivery: (ended, now) => commits.soft(() => finish(ended, now)),
     delayDelivery: (seq, { dueAt, failed, note }) =>
@@ -101,19 +107,23 @@ interface ArrivalParts {
   readonly backlog: Backlog;
   readonly leftovers: UnhandledDeliveries;
   readonly workOn: WorkOn;
+  readonly hasRoomForEvents: DeliveryTables["hasRoomForEvents"];
+}
+
+export function createHasRoom(db: DatabaseSync): DeliveryTables["hasRoomForEvents"] {
+  const crowded = db.prepare(
+    `SELECT 1 FROM event INDEXED BY event_due WHERE specialist = ? AND state = 'ready' LIMIT 0 + 1 OFFSET ${MAX_EVENTS_WAITING - 1}`,
+  );
+  return (specialist) => crowded.get(specialist) === undefined;
 }
 
 /** Stores what arrives, inside a transaction the caller owns. */
-function createArrivals(db: DatabaseSync, { backlog, leftovers, workOn }: ArrivalParts) {
+function createArrivals(db: DatabaseSync, { backlog, leftovers, workOn, hasRoomForEvents }: ArrivalParts) {
   const insert = db.prepare(`
     INSERT INTO delivery (specialist, id, kind, scheme, body, received_at, state, note, done_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (specialist, id) DO NOTHING`);
   const known = db.prepare("SELECT 1 FROM delivery WHERE specialist = ? AND id = ?");
-  const crowded = db.prepare(
-    `SELECT 1 FROM event INDEXED BY event_due WHERE specialist = ? AND state = 'ready' LIMIT 0 + 1 OFFSET ${MAX_EVENTS_WAITING - 1}`,
-  );
-  const hasRoomForEvents = (specialist: Handle): boolean => crowded.get(specialist) === undefined;
-  const put = ({ delivery, plain }: DeliveryArrival, now: number): Put => {
+  return ({ delivery, plain }: DeliveryArrival, now: number): Put => {
     const { specialist, id, scheme, body } = delivery;
     const worksNow = plain !== undefined && (plain.events.length === 0 || hasRoomForEvents(specialist));
     const end = worksNow ? plain : undefined;
@@ -132,7 +142,6 @@ function createArrivals(db: DatabaseSync, { backlog, leftovers, workOn }: Arriva
     backlog.add(body.byteLength);
     return { kind: "stored", fresh: [], waits: true };
   };
-  return { put, hasRoomForEvents };
 }
 
 /** What follows from a delivery, inside a transaction the caller owns. Answers which identities were new. */

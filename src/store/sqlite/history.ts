@@ -9,6 +9,14 @@ import type { EventRow, HistoryStore, KeptDelivery, Retention } from "../history
 const PRUNE_BATCH = 1_000;
 
 export function createHistory(db: DatabaseSync): HistoryStore {
+  const events = db.prepare(
+    "SELECT specialist, id, kind, state, note, attempts, not_before, created_at, done_at FROM event WHERE specialist IN (SELECT handle FROM specialist UNION SELECT specialist FROM event WHERE state = 'parked') AND id = ? ORDER BY seq DESC LIMIT 0 + ?",
+  );
+  return { ...createIntentHistory(db), findEvents: async (id, limit) => events.all(id, limit).map(readEvent) };
+}
+
+/** All but events. */
+export function createIntentHistory(db: DatabaseSync): Omit<HistoryStore, "findEvents"> {
   const list = db.prepare(`
     SELECT ${INTENT_ROW} FROM intent
     WHERE (?1 IS NULL OR specialist = ?1) AND created_at >= ?2 AND seq < ?3 AND (?4 IS NULL OR state IN (SELECT value FROM json_each(?4)))
@@ -16,9 +24,6 @@ export function createHistory(db: DatabaseSync): HistoryStore {
     ORDER BY seq DESC LIMIT 0 + ?5`);
   const counts = db.prepare("SELECT operation, state, count(*) AS n FROM intent WHERE specialist = ? GROUP BY operation, state");
   const handles = db.prepare("SELECT handle FROM specialist ORDER BY handle");
-  const events = db.prepare(
-    "SELECT specialist, id, kind, state, note, attempts, not_before, created_at, done_at FROM event WHERE specialist IN (SELECT handle FROM specialist UNION SELECT specialist FROM event WHERE state = 'parked') AND id = ? ORDER BY seq DESC LIMIT 0 + ?",
-  );
   const jobs = db.prepare("SELECT state, count(*) AS n FROM watch WHERE specialist = ? AND kind = 'job' GROUP BY state");
   const keptColumns = "seq, specialist, id, kind, state, scheme, note, received_at, length(body) AS bytes";
   const isKept = "done_at IS NOT NULL AND body IS NOT NULL";
@@ -43,7 +48,6 @@ export function createHistory(db: DatabaseSync): HistoryStore {
         .all(specialist)
         .map((row) => ({ operation: textOf(row, "operation"), state: textOf(row, "state"), count: numberOf(row, "n") })),
     handles: async () => handles.all().map((row) => asHandle(textOf(row, "handle"))),
-    findEvents: async (id, limit) => events.all(id, limit).map(readEvent),
     keptDeliveries: async ({ specialist, kind, before, limit }) =>
       kept.all(specialist ?? null, kind ?? null, before ?? Number.MAX_SAFE_INTEGER, limit).map(readKept),
     async keptDelivery(seq) {

@@ -7,10 +7,10 @@ import { quotaUse } from "../../limits/quota.ts";
 import { scopeOf } from "../../limits/spending.ts";
 import type { Commits } from "./commits.ts";
 import type { ControlTable } from "./controls.ts";
-import { createObligations } from "./obligations.ts";
+import type { Obligations } from "./obligations.ts";
 import type { QuotaTable } from "./quota.ts";
 import type { SpendingTable } from "./spending.ts";
-import { createPayable, type ApplyChange } from "./outbox.ts";
+import type { ApplyChange, Payable } from "./outbox.ts";
 import { maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
 import type { ControlStore, OpenAttempt } from "../controls.ts";
 
@@ -19,19 +19,23 @@ export interface KeyTables {
   readonly spending: SpendingTable;
   readonly guardian: ControlTable;
   readonly applyChange: ApplyChange;
+  readonly owed: Obligations;
+  readonly payable: Payable;
+  /** The number of a proposed intent. */
+  readonly proposed: (intent: IntentId) => number | undefined;
+  readonly openAttempts: () => readonly OpenAttempt[];
 }
 
-export function createKeyTables(db: DatabaseSync, commits: Commits, { quota, spending, guardian, applyChange }: KeyTables): ControlStore {
+export function createKeyTables(
+  db: DatabaseSync,
+  commits: Commits,
+  { quota, spending, guardian, applyChange, owed, payable, proposed, openAttempts }: KeyTables,
+): ControlStore {
   const key = db.prepare("SELECT key_id FROM specialist WHERE handle = ?");
   const saveKey = db.prepare(`
     INSERT INTO specialist (handle, key_id, updated_at) VALUES (?1, ?2, ?3)
     ON CONFLICT (handle) DO UPDATE SET key_id = ?2, updated_at = ?3`);
-  const owed = createObligations(db);
   const registered = db.prepare("SELECT 1 FROM quota_key WHERE key_id = ?");
-  const open = db.prepare(`
-    SELECT a.seq, a.specialist, key_id, intent_seq, a.operation, a.target, a.lane, weight, started_at, deadline_at, i.id AS intent
-    FROM attempt AS a LEFT JOIN intent AS i ON i.seq = a.intent_seq WHERE a.ended_at IS NULL ORDER BY a.seq`);
-  const payable = createPayable(db);
 
   const register = (
     handle: Handle,
@@ -80,26 +84,25 @@ export function createKeyTables(db: DatabaseSync, commits: Commits, { quota, spe
         if (currencies.length > 0) payable("spend_frozen", now);
         return currencies;
       }),
-    ...createApprovals(db, commits, { guardian, applyChange }),
-    openAttempts: async () => open.all().map(readAttempt),
+    ...createApprovals(db, commits, { guardian, applyChange, proposed }),
+    openAttempts: async () => openAttempts(),
   };
 }
 
 function createApprovals(
   db: DatabaseSync,
   commits: Commits,
-  { guardian, applyChange }: Pick<KeyTables, "guardian" | "applyChange">,
+  { guardian, applyChange, proposed }: Pick<KeyTables, "guardian" | "applyChange" | "proposed">,
 ): Pick<ControlStore, "openApprovals" | "decideApproval"> {
-  const proposed = db.prepare("SELECT seq FROM intent WHERE id = ? AND state = 'proposed'");
   const handles = db.prepare("SELECT DISTINCT specialist FROM approval WHERE state = 'asked'");
   const decide = (intent: IntentId, approve: boolean, reason: string | undefined, now: number): boolean => {
     if (!guardian.answer(intent, { approve, ...(reason === undefined ? {} : { reason }) }, now)) return false;
-    const row = proposed.get(intent);
-    if (row === undefined) return false;
+    const seq = proposed(intent);
+    if (seq === undefined) return false;
     const change = approve
       ? ({ state: "ready", nextAt: now } as const)
       : ({ state: "cancelled", code: "approval_rejected", message: reason ?? "the Guardian said no" } as const);
-    return applyChange({ seq: numberOf(row, "seq"), from: ["proposed"], change, now });
+    return applyChange({ seq, from: ["proposed"], change, now });
   };
 
   return {
@@ -111,6 +114,21 @@ function createApprovals(
         .slice(0, limit);
     },
     decideApproval: (intent, verdict, reason, now) => commits.hard(() => decide(intent, verdict === "approved", reason, now)),
+  };
+}
+
+/** The number of a proposed intent, and the requests under way, as their rows say. */
+export function createOpenRows(db: DatabaseSync): Pick<KeyTables, "proposed" | "openAttempts"> {
+  const proposed = db.prepare("SELECT seq FROM intent WHERE id = ? AND state = 'proposed'");
+  const open = db.prepare(`
+    SELECT a.seq, a.specialist, key_id, intent_seq, a.operation, a.target, a.lane, weight, started_at, deadline_at, i.id AS intent
+    FROM attempt AS a LEFT JOIN intent AS i ON i.seq = a.intent_seq WHERE a.ended_at IS NULL ORDER BY a.seq`);
+  return {
+    proposed(intent) {
+      const row = proposed.get(intent);
+      return row === undefined ? undefined : numberOf(row, "seq");
+    },
+    openAttempts: () => open.all().map(readAttempt),
   };
 }
 

@@ -151,10 +151,6 @@ export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: Ap
   const undate = db.prepare(`UPDATE intent SET sent_at = ${UNDATED} WHERE seq = ? AND state = 'in_doubt'`);
   const claimed = db.prepare(`
     SELECT created_ref FROM intent WHERE specialist = ? AND operation = ? AND created_ref IN (SELECT value FROM json_each(?))`);
-  const proof = db.prepare("SELECT found, missed, proven, lateness_ms FROM proof WHERE key_id = ? AND operation = ?");
-  const saveProof = db.prepare(`
-    INSERT INTO proof (key_id, operation, found, missed, proven, lateness_ms, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-    ON CONFLICT (key_id, operation) DO UPDATE SET found = ?3, missed = ?4, proven = ?5, lateness_ms = ?6, updated_at = ?7`);
 
   return {
     async dueIntents(specialist, lanes, now, limit) {
@@ -181,6 +177,17 @@ export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: Ap
     similarIntents: createIntentsAlike(db),
     unansweredAttempts: async (seq) => numberOf(unanswered.get(seq) ?? {}, "n"),
     forgetSentAt: (seq) => commits.soft(() => void undate.run(seq)),
+    ...createProofs(db, commits),
+  };
+}
+
+/** How an operation's read-back has done, by key. */
+export function createProofs(db: DatabaseSync, commits: Commits): Pick<OutboxStore, "loadProof" | "saveProof"> {
+  const proof = db.prepare("SELECT found, missed, proven, lateness_ms FROM proof WHERE key_id = ? AND operation = ?");
+  const saveProof = db.prepare(`
+    INSERT INTO proof (key_id, operation, found, missed, proven, lateness_ms, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+    ON CONFLICT (key_id, operation) DO UPDATE SET found = ?3, missed = ?4, proven = ?5, lateness_ms = ?6, updated_at = ?7`);
+  return {
     async loadProof(keyId, operation) {
       const row = proof.get(keyId, operation);
       if (row === undefined) return { proven: false, found: 0, missed: 0, latenessMs: 0 };

@@ -1,14 +1,50 @@
-/** The statements of the quota table. */
+/** The statements of the quota table, and its requests under way as rows. */
 import type { DatabaseSync } from "node:sqlite";
+import { LANES, type Lane } from "../../contract/operations.ts";
+import { asKeyId, type KeyId } from "../../core/ids.ts";
+
+/** Requests that have left and have no answer. */
+export interface OpenRequests {
+  /** Of a key, but for one of them. */
+  of(key: KeyId, exceptAttempt: number): Iterable<{ readonly lane: Lane; readonly cost: number }>;
+  all(): Iterable<OpenRequest>;
+}
+
+export interface OpenRequest {
+  /** The number of its row, where it stands alone. */
+  readonly seq?: number;
+  readonly key: KeyId;
+  readonly lane: Lane;
+  readonly cost: number;
+  readonly deadlineAt: number;
+}
+
+export function openRows(db: DatabaseSync): OpenRequests {
+  const open = db.prepare("SELECT lane, sum(weight) AS cost FROM attempt WHERE key_id = ? AND ended_at IS NULL AND seq <> ? GROUP BY lane");
+  const allOpen = db.prepare(
+    "SELECT key_id, lane, sum(weight) AS cost, max(deadline_at) AS deadline_at FROM attempt WHERE ended_at IS NULL GROUP BY key_id, lane",
+  );
+  return {
+    of: (key, except) => open.all(key, except).map((row) => ({ lane: laneOf(row["lane"]), cost: Number(row["cost"]) })),
+    all: () =>
+      allOpen.all().map((row) => ({
+        key: asKeyId(String(row["key_id"])),
+        lane: laneOf(row["lane"]),
+        cost: Number(row["cost"]),
+        deadlineAt: Number(row["deadline_at"]),
+      })),
+  };
+}
+
+/** An attempt of a lane that a newer version knows still counts, where it can be seen. */
+export function laneOf(value: unknown): Lane {
+  return LANES.find((name) => name === value) ?? "explore";
+}
 
 export function statements(db: DatabaseSync) {
   return {
     key: db.prepare("SELECT per_hour, per_day, floors, parked_at, parked_until, park_reason, strikes FROM quota_key WHERE key_id = ?"),
     cells: db.prepare("SELECT span, cell, slot, used FROM quota_cell WHERE key_id = ? ORDER BY span, cell, slot"),
-    open: db.prepare("SELECT lane, sum(weight) AS cost FROM attempt WHERE key_id = ? AND ended_at IS NULL AND seq <> ? GROUP BY lane"),
-    allOpen: db.prepare(
-      "SELECT key_id, lane, sum(weight) AS cost, max(deadline_at) AS deadline_at FROM attempt WHERE ended_at IS NULL GROUP BY key_id, lane",
-    ),
     time: db.prepare("SELECT seen_at FROM ledger_time WHERE one = 1"),
     saveTime: db.prepare(`
       INSERT INTO ledger_time (one, seen_at, sure_at, stood) VALUES (1, ?1, ?1, 0) ON CONFLICT DO UPDATE

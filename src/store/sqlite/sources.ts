@@ -14,7 +14,15 @@ export interface WatchWriter {
   watch(write: WatchWrite, now: number): void;
 }
 
-export function createWatchWriter(db: DatabaseSync): WatchWriter {
+/** Has what waits for another job to be settled look again. */
+export type MakeRoom = (now: number) => void;
+
+export function createMakeRoom(db: DatabaseSync): MakeRoom {
+  const room = db.prepare("UPDATE intent SET next_at = min(next_at, ?) WHERE state = 'ready' AND code = 'obligations_full'");
+  return (now) => void room.run(now);
+}
+
+export function createWatchWriter(db: DatabaseSync, makeRoom: MakeRoom): WatchWriter {
   const cursor = db.prepare(`
     INSERT INTO source (specialist, name, cursor, due_at, updated_at) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (specialist, name) DO UPDATE SET cursor = excluded.cursor, due_at = excluded.due_at, updated_at = excluded.updated_at`);
@@ -22,11 +30,9 @@ export function createWatchWriter(db: DatabaseSync): WatchWriter {
     INSERT INTO watch (specialist, kind, object, state, data, due_at, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
     ON CONFLICT (specialist, kind, object) DO UPDATE
     SET state = excluded.state, data = excluded.data, due_at = excluded.due_at, updated_at = excluded.updated_at`);
-  // A settled job makes room for the next one.
-  const room = db.prepare("UPDATE intent SET next_at = min(next_at, ?) WHERE state = 'ready' AND code = 'obligations_full'");
   const follow = (write: WatchWrite, now: number): void => {
     watch.run(write.specialist, write.kind, write.object, write.state, JSON.stringify(write.data), write.dueAt, now);
-    if (write.kind === "job" && write.dueAt === null) room.run(now);
+    if (write.kind === "job" && write.dueAt === null) makeRoom(now); // for the next one
   };
   return {
     cursor: (write, now) => void cursor.run(write.specialist, write.source, JSON.stringify(write.cursor), write.dueAt, now),
@@ -56,6 +62,8 @@ const FIRST_OF_PARTS = `
   UNION ALL SELECT 'sources', min(due_at) FROM source WHERE specialist = ?1 AND due_at IS NOT NULL AND NOT ${IS_SCHEDULE}
   UNION ALL SELECT 'watches', min(due_at) FROM watch WHERE specialist = ?1 AND due_at IS NOT NULL`;
 
+export type SourceStore = Omit<SourceStore, "nextDue" | "dueParts" | "firstDues">;
+
 export function createSources(db: DatabaseSync, commits: Commits): SourceStore {
   const sources = db.prepare("SELECT name, cursor, due_at FROM source WHERE specialist = ?");
   const columns = "kind, object, state, data, due_at";
@@ -67,6 +75,22 @@ export function createSources(db: DatabaseSync, commits: Commits): SourceStore {
     `SELECT ${columns} FROM watch WHERE specialist = ? AND kind = ? AND due_at IS NOT NULL ORDER BY due_at LIMIT 0 + ?`,
   );
   const oneWatch = db.prepare(`SELECT ${columns} FROM watch WHERE specialist = ? AND kind = ? AND object = ?`);
+  return {
+    sources: async (specialist: Handle) =>
+      sources
+        .all(specialist)
+        .map((row) => ({ name: textOf(row, "name"), cursor: objectOf(row, "cursor"), dueAt: maybeNumber(row, "due_at") ?? null })),
+    dueWatches: async (specialist, now, limit) => dueWatches.all(specialist, now, limit).map(readWatch),
+    postponeWatches: (specialist, now, until) => commits.soft(() => void postpone.run(until, specialist, now)),
+    openWatches: async (specialist, kind, limit) => openWatches.all(specialist, kind, limit).map(readWatch),
+    async findWatch(specialist, kind, object) {
+      const row = oneWatch.get(specialist, kind, object);
+      return row === undefined ? undefined : readWatch(row);
+    },
+  };
+}
+
+export function createSources(db: DatabaseSync, commits: Commits): SourceStore {
   const next = db.prepare(`SELECT min(at) AS at FROM (${FIRST_OF_PARTS})`);
   const dueParts = db.prepare(`SELECT group_concat(part) AS parts FROM (${FIRST_OF_PARTS}) WHERE at <= ?3`);
   const work = `
@@ -84,17 +108,7 @@ export function createSources(db: DatabaseSync, commits: Commits): SourceStore {
       UNION ALL SELECT specialist, NULL, min(due_at) FROM source WHERE due_at IS NOT NULL GROUP BY specialist)
     GROUP BY specialist`);
   return {
-    sources: async (specialist: Handle) =>
-      sources
-        .all(specialist)
-        .map((row) => ({ name: textOf(row, "name"), cursor: objectOf(row, "cursor"), dueAt: maybeNumber(row, "due_at") ?? null })),
-    dueWatches: async (specialist, now, limit) => dueWatches.all(specialist, now, limit).map(readWatch),
-    postponeWatches: (specialist, now, until) => commits.soft(() => void postpone.run(until, specialist, now)),
-    openWatches: async (specialist, kind, limit) => openWatches.all(specialist, kind, limit).map(readWatch),
-    async findWatch(specialist, kind, object) {
-      const row = oneWatch.get(specialist, kind, object);
-      return row === undefined ? undefined : readWatch(row);
-    },
+    ...createSources(db, commits),
     firstDues: async () =>
       first.all().map((row) => ({
         specialist: asHandle(textOf(row, "specialist")),

@@ -1,44 +1,30 @@
 /** The store in one SQLite file: every port over one connection, every write in a grouped commit. */
-import type { Clock } from "../../core/clock.ts";
-import type { Fatal } from "../../core/errors.ts";
-import type { Random } from "../../core/random.ts";
 import type { Store } from "../store.ts";
 import { createAdmission, createRecovery } from "./admission.ts";
 import { Commits } from "./commits.ts";
-import { MEMORY, openDatabase, type DatabaseOptions, type OpenDatabase } from "./database.ts";
-import { createKeyTables } from "./keys.ts";
-import { createDeliveries } from "./deliveries.ts";
+import { MEMORY, openDatabase } from "./database.ts";
+import { openFactStore } from "./facts/store.ts";
+import { createKeyTables, createOpenRows } from "./keys.ts";
+import { createDeliveries, createHasRoom } from "./deliveries.ts";
 import { createHistory, createPrune } from "./history.ts";
 import { createInbox, createInsertEvent } from "./inbox.ts";
 import { ControlTable } from "./controls.ts";
+import { createObligations } from "./obligations.ts";
 import { QuotaTable } from "./quota.ts";
 import { createRedating } from "./clock-redating.ts";
 import { SpendingTable } from "./spending.ts";
-import { createApplyChange, createOutbox } from "./outbox.ts";
+import { createApplyChange, createOutbox, createPayable } from "./outbox.ts";
 import { RestoredTable } from "./restore-detection.ts";
+import type { SqliteStoreOptions } from "./options.ts";
 import { createSpecialists } from "./specialists.ts";
 import { createRuns } from "./runs.ts";
 import { createNetworkState } from "./network-state.ts";
 import { createUpkeep } from "./upkeep.ts";
-import { createSources, createWatchWriter } from "./sources.ts";
-
-export interface SqliteStoreOptions extends DatabaseOptions {
-  /** A file, or `:memory:`. */
-  readonly path: string;
-  /** Already open, instead of the path; left open at the end. For simulated processes, which come and go over one disk. */
-  readonly database?: OpenDatabase;
-  readonly clock: Clock;
-  readonly random: Random;
-  /** The Guardian's IANA time zone. Default UTC. */
-  readonly zone?: () => string;
-  /** How late a request may still be counted after its deadline, from the network's profile. */
-  readonly lateLandingMs?: number;
-  /** Told once when a commit fails: nothing can be stored, so nothing may be sent. */
-  readonly onLost?: (error: Fatal) => void;
-}
+import { createMakeRoom, createSources, createWatchWriter } from "./sources.ts";
 
 /** Opens a store for writing. Throws `Misconfigured` when the file cannot be used. */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
+  if (options.database === undefined ? options.facts === true : options.database.facts === true) return openFactStore(options);
   const { clock, random } = options;
   const database = options.database ?? openDatabase(options.path, options);
   const { db } = database;
@@ -64,9 +50,12 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     },
   });
   const insertEvent = createInsertEvent(db);
-  const writer = createWatchWriter(db);
+  const writer = createWatchWriter(db, createMakeRoom(db));
   const applyChange = createApplyChange(db, { spending, insertEvent, writer });
-  const { pruneDeliveries, forgetDeliveries, ...deliveries } = createDeliveries(db, commits, insertEvent);
+  const { pruneDeliveries, forgetDeliveries, ...deliveries } = createDeliveries(db, commits, {
+    insertEvent,
+    hasRoomForEvents: createHasRoom(db),
+  });
   const recover = createRecovery(db, quota, redating, restored);
   const prune = createPrune(db);
   return {
@@ -76,7 +65,15 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...createOutbox(db, commits, applyChange),
     ...createSources(db, commits),
     ...createAdmission(db, commits, { quota, redating, spending, guardian, applyChange }),
-    ...createKeyTables(db, commits, { quota, spending, guardian, applyChange }),
+    ...createKeyTables(db, commits, {
+      quota,
+      spending,
+      guardian,
+      applyChange,
+      owed: createObligations(db),
+      payable: createPayable(db),
+      ...createOpenRows(db),
+    }),
     ...createSpecialists(db, commits),
     ...createHistory(db),
     ...createNetworkState(db, commits),

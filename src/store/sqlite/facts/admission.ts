@@ -1,0 +1,190 @@
+/** Admission and settlement over facts: what decides is in memory; the request is a row before its socket opens. */
+import type { DatabaseSync } from "node:sqlite";
+import type { KeyId } from "../../../core/ids.ts";
+import { HOUR } from "../../../core/units.ts";
+import type { LiveAttempt, Present } from "../../../live/present.ts";
+import { setOf } from "../../../live/intents.ts";
+import type { AdmissionRequest, AdmissionView, OwnLimitUse } from "../../../limits/admission.ts";
+import { GUARDIAN, scopeOf } from "../../../limits/spending.ts";
+import type { Attempt } from "../../../outbox/intent.ts";
+import type { Admission, AdmissionStore, Admit, Decide, Completion } from "../../admission.ts";
+import type { OpenAttempt } from "../../controls.ts";
+import type { Commits } from "../commits.ts";
+import type { ControlTable } from "../controls.ts";
+import type { Obligations } from "../obligations.ts";
+import type { QuotaTable } from "../quota.ts";
+import type { Redating } from "../clock-redating.ts";
+import type { SpendingTable } from "../spending.ts";
+import { RESTORED_CODE } from "../restore-detection.ts";
+import { maybeNumber, numberOf } from "../rows.ts";
+import type { WatchWriter } from "../sources.ts";
+import type { InsertEvent } from "./inbox.ts";
+import type { FactLog } from "./log.ts";
+import type { Changes } from "./outbox.ts";
+
+export interface AdmissionParts {
+  readonly present: Present;
+  readonly commits: Commits;
+  readonly log: FactLog;
+  readonly quota: QuotaTable;
+  readonly redating: Redating;
+  readonly spending: SpendingTable;
+  readonly guardian: ControlTable;
+  readonly owed: Obligations;
+  readonly changes: Changes;
+  readonly insertEvent: InsertEvent;
+  readonly writer: WatchWriter;
+}
+
+/** No request is under way longer than this. */
+const LONGEST_REQUEST_MS = HOUR;
+
+export function createAdmission(db: DatabaseSync, parts: AdmissionParts): AdmissionStore {
+  const { present, commits, log, quota, redating, spending, changes, insertEvent, writer } = parts;
+  const uses = createLimitedUses(db);
+  const viewOf = createView(parts, uses);
+
+  const admit = (wanted: Admit, decide: Decide): Admission => {
+    const { request, intent, deadlineAt } = wanted;
+    if (intent !== undefined && present.intents.get(intent.seq)?.state !== "ready") return { kind: "gone" };
+    commits.begin();
+    const view = viewOf(wanted);
+    const verdict = decide(view);
+    if (verdict.kind !== "admit") return verdict;
+    const { lane, cost } = verdict.charge;
+    const { hold } = verdict;
+    if (hold !== undefined && intent !== undefined)
+      commits.undoable(() =>
+        spending.hold({ id: intent.id, specialist: request.specialist, ...hold, expiresAt: wanted.holdExpiresAt }, view.now),
+      );
+    quota.charge(request.key, lane, cost, view.now);
+    const { specialist, key, operation } = request;
+    const about = { specialist, operation, lane, cost, deadlineAt };
+    const { seq } = log.add({ fact: "attempt", at: view.now, intent: intent?.seq, target: wanted.target, key, ...about });
+    if (isLimited(request)) commits.add(() => uses.begin(key, operation, seq, { at: view.now, deadlineAt }));
+    return { kind: "admitted", attempt: { seq, keyId: key, intentSeq: intent?.seq, startedAt: view.now, ...about } };
+  };
+
+  const settle = (settlement: Completion): void => {
+    const { attempt, outcome, status, note, now, intent, heard, end, events, watches, paid } = settlement;
+    commits.begin();
+    if (heard !== undefined) redating.heed(heard, now);
+    else if (end.ending === "answered") redating.believe(now);
+    if (!present.attempts.has(attempt.seq)) return; // counted at recovery already
+    const { countedAt } = quota.end(end, now);
+    const live = intent === undefined ? undefined : present.intents.get(intent.seq);
+    const moves = live?.state === "sending" && intent !== undefined;
+    const set = moves ? setOf(live, intent.change, now, RESTORED_CODE) : undefined;
+    log.add({ fact: "answer", at: now, attempt: attempt.seq, outcome, status, note: note?.slice(0, 500), countedAt, set });
+    commits.add(() => uses.end(attempt, outcome, now));
+    if (!moves) return;
+    changes.follow(live, paid, now);
+    for (const event of events) insertEvent(event, now);
+    if (watches.length > 0) commits.add(() => watches.forEach((watch) => writer.watch(watch, now)));
+  };
+
+  return {
+    async admit(wanted, decide) {
+      const admission = admit(wanted, decide);
+      if (admission.kind === "admitted") await commits.synced();
+      return admission;
+    },
+    async explain(wanted, decide) {
+      commits.begin();
+      return decide(viewOf(wanted));
+    },
+    // A settlement that a power cut takes leaves its attempt open: counted, and in doubt.
+    complete: async (settlement) => settle(settlement),
+  };
+}
+
+function isLimited({ ownLimits }: AdmissionRequest): boolean {
+  return ownLimits !== undefined && ownLimits.length > 0;
+}
+
+/** Loads what an admission depends on, and nothing that does not apply to it. */
+function createView({ present, quota, spending, guardian, owed }: AdmissionParts, uses: LimitedUses): (wanted: Admit) => AdmissionView {
+  return ({ request, intent, now: asked, known }) => {
+    const now = quota.passTime(asked);
+    const { specialist, price, key } = request;
+    const clash = intent === undefined ? undefined : present.conflict(intent.conflictKey, intent.seq);
+    const priced = price.kind === "priced" ? price.worst.currency : undefined;
+    const hold = priced === undefined || intent === undefined ? undefined : spending.find(intent.id);
+    return {
+      now,
+      request,
+      halt: guardian.stopped("halt", specialist),
+      pause: guardian.stopped("pause", specialist),
+      conflict: clash === undefined ? undefined : { intent: clash.id, since: clash.sentAt ?? clash.createdAt },
+      ...known,
+      review: known.review && intent !== undefined,
+      approval: known.review && intent !== undefined ? guardian.approval(intent.id) : undefined,
+      quota: quota.load(key),
+      ...(isLimited(request) ? { ownUses: uses.of(request, now, quota.earliest(now)) } : {}),
+      obligations: owed(key, now),
+      ...(priced === undefined
+        ? {}
+        : {
+            accounts: [spending.account(scopeOf(specialist), priced, now), spending.account(GUARDIAN, priced, now)],
+            held: hold?.state === "open" ? hold.money : undefined,
+          }),
+    };
+  };
+}
+
+interface LimitedUses {
+  begin(key: KeyId, operation: string, attempt: number, times: { readonly at: number; readonly deadlineAt: number }): void;
+  end(attempt: Attempt, outcome: string, now: number): void;
+  of(request: AdmissionRequest, now: number, earliest: number): readonly OwnLimitUse[];
+}
+
+/** A request counts from its admission until the limit's length after its answer, since the network counts it somewhere in between. */
+function createLimitedUses(db: DatabaseSync): LimitedUses {
+  const begin = db.prepare("INSERT INTO limited_use (key_id, operation, attempt, started_at, deadline_at) VALUES (?, ?, ?, ?, ?)");
+  const end = db.prepare("UPDATE limited_use SET ended_at = ? WHERE key_id = ? AND operation = ? AND attempt = ?");
+  const drop = db.prepare("DELETE FROM limited_use WHERE key_id = ? AND operation = ? AND attempt = ?");
+  const any = db.prepare("SELECT 1 FROM limited_use LIMIT 1");
+  const count = db.prepare(`
+    SELECT count(*) AS used, min(coalesce(ended_at, deadline_at)) AS oldest FROM limited_use
+    WHERE key_id = ?1 AND operation IN (SELECT value FROM json_each(?2)) AND started_at > ?3 AND coalesce(ended_at, ?4) > ?5`);
+  /** Most networks have no such limits, and then no answer asks for one. */
+  let isUsed = any.get() !== undefined;
+  return {
+    begin(key, operation, attempt, { at, deadlineAt }) {
+      isUsed = true;
+      begin.run(key, operation, attempt, at, deadlineAt);
+    },
+    end({ keyId, operation, seq }, outcome, now) {
+      if (!isUsed) return;
+      if (outcome === "never-left") drop.run(keyId, operation, seq);
+      else end.run(now, keyId, operation, seq);
+    },
+    of: ({ key, ownLimits = [] }, now, earliest) =>
+      ownLimits.map((limit) => {
+        const operations = JSON.stringify(limit.operations);
+        const row = count.get(key, operations, earliest - limit.perMs - LONGEST_REQUEST_MS, now, earliest - limit.perMs);
+        const used = row === undefined ? 0 : numberOf(row, "used");
+        const oldest = row === undefined ? undefined : maybeNumber(row, "oldest");
+        return { limit, used, freesAt: (oldest ?? now) + limit.perMs + now - earliest };
+      }),
+  };
+}
+
+/** Requests under way, as the ports speak of them. */
+export function openAttempts(present: Present): readonly OpenAttempt[] {
+  return [...present.attempts.values()].map(
+    ({ seq, specialist, key, intent, operation, target, lane, cost, at, deadlineAt }: LiveAttempt) => ({
+      seq,
+      specialist,
+      keyId: key,
+      intentSeq: intent,
+      operation,
+      target,
+      lane,
+      cost,
+      startedAt: at,
+      deadlineAt,
+      intent: intent === undefined ? undefined : present.intents.get(intent)?.id,
+    }),
+  );
+}

@@ -1,0 +1,96 @@
+/** Deliveries over facts: one that means new events by its bytes is known by them, and has no row of its own. */
+import type { DatabaseSync } from "node:sqlite";
+import type { NewEvent } from "../../../contract/event.ts";
+import type { Handle } from "../../../core/ids.ts";
+import type { DeliveryArrival } from "../../deliveries.ts";
+import type { Commits } from "../commits.ts";
+import type { Deliveries } from "../deliveries.ts";
+import type { Inbox } from "./inbox.ts";
+import type { Dues } from "./schedule.ts";
+
+export interface DeliveryParts {
+  readonly commits: Commits;
+  readonly inbox: Pick<Inbox, "insertEvent" | "hasRoomForEvents">;
+  /** Those that have rows. */
+  readonly stored: Deliveries;
+  readonly dues: Dues;
+  /** Followed objects may have become more. */
+  readonly onNudged: () => void;
+}
+
+export interface PlainDeliveries extends Deliveries {
+  /** Writes the counts of what had no row. */
+  flushCounts(): void;
+}
+
+export function createPlainDeliveries(db: DatabaseSync, { commits, inbox, stored, dues, onNudged }: DeliveryParts): PlainDeliveries {
+  const vouched = db.prepare("SELECT 1 FROM main.event WHERE specialist = ? AND id = ? AND delivery = ?");
+  const hasRow = db.prepare("SELECT 1 FROM delivery WHERE specialist = ? AND id = ?");
+  const anyRow = db.prepare("SELECT 1 FROM delivery LIMIT 1");
+  const count = db.prepare(`
+    INSERT INTO delivery_count (specialist, kind, state, n) VALUES (?, ?, 'done', ?)
+    ON CONFLICT (specialist, kind, state) DO UPDATE SET n = n + excluded.n`);
+  let counts = new Map<string, { readonly specialist: Handle; readonly kind: string; n: number }>();
+  /** Deliveries of the same id may have rows: most stores have none. */
+  let mayHaveRows = anyRow.get() !== undefined;
+
+  const changed = (specialist: Handle): void => {
+    dues.forget(specialist);
+    onNudged();
+  };
+  const counted = (specialist: Handle, kind: string): void => {
+    const name = `${specialist}\n${kind}`;
+    const known = counts.get(name);
+    if (known === undefined) counts.set(name, { specialist, kind, n: 1 });
+    else known.n++;
+  };
+  const flushCounts = (): void => {
+    for (const { specialist, kind, n } of counts.values()) count.run(specialist, kind, n);
+    counts = new Map();
+  };
+
+  /** Answers undefined where it is known, or is to have a row. */
+  const putPlain = ({ delivery, plain }: DeliveryArrival, now: number): readonly NewEvent[] | "known" | undefined => {
+    if (plain === undefined || plain.state !== "done" || plain.events.length === 0 || plain.nudges.length > 0) return undefined;
+    const { specialist, id } = delivery;
+    if (!inbox.hasRoomForEvents(specialist) || (mayHaveRows && hasRow.get(specialist, id) !== undefined)) return undefined;
+    const fresh = plain.events.filter((event) => inbox.insertEvent(event, now, id));
+    if (fresh.length > 0) {
+      counted(specialist, plain.kind ?? "");
+      return fresh;
+    }
+    return plain.events.some((event) => vouched.get(specialist, event.id, id) !== undefined) ? "known" : undefined;
+  };
+
+  return {
+    ...stored,
+    async putDelivery(arrival, now) {
+      const plain = putPlain(arrival, now);
+      if (plain === undefined) {
+        mayHaveRows = true;
+        changed(arrival.delivery.specialist);
+        return stored.putDelivery(arrival, now);
+      }
+      if (plain !== "known") arrival.onStored(plain, false);
+      await commits.synced(); // one that is known may be on its way to the disk
+      return plain === "known" ? "known" : "stored";
+    },
+    endDelivery(ended, now) {
+      changed(ended.specialist);
+      return stored.endDelivery(ended, now);
+    },
+    delayDelivery(seq, change) {
+      dues.forgetAll();
+      return stored.delayDelivery(seq, change);
+    },
+    nudge(specialist, nudges, now) {
+      changed(specialist);
+      return stored.nudge(specialist, nudges, now);
+    },
+    deliveryCounts(specialist) {
+      commits.add(flushCounts);
+      return stored.deliveryCounts(specialist);
+    },
+    flushCounts,
+  };
+}

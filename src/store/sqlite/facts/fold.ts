@@ -1,0 +1,86 @@
+/**
+ * Folds: now and then, in a commit that happens anyway, what facts have changed is written as rows, and the mark moves on. A
+ * start then reads the rows and the few facts after the mark; whatever has begun and ended between two folds is written once.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import { SECOND } from "../../../core/units.ts";
+import type { EventState, LiveEvent } from "../../../live/events.ts";
+import { isLive } from "../../../live/intents.ts";
+import type { Present } from "../../../live/present.ts";
+import { createIntentRows } from "./intent-rows.ts";
+
+/** A start reads at most so much again. */
+const FOLD_MS = 5 * SECOND;
+/** So few that a fold does not take longer than a commit. */
+const FOLD_FACTS = 512;
+
+export interface Folding {
+  /** Before a commit: folds where it is time to. */
+  atCommit(now: number): void;
+  /** Writes all that has changed, inside a transaction the caller owns. */
+  fold(): void;
+  /** The cells of the quota are written up to the last fact. */
+  countedAll(): void;
+}
+
+export interface FoldParts {
+  readonly present: Present;
+  /** Writes the quota's cells. */
+  readonly flushQuota: () => void;
+  /** Writes how many deliveries came that have no rows. */
+  readonly flushCounts: () => void;
+}
+
+export function createFolding(db: DatabaseSync, { present, flushQuota, flushCounts }: FoldParts): Folding {
+  const put = db.prepare("INSERT OR REPLACE INTO main.open (kind, seq, state) VALUES (?, ?, ?)");
+  const drop = db.prepare("DELETE FROM main.open WHERE kind = ? AND seq = ?");
+  const mark = db.prepare("UPDATE main.mark SET seq = ? WHERE one = 1");
+  const quotaMark = db.prepare("UPDATE main.mark SET quota = ? WHERE one = 1");
+  const intents = createIntentRows(db);
+  const { touched } = present;
+  let folded = present.last;
+  let foldedAt = 0;
+
+  const writeEvent = (event: LiveEvent): void => {
+    if (!present.events.has(event.seq)) return void drop.run(0, event.seq); // done
+    put.run(0, event.seq, openText(event));
+    event.isStored = true;
+    if (event.state === "parked") present.dropEvent(event);
+  };
+
+  const fold = (): void => {
+    for (const event of touched.events) writeEvent(event);
+    for (const intent of touched.intents) {
+      intents.write(intent);
+      intent.isStored = true;
+      if (!isLive(intent)) present.dropIntent(intent);
+    }
+    for (const attempt of touched.attempts) {
+      const isOpen = present.attempts.has(attempt.seq);
+      if (isOpen) put.run(1, attempt.seq, "{}");
+      else drop.run(1, attempt.seq);
+      attempt.isStored = isOpen;
+    }
+    for (const part of [touched.events, touched.intents, touched.attempts]) part.clear();
+    flushQuota();
+    flushCounts();
+    mark.run(present.last);
+    folded = present.last;
+  };
+
+  return {
+    atCommit(now) {
+      const facts = present.last - folded;
+      if (facts === 0 || (facts < FOLD_FACTS && now - foldedAt < FOLD_MS)) return;
+      foldedAt = now;
+      fold();
+    },
+    fold,
+    countedAll: () => void quotaMark.run(present.last),
+  };
+}
+
+function openText({ state, attempts, crashes, begun, beganAt, notBefore, note, parkedAt, last }: LiveEvent): string {
+  const kept: EventState = { state, attempts, crashes, begun, beganAt, notBefore, note, parkedAt };
+  return JSON.stringify({ ...kept, last });
+}

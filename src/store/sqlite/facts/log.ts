@@ -1,0 +1,101 @@
+/** The log of facts: each is inserted at the end of its table, and then taken in by what is kept in memory. */
+import type { DatabaseSync } from "node:sqlite";
+import type { NewEvent } from "../../../contract/event.ts";
+import type { EventState } from "../../../live/events.ts";
+import type { AnswerFact, AttemptFact, ChangeFact, EventFact, Fact, RunFact } from "../../../live/facts.ts";
+import type { IntentState } from "../../../live/intents.ts";
+import type { Present } from "../../../live/present.ts";
+import type { Commits } from "../commits.ts";
+
+type Unnumbered<One> = One extends Fact ? Omit<One, "seq"> : never;
+export type NewFact = Unnumbered<Fact>;
+
+/** Is told of each fact once it is taken in: for judging from outside what is done. */
+export type Observe = (fact: Fact, present: Present) => void;
+
+export interface FactLog {
+  /** Adds one that was decided; it is committed with whatever else is written in this turn. */
+  add(fact: NewFact): Fact;
+  /** Adds what happened, where it is new. */
+  addEvent(event: NewEvent, at: number, how: { readonly begun: boolean; readonly delivery?: string }): EventFact | undefined;
+}
+
+/** The same as a fact says it, as JSON: what is undefined is said, since it takes the place of something. */
+export function changeText(set: Partial<EventState> | Partial<IntentState>): string {
+  return JSON.stringify(set, (_name, value: unknown) => (value === undefined ? null : value));
+}
+
+/** A confirmed intent changes in nothing that the answer does not say. */
+function isStraight(set: Partial<IntentState>, at: number): boolean {
+  const { state, createdRef: _ref, settledAt, code, message, ...rest } = set;
+  return state === "confirmed" && settledAt === at && code === undefined && message === undefined && Object.keys(rest).length === 0;
+}
+
+export function createLog(db: DatabaseSync, commits: Commits, present: Present, observe?: Observe): FactLog {
+  const insert = createInserts(db);
+  const take = <One extends Fact>(fact: One): One => {
+    present.apply(fact);
+    observe?.(fact, present);
+    return fact;
+  };
+  return {
+    add: (fact) =>
+      commits.add(() => {
+        const numbered = { ...fact, seq: present.last + 1 } as Fact;
+        insert.one(numbered);
+        return take(numbered);
+      }),
+    addEvent: (event, at, { begun, delivery }) =>
+      commits.add(() => {
+        const { specialist, id, kind, thread, payload, via, hops } = event;
+        const seq = present.last + 1;
+        const text = JSON.stringify(payload);
+        const fact: EventFact = { fact: "event", seq, at, specialist, id, kind, thread, payload: text, via, hops, begun, delivery };
+        return insert.event(fact) ? take(fact) : undefined;
+      }),
+  };
+}
+
+/** One insert for each kind of fact. */
+function createInserts(db: DatabaseSync) {
+  const event = db.prepare(`
+    INSERT INTO main.event (seq, specialist, id, kind, thread, payload, via, hops, begun, delivery, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (specialist, id) DO NOTHING`);
+  const run = db.prepare("INSERT INTO main.run (seq, event, specialist, at, intents) VALUES (?, ?, ?, ?, ?)");
+  const attempt = db.prepare(`
+    INSERT INTO main.attempt (seq, intent, specialist, key_id, operation, target, lane, cost, at, deadline_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const answer = db.prepare(`
+    INSERT INTO main.answer (seq, attempt, at, outcome, status, ref, note, counted_at, change) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const change = db.prepare("INSERT INTO main.change (seq, kind, subject, at, change) VALUES (?, ?, ?, ?, ?)");
+
+  const addEvent = (f: EventFact): boolean =>
+    event.run(f.seq, f.specialist, f.id, f.kind, f.thread ?? null, f.payload, f.via, f.hops, f.begun ? 1 : 0, f.delivery ?? null, f.at)
+      .changes === 1;
+  const addRun = (f: RunFact): void =>
+    void run.run(f.seq, f.event, f.specialist, f.at, f.intents.length === 0 ? null : JSON.stringify(f.intents));
+  const addAttempt = (f: AttemptFact): void =>
+    void attempt.run(f.seq, f.intent ?? null, f.specialist, f.key, f.operation, f.target ?? null, f.lane, f.cost, f.at, f.deadlineAt);
+  const addAnswer = (f: AnswerFact): void => {
+    const text = f.set === undefined ? null : isStraight(f.set, f.at) ? "" : changeText(f.set);
+    const ref = f.set?.createdRef ?? null;
+    answer.run(f.seq, f.attempt, f.at, f.outcome, f.status ?? null, ref, f.note ?? null, f.countedAt ?? null, text);
+  };
+  const addChange = (f: ChangeFact): void => void change.run(f.seq, f.of === "event" ? 0 : 1, f.subject, f.at, changeText(f.set));
+  return {
+    event: addEvent,
+    one(fact: Fact): void {
+      switch (fact.fact) {
+        case "event":
+          return void addEvent(fact);
+        case "run":
+          return addRun(fact);
+        case "attempt":
+          return addAttempt(fact);
+        case "answer":
+          return addAnswer(fact);
+        case "change":
+          return addChange(fact);
+      }
+    },
+  };
+}

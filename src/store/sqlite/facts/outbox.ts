@@ -1,0 +1,182 @@
+/** The outbox over facts: what may be sent or looked for is in memory; what was settled is asked of its rows. */
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { LANES } from "../../../contract/operations.ts";
+import { asIntent, isFree, isReadyIn, runsOut, setOf, type IntentState, type LiveIntent } from "../../../live/intents.ts";
+import type { Present } from "../../../live/present.ts";
+import type { Capture } from "../../../limits/spending.ts";
+import { UNDATED, type Intent } from "../../../outbox/intent.ts";
+import type { OutboxStore, Requests } from "../../outbox.ts";
+import type { Commits } from "../commits.ts";
+import type { SpendingTable } from "../spending.ts";
+import { type ApplyChange, type Payable, createProofs } from "../outbox.ts";
+import { RESTORED_CODE } from "../restore-detection.ts";
+import { numberOf, textOf } from "../rows.ts";
+import type { WatchWriter } from "../sources.ts";
+import type { InsertEvent } from "./inbox.ts";
+import type { IntentRows } from "./intent-rows.ts";
+import type { FactLog } from "./log.ts";
+
+export interface ChangeParts {
+  readonly present: Present;
+  readonly commits: Commits;
+  readonly log: FactLog;
+  readonly intents: IntentRows;
+  readonly spending: SpendingTable;
+  readonly insertEvent: InsertEvent;
+  readonly writer: WatchWriter;
+}
+
+export interface Changes {
+  readonly applyChange: ApplyChange;
+  readonly payable: Payable;
+  /** Has intents look again that wait under this code. */
+  readonly wake: (code: string, now: number) => void;
+  /** What follows from a state that an intent has come to: money, and those that depend on it. */
+  readonly follow: (intent: LiveIntent, paid: Parameters<ApplyChange>[0]["paid"], now: number) => void;
+  readonly find: (seq: number) => LiveIntent | undefined;
+}
+
+type Parts = Omit<ChangeParts, "insertEvent" | "writer">;
+
+/** Inside a transaction the caller owns. */
+export function createChanges(
+  { present, commits, log, intents, spending }: Parts,
+  effects: () => Pick<ChangeParts, "insertEvent" | "writer">,
+): Changes {
+  const change = (intent: LiveIntent, at: number, set: Partial<IntentState>): void =>
+    void log.add({ fact: "change", of: "intent", subject: intent.seq, at, set });
+  const find = (seq: number): LiveIntent | undefined => present.intents.get(seq) ?? intents.one(seq);
+  const wake = (code: string, now: number): void => {
+    for (const intent of present.intents.values())
+      if (intent.state === "ready" && intent.code === code && intent.nextAt > now) change(intent, now, { nextAt: now });
+  };
+  const payable: Payable = (code, now) => wake(code, now);
+  const freed = (settled: Capture | undefined, now: number): void => {
+    if (settled !== undefined && settled.posted < settled.released) payable("spend_cap", now);
+  };
+  const dependants = (id: string): readonly LiveIntent[] =>
+    [...present.intents.values()].filter(({ targetIntent, state }) => targetIntent === id && (state === "proposed" || state === "ready"));
+
+  const follow: Changes["follow"] = (intent, paid, now) => {
+    const { id, state, createdRef, specialist, everUnknown } = intent;
+    if (state === "confirmed") {
+      freed(
+        commits.undoable(() => spending.pay(id, specialist, paid, now)),
+        now,
+      );
+      if (createdRef === undefined) return;
+      for (const one of dependants(id)) {
+        const wasRestored = one.state === "ready" && one.code === RESTORED_CODE;
+        change(one, now, { target: createdRef, ...(wasRestored ? { state: "in_doubt" } : {}) });
+      }
+    }
+    if (state !== "refused" && state !== "cancelled") return;
+    // What may have happened counts as spent: giving up looking for it is no proof that it did not.
+    freed(
+      commits.undoable(() => spending.settle(id, everUnknown ? undefined : 0, now)),
+      now,
+    );
+    const hanging = { state: "cancelled", code: "depends_on_refused", message: "what it was about did not come to be" } as const;
+    for (const one of dependants(id)) applyChange({ seq: one.seq, from: ["proposed", "ready"], change: hanging, now });
+  };
+  const applyChange: ApplyChange = ({ seq, from, change: wanted, now, events = [], watches = [], paid }) => {
+    const intent = find(seq);
+    if (intent === undefined || !from.includes(intent.state)) return false;
+    if (!present.intents.has(seq)) present.putIntent(intent); // until it is written again
+    change(intent, now, setOf(intent, wanted, now, RESTORED_CODE));
+    follow(intent, paid, now);
+    const { insertEvent, writer } = effects();
+    for (const event of events) insertEvent(event, now);
+    if (watches.length > 0) commits.add(() => watches.forEach((watch) => writer.watch(watch, now)));
+    return true;
+  };
+  return { applyChange, payable, wake, follow, find };
+}
+
+export interface OutboxParts {
+  readonly present: Present;
+  readonly commits: Commits;
+  readonly log: FactLog;
+  readonly intents: IntentRows;
+  readonly changes: Changes;
+  readonly fold: () => void;
+}
+
+export function createOutbox(db: DatabaseSync, { present, commits, log, intents, changes, fold }: OutboxParts): OutboxStore {
+  const claimed = db.prepare(`
+    SELECT created_ref FROM main.intent WHERE specialist = ? AND operation = ? AND created_ref IN (SELECT value FROM json_each(?))`);
+  const { applyChange } = changes;
+  const mine = (specialist: Intent["specialist"]): Iterable<LiveIntent> => present.of(specialist).intents.values();
+  const expired = (specialist: Intent["specialist"], now: number): readonly LiveIntent[] =>
+    [...mine(specialist)].filter((intent) => runsOut(intent) && (intent.expiresAt ?? Infinity) <= now);
+
+  return {
+    async dueIntents(specialist, lanes, now, limit) {
+      const due: Intent[] = [];
+      for (const intent of mine(specialist)) {
+        if (intent.state !== "ready" || intent.nextAt > now) continue;
+        if (lanes.length < LANES.length && !isReadyIn(intent, lanes)) continue;
+        if (isFree(intent, present.intents)) due.push(asIntent(intent));
+        if (due.length === limit) break;
+      }
+      return due;
+    },
+    doubtfulIntents: async (specialist, now, limit) =>
+      [...mine(specialist)]
+        .filter(({ state, nextAt }) => state === "in_doubt" && nextAt <= now)
+        .sort((a, b) => a.nextAt - b.nextAt)
+        .slice(0, limit)
+        .map(asIntent),
+    async findIntent(id) {
+      const intent = present.byId(id) ?? intents.byId(id);
+      return intent === undefined ? undefined : asIntent(intent);
+    },
+    moveIntent: async (move) => applyChange(move),
+    async expireIntents(specialist, now, limit) {
+      const due = expired(specialist, now).slice(0, limit).map(asIntent);
+      const change = { state: "cancelled", code: "expired", message: "it no longer made sense" } as const;
+      return due.filter(({ seq }) => applyChange({ seq, from: ["proposed", "ready"], change, now }));
+    },
+    async claimedRefs({ specialist, operation }, refs) {
+      commits.add(fold);
+      return new Set(claimed.all(specialist, operation, JSON.stringify(refs)).map((row) => textOf(row, "created_ref")));
+    },
+    async unansweredAttempts(seq) {
+      return changes.find(seq)?.unanswered ?? 0;
+    },
+    async forgetSentAt(seq) {
+      const intent = present.intents.get(seq);
+      if (intent?.state !== "in_doubt") return;
+      log.add({ fact: "change", of: "intent", subject: seq, at: intent.nextAt, set: { sentAt: UNDATED } });
+    },
+    similarIntents: createIntentsAlike(db, { commits, changes, intents, fold }),
+    ...createProofs(db, commits),
+  };
+}
+
+function createIntentsAlike(
+  db: DatabaseSync,
+  { commits, changes, intents, fold }: Pick<OutboxParts, "commits" | "changes" | "intents" | "fold">,
+): OutboxStore["similarIntents"] {
+  const alike = (where: string): StatementSync =>
+    db.prepare(`
+    SELECT seq FROM main.intent ${where} specialist = ?1 AND conflict_key = ?2 AND seq <> ?3
+      AND (state IN ('confirmed', 'pending') OR (state IN ('parked', 'cancelled') AND ever_unknown = 1))
+    ORDER BY seq DESC LIMIT 0 + ?4`);
+  const sameWords = alike("INDEXED BY intent_text WHERE text_hash = ?5 AND");
+  const sameAct = alike("INDEXED BY intent_wordless WHERE text_hash IS NULL AND");
+  const requestsOf = ({ firstRequest: first, lastRequest: last }: LiveIntent): Requests | undefined =>
+    first === undefined || last === undefined ? undefined : { first, last };
+  return async ({ seq, specialist, conflictKey }, limit) => {
+    commits.add(fold);
+    const own = changes.find(seq);
+    const hash = own?.textHash;
+    const rows =
+      hash === undefined ? sameAct.all(specialist, conflictKey, seq, limit) : sameWords.all(specialist, conflictKey, seq, limit, hash);
+    const others = rows.flatMap((row) => intents.one(numberOf(row, "seq")) ?? []);
+    return {
+      own: own === undefined ? undefined : requestsOf(own),
+      others: others.map((one) => ({ intent: asIntent(one), requests: requestsOf(one) })),
+    };
+  };
+}

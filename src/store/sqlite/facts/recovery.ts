@@ -1,0 +1,103 @@
+/** What a crash left half-done: events to be handled again, requests whose answers are lost. And what a copy put back cannot know. */
+import type { DatabaseSync } from "node:sqlite";
+import { JUMP_MS } from "../../../limits/ledger-clock.ts";
+import type { IntentState } from "../../../live/intents.ts";
+import type { Present } from "../../../live/present.ts";
+import { UNDATED } from "../../../outbox/intent.ts";
+import type { Recovered } from "../../store.ts";
+import { createPullInLooks } from "../due-dates.ts";
+import type { QuotaTable } from "../quota.ts";
+import type { Redating } from "../clock-redating.ts";
+import { RESTORED_CODE, RESTORED_MESSAGE, type RestoredTable } from "../restore-detection.ts";
+import type { FactLog } from "./log.ts";
+
+export interface RecoveryParts {
+  readonly present: Present;
+  readonly log: FactLog;
+  readonly quota: QuotaTable;
+  readonly redating: Redating;
+  readonly restored: RestoredTable;
+}
+
+const LOST = "the process ended before the answer came";
+
+/** Inside a transaction the caller owns. */
+export function createRecovery(db: DatabaseSync, { present, log, quota, redating, restored: copies }: RecoveryParts) {
+  const pullInLooks = createPullInLooks(db);
+  const endUses = db.prepare("UPDATE limited_use SET ended_at = ? WHERE ended_at IS NULL");
+  const move = (seq: number, at: number, set: Partial<IntentState>): void =>
+    void log.add({ fact: "change", of: "intent", subject: seq, at, set });
+
+  /** The clock went back while nothing ran: what it put off comes when it was to come. */
+  const pullIn = (backMs: number, now: number): void => {
+    pullInLooks(backMs, now);
+    const earlier = (at: number): number => Math.max(now, at - backMs);
+    for (const { seq, notBefore, state } of present.events.values())
+      if (state === "ready" && notBefore > now)
+        log.add({ fact: "change", of: "event", subject: seq, at: now, set: { notBefore: earlier(notBefore) } });
+    for (const { seq, state, sentAt, nextAt } of present.intents.values()) {
+      if ((state === "sending" || state === "in_doubt") && sentAt !== undefined && sentAt > now) move(seq, now, { sentAt: UNDATED }); // nobody knows when
+      if ((state === "ready" || state === "in_doubt") && nextAt > now) move(seq, now, { nextAt: earlier(nextAt) });
+    }
+  };
+  const events = (now: number): number => {
+    let found = 0;
+    for (const event of present.events.values()) {
+      if (!event.begun) continue;
+      log.add({ fact: "change", of: "event", subject: event.seq, at: now, set: { begun: false, crashes: event.crashes + 1 } });
+      event.isClaimed = false;
+      found++;
+    }
+    return found;
+  };
+  const doubts = (now: number, firstCheck: number): number => {
+    let found = 0;
+    for (const { seq, state, effect } of present.intents.values()) {
+      if (state !== "sending") continue;
+      const next = effect === "idempotent" ? "ready" : "in_doubt";
+      move(seq, now, { state: next, everUnknown: true, nextAt: firstCheck, code: "outcome_unknown", message: LOST });
+      found++;
+    }
+    return found;
+  };
+  /** What waits for another one's object, or for the Guardian, comes to be in doubt when that has come. */
+  const copied = (from: number, now: number, firstCheck: number): number => {
+    let found = 0;
+    for (const { seq, state, effect, targetIntent, target, sentAt } of present.intents.values()) {
+      if ((state !== "ready" && state !== "proposed") || effect === "idempotent") continue;
+      const waits = state === "proposed" || (targetIntent !== undefined && target === undefined);
+      const why = { everUnknown: true, sentAt: sentAt ?? from, nextAt: firstCheck, code: RESTORED_CODE, message: RESTORED_MESSAGE };
+      move(seq, now, { ...why, ...(waits ? {} : { state: "in_doubt" }) });
+      found++;
+    }
+    return found;
+  };
+
+  return (now: number, firstCheckMs: number): Recovered => {
+    quota.flush(); // what earlier processes counted is in rows before the clock is judged
+    const backMs = quota.seenAt() - now;
+    if (backMs > JUMP_MS) pullIn(backMs, now);
+    redating.begin(now);
+    const open = [...present.attempts.values()];
+    const counted = new Map<number, number>();
+    quota.recoverOpen(now, ({ seq }, at) => void (seq === undefined || counted.set(seq, at)));
+    const restored = copies.begin(now);
+    copies.beat(now);
+    const firstCheck = now + firstCheckMs;
+    const unsent = restored === undefined ? 0 : copied(restored.from, now, firstCheck);
+    const recovered = { events: events(now), doubts: doubts(now, firstCheck) + unsent, attempts: open.length };
+    for (const { seq } of open)
+      log.add({
+        fact: "answer",
+        at: now,
+        attempt: seq,
+        outcome: "unknown",
+        status: undefined,
+        note: LOST,
+        countedAt: counted.get(seq),
+        set: undefined,
+      });
+    endUses.run(now);
+    return { ...recovered, ...(restored === undefined ? {} : { restoredFrom: restored.from }) };
+  };
+}

@@ -1,0 +1,173 @@
+/** Handlings over facts: steps, the specialist's own value, and the row that ends a run with all its intents. */
+import type { DatabaseSync } from "node:sqlite";
+import type { NewEvent } from "../../../contract/event.ts";
+import { Refused } from "../../../core/errors.ts";
+import type { Handle } from "../../../core/ids.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import type { IntentSeed } from "../../../live/facts.ts";
+import type { Present } from "../../../live/present.ts";
+import type { DraftIntent, IntentRefusal, StoredIntent } from "../../../specialist/intent-draft.ts";
+import type { FinishedRun, RunStore } from "../../runs.ts";
+import type { Commits } from "../commits.ts";
+import type { ControlTable } from "../controls.ts";
+import { RESTORED_CODE, RESTORED_MESSAGE, type RestoreDetection, type RestoredTable } from "../restore-detection.ts";
+import { objectOf } from "../rows.ts";
+import type { InsertEvent } from "./inbox.ts";
+import type { IntentRows } from "./intent-rows.ts";
+import type { FactLog } from "./log.ts";
+import type { Words } from "./words.ts";
+
+export interface RunParts {
+  readonly present: Present;
+  readonly commits: Commits;
+  readonly log: FactLog;
+  readonly intents: IntentRows;
+  readonly words: Words;
+  readonly insertEvent: InsertEvent;
+  readonly guardian: ControlTable;
+  readonly restored: RestoredTable;
+}
+
+/** Specialists whose own value is kept in memory, as long as it is not large. */
+const MAX_STATES = 10_000;
+const MAX_STATE_LENGTH = 4_096;
+
+interface Decided {
+  readonly seed: IntentSeed;
+  readonly stored: StoredIntent;
+  readonly review: DraftIntent["review"];
+  readonly receipt: NewEvent | undefined;
+}
+
+export function createRuns(
+  db: DatabaseSync,
+  { present, commits, log, intents, words, insertEvent, guardian, restored }: RunParts,
+): RunStore {
+  const state = createStates(db);
+  const step = db.prepare("INSERT INTO step (event_seq, name, value) VALUES (?, ?, ?) ON CONFLICT DO NOTHING");
+  const forget = db.prepare("DELETE FROM step WHERE event_seq = ?");
+  /** An intent of an earlier run may have come to be already. */
+  const resolved = (draft: DraftIntent, drafts: readonly DraftIntent[]): DraftIntent => {
+    const { targetIntent } = draft;
+    if (targetIntent === undefined || draft.target !== undefined || drafts.some(({ id }) => id === targetIntent)) return draft;
+    const earlier = present.byId(targetIntent) ?? intents.byId(targetIntent);
+    return earlier?.state === "confirmed" && earlier.createdRef !== undefined ? { ...draft, target: earlier.createdRef } : draft;
+  };
+  /** Its own words are known by their id also where the network does not say who wrote them. */
+  const ownPost = ({ specialist }: { readonly specialist: Handle }, { operation, target }: DraftIntent): IntentRefusal | undefined =>
+    operation === "posts.reply" && target !== undefined && words.made(specialist, target)
+      ? { code: "own_post", message: "a specialist does not answer itself" }
+      : undefined;
+
+  /** What becomes of each draft. Changes nothing. */
+  const decide = (run: FinishedRun, doubt: RestoreDetection | undefined): readonly Decided[] => {
+    const refused = new Set<string>();
+    const said: DraftIntent[] = [];
+    return run.intents.map((draft) => {
+      const refusal =
+        draft.refusal ??
+        ownPost(run, draft) ??
+        (draft.targetIntent !== undefined && refused.has(draft.targetIntent)
+          ? { code: "depends_on_refused", message: "what it was about has been refused" }
+          : undefined) ??
+        (draft.textHash === undefined ? undefined : run.brake(draft, words.recent(run, draft, said)));
+      if (refusal !== undefined) refused.add(draft.id);
+      else if (draft.textHash !== undefined) said.push(draft);
+      const seed = seedOf(resolved(draft, run.intents), refusal, draft.effect === "idempotent" ? undefined : doubt);
+      const { state, code, message } = seed;
+      const why = code === undefined || message === undefined ? {} : { code, message };
+      return {
+        seed,
+        stored: { id: draft.id, state, ...why },
+        review: state === "proposed" ? draft.review : undefined,
+        receipt: refusal === undefined ? undefined : run.report(draft, refusal),
+      };
+    });
+  };
+
+  const finish = (run: FinishedRun, isOrdered = false): readonly StoredIntent[] => {
+    const event = present.events.get(run.seq);
+    if (event?.isClaimed !== true || event.specialist !== run.specialist)
+      throw new Refused("run_superseded", `event ${run.seq} of ${run.specialist} is not being handled by this run any more`);
+    // What a person orders is new.
+    const doubt = isOrdered || run.intents.length === 0 ? undefined : restored.doubtful(run.seq, run.now);
+    const decided = decide(run, doubt);
+    commits.add(() => {
+      if (event.hasSteps) forget.run(run.seq);
+      if (run.state !== undefined) state.save(run.specialist, run.state, run.now);
+      for (const { stored, review } of decided)
+        if (review !== undefined) guardian.ask({ intent: stored.id, ...review, askedAt: run.now }, run.specialist);
+    });
+    const { specialist, seq, now } = run;
+    log.add({ fact: "run", event: seq, specialist, at: now, intents: decided.map(({ seed }) => seed) });
+    for (const { receipt } of decided) if (receipt !== undefined) insertEvent(receipt, now);
+    return decided.map(({ stored }) => stored);
+  };
+
+  return {
+    loadState: async (specialist) => state.load(specialist),
+    async saveStep(seq, name, value) {
+      commits.add(() => void step.run(seq, name, JSON.stringify(value)));
+      const event = present.events.get(seq);
+      if (event !== undefined) event.hasSteps = true;
+      await commits.synced();
+    },
+    // Nothing of a run leaves before an admission, which is on disk together with all that came before it.
+    finishRun: async (run) => finish(run),
+    async recordRun(event, run) {
+      const fact = log.addEvent(event, run.now, { begun: true });
+      const live = fact === undefined ? undefined : present.events.get(fact.seq);
+      if (live === undefined) throw new Refused("run_superseded", `event ${event.id} of ${event.specialist} is known already`);
+      live.isClaimed = true;
+      const stored = finish({ ...run, seq: live.seq }, true);
+      await commits.synced();
+      return stored;
+    },
+  };
+}
+
+/** As an intent is stored: in doubt from the start is what a store that was put back from a copy may have sent. */
+function seedOf(draft: DraftIntent, refusal: IntentRefusal | undefined, doubt: RestoreDetection | undefined): IntentSeed {
+  const { review, refusal: _refusal, expiresAt: asked, ...rest } = draft;
+  const why = refusal ?? (doubt === undefined ? undefined : { code: RESTORED_CODE, message: RESTORED_MESSAGE });
+  const waits = draft.targetIntent !== undefined && draft.target === undefined;
+  const state = refusal !== undefined ? "refused" : review !== undefined ? "proposed" : doubt === undefined || waits ? "ready" : "in_doubt";
+  const times = [asked, review?.expiresAt].filter((at) => at !== undefined); // a question not answered in time is withdrawn
+  return {
+    ...rest,
+    state,
+    ...why,
+    ...(times.length === 0 ? {} : { expiresAt: Math.min(...times) }),
+    ...(doubt === undefined || refusal !== undefined ? {} : { everUnknown: true, sentAt: doubt.from }),
+  };
+}
+
+/** Each specialist's own value: a row, and a copy of those that are used. */
+function createStates(db: DatabaseSync) {
+  const read = db.prepare("SELECT state FROM specialist WHERE handle = ?");
+  const write = db.prepare(`
+    INSERT INTO specialist (handle, state, updated_at) VALUES (?1, ?2, ?3)
+    ON CONFLICT (handle) DO UPDATE SET state = ?2, updated_at = ?3`);
+  const texts = new Map<Handle, string>();
+  const keep = (specialist: Handle, text: string): void => {
+    texts.delete(specialist);
+    if (text.length > MAX_STATE_LENGTH) return;
+    if (texts.size >= MAX_STATES) texts.clear();
+    texts.set(specialist, text);
+  };
+  return {
+    load(specialist: Handle): JsonObject {
+      const known = texts.get(specialist);
+      if (known !== undefined) return JSON.parse(known) as JsonObject;
+      const row = read.get(specialist);
+      const value = row === undefined ? {} : objectOf(row, "state");
+      keep(specialist, JSON.stringify(value));
+      return value;
+    },
+    save(specialist: Handle, value: JsonObject, now: number): void {
+      const text = JSON.stringify(value);
+      write.run(specialist, text, now);
+      keep(specialist, text);
+    },
+  };
+}

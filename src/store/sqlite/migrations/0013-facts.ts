@@ -1,0 +1,130 @@
+/** Events, intents and requests as facts: rows that are inserted once, and what is written of the present now and then. */
+
+export const FACTS = `
+DROP TABLE event;
+DROP TABLE intent;
+DROP TABLE attempt;
+
+-- Facts. One number for all five, in the order in which they came about; found by it, and an event by its identity.
+CREATE TABLE event (
+  seq INTEGER PRIMARY KEY,
+  specialist TEXT NOT NULL,
+  id TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  thread TEXT,
+  payload TEXT NOT NULL,
+  via TEXT NOT NULL,                   -- poll | webhook | runtime
+  hops INTEGER NOT NULL,
+  begun INTEGER NOT NULL,              -- 1: a handler begins with it as soon as it is committed
+  delivery TEXT,                       -- what told of it, where that has no row of its own
+  created_at INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX event_identity ON event (specialist, id);
+
+CREATE TABLE run (                     -- one handling that ended: event done, and its intents
+  seq INTEGER PRIMARY KEY,
+  event INTEGER NOT NULL,
+  specialist TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  intents TEXT                         -- JSON, NULL for none
+);
+
+CREATE TABLE attempt (                 -- one HTTP request, committed before its socket opens
+  seq INTEGER PRIMARY KEY,
+  intent INTEGER,                      -- NULL for reads
+  specialist TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  operation TEXT NOT NULL,
+  target TEXT,
+  lane TEXT NOT NULL,
+  cost INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  deadline_at INTEGER NOT NULL
+);
+
+CREATE TABLE answer (                  -- how a request ended
+  seq INTEGER PRIMARY KEY,
+  attempt INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  outcome TEXT NOT NULL,
+  status INTEGER,
+  ref TEXT,                            -- the id the network gave to what came to be
+  note TEXT,
+  counted_at INTEGER,                  -- from when on it ages in the quota; NULL: it never left
+  change TEXT                          -- what became of its intent, JSON; empty: confirmed; NULL: nothing
+);
+
+CREATE TABLE change (                  -- every other change of an event (0) or an intent (1)
+  seq INTEGER PRIMARY KEY,
+  kind INTEGER NOT NULL,
+  subject INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  change TEXT NOT NULL
+);
+
+-- Written at folds. All facts up to the mark are in the rows below; those of the quota up to a number of their own.
+CREATE TABLE mark (one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL, quota INTEGER NOT NULL);
+INSERT INTO mark (one, seq, quota) VALUES (1, 0, 0);
+
+CREATE TABLE open (                    -- events that are not done (0) and requests without an answer (1)
+  kind INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  state TEXT NOT NULL,                 -- JSON
+  PRIMARY KEY (kind, seq)
+) WITHOUT ROWID;
+
+CREATE TABLE intent (                  -- as its last fact left it
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  specialist TEXT NOT NULL,
+  event_seq INTEGER NOT NULL,
+  ordinal INTEGER NOT NULL,
+  operation TEXT NOT NULL,
+  target TEXT,
+  target_intent TEXT,
+  input TEXT NOT NULL,
+  effect TEXT NOT NULL,
+  lane TEXT NOT NULL,
+  thread TEXT,
+  author TEXT,
+  text_hash TEXT,
+  conflict_key TEXT NOT NULL,
+  hops INTEGER NOT NULL DEFAULT 0,
+  label TEXT,
+  data TEXT,
+  state TEXT NOT NULL,
+  attempt INTEGER NOT NULL DEFAULT 0,
+  ever_unknown INTEGER NOT NULL DEFAULT 0,
+  next_at INTEGER NOT NULL DEFAULT 0,
+  checks INTEGER NOT NULL DEFAULT 0,
+  sent_at INTEGER,
+  expires_at INTEGER,
+  created_ref TEXT,
+  code TEXT,
+  message TEXT,
+  created_at INTEGER NOT NULL,
+  settled_at INTEGER,
+  unanswered INTEGER NOT NULL DEFAULT 0,
+  first_request INTEGER,
+  last_request INTEGER,
+  last INTEGER NOT NULL                -- the number of that fact
+);
+CREATE INDEX intent_live ON intent (seq) WHERE state IN ('proposed', 'ready', 'sending', 'in_doubt');
+CREATE INDEX intent_made ON intent (specialist, created_ref) WHERE created_ref IS NOT NULL;
+CREATE INDEX intent_said ON intent (specialist, created_at) WHERE text_hash IS NOT NULL;
+CREATE INDEX intent_thread ON intent (specialist, thread) WHERE thread IS NOT NULL;
+CREATE INDEX intent_text ON intent (specialist, text_hash, created_at) WHERE text_hash IS NOT NULL;
+CREATE INDEX intent_author ON intent (specialist, author, created_at) WHERE author IS NOT NULL;
+CREATE INDEX intent_wordless ON intent (conflict_key) WHERE text_hash IS NULL;
+
+-- Requests that one of the network's own limits counts.
+CREATE TABLE limited_use (
+  key_id TEXT NOT NULL,
+  operation TEXT NOT NULL,
+  attempt INTEGER NOT NULL,
+  started_at INTEGER NOT NULL,
+  deadline_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  PRIMARY KEY (key_id, operation, attempt)
+) WITHOUT ROWID;
+`;
