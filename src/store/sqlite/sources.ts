@@ -62,9 +62,9 @@ const FIRST_OF_PARTS = `
   UNION ALL SELECT 'sources', min(due_at) FROM source WHERE specialist = ?1 AND due_at IS NOT NULL AND NOT ${IS_SCHEDULE}
   UNION ALL SELECT 'watches', min(due_at) FROM watch WHERE specialist = ?1 AND due_at IS NOT NULL`;
 
-export type SourceStore = Omit<SourceStore, "nextDue" | "dueParts" | "firstDues">;
+export type SourceRows = Omit<SourceStore, "nextDue" | "dueWork" | "firstDues">;
 
-export function createSources(db: DatabaseSync, commits: Commits): SourceStore {
+export function createSourceRows(db: DatabaseSync, commits: Commits): SourceRows {
   const sources = db.prepare("SELECT name, cursor, due_at FROM source WHERE specialist = ?");
   const columns = "kind, object, state, data, due_at";
   const dueWatches = db.prepare(
@@ -108,7 +108,7 @@ export function createSources(db: DatabaseSync, commits: Commits): SourceStore {
       UNION ALL SELECT specialist, NULL, min(due_at) FROM source WHERE due_at IS NOT NULL GROUP BY specialist)
     GROUP BY specialist`);
   return {
-    ...createSources(db, commits),
+    ...createSourceRows(db, commits),
     firstDues: async () =>
       first.all().map((row) => ({
         specialist: asHandle(textOf(row, "specialist")),

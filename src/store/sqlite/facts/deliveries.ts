@@ -6,7 +6,7 @@ import type { DeliveryArrival } from "../../deliveries.ts";
 import type { Commits } from "../commits.ts";
 import type { Deliveries } from "../deliveries.ts";
 import type { Inbox } from "./inbox.ts";
-import type { Dues } from "./schedule.ts";
+import type { Dues } from "./sources.ts";
 
 export interface DeliveryParts {
   readonly commits: Commits;

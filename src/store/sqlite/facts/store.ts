@@ -15,7 +15,7 @@ import { createSpecialists } from "../specialists.ts";
 import { createNetworkState } from "../network-state.ts";
 import type { SqliteStoreOptions } from "../options.ts";
 import { createUpkeep } from "../upkeep.ts";
-import { createSources, createWatchWriter, type WatchWriter } from "../sources.ts";
+import { createSourceRows, createWatchWriter, type WatchWriter } from "../sources.ts";
 import { createAdmission, openAttempts } from "./admission.ts";
 import { createPlainDeliveries } from "./deliveries.ts";
 import { createFolding } from "./fold.ts";
@@ -24,10 +24,10 @@ import { createInbox } from "./inbox.ts";
 import { createRows, load } from "./load.ts";
 import { createLog, type Observe } from "./log.ts";
 import { createChanges, createOutbox } from "./outbox.ts";
-import { createOwed } from "./owed.ts";
+import { createOwed } from "./obligations.ts";
 import { createRecovery } from "./recovery.ts";
 import { createRuns } from "./runs.ts";
-import { createDues, createSchedule, type Dues } from "./schedule.ts";
+import { createDues, createSources, type Dues } from "./sources.ts";
 import { createWords } from "./words.ts";
 
 export interface FactStoreOptions extends SqliteStoreOptions {
@@ -99,7 +99,7 @@ export function openFactStore(options: FactStoreOptions): Store {
   const { pruneDeliveries, forgetDeliveries: _f, flushCounts: _c, ...deliveryStore } = deliveries;
   const recover = createRecovery(db, { present, log, quota, redating, restored });
   const prune = createPrune(db);
-  const sources = createSources(db, commits);
+  const sources = createSourceRows(db, commits);
   const guarded = createKeyTables(db, commits, {
     quota,
     spending,
@@ -124,7 +124,7 @@ export function openFactStore(options: FactStoreOptions): Store {
       debts.forget();
       return sources.postponeWatches(specialist, now, until);
     },
-    ...createSchedule(db, present, dues),
+    ...createSources(db, present, dues),
     ...createAdmission(db, { present, commits, log, quota, redating, spending, guardian, owed: debts.owed, changes, insertEvent, writer }),
     ...guarded,
     registerKey(handle, key, limits, now) {

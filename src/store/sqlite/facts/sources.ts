@@ -50,7 +50,7 @@ export function createDues(db: DatabaseSync): Dues {
   };
 }
 
-export function createSchedule(db: DatabaseSync, present: Present, dues: Dues): Pick<SourceStore, "nextDue" | "dueParts" | "firstDues"> {
+export function createSources(db: DatabaseSync, present: Present, dues: Dues): Pick<SourceStore, "nextDue" | "dueWork" | "firstDues"> {
   const first = db.prepare(`
     SELECT specialist, min(work) AS work, min(look) AS look FROM (
       SELECT specialist, min(due_at) AS work, NULL AS look FROM delivery WHERE state = 'ready' GROUP BY specialist
