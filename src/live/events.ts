@@ -1,27 +1,11 @@
 /** Events that are not done yet, by specialist, and which of them may be handled now. */
 import type { EventId, Handle } from "../core/ids.ts";
 import { MAX_CRASHES } from "../store/inbox.ts";
-import type { EventFact } from "./facts.ts";
-
-/** The part of an event that changes, as its facts say it. */
-export interface EventState {
-  readonly state: "ready" | "parked";
-  /** Handlings that failed. */
-  readonly attempts: number;
-  /** Handlings that ended with the process. */
-  readonly crashes: number;
-  /** A handling may be under way, and would end with the process. */
-  readonly begun: boolean;
-  readonly beganAt: number | undefined;
-  readonly notBefore: number;
-  /** Why it waits or is parked. */
-  readonly note: string | undefined;
-  readonly parkedAt: number | undefined;
-}
+import type { EventFact, EventFields } from "./facts.ts";
 
 type Mutable<T> = { -readonly [name in keyof T]: T[name] };
 
-export interface LiveEvent extends Mutable<EventState> {
+export interface LiveEvent extends Mutable<EventFields> {
   readonly seq: number;
   readonly specialist: Handle;
   readonly id: EventId;

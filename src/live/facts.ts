@@ -3,9 +3,30 @@ import type { OutcomeClass } from "../contract/call.ts";
 import type { Via } from "../contract/event.ts";
 import type { Lane } from "../contract/operations.ts";
 import type { EventId, Handle, KeyId } from "../core/ids.ts";
+import type { Intent } from "../outbox/intent.ts";
 import type { DraftIntent, StoredIntent } from "../specialist/intent-draft.ts";
-import type { EventState } from "./events.ts";
-import type { IntentState } from "./intents.ts";
+
+/** The part of an event that changes, as its facts say it. */
+export interface EventFields {
+  readonly state: "ready" | "parked";
+  /** Handlings that failed. */
+  readonly attempts: number;
+  /** Handlings that ended with the process. */
+  readonly crashes: number;
+  /** A handling may be under way, and would end with the process. */
+  readonly begun: boolean;
+  readonly beganAt: number | undefined;
+  readonly notBefore: number;
+  /** Why it waits or is parked. */
+  readonly note: string | undefined;
+  readonly parkedAt: number | undefined;
+}
+
+/** The part of an intent that changes, as its facts say it. */
+export type IntentFields = Pick<
+  Intent,
+  "state" | "target" | "nextAt" | "checks" | "everUnknown" | "sentAt" | "createdRef" | "code" | "message" | "settledAt"
+>;
 
 /** Facts of all kinds share one number, in the order in which they came about. */
 interface Numbered {
@@ -71,13 +92,13 @@ export interface AnswerFact extends Numbered {
   /** From when on the request ages in the quota's windows; undefined where it never left. */
   readonly countedAt: number | undefined;
   /** What becomes of its intent; undefined where nothing does. */
-  readonly set: Partial<IntentState> | undefined;
+  readonly set: Partial<IntentFields> | undefined;
 }
 
 /** Every other change of an event or an intent: retried, parked, expired, read back, a person's word. */
 export type ChangeFact = Numbered & { readonly fact: "change"; readonly subject: number } & (
-    | { readonly of: "event"; readonly set: Partial<EventState> }
-    | { readonly of: "intent"; readonly set: Partial<IntentState> }
+    | { readonly of: "event"; readonly set: Partial<EventFields> }
+    | { readonly of: "intent"; readonly set: Partial<IntentFields> }
   );
 
 export type Fact = EventFact | RunFact | AttemptFact | AnswerFact | ChangeFact;

@@ -1,13 +1,7 @@
 /** Intents that are not settled yet, and which of them may be sent or looked for now. */
 import type { Lane } from "../contract/operations.ts";
 import type { Intent, IntentChange, IntentState as State } from "../outbox/intent.ts";
-import { INTENTS_OF_RUN, type IntentSeed, type RunFact } from "./facts.ts";
-
-/** The part of an intent that changes, as its facts say it. */
-export type IntentState = Pick<
-  Intent,
-  "state" | "target" | "nextAt" | "checks" | "everUnknown" | "sentAt" | "createdRef" | "code" | "message" | "settledAt"
->;
+import { INTENTS_OF_RUN, type IntentSeed, type IntentFields, type RunFact } from "./facts.ts";
 
 type Mutable<T> = { -readonly [name in keyof T]: T[name] };
 
@@ -78,7 +72,7 @@ export function liveIntent(run: RunFact, seed: IntentSeed): LiveIntent {
 }
 
 /** A change as the fact that makes it. `waited` is the code of those that a copy put back may have sent already. */
-export function setOf(intent: LiveIntent, change: IntentChange, now: number, restoredCode: string): Partial<IntentState> {
+export function setOf(intent: LiveIntent, change: IntentChange, now: number, restoredCode: string): Partial<IntentFields> {
   const wasRestored = change.state === "ready" && intent.state === "proposed" && intent.code === restoredCode;
   const state = wasRestored ? "in_doubt" : change.state;
   return {

@@ -7,8 +7,8 @@ import type { Handle, KeyId } from "../core/ids.ts";
 import type { Lane } from "../contract/operations.ts";
 import { MAX_CRASHES } from "../store/inbox.ts";
 import { liveEvent, type LiveEvent } from "./events.ts";
-import type { AnswerFact, AttemptFact, ChangeFact, EventFact, Fact, RunFact } from "./facts.ts";
-import { holdsConflict, isLive, liveIntent, type IntentState, type LiveIntent } from "./intents.ts";
+import type { AnswerFact, AttemptFact, ChangeFact, EventFact, Fact, RunFact, IntentFields } from "./facts.ts";
+import { holdsConflict, isLive, liveIntent, type LiveIntent } from "./intents.ts";
 
 /** A request without an answer. */
 export interface LiveAttempt extends AttemptFact {
@@ -185,7 +185,7 @@ export class Present {
     this.touched.events.add(event);
   }
 
-  #set(intent: LiveIntent, set: Partial<IntentState>, seq: number): void {
+  #set(intent: LiveIntent, set: Partial<IntentFields>, seq: number): void {
     this.#leave(intent);
     Object.assign(intent, set);
     intent.last = seq;

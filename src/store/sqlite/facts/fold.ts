@@ -4,7 +4,8 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { SECOND } from "../../../core/units.ts";
-import type { EventState, LiveEvent } from "../../../live/events.ts";
+import type { EventFields } from "../../../live/facts.ts";
+import type { LiveEvent } from "../../../live/events.ts";
 import { isLive } from "../../../live/intents.ts";
 import type { Present } from "../../../live/present.ts";
 import { createIntentRows } from "./intent-rows.ts";
@@ -81,6 +82,6 @@ export function createFolding(db: DatabaseSync, { present, flushQuota, flushCoun
 }
 
 function openText({ state, attempts, crashes, begun, beganAt, notBefore, note, parkedAt, last }: LiveEvent): string {
-  const kept: EventState = { state, attempts, crashes, begun, beganAt, notBefore, note, parkedAt };
+  const kept: EventFields = { state, attempts, crashes, begun, beganAt, notBefore, note, parkedAt };
   return JSON.stringify({ ...kept, last });
 }

@@ -4,7 +4,8 @@ import type { NewEvent } from "../../../contract/event.ts";
 import type { Handle } from "../../../core/ids.ts";
 import type { Json } from "../../../core/json.ts";
 import type { Arrival, ClaimedEvent, InboxStore, ParkedEvent } from "../../inbox.ts";
-import { claimable, type EventState, type LiveEvent } from "../../../live/events.ts";
+import { claimable, type LiveEvent } from "../../../live/events.ts";
+import type { EventFields } from "../../../live/facts.ts";
 import type { Present } from "../../../live/present.ts";
 import type { Commits } from "../commits.ts";
 import { MAX_EVENTS_WAITING } from "../deliveries.ts";
@@ -37,7 +38,7 @@ const NO_STEPS: ReadonlyMap<string, Json> = new Map();
 export function createInbox(db: DatabaseSync, { present, commits, log, writer, rows, fold }: InboxParts): Inbox {
   const steps = db.prepare("SELECT name, value FROM step WHERE event_seq = ?");
   const identity = db.prepare("SELECT seq FROM main.event WHERE specialist = ? AND id = ?");
-  const change = (event: LiveEvent, at: number, set: Partial<EventState>): void =>
+  const change = (event: LiveEvent, at: number, set: Partial<EventFields>): void =>
     void log.add({ fact: "change", of: "event", subject: event.seq, at, set });
   /** With nothing before it, it is claimed next: its row says so at once. */
   const insertEvent: InsertEvent = (event, now, delivery) =>

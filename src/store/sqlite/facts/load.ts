@@ -5,9 +5,18 @@ import type { Via } from "../../../contract/event.ts";
 import { Fatal } from "../../../core/errors.ts";
 import { asEventId, asHandle, asKeyId } from "../../../core/ids.ts";
 import { isObject } from "../../../core/json.ts";
-import { liveEvent, type EventState, type LiveEvent } from "../../../live/events.ts";
-import type { AnswerFact, AttemptFact, ChangeFact, EventFact, Fact, IntentSeed, RunFact } from "../../../live/facts.ts";
-import type { IntentState } from "../../../live/intents.ts";
+import { liveEvent, type LiveEvent } from "../../../live/events.ts";
+import type {
+  EventFields,
+  AnswerFact,
+  AttemptFact,
+  ChangeFact,
+  EventFact,
+  Fact,
+  IntentSeed,
+  RunFact,
+  IntentFields,
+} from "../../../live/facts.ts";
 import { Present } from "../../../live/present.ts";
 import { laneOf } from "../quota-statements.ts";
 import { maybeNumber, maybeText, numberOf, textOf, type Row } from "../rows.ts";
@@ -114,7 +123,7 @@ function* map(rows: Iterable<Row>, read: (row: Row) => Fact): Generator<Fact> {
 function storedEvent(row: Row): LiveEvent {
   const { last, ...state } = read(textOf(row, "open_state"));
   const event = liveEvent(eventFact(row));
-  Object.assign(event, state as Partial<EventState>);
+  Object.assign(event, state as Partial<EventFields>);
   event.last = Number(last);
   event.isStored = true;
   event.hasSteps = true;
@@ -170,7 +179,7 @@ function answerFact(row: Row): AnswerFact {
   const text = maybeText(row, "change");
   const at = numberOf(row, "at");
   const ref = maybeText(row, "ref");
-  const straight: Partial<IntentState> = {
+  const straight: Partial<IntentFields> = {
     state: "confirmed",
     settledAt: at,
     code: undefined,
@@ -186,7 +195,7 @@ function answerFact(row: Row): AnswerFact {
     status: maybeNumber(row, "status"),
     note: maybeText(row, "note"),
     countedAt: maybeNumber(row, "counted_at"),
-    set: text === undefined ? undefined : text === "" ? straight : (read(text) as Partial<IntentState>),
+    set: text === undefined ? undefined : text === "" ? straight : (read(text) as Partial<IntentFields>),
   };
 }
 
@@ -194,8 +203,8 @@ function changeFact(row: Row): ChangeFact {
   const about = { fact: "change", seq: numberOf(row, "seq"), at: numberOf(row, "at"), subject: numberOf(row, "subject") } as const;
   const set = read(textOf(row, "change"));
   return numberOf(row, "kind") === 0
-    ? { ...about, of: "event", set: set as Partial<EventState> }
-    : { ...about, of: "intent", set: set as Partial<IntentState> };
+    ? { ...about, of: "event", set: set as Partial<EventFields> }
+    : { ...about, of: "intent", set: set as Partial<IntentFields> };
 }
 
 /** A change as JSON, where null stands for nothing. */

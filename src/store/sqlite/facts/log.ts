@@ -1,9 +1,7 @@
 /** The log of facts: each is inserted at the end of its table, and then taken in by what is kept in memory. */
 import type { DatabaseSync } from "node:sqlite";
 import type { NewEvent } from "../../../contract/event.ts";
-import type { EventState } from "../../../live/events.ts";
-import type { AnswerFact, AttemptFact, ChangeFact, EventFact, Fact, RunFact } from "../../../live/facts.ts";
-import type { IntentState } from "../../../live/intents.ts";
+import type { EventFields, AnswerFact, AttemptFact, ChangeFact, EventFact, Fact, RunFact, IntentFields } from "../../../live/facts.ts";
 import type { Present } from "../../../live/present.ts";
 import type { Commits } from "../commits.ts";
 
@@ -21,12 +19,12 @@ export interface FactLog {
 }
 
 /** The same as a fact says it, as JSON: what is undefined is said, since it takes the place of something. */
-export function changeText(set: Partial<EventState> | Partial<IntentState>): string {
+export function changeText(set: Partial<EventFields> | Partial<IntentFields>): string {
   return JSON.stringify(set, (_name, value: unknown) => (value === undefined ? null : value));
 }
 
 /** A confirmed intent changes in nothing that the answer does not say. */
-function isStraight(set: Partial<IntentState>, at: number): boolean {
+function isStraight(set: Partial<IntentFields>, at: number): boolean {
   const { state, createdRef: _ref, settledAt, code, message, ...rest } = set;
   return state === "confirmed" && settledAt === at && code === undefined && message === undefined && Object.keys(rest).length === 0;
 }

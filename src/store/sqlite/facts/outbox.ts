@@ -1,10 +1,11 @@
 /** The outbox over facts: what may be sent or looked for is in memory; what was settled is asked of its rows. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { LANES } from "../../../contract/operations.ts";
-import { asIntent, isFree, isReadyIn, runsOut, setOf, type IntentState, type LiveIntent } from "../../../live/intents.ts";
+import { asIntent, isFree, isReadyIn, runsOut, setOf, type LiveIntent } from "../../../live/intents.ts";
+import type { IntentFields } from "../../../live/facts.ts";
+import { UNDATED, type Intent } from "../../../outbox/intent.ts";
 import type { Present } from "../../../live/present.ts";
 import type { Capture } from "../../../limits/spending.ts";
-import { UNDATED, type Intent } from "../../../outbox/intent.ts";
 import type { OutboxStore, Requests } from "../../outbox.ts";
 import type { Commits } from "../commits.ts";
 import type { SpendingTable } from "../spending.ts";
@@ -43,7 +44,7 @@ export function createChanges(
   { present, commits, log, intents, spending }: Parts,
   effects: () => Pick<ChangeParts, "insertEvent" | "writer">,
 ): Changes {
-  const change = (intent: LiveIntent, at: number, set: Partial<IntentState>): void =>
+  const change = (intent: LiveIntent, at: number, set: Partial<IntentFields>): void =>
     void log.add({ fact: "change", of: "intent", subject: intent.seq, at, set });
   const find = (seq: number): LiveIntent | undefined => present.intents.get(seq) ?? intents.one(seq);
   const wake = (code: string, now: number): void => {

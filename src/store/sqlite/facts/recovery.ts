@@ -1,9 +1,9 @@
 /** What a crash left half-done: events to be handled again, requests whose answers are lost. And what a copy put back cannot know. */
 import type { DatabaseSync } from "node:sqlite";
 import { JUMP_MS } from "../../../limits/ledger-clock.ts";
-import type { IntentState } from "../../../live/intents.ts";
-import type { Present } from "../../../live/present.ts";
+import type { IntentFields } from "../../../live/facts.ts";
 import { UNDATED } from "../../../outbox/intent.ts";
+import type { Present } from "../../../live/present.ts";
 import type { Recovered } from "../../store.ts";
 import { createPullInLooks } from "../due-dates.ts";
 import type { QuotaTable } from "../quota.ts";
@@ -25,7 +25,7 @@ const LOST = "the process ended before the answer came";
 export function createRecovery(db: DatabaseSync, { present, log, quota, redating, restored: copies }: RecoveryParts) {
   const pullInLooks = createPullInLooks(db);
   const endUses = db.prepare("UPDATE limited_use SET ended_at = ? WHERE ended_at IS NULL");
-  const move = (seq: number, at: number, set: Partial<IntentState>): void =>
+  const move = (seq: number, at: number, set: Partial<IntentFields>): void =>
     void log.add({ fact: "change", of: "intent", subject: seq, at, set });
 
   /** The clock went back while nothing ran: what it put off comes when it was to come. */
