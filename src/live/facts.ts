@@ -49,6 +49,8 @@ export interface EventFact extends Numbered {
   readonly begun: boolean;
   /** The delivery that told of it, which has no row of its own. */
   readonly delivery: string | undefined;
+  /** The network's word for that delivery, on the first of its events: they are counted by it. */
+  readonly word: string | undefined;
 }
 
 /** An intent as its run leaves it. */

@@ -6,6 +6,7 @@ import type { DeliveryArrival } from "../../deliveries.ts";
 import type { Commits } from "../commits.ts";
 import type { Deliveries } from "../deliveries.ts";
 import type { Inbox } from "./inbox.ts";
+import type { Loaded } from "./load.ts";
 import type { Dues } from "./sources.ts";
 
 export interface DeliveryParts {
@@ -16,6 +17,8 @@ export interface DeliveryParts {
   readonly dues: Dues;
   /** Followed objects may have become more. */
   readonly onNudged: () => void;
+  /** Came before this start, and are in no count yet. */
+  readonly told: Loaded["told"];
 }
 
 export interface PlainDeliveries extends Deliveries {
@@ -23,7 +26,7 @@ export interface PlainDeliveries extends Deliveries {
   flushCounts(): void;
 }
 
-export function createPlainDeliveries(db: DatabaseSync, { commits, inbox, stored, dues, onNudged }: DeliveryParts): PlainDeliveries {
+export function createPlainDeliveries(db: DatabaseSync, { commits, inbox, stored, dues, onNudged, told }: DeliveryParts): PlainDeliveries {
   const vouched = db.prepare("SELECT 1 FROM main.event WHERE specialist = ? AND id = ? AND delivery = ?");
   const hasRow = db.prepare("SELECT 1 FROM delivery WHERE specialist = ? AND id = ?");
   const anyRow = db.prepare("SELECT 1 FROM delivery LIMIT 1");
@@ -44,6 +47,7 @@ export function createPlainDeliveries(db: DatabaseSync, { commits, inbox, stored
     if (known === undefined) counts.set(name, { specialist, kind, n: 1 });
     else known.n++;
   };
+  for (const { specialist, word } of told) counted(specialist, word);
   const flushCounts = (): void => {
     for (const { specialist, kind, n } of counts.values()) count.run(specialist, kind, n);
     counts = new Map();
@@ -54,7 +58,11 @@ export function createPlainDeliveries(db: DatabaseSync, { commits, inbox, stored
     if (plain === undefined || plain.state !== "done" || plain.events.length === 0 || plain.nudges.length > 0) return undefined;
     const { specialist, id } = delivery;
     if (!inbox.hasRoomForEvents(specialist) || (mayHaveRows && hasRow.get(specialist, id) !== undefined)) return undefined;
-    const fresh = plain.events.filter((event) => inbox.insertEvent(event, now, id));
+    const fresh: NewEvent[] = [];
+    for (const event of plain.events) {
+      const word = fresh.length === 0 ? (plain.kind ?? "") : undefined;
+      if (inbox.insertEvent(event, now, { delivery: id, word })) fresh.push(event);
+    }
     if (fresh.length > 0) {
       counted(specialist, plain.kind ?? "");
       return fresh;

@@ -106,13 +106,15 @@ export function createPrune(db: DatabaseSync): (now: number, retention: Retentio
 function sweep(batch: StatementSync, remove: StatementSync): (before: number) => number {
   let from = 0;
   return (before) => {
-    const { last, oldest } = batch.get(from) ?? {};
-    if (typeof last !== "number" || (typeof oldest === "number" && oldest >= before)) {
-      from = 0;
-      return 0;
+    for (;;) {
+      const { last, oldest } = batch.get(from) ?? {};
+      if (typeof last === "number" && (oldest === null || Number(oldest) < before)) {
+        const { changes } = remove.run(from, last, before);
+        from = last;
+        return Number(changes);
+      }
+      if (from === 0) return 0;
+      from = 0; // once round
     }
-    const { changes } = remove.run(from, last, before);
-    from = last;
-    return Number(changes);
   };
 }

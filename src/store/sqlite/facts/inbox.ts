@@ -24,7 +24,11 @@ export interface InboxParts {
 }
 
 /** Inserts what happened, where it is new, inside a transaction the caller owns. */
-export type InsertEvent = (event: NewEvent, now: number, delivery?: string) => boolean;
+export type InsertEvent = (
+  event: NewEvent,
+  now: number,
+  told?: { readonly delivery: string; readonly word: string | undefined },
+) => boolean;
 
 export interface Inbox extends InboxStore {
   readonly hasRoomForEvents: (specialist: Handle) => boolean;
@@ -41,11 +45,8 @@ export function createInbox(db: DatabaseSync, { present, commits, log, writer, r
   const change = (event: LiveEvent, at: number, set: Partial<EventFields>): void =>
     void log.add({ fact: "change", of: "event", subject: event.seq, at, set });
   /** With nothing before it, it is claimed next: its row says so at once. */
-  const insertEvent: InsertEvent = (event, now, delivery) =>
-    log.addEvent(event, now, {
-      begun: present.of(event.specialist).events.size === 0,
-      ...(delivery === undefined ? {} : { delivery }),
-    }) !== undefined;
+  const insertEvent: InsertEvent = (event, now, told) =>
+    log.addEvent(event, now, { begun: present.of(event.specialist).events.size === 0, ...told }) !== undefined;
 
   const put = (arrival: Arrival, now: number) => {
     const fresh = arrival.events.filter((event) => insertEvent(event, now));

@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { OutcomeClass } from "../../../contract/call.ts";
 import type { Via } from "../../../contract/event.ts";
 import { Fatal } from "../../../core/errors.ts";
-import { asEventId, asHandle, asKeyId } from "../../../core/ids.ts";
+import { asEventId, asHandle, asKeyId, type Handle } from "../../../core/ids.ts";
 import { isObject } from "../../../core/json.ts";
 import { liveEvent, type LiveEvent } from "../../../live/events.ts";
 import type {
@@ -26,6 +26,8 @@ export interface Loaded {
   readonly present: Present;
   /** Answers that no cell of the quota contains yet. */
   readonly uncounted: readonly { readonly attempt: AttemptFact; readonly countedAt: number }[];
+  /** Deliveries that no count contains yet. */
+  readonly told: readonly { readonly specialist: Handle; readonly word: string }[];
 }
 
 /** Reads what is the case. Changes no row. */
@@ -38,15 +40,17 @@ export function load(db: DatabaseSync): Loaded {
   for (const intent of rows.intents.live()) present.putIntent(intent);
   for (const attempt of rows.openAttempts()) present.putAttempt({ ...attempt, isStored: true });
   const uncounted: Loaded["uncounted"][number][] = [];
+  const told: Loaded["told"][number][] = [];
   for (const fact of inOrder(rows.factsAfter(mark))) {
     recall(fact, present, rows);
     if (fact.fact === "answer" && fact.countedAt !== undefined && fact.seq > quota) {
       const attempt = present.attempts.get(fact.attempt);
       if (attempt !== undefined) uncounted.push({ attempt, countedAt: fact.countedAt });
     }
+    if (fact.fact === "event" && fact.word !== undefined) told.push({ specialist: fact.specialist, word: fact.word });
     present.apply(fact);
   }
-  return { present, uncounted };
+  return { present, uncounted, told };
 }
 
 /** What was settled or parked at the mark may have been taken up again since. */
@@ -144,6 +148,7 @@ function eventFact(row: Row): EventFact {
     hops: numberOf(row, "hops"),
     begun: numberOf(row, "begun") === 1,
     delivery: maybeText(row, "delivery"),
+    word: maybeText(row, "word"),
   };
 }
 

@@ -11,11 +11,17 @@ export type NewFact = Unnumbered<Fact>;
 /** Is told of each fact once it is taken in: for judging from outside what is done. */
 export type Observe = (fact: Fact, present: Present) => void;
 
+export interface EventOrigin {
+  readonly begun: boolean;
+  readonly delivery?: string | undefined;
+  readonly word?: string | undefined;
+}
+
 export interface FactLog {
   /** Adds one that was decided; it is committed with whatever else is written in this turn. */
   add(fact: NewFact): Fact;
   /** Adds what happened, where it is new. */
-  addEvent(event: NewEvent, at: number, how: { readonly begun: boolean; readonly delivery?: string }): EventFact | undefined;
+  addEvent(event: NewEvent, at: number, how: EventOrigin): EventFact | undefined;
 }
 
 /** The same as a fact says it, as JSON: what is undefined is said, since it takes the place of something. */
@@ -43,12 +49,12 @@ export function createLog(db: DatabaseSync, commits: Commits, present: Present, 
         insert.one(numbered);
         return take(numbered);
       }),
-    addEvent: (event, at, { begun, delivery }) =>
+    addEvent: (event, at, { begun, delivery, word }) =>
       commits.add(() => {
         const { specialist, id, kind, thread, payload, via, hops } = event;
         const seq = present.last + 1;
         const text = JSON.stringify(payload);
-        const fact: EventFact = { fact: "event", seq, at, specialist, id, kind, thread, payload: text, via, hops, begun, delivery };
+        const fact: EventFact = { fact: "event", seq, at, specialist, id, kind, thread, payload: text, via, hops, begun, delivery, word };
         return insert.event(fact) ? take(fact) : undefined;
       }),
   };
@@ -57,8 +63,8 @@ export function createLog(db: DatabaseSync, commits: Commits, present: Present, 
 /** One insert for each kind of fact. */
 function createInserts(db: DatabaseSync) {
   const event = db.prepare(`
-    INSERT INTO main.event (seq, specialist, id, kind, thread, payload, via, hops, begun, delivery, created_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (specialist, id) DO NOTHING`);
+    INSERT INTO main.event (seq, specialist, id, kind, thread, payload, via, hops, begun, delivery, word, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (specialist, id) DO NOTHING`);
   const run = db.prepare("INSERT INTO main.run (seq, event, specialist, at, intents) VALUES (?, ?, ?, ?, ?)");
   const attempt = db.prepare(`
     INSERT INTO main.attempt (seq, intent, specialist, key_id, operation, target, lane, cost, at, deadline_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
@@ -67,8 +73,20 @@ function createInserts(db: DatabaseSync) {
   const change = db.prepare("INSERT INTO main.change (seq, kind, subject, at, change) VALUES (?, ?, ?, ?, ?)");
 
   const addEvent = (f: EventFact): boolean =>
-    event.run(f.seq, f.specialist, f.id, f.kind, f.thread ?? null, f.payload, f.via, f.hops, f.begun ? 1 : 0, f.delivery ?? null, f.at)
-      .changes === 1;
+    event.run(
+      f.seq,
+      f.specialist,
+      f.id,
+      f.kind,
+      f.thread ?? null,
+      f.payload,
+      f.via,
+      f.hops,
+      f.begun ? 1 : 0,
+      f.delivery ?? null,
+      f.word ?? null,
+      f.at,
+    ).changes === 1;
   const addRun = (f: RunFact): void =>
     void run.run(f.seq, f.event, f.specialist, f.at, f.intents.length === 0 ? null : JSON.stringify(f.intents));
   const addAttempt = (f: AttemptFact): void =>

@@ -43,7 +43,7 @@ export function openFactStore(options: FactStoreOptions): Store {
   const { db } = database;
   const isFile = options.database === undefined && options.path !== MEMORY;
   const path = isFile ? options.path : undefined;
-  const { present, uncounted } = load(db);
+  const { present, uncounted, told } = load(db);
   const rows = createRows(db);
   const guardian = new ControlTable(db);
   const spending = new SpendingTable(db, { zone: options.zone ?? (() => "UTC") });
@@ -95,7 +95,7 @@ export function openFactStore(options: FactStoreOptions): Store {
   const inbox = createInbox(db, { present, commits, log, writer, rows, fold });
   const { insertEvent, hasRoomForEvents, endUnbegun, ...inboxStore } = inbox;
   const stored = createDeliveries(db, commits, { insertEvent, hasRoomForEvents });
-  const deliveries = createPlainDeliveries(db, { commits, inbox, stored, dues, onNudged: () => debts.forget() });
+  const deliveries = createPlainDeliveries(db, { commits, inbox, stored, dues, onNudged: () => debts.forget(), told });
   const { pruneDeliveries, forgetDeliveries: _f, flushCounts: _c, ...deliveryStore } = deliveries;
   const recover = createRecovery(db, { present, log, quota, redating, restored });
   const prune = createPrune(db);

@@ -17,6 +17,7 @@ CREATE TABLE event (
   hops INTEGER NOT NULL,
   begun INTEGER NOT NULL,              -- 1: a handler begins with it as soon as it is committed
   delivery TEXT,                       -- what told of it, where that has no row of its own
+  word TEXT,                           -- the network's word for that, on the first of its events
   created_at INTEGER NOT NULL
 );
 CREATE UNIQUE INDEX event_identity ON event (specialist, id);
