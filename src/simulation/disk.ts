@@ -3,10 +3,12 @@ import { sleep, type Clock } from "../core/clock.ts";
 import type { Random } from "../core/random.ts";
 import { numberOf } from "../store/sqlite/rows.ts";
 import { MEMORY, openDatabase, type OpenDatabase } from "../store/sqlite/database.ts";
+import type { Observe } from "../store/sqlite/facts/log.ts";
+import { createMirror } from "./mirror.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 
 /** Tables whose rows something outside relies on: a socket that opens, a delivery that is answered for. */
-const RELIED_ON = ["attempt", "delivery"] as const;
+const RELIED_ON = ["attempt", "delivery", "event"] as const;
 type ReliedOn = (typeof RELIED_ON)[number];
 
 const SYNC_MS = { least: 1, most: 10 };
@@ -16,6 +18,8 @@ const SLOW_MS = 300;
 
 export interface Disk {
   readonly db: OpenDatabase["db"];
+  /** To be told of each fact, where it holds facts. */
+  readonly observe?: Observe | undefined;
   /** As one life of the process finds it. */
   openFor(life: SimulatedProcess): OpenDatabase;
   /** Whether this row would be there after a power cut. */
@@ -23,14 +27,23 @@ export interface Disk {
   close(): void;
 }
 
-export function createDisk({ clock, random }: { readonly clock: Clock; readonly random: Random }): Disk {
-  const database = openDatabase(MEMORY);
+export interface DiskOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Holds facts; see `SimulateOptions`. */
+  readonly facts?: boolean;
+}
+
+export function createDisk({ clock, random, facts = false }: DiskOptions): Disk {
+  const database = openDatabase(MEMORY, { facts });
   const { db } = database;
+  const observe = facts ? createMirror(db) : undefined;
   const last = {
     attempt: db.prepare("SELECT coalesce(max(seq), 0) AS seq FROM attempt"),
     delivery: db.prepare("SELECT coalesce(max(seq), 0) AS seq FROM delivery"),
+    event: db.prepare("SELECT coalesce(max(seq), 0) AS seq FROM event"),
   };
-  const onDisk: Record<ReliedOn, number> = { attempt: 0, delivery: 0 };
+  const onDisk: Record<ReliedOn, number> = { attempt: 0, delivery: 0, event: 0 };
   /** Serves what was committed before it began, also where the process does not live to hear of it. */
   const sync = async (): Promise<void> => {
     const served = RELIED_ON.map((table) => [table, numberOf(last[table].get() ?? {}, "seq")] as const);
@@ -39,7 +52,8 @@ export function createDisk({ clock, random }: { readonly clock: Clock; readonly 
   };
   return {
     db,
-    openFor: (life) => ({ db, sync: () => life.outside("fsync", sync), checkpoints: undefined, close: () => undefined }),
+    observe,
+    openFor: (life) => ({ db, facts, sync: () => life.outside("fsync", sync), checkpoints: undefined, close: () => undefined }),
     holds: (table, seq) => seq <= onDisk[table],
     close: () => database.close(),
   };

@@ -15,6 +15,8 @@ import { ConnectionLost } from "../local-network/server/exchange.ts";
 import type { ReceiverSettings } from "../webhooks/receiver-settings.ts";
 import { createRuntime, type Runtime } from "../runtime/runtime.ts";
 import type { Specialist } from "../specialist/specialist.ts";
+import { openFactStore } from "../store/sqlite/facts/store.ts";
+import type { SqliteStoreOptions } from "../store/sqlite/options.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 import type { Store } from "../store/store.ts";
 import type { Disk } from "./disk.ts";
@@ -40,6 +42,7 @@ export interface MachineOptions extends CrashPointOptions {
   readonly onCommit: (operation: string) => void;
   readonly onDeath: (point: string, downMs: number) => void;
   readonly onBoot: () => void;
+  readonly onDrift: (what: string) => void;
 }
 
 export interface Machine {
@@ -75,7 +78,14 @@ interface Process {
   readonly life: SimulatedProcess;
   readonly store: Store;
   readonly runtime: Runtime;
+  /** Compares what is in its memory with what rows say. */
+  readonly compare: () => void;
 }
+
+/** Commits between two comparisons. */
+const COMPARED_EVERY = 23;
+/** Differences that are told of one comparison. */
+const MAX_TOLD = 3;
 
 export function createMachine(options: MachineOptions): Machine {
   const { clock, random } = options;
@@ -86,6 +96,7 @@ export function createMachine(options: MachineOptions): Machine {
   const fuse = createCrashPoints(options);
 
   const onDeath = (point: string): void => {
+    running?.compare(); // with all that was written, committed or not
     running = undefined;
     if (options.disk.db.isTransaction) options.disk.db.exec("ROLLBACK"); // as SQLite does with what it finds half written
     if (stopped) return;
@@ -130,6 +141,7 @@ export function createMachine(options: MachineOptions): Machine {
       stopped = true;
       fuse.out();
       await running?.runtime.stop();
+      running?.compare();
       await running?.store.close();
       running?.life.end("stop");
     },
@@ -151,13 +163,14 @@ function latenessOf(random: Random): () => number {
 function startProcess(options: MachineOptions, living: ProcessOptions, chance: Random): Process {
   const { profile } = options;
   const life = beginProcess(living);
-  const raw = openSqliteStore({
+  const settings = {
     path: "",
     database: options.disk.openFor(life),
     clock: life.clock,
     random: chance.fork("store"),
     lateLandingMs: profile.timing.lateLandingMs,
-  });
+  };
+  const { raw, compare } = openStore(options, settings);
   const store = storeOf(life, raw, options.onCommit);
   const runtime = createRuntime({
     specialists: options.specialists,
@@ -174,7 +187,23 @@ function startProcess(options: MachineOptions, living: ProcessOptions, chance: R
     fetch: options.fetch ?? noFetch,
     ...(options.receiver === undefined ? {} : { receiver: options.receiver }),
   });
-  return { life, store, runtime };
+  return { life, store, runtime, compare };
+}
+
+/** The store, and what compares its memory with its rows, which is done after every few commits as well. */
+function openStore({ disk, onDrift }: MachineOptions, settings: SqliteStoreOptions): { readonly raw: Store; readonly compare: () => void } {
+  const { observe } = disk;
+  if (observe === undefined) return { raw: openSqliteStore(settings), compare: () => undefined };
+  let commits = 0;
+  let differences: () => readonly string[] = () => [];
+  const compare = (): void => differences().slice(0, MAX_TOLD).forEach(onDrift);
+  const raw = openFactStore({
+    ...settings,
+    observe,
+    onOpened: (found) => void (differences = found),
+    onCommitted: () => void (++commits % COMPARED_EVERY === 0 && compare()),
+  });
+  return { raw, compare };
 }
 
 async function deliverTo(process: Process | undefined, handle: string, delivery: RawDelivery): Promise<number> {

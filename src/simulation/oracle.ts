@@ -24,7 +24,7 @@ export interface Violation {
 }
 
 /** What is written, and whether a power cut would spare it. */
-export type ExaminedDisk = Pick<Disk, "db" | "holds">;
+export type ExaminedDisk = Pick<Disk, "db" | "holds" | "observe">;
 
 export interface OracleOptions {
   /** The world's. */
@@ -47,6 +47,8 @@ export interface Oracle {
   acknowledges(handle: string, delivery: RawDelivery): void;
   /** What is due is not done, though nothing is in its way. */
   isLate(what: string): void;
+  /** What is in memory is not what rows say. */
+  drifts(what: string): void;
   /** The runtime said what of a list it passed over: what lies there is known to be missing. */
   tellsGap(gap: Announcements["gap"]): void;
   /** The runtime has looked at a list, and said of how much that it was too old. */
@@ -73,7 +75,7 @@ export function createOracle(options: OracleOptions): Oracle {
   const violations: Violation[] = [];
   const byIntent = new Map<string, Effect[]>();
   const handles = new Set<string>(specialists.map(({ handle }) => handle));
-  const tripwires = installInvariants(db, specialists);
+  const tripwires = installInvariants(db, specialists, disk.observe === undefined ? "main" : "temp");
   const gaps: Announcements["gap"][] = [];
   const leftWithoutLeave = createGate(disk, intentHeader);
   const overuse = createQuotaOracle(network, clock);
@@ -108,6 +110,7 @@ export function createOracle(options: OracleOptions): Oracle {
       if (!told.isKept(handle, delivery)) violate("P3", `a delivery to ${handle} was answered for before it was on disk`);
     },
     isLate: (what) => violate("P3", what),
+    drifts: (what) => violate("P3", `memory and rows differ: ${what}`),
     tellsGap: (gap) => void gaps.push(gap),
     looks: (poll) => seen.heed(poll),
     get effects() {

@@ -33,6 +33,8 @@ export interface SimulateOptions {
   readonly fetch?: typeof globalThis.fetch;
   /** The first process dies at this boundary, counted from 0: to cut a flow at each of its points in turn. */
   readonly crashAt?: number;
+  /** Over the store of facts, whose memory is compared with its rows all the way. Default false. */
+  readonly facts?: boolean;
   /** Ends at the first promise that does not hold. Default true. */
   readonly stopAtViolation?: boolean;
 }

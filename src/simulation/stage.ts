@@ -82,7 +82,7 @@ export function openStage(options: SimulateOptions, specialists: readonly Specia
     rates: { ...BUSY_TRAFFIC, ...options.crowd },
     specialists: handles,
   });
-  const disk = createDisk({ clock, random: random.fork("disk") });
+  const disk = createDisk({ clock, random: random.fork("disk"), facts: options.facts === true });
   const trace = createTrace();
   const tally = createStats();
   const note = (what: string): void => trace.note(clock.now(), what);
@@ -210,6 +210,7 @@ function placeMachine(scene: Scene): Machine {
       note(`dies ${point}, down for ${downMs}`);
       liveness.disturb(clock.now() + downMs);
     },
+    onDrift: (what) => judge.drifts(what),
     onBoot() {
       note("boots");
       liveness.disturb();

@@ -18,11 +18,11 @@ export function createHistory(db: DatabaseSync): HistoryStore {
 /** All but events. */
 export function createIntentHistory(db: DatabaseSync): Omit<HistoryStore, "findEvents"> {
   const list = db.prepare(`
-    SELECT ${INTENT_ROW} FROM intent
+    SELECT ${INTENT_ROW} FROM main.intent
     WHERE (?1 IS NULL OR specialist = ?1) AND created_at >= ?2 AND seq < ?3 AND (?4 IS NULL OR state IN (SELECT value FROM json_each(?4)))
       AND (?6 IS NULL OR operation = ?6 OR substr(operation, 1, length(?6) + 1) = ?6 || '.')
     ORDER BY seq DESC LIMIT 0 + ?5`);
-  const counts = db.prepare("SELECT operation, state, count(*) AS n FROM intent WHERE specialist = ? GROUP BY operation, state");
+  const counts = db.prepare("SELECT operation, state, count(*) AS n FROM main.intent WHERE specialist = ? GROUP BY operation, state");
   const handles = db.prepare("SELECT handle FROM specialist ORDER BY handle");
   const jobs = db.prepare("SELECT state, count(*) AS n FROM watch WHERE specialist = ? AND kind = 'job' GROUP BY state");
   const keptColumns = "seq, specialist, id, kind, state, scheme, note, received_at, length(body) AS bytes";

@@ -27,7 +27,7 @@ import {
 import type { AttemptEnd } from "../../limits/admission.ts";
 import type { Ahead } from "../../limits/ledger-clock.ts";
 import { ClockDoubt } from "./clock-correction.ts";
-import { PendingCells } from "./limits/pending-cells.ts";
+import { PendingCells, type PendingCell } from "./pending-cells.ts";
 import { openRows, statements, type OpenRequest, type OpenRequests } from "./quota-statements.ts";
 
 /** Keys whose state is kept in memory; beyond this the longest loaded ones without requests in flight are dropped. */
@@ -162,6 +162,11 @@ export class QuotaTable {
   /** An answer whose cells were not written before the process ended: counted as it was then. */
   replay(key: KeyId, lane: Lane, cost: number, countedAt: number): void {
     this.#save(key, deltaAt(countedAt, slotIndex(lane), cost));
+  }
+
+  /** Cells that are only in memory. */
+  get pendingCells(): readonly PendingCell[] {
+    return this.#pending.all();
   }
 
   /** Writes all cells that are only in memory. */

@@ -24,6 +24,8 @@ export interface DeliveryParts {
 export interface PlainDeliveries extends Deliveries {
   /** Writes the counts of what had no row. */
   flushCounts(): void;
+  /** Those not written yet, by specialist and word. */
+  pendingCounts(): readonly { readonly specialist: Handle; readonly kind: string; readonly n: number }[];
 }
 
 export function createPlainDeliveries(db: DatabaseSync, { commits, inbox, stored, dues, onNudged, told }: DeliveryParts): PlainDeliveries {
@@ -100,5 +102,6 @@ export function createPlainDeliveries(db: DatabaseSync, { commits, inbox, stored
       return stored.deliveryCounts(specialist);
     },
     flushCounts,
+    pendingCounts: () => [...counts.values()],
   };
 }

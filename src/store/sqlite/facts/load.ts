@@ -31,9 +31,8 @@ export interface Loaded {
 }
 
 /** Reads what is the case. Changes no row. */
-export function load(db: DatabaseSync): Loaded {
+export function load(rows: FactRows): Loaded {
   const present = new Present();
-  const rows = createRows(db);
   const { seq: mark, quota } = rows.mark();
   present.last = Math.max(mark, quota);
   for (const event of rows.openEvents()) if (event.state === "ready") present.putEvent(event);
@@ -54,7 +53,7 @@ export function load(db: DatabaseSync): Loaded {
 }
 
 /** What was settled or parked at the mark may have been taken up again since. */
-function recall(fact: Fact, present: Present, rows: ReturnType<typeof createRows>): void {
+function recall(fact: Fact, present: Present, rows: FactRows): void {
   if (fact.fact !== "change" && fact.fact !== "attempt") return;
   if (fact.fact === "change" && fact.of === "event") {
     const event = present.events.has(fact.subject) ? undefined : rows.openEvent(fact.subject);
@@ -83,7 +82,8 @@ function* inOrder(tables: readonly Iterator<Fact>[]): Generator<Fact> {
   }
 }
 
-export type OpenRows = Pick<ReturnType<typeof createRows>, "openEvent" | "openEvents">;
+export type FactRows = ReturnType<typeof createRows>;
+export type OpenRows = Pick<FactRows, "openEvent" | "openEvents">;
 
 export function createRows(db: DatabaseSync) {
   const mark = db.prepare("SELECT seq, quota FROM main.mark WHERE one = 1");

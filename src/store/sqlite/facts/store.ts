@@ -1,6 +1,5 @@
 /** The store over facts: what happened is a row that is inserted once, what is the case now is in memory. */
 import type { WatchWrite } from "../../../contract/event.ts";
-import { pictureOf, type Present } from "../../../live/present.ts";
 import type { Store } from "../../store.ts";
 import { Commits } from "../commits.ts";
 import { MEMORY, openDatabase, type OpenDatabase } from "../database.ts";
@@ -17,6 +16,7 @@ import type { SqliteStoreOptions } from "../options.ts";
 import { createUpkeep } from "../upkeep.ts";
 import { createSourceRows, createWatchWriter, type WatchWriter } from "../sources.ts";
 import { createAdmission, openAttempts } from "./admission.ts";
+import { differences } from "./compare.ts";
 import { createPlainDeliveries } from "./deliveries.ts";
 import { createFolding } from "./fold.ts";
 import { createHistory, createPrune } from "./history.ts";
@@ -32,8 +32,10 @@ import { createWords } from "./words.ts";
 
 export interface FactStoreOptions extends SqliteStoreOptions {
   readonly observe?: Observe;
-  /** Called after each commit, with what was the case then. For comparing it with what rows say. */
-  readonly onCommitted?: (present: Present) => void;
+  /** Given once what answers where memory and rows differ. For tests, which want them equal. */
+  readonly onOpened?: (differences: () => readonly string[]) => void;
+  /** Called after each commit. */
+  readonly onCommitted?: () => void;
 }
 
 /** Opens a store for writing. Throws `Misconfigured` when the file cannot be used. */
@@ -43,8 +45,8 @@ export function openFactStore(options: FactStoreOptions): Store {
   const { db } = database;
   const isFile = options.database === undefined && options.path !== MEMORY;
   const path = isFile ? options.path : undefined;
-  const { present, uncounted, told } = load(db);
   const rows = createRows(db);
+  const { present, uncounted, told } = load(rows);
   const guardian = new ControlTable(db);
   const spending = new SpendingTable(db, { zone: options.zone ?? (() => "UTC") });
   const restored = new RestoredTable(db, path);
@@ -68,7 +70,7 @@ export function openFactStore(options: FactStoreOptions): Store {
     onCommit: () => folding.atCommit(clock.monotonic()),
     onCommitted() {
       database.checkpoints?.committed(clock.monotonic());
-      options.onCommitted?.(present);
+      options.onCommitted?.();
     },
     onLost(error) {
       forget();
@@ -96,7 +98,8 @@ export function openFactStore(options: FactStoreOptions): Store {
   const { insertEvent, hasRoomForEvents, endUnbegun, ...inboxStore } = inbox;
   const stored = createDeliveries(db, commits, { insertEvent, hasRoomForEvents });
   const deliveries = createPlainDeliveries(db, { commits, inbox, stored, dues, onNudged: () => debts.forget(), told });
-  const { pruneDeliveries, forgetDeliveries: _f, flushCounts: _c, ...deliveryStore } = deliveries;
+  const { pruneDeliveries, forgetDeliveries: _f, flushCounts: _c, pendingCounts, ...deliveryStore } = deliveries;
+  options.onOpened?.(() => differences(rows, { present, cells: quota.pendingCells, counts: pendingCounts() }));
   const recover = createRecovery(db, { present, log, quota, redating, restored });
   const prune = createPrune(db);
   const sources = createSourceRows(db, commits);
@@ -184,12 +187,4 @@ function watched(writer: WatchWriter, dues: Dues, debts: { forget(): void }): Wa
       writer.watch(write, now);
     },
   };
-}
-
-/** What is the case by its rows alone, beside what a store that runs has in memory: for tests, which want them equal. */
-export function comparable(
-  db: OpenDatabase["db"],
-  present: Present,
-): { readonly rows: readonly string[]; readonly memory: readonly string[] } {
-  return { rows: pictureOf(load(db).present), memory: pictureOf(present) };
 }

@@ -1,5 +1,5 @@
 /** Quota cells that are counted in memory and written later, with those of other answers. */
-import type { KeyId } from "../../../core/ids.ts";
+import type { KeyId } from "../../core/ids.ts";
 
 export interface PendingCell {
   readonly key: KeyId;
@@ -26,9 +26,13 @@ export class PendingCells {
     return this.#cells.get(key) ?? [];
   }
 
+  all(): readonly PendingCell[] {
+    return [...this.#cells.values()].flat();
+  }
+
   /** All of them, once. */
   take(): readonly PendingCell[] {
-    const all = [...this.#cells.values()].flat();
+    const all = this.all();
     this.#cells = new Map();
     return all;
   }
