@@ -14,7 +14,7 @@ import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { ready, settings } from "./subject.ts";
 import { SECRET } from "./webhook.ts";
 
-const { sink, folder, specialists = 64, timing = {}, spacing = "none", replies = true } = settings;
+const { sink, folder, specialists = 64, timing = {}, spacing = "none", replies = true, facts = false } = settings;
 const unlimited = Number.POSITIVE_INFINITY;
 const clock = systemClock();
 const random = systemRandom();
@@ -23,7 +23,13 @@ const profile = resolveProfile({
   tiers: { pro: { perHour: 1e9, perDay: 1e9 } },
   timing: timing as Record<string, number>,
 });
-const store = openSqliteStore({ path: join(String(folder), "store.sqlite"), clock, random, lateLandingMs: profile.timing.lateLandingMs });
+const store = openSqliteStore({
+  path: join(String(folder), "store.sqlite"),
+  clock,
+  random,
+  lateLandingMs: profile.timing.lateLandingMs,
+  facts: facts === true,
+});
 const transport = createTransport({ clock });
 const scrubber = new Scrubber();
 const secret = new Secret(SECRET);

@@ -34,6 +34,8 @@ export interface CampaignOptions {
   readonly faults?: ProxyFaults;
   /** Instead of at random: one life for each call to store or network, from the first to the last. */
   readonly everyPoint?: boolean;
+  /** Over the store of facts. */
+  readonly facts?: boolean;
   /** With every death the power goes as well: the disk has only what was flushed. Needs strace. */
   readonly power?: Pick<ForgetfulDiskOptions, "lies">;
   readonly onKill?: (kill: number) => void;
@@ -49,6 +51,8 @@ export interface CampaignReport extends Verdict, Dead, Mishaps {
   readonly doubts: number;
   /** Parked although reading back would show it, and has been seen to. */
   readonly parked: number;
+  /** Where memory and rows were seen to differ. */
+  readonly drift: readonly string[];
   /** All that is parked, by operation and reason. */
   readonly parkedFor: { readonly [what: string]: number };
   /** Events that several deaths in a row made look like their cause; a person had them tried again. */
@@ -101,14 +105,20 @@ export async function campaign(options: CampaignOptions): Promise<CampaignReport
   const proxy = await openProxy(Number(new URL(listening.origin).port), random.fork("proxy"), options.faults ?? WORST);
   network.start();
   const crowd = await talk(network, options.everyPoint === true ? SLOW : 1);
-  const settings = { store: join(folder, "store.sqlite"), baseUrl: `http://127.0.0.1:${proxy.port}/v1`, keys, roots: crowd.roots };
+  const settings = {
+    store: join(folder, "store.sqlite"),
+    baseUrl: `http://127.0.0.1:${proxy.port}/v1`,
+    keys,
+    roots: crowd.roots,
+    facts: options.facts === true,
+  };
   const stage: Stage = { folder, network, proxy, random, settings, told: createTold() };
   try {
     const dead = options.everyPoint === true ? await everyPoint(stage, options) : await atRandom(stage, options);
     crowd.stop();
     proxy.faults = NO_FAULTS;
     await heal(stage);
-    const retried = await retryParked(settings.store);
+    const retried = await retryParked(settings);
     if (retried > 0) await heal(stage);
     return { ...dead, retried, ...(await report(stage, crowd)) };
   } finally {
@@ -174,8 +184,8 @@ async function everyPoint({ settings, told }: Stage, { kills, onKill }: Campaign
 }
 
 /** What a person does about events that are parked: they were at work in one death after another, by chance. The next life parks the last of them. */
-async function retryParked(path: string): Promise<number> {
-  return withStore(path, async (store) => {
+async function retryParked(settings: DriverSettings): Promise<number> {
+  return withStore(settings, async (store) => {
     const parked = await store.parkedEvents(undefined, MANY);
     for (const { specialist, id } of parked) await store.unparkEvent(specialist, id, systemClock().now());
     return parked.length;
@@ -200,18 +210,22 @@ interface Told {
   readonly gaps: (list: "feed" | "jobs") => readonly ReportedGap[];
   /** Nothing is open, and the lists have been looked at since. */
   readonly isDone: (since: number) => boolean;
+  readonly drift: () => readonly string[];
 }
 
 /** What the processes told of themselves, over all lives. A gap is kept by the store, so that a later life tells it where an earlier one could not. */
 function createTold(): Told {
   const gaps = new Map<string, ReportedGap & { readonly list: string }>();
+  const drift = new Set<string>();
   let last: DriverReport | undefined;
   return {
     hear(report) {
       last = report;
+      for (const what of report.drift) drift.add(what);
       for (const { name, gaps: told } of report.lists)
         for (const gap of told) gaps.set(`${name} ${gap.after} ${gap.before}`, { list: name, ...gap });
     },
+    drift: () => [...drift],
     gaps: (list) => [...gaps.values()].filter((gap) => gap.list === list),
     isDone: (since) =>
       last?.open === 0 && ["feed", "jobs"].every((list) => last?.lists.some(({ name, lookedAt = 0 }) => name === list && lookedAt > since)),
@@ -222,7 +236,7 @@ async function report(
   { network, settings, proxy, told }: Stage,
   { posts, jobs }: Talk,
 ): Promise<Omit<CampaignReport, keyof Dead | "retried">> {
-  const { intents, parkedEvents } = await withStore(settings.store, async (store) => ({
+  const { intents, parkedEvents } = await withStore(settings, async (store) => ({
     intents: (await Promise.all(HANDLES.map((handle) => store.intents({ specialist: asHandle(handle), limit: MANY })))).flat(),
     parkedEvents: await store.parkedEvents(undefined, MANY),
   }));
@@ -243,6 +257,7 @@ async function report(
     effects: effects.length,
     said: posts.length + jobs.length,
     ...verdict,
+    drift: told.drift(),
     doubled: HANDLES.flatMap((agent) => network.truth.duplicates({ agent })).map(
       ([first, ...more]) => `${first?.operation} ${first?.target} ${more.length + 1} times`,
     ),
@@ -259,8 +274,8 @@ function countOf(words: readonly string[]): { readonly [word: string]: number } 
   return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-async function withStore<T>(path: string, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = openSqliteStore({ path, clock: systemClock(), random: seededRandom(1) });
+async function withStore<T>({ store: path, facts = false }: DriverSettings, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = openSqliteStore({ path, facts, clock: systemClock(), random: seededRandom(1) });
   try {
     return await work(store);
   } finally {

@@ -12,6 +12,7 @@ import { readGaps, type Gap } from "../../../src/polling/gaps.ts";
 import { livePacer } from "../../../src/limits/pacing.ts";
 import { createRuntime } from "../../../src/runtime/runtime.ts";
 import { createSpecialist } from "../../../src/specialist/specialist.ts";
+import { openFactStore } from "../../../src/store/sqlite/facts/store.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { TIMING, victims } from "./victim.ts";
@@ -25,12 +26,16 @@ export interface DriverSettings {
   readonly roots: readonly string[];
   /** The process kills itself at this call to store or network, before it or after it. */
   readonly dieAt?: number;
+  /** Over the store of facts, whose memory is compared with its rows after every few commits and before an orderly end. */
+  readonly facts?: boolean;
 }
 
 /** What the process says of its store, as one line of JSON, again and again. */
 export interface DriverReport {
   /** Intents neither settled nor parked. */
   readonly open: number;
+  /** Where memory and rows were seen to differ. */
+  readonly drift: readonly string[];
   readonly lists: readonly {
     readonly handle: string;
     readonly name: string;
@@ -75,7 +80,20 @@ const specialists = victims(settings.roots).map((victim) => createSpecialist(vic
 const clock = systemClock();
 const random = systemRandom();
 const profile = resolveProfile({ extends: "set-b", timing: TIMING });
-const store = openSqliteStore({ path: settings.store, clock, random, lateLandingMs: profile.timing.lateLandingMs });
+const opening = { path: settings.store, clock, random, lateLandingMs: profile.timing.lateLandingMs };
+const COMPARED_EVERY = 10;
+const drift: string[] = [];
+let differences: () => readonly string[] = () => [];
+let commits = 0;
+const compare = (): void => void drift.push(...differences().slice(0, 3));
+const store =
+  settings.facts === true
+    ? openFactStore({
+        ...opening,
+        onOpened: (found) => void (differences = found),
+        onCommitted: () => void (++commits % COMPARED_EVERY === 0 && compare()),
+      })
+    : openSqliteStore(opening);
 const transport = createTransport({ clock });
 const send: Transport = (request) => across(() => transport.send(request));
 const runtime = createRuntime({
@@ -107,7 +125,7 @@ async function report(): Promise<DriverReport> {
       })),
     ),
   );
-  return { open: intents.flat().filter(({ createdAt }) => createdAt < clock.now() - YOUNG_MS).length, lists: lists.flat() };
+  return { open: intents.flat().filter(({ createdAt }) => createdAt < clock.now() - YOUNG_MS).length, drift, lists: lists.flat() };
 }
 
 async function tell(): Promise<void> {
@@ -123,6 +141,8 @@ process.once("SIGTERM", () => {
   clearInterval(telling);
   void runtime
     .stop()
+    .then(() => compare())
+    .then(() => tell())
     .then(() => store.close())
     .then(() => transport.close());
 });

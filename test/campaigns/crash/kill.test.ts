@@ -2,8 +2,9 @@
 import { expect, test } from "vitest";
 import { campaign } from "./campaign.ts";
 
-test("25 kill -9 under load lose nothing and double nothing", { timeout: 240_000 }, async () => {
-  const report = await campaign({ kills: 25, seed: 1 });
+test.each([false, true])("25 kill -9 under load lose nothing and double nothing, over facts: %s", { timeout: 240_000 }, async (facts) => {
+  const report = await campaign({ kills: 25, seed: 1, facts });
+  expect(report.drift).toEqual([]);
   expect(report.doubled).toEqual([]);
   expect(report.lost).toEqual([]);
   expect(report.effects).toBeGreaterThan(100);
