@@ -26,6 +26,8 @@ export interface Mine {
 export interface Touched {
   readonly events: Set<LiveEvent>;
   readonly intents: Set<LiveIntent>;
+  /** Those of them that nothing more is to be done about. */
+  readonly settled: Set<LiveIntent>;
   readonly attempts: Set<LiveAttempt>;
 }
 
@@ -38,7 +40,7 @@ export class Present {
   /** Those not settled, and those settled since rows were last written. */
   readonly intents = new Map<number, LiveIntent>();
   readonly attempts = new Map<number, LiveAttempt>();
-  readonly touched: Touched = { events: new Set(), intents: new Set(), attempts: new Set() };
+  readonly touched: Touched = { events: new Set(), intents: new Set(), settled: new Set(), attempts: new Set() };
   readonly #mine = new Map<Handle, Mine>();
   readonly #byId = new Map<string, LiveIntent>();
   readonly #conflicts = new Map<string, LiveIntent[]>();
@@ -191,6 +193,8 @@ export class Present {
     intent.last = seq;
     this.#enter(intent);
     this.touched.intents.add(intent);
+    if (isLive(intent)) this.touched.settled.delete(intent);
+    else this.touched.settled.add(intent);
   }
 
   #enter(intent: LiveIntent): void {

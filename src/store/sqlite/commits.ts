@@ -55,6 +55,8 @@ export class Commits {
   /** The fsync that is due was put off by a turn. */
   #deferred = false;
   #lost: Fatal | undefined;
+  /** How often rows were added that memory has taken in. */
+  #added = 0;
 
   constructor(db: DatabaseSync, options: CommitsOptions) {
     this.#db = db;
@@ -102,6 +104,7 @@ export class Commits {
    */
   add<Result>(run: () => Result): Result {
     this.begin();
+    this.#added++;
     try {
       return run();
     } catch (error) {
@@ -203,13 +206,15 @@ export class Commits {
   #now<Result>(run: () => Result): Result {
     this.begin();
     this.#sql.save.run();
+    const before = this.#added;
     try {
       const result = run();
       this.#sql.release.run();
       return result;
     } catch (error) {
       // A full or failing disk makes SQLite roll back all of it.
-      if (!this.#db.isTransaction) throw this.#lose(error);
+      // And what memory has taken in cannot be taken back.
+      if (!this.#db.isTransaction || this.#added !== before) throw this.#lose(error);
       this.#sql.undo.run();
       this.#sql.release.run();
       this.#options.onRollback();

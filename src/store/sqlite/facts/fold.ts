@@ -6,14 +6,15 @@ import type { DatabaseSync } from "node:sqlite";
 import { SECOND } from "../../../core/units.ts";
 import type { EventFields } from "../../../live/facts.ts";
 import type { LiveEvent } from "../../../live/events.ts";
-import { isLive } from "../../../live/intents.ts";
+import { isLive, type LiveIntent } from "../../../live/intents.ts";
 import type { Present } from "../../../live/present.ts";
 import { createIntentRows } from "./intent-rows.ts";
 
 /** A start reads at most so much again. */
 const FOLD_MS = 5 * SECOND;
-/** So few that a fold does not take longer than a commit. */
-const FOLD_FACTS = 512;
+const FOLD_FACTS = 4_096;
+/** So many settled intents are written by themselves: a fold that wrote thousands would hold everything up. */
+const SETTLED_AT_ONCE = 64;
 
 export interface Folding {
   /** Before a commit: folds where it is time to. */
@@ -49,13 +50,24 @@ export function createFolding(db: DatabaseSync, { present, flushQuota, flushCoun
     if (event.state === "parked") present.dropEvent(event);
   };
 
+  const writeIntent = (intent: LiveIntent): void => {
+    intents.write(intent);
+    intent.isStored = true;
+    if (!isLive(intent)) present.dropIntent(intent);
+  };
+  /** Facts that are read again begin with its run, and come to the same end; or its row says that they are in it. */
+  const writeSettled = (): void => {
+    for (const intent of touched.settled) {
+      touched.intents.delete(intent);
+      if (present.intents.has(intent.seq)) writeIntent(intent);
+    }
+    touched.settled.clear();
+  };
+
   const fold = (): void => {
     for (const event of touched.events) writeEvent(event);
-    for (const intent of touched.intents) {
-      intents.write(intent);
-      intent.isStored = true;
-      if (!isLive(intent)) present.dropIntent(intent);
-    }
+    for (const intent of touched.intents) writeIntent(intent);
+    touched.settled.clear();
     for (const attempt of touched.attempts) {
       const isOpen = present.attempts.has(attempt.seq);
       if (isOpen) put.run(1, attempt.seq, "{}");
@@ -71,6 +83,7 @@ export function createFolding(db: DatabaseSync, { present, flushQuota, flushCoun
 
   return {
     atCommit(now) {
+      if (touched.settled.size >= SETTLED_AT_ONCE) writeSettled();
       const facts = present.last - folded;
       if (facts === 0 || (facts < FOLD_FACTS && now - foldedAt < FOLD_MS)) return;
       foldedAt = now;

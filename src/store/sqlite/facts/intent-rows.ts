@@ -7,6 +7,7 @@ import { maybeNumber, maybeText, numberOf, type Row } from "../rows.ts";
 export interface IntentRows {
   write(intent: LiveIntent): void;
   live(): Iterable<LiveIntent>;
+  has(seq: number): boolean;
   one(seq: number): LiveIntent | undefined;
   byId(id: string): LiveIntent | undefined;
 }
@@ -54,6 +55,7 @@ export function createIntentRows(db: DatabaseSync): IntentRows {
   const write = db.prepare(`INSERT OR REPLACE INTO main.intent (${COLUMNS.join(", ")}) VALUES (${COLUMNS.map(() => "?").join(", ")})`);
   const select = (where: string) => db.prepare(`SELECT ${LIVE_ROW} FROM main.intent ${where}`);
   const live = select("INDEXED BY intent_live WHERE state IN ('proposed', 'ready', 'sending', 'in_doubt') ORDER BY seq");
+  const has = db.prepare("SELECT 1 FROM main.intent WHERE seq = ?");
   const one = select("WHERE seq = ?");
   const byId = select("WHERE id = ?");
   return {
@@ -97,6 +99,7 @@ export function createIntentRows(db: DatabaseSync): IntentRows {
     *live() {
       for (const row of live.iterate()) yield liveRow(row);
     },
+    has: (seq) => has.get(seq) !== undefined,
     one: (seq) => maybe(one.get(seq)),
     byId: (id) => maybe(byId.get(id)),
   };

@@ -48,8 +48,17 @@ export function load(rows: FactRows): Loaded {
     }
     if (fact.fact === "event" && fact.word !== undefined) told.push({ specialist: fact.specialist, word: fact.word });
     present.apply(fact);
+    if (fact.fact === "run") markStored(fact, present, rows);
   }
   return { present, uncounted, told };
+}
+
+/** Settled ones are written before the mark moves on: they are counted by their rows, and not twice. */
+function markStored(run: RunFact, present: Present, rows: FactRows): void {
+  for (const { id } of run.intents) {
+    const intent = present.byId(id);
+    if (intent !== undefined) intent.isStored = rows.intents.has(intent.seq);
+  }
 }
 
 /** What was settled or parked at the mark may have been taken up again since. */
@@ -62,7 +71,7 @@ function recall(fact: Fact, present: Present, rows: FactRows): void {
   }
   const seq = fact.fact === "change" ? fact.subject : fact.intent;
   const intent = seq === undefined || present.intents.has(seq) ? undefined : rows.intents.one(seq);
-  if (intent !== undefined) present.putIntent(intent);
+  if (intent !== undefined && intent.last < fact.seq) present.putIntent(intent);
 }
 
 /** Facts of five tables by their common number. */

@@ -61,10 +61,11 @@ export function createChanges(
   const follow: Changes["follow"] = (intent, paid, now) => {
     const { id, state, createdRef, specialist, everUnknown } = intent;
     if (state === "confirmed") {
-      freed(
-        commits.undoable(() => spending.pay(id, specialist, paid, now)),
-        now,
-      );
+      if (paid !== undefined || spending.hasOpenHolds)
+        freed(
+          commits.undoable(() => spending.pay(id, specialist, paid, now)),
+          now,
+        );
       if (createdRef === undefined) return;
       for (const one of dependants(id)) {
         const wasRestored = one.state === "ready" && one.code === RESTORED_CODE;
@@ -73,10 +74,11 @@ export function createChanges(
     }
     if (state !== "refused" && state !== "cancelled") return;
     // What may have happened counts as spent: giving up looking for it is no proof that it did not.
-    freed(
-      commits.undoable(() => spending.settle(id, everUnknown ? undefined : 0, now)),
-      now,
-    );
+    if (spending.hasOpenHolds)
+      freed(
+        commits.undoable(() => spending.settle(id, everUnknown ? undefined : 0, now)),
+        now,
+      );
     const hanging = { state: "cancelled", code: "depends_on_refused", message: "what it was about did not come to be" } as const;
     for (const one of dependants(id)) applyChange({ seq: one.seq, from: ["proposed", "ready"], change: hanging, now });
   };
