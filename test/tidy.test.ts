@@ -47,7 +47,7 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
   // Networks are written from the interface, not from our client.
   "local-network": ["core", "contract"],
   // The real runtime against the local network, in virtual time.
-  simulation: [...FLOORS, "local-network"],
+  simulation: [...FLOORS, "live", "local-network"],
   cli: [EVERYTHING],
   // The doors re-export; only the testing door may also reach the local network.
   "index.ts": FLOORS,

@@ -1,5 +1,5 @@
 /** What of a specialist is due, by part: told from the rows, and counted as `nextDue` counts it. */
-import { expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { LANES } from "../../src/contract/operations.ts";
 import { eventId } from "../../src/contract/event-id.ts";
 import { systemClock } from "../../src/core/clock.ts";
@@ -10,6 +10,9 @@ import { DEFAULT_BRAKES } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { DraftIntent } from "../../src/specialist/intent-draft.ts";
+
+/** Which store is opened: that of rows or that of facts. */
+let facts = false;
 
 const NOW = 1_000_000;
 const scout = asHandle("scout");
@@ -73,35 +76,42 @@ const MAKE_DUE: { readonly [part in WorkKind]: (store: Store) => Promise<unknown
 };
 
 function openStore(): Store {
-  const store = openSqliteStore({ path: ":memory:", clock: systemClock(), random: seededRandom(1) });
+  const store = openSqliteStore({ facts, path: ":memory:", clock: systemClock(), random: seededRandom(1) });
   onTestFinished(() => store.close());
   return store;
 }
 
-test.each(Object.keys(MAKE_DUE) as WorkKind[])("%s are due by themselves, from their time on, for their specialist alone", async (part) => {
-  const store = openStore();
-  await MAKE_DUE[part](store);
-  expect(await store.dueWork(scout, LANES, NOW - 1)).toEqual(part === "deliveries" ? [part] : []); // those never wait for a time
-  expect(await store.dueWork(scout, LANES, NOW)).toEqual([part]);
-  expect(await store.dueWork(asHandle("other"), LANES, NOW)).toEqual([]);
-  expect(await store.nextDue(scout, LANES)).toBeLessThanOrEqual(NOW);
-});
+describe.each([false, true])("over facts: %s", (isOfFacts) => {
+  beforeEach(() => void (facts = isOfFacts));
 
-test("an intent is due in its own lane, and one that no longer makes sense in any", async () => {
-  const store = openStore();
-  await decide(store, NOW, draft("i1", { expiresAt: NOW + 10 }));
-  expect(await store.dueWork(scout, ["act"], NOW)).toEqual(["intents"]);
-  expect(await store.dueWork(scout, ["reply"], NOW)).toEqual([]);
-  expect(await store.dueWork(scout, [], NOW + 10)).toEqual(["intents"]);
-});
+  test.each(Object.keys(MAKE_DUE) as WorkKind[])(
+    "%s are due by themselves, from their time on, for their specialist alone",
+    async (part) => {
+      const store = openStore();
+      await MAKE_DUE[part](store);
+      expect(await store.dueWork(scout, LANES, NOW - 1)).toEqual(part === "deliveries" ? [part] : []); // those never wait for a time
+      expect(await store.dueWork(scout, LANES, NOW)).toEqual([part]);
+      expect(await store.dueWork(asHandle("other"), LANES, NOW)).toEqual([]);
+      expect(await store.nextDue(scout, LANES)).toBeLessThanOrEqual(NOW);
+    },
+  );
 
-test("one that may have happened does not run out, so that nothing is due when its time is over", async () => {
-  const store = openStore();
-  await decide(store, NOW, draft("i1", { expiresAt: NOW + 10 }));
-  const [intent] = await store.dueIntents(scout, LANES, NOW, 1);
-  const change = { state: "ready", everUnknown: true, nextAt: NOW + 100 } as const;
-  await store.moveIntent({ seq: intent?.seq ?? 0, from: ["ready"], change, now: NOW });
-  expect(await store.expireIntents(scout, NOW + 10, 1)).toEqual([]);
-  expect(await store.dueWork(scout, LANES, NOW + 10)).toEqual([]);
-  expect(await store.nextDue(scout, LANES)).toBe(NOW + 100);
+  test("an intent is due in its own lane, and one that no longer makes sense in any", async () => {
+    const store = openStore();
+    await decide(store, NOW, draft("i1", { expiresAt: NOW + 10 }));
+    expect(await store.dueWork(scout, ["act"], NOW)).toEqual(["intents"]);
+    expect(await store.dueWork(scout, ["reply"], NOW)).toEqual([]);
+    expect(await store.dueWork(scout, [], NOW + 10)).toEqual(["intents"]);
+  });
+
+  test("one that may have happened does not run out, so that nothing is due when its time is over", async () => {
+    const store = openStore();
+    await decide(store, NOW, draft("i1", { expiresAt: NOW + 10 }));
+    const [intent] = await store.dueIntents(scout, LANES, NOW, 1);
+    const change = { state: "ready", everUnknown: true, nextAt: NOW + 100 } as const;
+    await store.moveIntent({ seq: intent?.seq ?? 0, from: ["ready"], change, now: NOW });
+    expect(await store.expireIntents(scout, NOW + 10, 1)).toEqual([]);
+    expect(await store.dueWork(scout, LANES, NOW + 10)).toEqual([]);
+    expect(await store.nextDue(scout, LANES)).toBe(NOW + 100);
+  });
 });

@@ -1,5 +1,5 @@
 /** Two specialists on one key, through the real store: what either owes, both set calls aside for, in whatever order they come. */
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { WatchWrite } from "../../src/contract/event.ts";
 import type { Lane } from "../../src/contract/operations.ts";
 import { TIER_LIMITS } from "../../src/contract/tiers.ts";
@@ -15,6 +15,9 @@ import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { Admission } from "../../src/store/admission.ts";
 
+/** Which store is opened: that of rows or that of facts. */
+let facts = false;
+
 const T0 = Date.UTC(2026, 2, 1);
 const KEY = asKeyId("shared");
 const [SCOUT, QUILL] = [asHandle("scout"), asHandle("quill")];
@@ -28,7 +31,7 @@ afterEach(async () => {
 });
 
 async function open(): Promise<Store> {
-  const store = openSqliteStore({ path: MEMORY, clock: systemClock(), random: seededRandom(1) });
+  const store = openSqliteStore({ facts, path: MEMORY, clock: systemClock(), random: seededRandom(1) });
   stores.push(store);
   for (const handle of [SCOUT, QUILL]) await store.registerKey(handle, KEY, { limits: LIMITS, floors: DEFAULT_FLOORS }, T0);
   return store;
@@ -96,41 +99,45 @@ async function applyAll(store: Store, seed: number): Promise<{ readonly scout: n
   return owed;
 }
 
-describe("two specialists on one key", () => {
-  test.each([1, 2, 3, 4, 5, 6])("promise together what the key can keep, answered or not (seed %i)", async (seed) => {
-    const store = await open();
-    const { scout, quill } = await applyAll(store, seed);
-    expect(scout).toBeGreaterThan(0);
-    expect(quill).toBeGreaterThan(0);
-    expect(scout + quill).toBe(MOST);
-  });
+describe.each([false, true])("over facts: %s", (isOfFacts) => {
+  beforeEach(() => void (facts = isOfFacts));
 
-  test("racing with 64 applications at once, they promise what the key can keep and no more", async () => {
-    const store = await open();
-    const all = await Promise.all(Array.from({ length: 64 }, (_, i) => ask(store, i % 2 === 0 ? SCOUT : QUILL, "act", "jobs.apply")));
-    expect(all.filter(({ kind }) => kind === "admitted")).toHaveLength(MOST);
-  });
+  describe("two specialists on one key", () => {
+    test.each([1, 2, 3, 4, 5, 6])("promise together what the key can keep, answered or not (seed %i)", async (seed) => {
+      const store = await open();
+      const { scout, quill } = await applyAll(store, seed);
+      expect(scout).toBeGreaterThan(0);
+      expect(quill).toBeGreaterThan(0);
+      expect(scout + quill).toBe(MOST);
+    });
 
-  test.each([7, 8, 9])("one that polls all it can leaves the calls the other needs to deliver (seed %i)", async (seed) => {
-    const store = await open();
-    const { scout, quill } = await applyAll(store, seed);
-    let polled = 0;
-    while ((await ask(store, QUILL, "poll", "jobs.list")).kind === "admitted") polled++;
-    const reserve = READ_BACK_CALLS + CALLS_PER_OBLIGATION * (scout + quill);
-    expect(polled).toBeLessThanOrEqual(LIMITS.perDay - MOST - reserve);
-    let delivered = 0;
-    while ((await ask(store, SCOUT, "obligation", "jobs.get")).kind === "admitted") delivered++;
-    expect(delivered).toBeGreaterThanOrEqual(reserve);
-  });
+    test("racing with 64 applications at once, they promise what the key can keep and no more", async () => {
+      const store = await open();
+      const all = await Promise.all(Array.from({ length: 64 }, (_, i) => ask(store, i % 2 === 0 ? SCOUT : QUILL, "act", "jobs.apply")));
+      expect(all.filter(({ kind }) => kind === "admitted")).toHaveLength(MOST);
+    });
 
-  test("plan with what the key has left, whoever of them promised it", async () => {
-    const store = await open();
-    const before = await store.laneBudget(KEY, "poll", T0);
-    const jobs = Array.from({ length: MOST }, (_, job) => `job${job}`);
-    await store.putEvents({ events: [], watches: jobs.map((job) => followed(SCOUT, job)) }, T0);
-    const kept = laneShares(LIMITS.perDay).kept[0] ?? 0;
-    expect(before - (await store.laneBudget(KEY, "poll", T0))).toBe(READ_BACK_CALLS + CALLS_PER_OBLIGATION * MOST - kept);
-    // What a specialist that is defined no longer left behind holds its neighbours up for a month at most.
-    expect(await store.laneBudget(KEY, "poll", T0 + 31 * DAY)).toBe(before);
+    test.each([7, 8, 9])("one that polls all it can leaves the calls the other needs to deliver (seed %i)", async (seed) => {
+      const store = await open();
+      const { scout, quill } = await applyAll(store, seed);
+      let polled = 0;
+      while ((await ask(store, QUILL, "poll", "jobs.list")).kind === "admitted") polled++;
+      const reserve = READ_BACK_CALLS + CALLS_PER_OBLIGATION * (scout + quill);
+      expect(polled).toBeLessThanOrEqual(LIMITS.perDay - MOST - reserve);
+      let delivered = 0;
+      while ((await ask(store, SCOUT, "obligation", "jobs.get")).kind === "admitted") delivered++;
+      expect(delivered).toBeGreaterThanOrEqual(reserve);
+    });
+
+    test("plan with what the key has left, whoever of them promised it", async () => {
+      const store = await open();
+      const before = await store.laneBudget(KEY, "poll", T0);
+      const jobs = Array.from({ length: MOST }, (_, job) => `job${job}`);
+      await store.putEvents({ events: [], watches: jobs.map((job) => followed(SCOUT, job)) }, T0);
+      const kept = laneShares(LIMITS.perDay).kept[0] ?? 0;
+      expect(before - (await store.laneBudget(KEY, "poll", T0))).toBe(READ_BACK_CALLS + CALLS_PER_OBLIGATION * MOST - kept);
+      // What a specialist that is defined no longer left behind holds its neighbours up for a month at most.
+      expect(await store.laneBudget(KEY, "poll", T0 + 31 * DAY)).toBe(before);
+    });
   });
 });
