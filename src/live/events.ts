@@ -13,8 +13,8 @@ export interface LiveEvent extends Mutable<EventFields> {
   readonly thread: string | undefined;
   readonly hops: number;
   readonly createdAt: number;
-  /** JSON. */
-  payload: string;
+  /** JSON; undefined where it is read again when its turn comes. */
+  payload: string | undefined;
   /** The number of the last fact about it. */
   last: number;
   /** A row of `open` is there for it. */

@@ -31,6 +31,10 @@ export interface Touched {
   readonly attempts: Set<LiveAttempt>;
 }
 
+/** A longer payload is read again when its turn comes, and so is what comes when those in memory are that long together. */
+const LONGEST_PAYLOAD = 16 * 1_024;
+const PAYLOADS_LENGTH = 32 * 1_024 * 1_024;
+
 /** An outcome of a request that certainly had no effect. */
 const WITHOUT_EFFECT: readonly string[] = ["never-left", "limited", "unauthorized"];
 const NOTHING: Mine = { events: new Map(), intents: new Map() };
@@ -46,6 +50,7 @@ export class Present {
   readonly #conflicts = new Map<string, LiveIntent[]>();
   /** The number of the last fact. */
   last = 0;
+  #payloadsLength = 0;
 
   /** Takes a fact in. What it is about may be over already where facts are read again: then it says nothing new. */
   apply(fact: Fact): void {
@@ -95,6 +100,9 @@ export class Present {
 
   /** Read from its rows: an event, an intent or a request that facts before the mark speak of. */
   putEvent(event: LiveEvent): void {
+    const { length } = event.payload ?? "";
+    if (length > LONGEST_PAYLOAD || this.#payloadsLength + length > PAYLOADS_LENGTH) event.payload = undefined;
+    else this.#payloadsLength += length;
     this.events.set(event.seq, event);
     this.#of(event.specialist).events.set(event.seq, event);
   }
@@ -112,6 +120,7 @@ export class Present {
 
   /** Its row is written, and nothing is to be done about it: whoever asks for it reads the row. */
   dropEvent(event: LiveEvent): void {
+    this.#payloadsLength -= event.payload?.length ?? 0;
     this.events.delete(event.seq);
     const mine = this.#mine.get(event.specialist);
     mine?.events.delete(event.seq);
@@ -230,7 +239,7 @@ export function pictureOf(present: Present): readonly string[] {
   const lines: string[] = [];
   for (const event of present.events.values()) {
     if (event.state === "parked") continue; // read again when somebody asks for it
-    const { isStored: _s, isClaimed: _c, hasSteps: _h, ...kept } = event;
+    const { isStored: _s, isClaimed: _c, hasSteps: _h, payload: _p, ...kept } = event;
     lines.push(`event ${show(kept)}`);
   }
   for (const { isStored: _s, ...intent } of present.intents.values()) if (isLive(intent)) lines.push(`intent ${show(intent)}`);

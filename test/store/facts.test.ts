@@ -202,3 +202,24 @@ describe("where memory and rows differ, it shows", () => {
     expect(differences()).not.toEqual([]);
   });
 });
+
+describe("memory has bounds", () => {
+  test("payloads of a megabyte are read again when their turn comes", async () => {
+    const { open, clock, differences } = lab();
+    const store = open();
+    const content = "x".repeat(1_024 * 1_024);
+    const heap = (): number => {
+      globalThis.gc?.();
+      return process.memoryUsage().heapUsed;
+    };
+    const before = heap();
+    for (let n = 0; n < 100; n++) {
+      const event = { specialist: scout, id: eventId("post.created", `big${n}`), kind: "post.created", via: "poll", hops: 0 } as const;
+      await clock.run(store.putEvents({ events: [{ ...event, payload: { n, content: content + n } }] }, clock.now()));
+    }
+    expect(heap() - before).toBeLessThan(64 * 1_024 * 1_024);
+    const [first] = await clock.run(store.claimEvents(scout, clock.now(), 1));
+    expect(first?.payload).toEqual({ n: 0, content: `${content}0` });
+    expect(differences()).toEqual([]);
+  });
+});

@@ -41,6 +41,7 @@ const NO_STEPS: ReadonlyMap<string, Json> = new Map();
 
 export function createInbox(db: DatabaseSync, { present, commits, log, writer, rows, fold }: InboxParts): Inbox {
   const steps = db.prepare("SELECT name, value FROM step WHERE event_seq = ?");
+  const payload = db.prepare("SELECT payload FROM main.event WHERE seq = ?");
   const identity = db.prepare("SELECT seq FROM main.event WHERE specialist = ? AND id = ?");
   const change = (event: LiveEvent, at: number, set: Partial<EventFields>): void =>
     void log.add({ fact: "change", of: "event", subject: event.seq, at, set });
@@ -77,7 +78,7 @@ export function createInbox(db: DatabaseSync, { present, commits, log, writer, r
     id: event.id,
     kind: event.kind,
     thread: event.thread,
-    payload: JSON.parse(event.payload) as Json,
+    payload: event.payload === undefined ? jsonOf(payload.get(event.seq) ?? {}, "payload") : (JSON.parse(event.payload) as Json),
     hops: event.hops,
     attempts: event.attempts,
     beganAt: event.beganAt ?? now,
