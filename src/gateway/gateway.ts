@@ -181,10 +181,7 @@ async function attempt(options: GatewayParts, passage: GatewayRequest): Promise<
   const { member, call, lane, examining, probe = false, trade = false } = passage;
   const client = examining ?? options.client;
   const key = await keys.usable(member, probe || trade);
-  if (key === undefined) {
-    const message = member.keyTrouble?.message ?? "there is no key";
-    return { kind: "waits", until: clock.now() + KEY_CHECK_MS, rule: "key_unusable", message, lane };
-  }
+  if (key === undefined) return withoutKey(options, member, lane);
   // Before the pacer: a trade takes a place of its own there.
   const credential = await credentials.of(member, key, call);
   if (credential.kind === "held") return credential.held;
@@ -201,6 +198,11 @@ async function attempt(options: GatewayParts, passage: GatewayRequest): Promise<
   });
 }
 
+function withoutKey({ clock }: GatewayParts, member: Member, lane: Lane): GatewayAnswer {
+  const message = member.keyTrouble?.message ?? "there is no key";
+  return { kind: "waits", until: clock.now() + KEY_CHECK_MS, rule: "key_unusable", message, lane };
+}
+
 interface AdmittedBy {
   readonly key: HeldKey;
   readonly client: Client;
@@ -210,11 +212,13 @@ interface AdmittedBy {
 /** Admission, the request, and the row that says how it ended. */
 async function sendAdmitted(options: GatewayParts, passage: GatewayRequest, { key, client, secret }: AdmittedBy): Promise<GatewayAnswer> {
   const { store, keys, clock, breakers, credentials } = options;
-  const { member, call, intent, signal, lane, examining } = passage;
+  const { member, call, intent, signal, lane, examining, probe = false, trade = false } = passage;
   const { handle } = member.specialist;
   const isWrite = effectOf(client.profile, passage) !== "read";
   const stop = examining === undefined ? breakers.stop(handle, call.operation, isWrite) : undefined;
   if (stop !== undefined) return waits(options, member, { ...stop, until: stop.probeAt ?? clock.now() + STOPPED_WAIT_MS, lane });
+  // What was lined up when the network refused its key would be refused as well.
+  if (member.keyTrouble !== undefined && !probe && !trade) return withoutKey(options, member, lane);
   // Those that were lined up when the first of them was told to wait need not ask again.
   const lined = intent === undefined || examining !== undefined ? undefined : member.waits?.get(lane);
   if (lined !== undefined && lined.until > clock.now()) return { ...lined, kind: "waits", lane };

@@ -2,9 +2,11 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createKeys } from "../../src/client/auth.ts";
 import type { Transport } from "../../src/client/transport.ts";
+import { eventId } from "../../src/contract/event-id.ts";
 import { shippedProfile } from "../../src/contract/profile/profile.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { createAnnouncer } from "../../src/core/events.ts";
+import { asHandle, asIntentId } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { MINUTE, SECOND } from "../../src/core/units.ts";
@@ -13,7 +15,7 @@ import { ledgerTime } from "../../src/limits/ledger-clock.ts";
 import { createKeyWatch } from "../../src/gateway/keys.ts";
 import { createMember } from "../../src/gateway/member.ts";
 import { limitsOf, operationRules } from "../../src/gateway/permissions.ts";
-import { createSpecialist } from "../../src/specialist/specialist.ts";
+import { createSpecialist, DEFAULT_BRAKES } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { virtualRuntime } from "../harness/virtual-runtime.ts";
 
@@ -75,6 +77,51 @@ test("a key that comes late is taken up within a minute, however often something
   held.key = "sk_live_that_came_late";
   await toldFor(MINUTE);
   expect(requests).toBeGreaterThan(0);
+  await clock.run(runtime.stop());
+  await clock.run(store.close());
+});
+
+test("after the first 401 nothing leaves that was lined up with the same key", async () => {
+  const clock = virtualClock(Date.UTC(2026, 10, 21));
+  const store = openSqliteStore({ path: ":memory:", clock, random: seededRandom(1) });
+  let refused = 0;
+  const transport: Transport = async ({ method }) => {
+    if (method === "GET") return { kind: "answer", status: 200, headers: {}, text: "{}", elapsedMs: 1 };
+    refused++;
+    return { kind: "answer", status: 401, headers: {}, text: '{"error":"unauthorized"}', elapsedMs: 1 };
+  };
+  const runtime = virtualRuntime({
+    specialists: [createSpecialist({ handle: "talker", id: "agt_1", may: ["posts.create"] })],
+    store,
+    transport,
+    keyOf: () => "sk_live_that_is_dead",
+    clock,
+    random: seededRandom(2),
+  });
+  const talker = asHandle("talker");
+  for (let n = 0; n < 12; n++) {
+    const id = asIntentId(`i${n}`);
+    const about = { specialist: talker, now: clock.now(), caps: DEFAULT_BRAKES, brake: () => undefined, report: () => undefined };
+    const input = { content: `post number ${n}` };
+    const intent = {
+      id,
+      ordinal: 0,
+      operation: "posts.create",
+      input,
+      effect: "reconciled",
+      lane: "act",
+      hops: 0,
+      conflictKey: id,
+    } as const;
+    const event = { specialist: talker, id: eventId("order", id), kind: "order", payload: {}, via: "runtime", hops: 0 } as const;
+    await clock.run(store.recordRun(event, { ...about, intents: [intent] }));
+  }
+  await clock.run(runtime.start());
+  const [member] = runtime.members();
+  await clock.advance(MINUTE);
+  expect(member?.keyTrouble?.code).toBe("key_refused");
+  expect(refused).toBe(1);
+  expect((await store.openAttempts()).length).toBe(0);
   await clock.run(runtime.stop());
   await clock.run(store.close());
 });
