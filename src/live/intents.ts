@@ -26,6 +26,11 @@ export function isLive({ state }: { readonly state: State }): boolean {
   return LIVE.includes(state);
 }
 
+/** Words that were or may still be said. */
+export function isSaid({ textHash, state }: Pick<LiveIntent, "textHash" | "state">): boolean {
+  return textHash !== undefined && state !== "refused" && state !== "cancelled";
+}
+
 /** Whether another one on the same object has to wait for it. */
 export function holdsConflict({ state }: { readonly state: State }): boolean {
   return state === "sending" || state === "in_doubt";

@@ -8,7 +8,7 @@ import type { Lane } from "../contract/operations.ts";
 import { MAX_CRASHES } from "../store/inbox.ts";
 import { liveEvent, type LiveEvent } from "./events.ts";
 import type { AnswerFact, AttemptFact, ChangeFact, EventFact, Fact, RunFact, IntentFields } from "./facts.ts";
-import { holdsConflict, isLive, liveIntent, type LiveIntent } from "./intents.ts";
+import { holdsConflict, isLive, isSaid, liveIntent, type LiveIntent } from "./intents.ts";
 
 /** A request without an answer. */
 export interface LiveAttempt extends AttemptFact {
@@ -50,6 +50,8 @@ export class Present {
   readonly #conflicts = new Map<string, LiveIntent[]>();
   /** The number of the last fact. */
   last = 0;
+  /** Told of what intents come to that counts as said, or as made. */
+  onSpoken: ((intent: LiveIntent, change: "said" | "unsaid" | "made") => void) | undefined;
   #payloadsLength = 0;
 
   /** Takes a fact in. What it is about may be over already where facts are read again: then it says nothing new. */
@@ -154,6 +156,7 @@ export class Present {
       if (this.intents.has(intent.seq)) continue;
       this.putIntent(intent);
       this.touched.intents.add(intent);
+      if (isSaid(intent)) this.onSpoken?.(intent, "said");
     }
   }
 
@@ -198,8 +201,11 @@ export class Present {
 
   #set(intent: LiveIntent, set: Partial<IntentFields>, seq: number): void {
     this.#leave(intent);
+    const wasSaid = isSaid(intent);
     Object.assign(intent, set);
     intent.last = seq;
+    if (isSaid(intent) !== wasSaid) this.onSpoken?.(intent, wasSaid ? "unsaid" : "said");
+    if (set.createdRef !== undefined) this.onSpoken?.(intent, "made");
     this.#enter(intent);
     this.touched.intents.add(intent);
     if (isLive(intent)) this.touched.settled.delete(intent);

@@ -107,7 +107,7 @@ export interface OutboxParts {
 
 export function createOutbox(db: DatabaseSync, { present, commits, log, intents, changes, fold }: OutboxParts): OutboxStore {
   const claimed = db.prepare(`
-    SELECT created_ref FROM main.intent WHERE specialist = ? AND operation = ? AND created_ref IN (SELECT value FROM json_each(?))`);
+    SELECT created_ref FROM main.intent INDEXED BY intent_of WHERE specialist = ? AND operation = ? AND created_ref IN (SELECT value FROM json_each(?))`);
   const { applyChange } = changes;
   const mine = (specialist: Intent["specialist"]): Iterable<LiveIntent> => present.of(specialist).intents.values();
   const expired = (specialist: Intent["specialist"], now: number): readonly LiveIntent[] =>
@@ -163,11 +163,11 @@ function createIntentsAlike(
 ): OutboxStore["similarIntents"] {
   const alike = (where: string): StatementSync =>
     db.prepare(`
-    SELECT seq FROM main.intent ${where} specialist = ?1 AND conflict_key = ?2 AND seq <> ?3
+    SELECT seq FROM main.intent INDEXED BY intent_of WHERE ${where} AND specialist = ?1 AND conflict_key = ?2 AND seq <> ?3
       AND (state IN ('confirmed', 'pending') OR (state IN ('parked', 'cancelled') AND ever_unknown = 1))
     ORDER BY seq DESC LIMIT 0 + ?4`);
-  const sameWords = alike("INDEXED BY intent_text WHERE text_hash = ?5 AND");
-  const sameAct = alike("INDEXED BY intent_wordless WHERE text_hash IS NULL AND");
+  const sameWords = alike("text_hash = ?5");
+  const sameAct = alike("text_hash IS NULL");
   const requestsOf = ({ firstRequest: first, lastRequest: last }: LiveIntent): Requests | undefined =>
     first === undefined || last === undefined ? undefined : { first, last };
   return async ({ seq, specialist, conflictKey }, limit) => {

@@ -15,14 +15,14 @@ import { objectOf } from "../rows.ts";
 import type { InsertEvent } from "./inbox.ts";
 import type { IntentRows } from "./intent-rows.ts";
 import type { FactLog } from "./log.ts";
-import type { Words } from "./words.ts";
+import type { SpokenWords } from "./words.ts";
 
 export interface RunParts {
   readonly present: Present;
   readonly commits: Commits;
   readonly log: FactLog;
   readonly intents: IntentRows;
-  readonly words: Words;
+  readonly words: SpokenWords;
   readonly insertEvent: InsertEvent;
   readonly guardian: ControlTable;
   readonly restored: RestoredTable;
@@ -53,12 +53,9 @@ export function createRuns(
     const earlier = present.byId(targetIntent) ?? intents.byId(targetIntent);
     return earlier?.state === "confirmed" && earlier.createdRef !== undefined ? { ...draft, target: earlier.createdRef } : draft;
   };
-  /** Its own words are known by their id where the network does not say who wrote them: where it does, the handler was not let answer. */
-  const ownPost = (
-    { specialist }: { readonly specialist: Handle },
-    { operation, target, author }: DraftIntent,
-  ): IntentRefusal | undefined =>
-    operation === "posts.reply" && target !== undefined && author === undefined && words.made(specialist, target)
+  /** Its own words are known by their id also where the network does not say who wrote them. */
+  const ownPost = ({ specialist }: { readonly specialist: Handle }, { operation, target }: DraftIntent): IntentRefusal | undefined =>
+    operation === "posts.reply" && target !== undefined && words.made(specialist, target)
       ? { code: "own_post", message: "a specialist does not answer itself" }
       : undefined;
 

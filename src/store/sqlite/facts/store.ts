@@ -28,7 +28,7 @@ import { createOwed } from "./obligations.ts";
 import { createRecovery } from "./recovery.ts";
 import { createRuns } from "./runs.ts";
 import { createDues, createSources, type Dues } from "./sources.ts";
-import { createWords } from "./words.ts";
+import { createSpokenWords } from "./words.ts";
 
 export interface FactStoreOptions extends SqliteStoreOptions {
   readonly observe?: Observe;
@@ -119,7 +119,7 @@ export function openFactStore(options: FactStoreOptions): Store {
   return {
     ...inboxStore,
     ...deliveryStore,
-    ...createRuns(db, { present, commits, log, intents, words: createWords(db, present), insertEvent, guardian, restored }),
+    ...createRuns(db, { present, commits, log, intents, words: createSpokenWords(db, present), insertEvent, guardian, restored }),
     ...createOutbox(db, { present, commits, log, intents, changes, fold }),
     ...sources,
     postponeWatches(specialist, now, until) {

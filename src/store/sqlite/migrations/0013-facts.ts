@@ -111,12 +111,7 @@ CREATE TABLE intent (                  -- as its last fact left it
   last INTEGER NOT NULL                -- the number of that fact
 );
 CREATE INDEX intent_live ON intent (seq) WHERE state IN ('proposed', 'ready', 'sending', 'in_doubt');
-CREATE INDEX intent_made ON intent (specialist, created_ref) WHERE created_ref IS NOT NULL;
-CREATE INDEX intent_said ON intent (specialist, created_at) WHERE text_hash IS NOT NULL;
-CREATE INDEX intent_thread ON intent (specialist, thread) WHERE thread IS NOT NULL;
-CREATE INDEX intent_text ON intent (specialist, text_hash, created_at) WHERE text_hash IS NOT NULL;
-CREATE INDEX intent_author ON intent (specialist, author, created_at) WHERE author IS NOT NULL;
-CREATE INDEX intent_wordless ON intent (conflict_key) WHERE text_hash IS NULL;
+CREATE INDEX intent_of ON intent (specialist, seq);
 
 -- Requests that one of the network's own limits counts.
 CREATE TABLE limited_use (
