@@ -1,8 +1,10 @@
-/** Places for requests under way: one for each socket, so that nothing that was admitted waits for one. */
+/** Places for what is under way: a request for each socket, so that nothing that was admitted waits for one; or a handler. */
 
 export interface Semaphore {
   /** Resolves, in the order of asking, once there is a place; whoever has it calls what it was given, once, to leave. */
   take(): Promise<() => void>;
+  /** A place now; undefined where there is none, and then whoever asks has to wait as all others. */
+  takeNow(): (() => void) | undefined;
 }
 
 export function createSemaphore(count: number): Semaphore {
@@ -23,11 +25,16 @@ export function createSemaphore(count: number): Semaphore {
     }
     next(leave);
   };
+  const takeNow = (): (() => void) | undefined => {
+    if (free === 0) return undefined;
+    free--;
+    return leave;
+  };
   return {
+    takeNow,
     take() {
-      if (free === 0) return new Promise((resolve) => void waiting.push(resolve));
-      free--;
-      return Promise.resolve(leave);
+      const now = takeNow();
+      return now === undefined ? new Promise((resolve) => void waiting.push(resolve)) : Promise.resolve(now);
     },
   };
 }

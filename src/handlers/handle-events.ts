@@ -10,7 +10,7 @@ import { runHandler, RunInterrupted, type EventHandler, type RunResult } from ".
 import { announceIntent } from "../outbox/announce.ts";
 import { isStoreLost } from "../store/store-lost.ts";
 import type { Member } from "../gateway/member.ts";
-import type PQueue from "p-queue";
+import type { Semaphore } from "../gateway/semaphore.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
@@ -30,7 +30,7 @@ export interface HandlerDependencies {
   readonly announcer: Announcer;
   readonly store: Store;
   /** Bounds how many handlers run at once. */
-  readonly handlers: PQueue;
+  readonly handlers: Semaphore;
   /** Runs definitions that ask for a thread; undefined where everything runs in this one. */
   readonly isolation: WorkerPool | undefined;
   readonly fetch: typeof globalThis.fetch;
@@ -65,12 +65,15 @@ export async function handleEvents(
       await store.retryEvent(event.seq, { notBefore: 0, failed: false, note: "the runtime stopped" });
       continue;
     }
+    const leave = handlers.takeNow() ?? (await handlers.take());
     try {
-      finished = (await handlers.add(() => handleOne(parts, member, event, read))) || finished;
+      finished = (await handleOne(parts, member, event, read)) || finished;
     } catch (error) {
       if (isStoreLost(error)) throw error;
       // Its end could not be stored. Left as it is, it would count as at work until a restart, and so would those claimed with it.
       await giveBack(parts, member, event, error);
+    } finally {
+      leave();
     }
   }
   // A claim may end early, as what may have ended the process is claimed alone; what was given back is not asked for again.

@@ -1,5 +1,4 @@
 /** The whole: joins the stages and drives them, from what arrives to what is sent and what became of it. */
-import PQueue from "p-queue";
 import type { KeyProvider } from "../client/auth.ts";
 import type { Transport } from "../client/transport.ts";
 import type { Profile } from "../contract/profile/profile.ts";
@@ -26,6 +25,7 @@ import { resolveInDoubt } from "../outbox/resolve-in-doubt.ts";
 import { followWatches } from "../polling/poll-watches.ts";
 import { handleEvents } from "../handlers/handle-events.ts";
 import type { WorkerPool } from "../handlers/worker/worker-pool.ts";
+import { createSemaphore } from "../gateway/semaphore.ts";
 import { createKeyWatch, KEY_CHECK_MS, type KeyWatch } from "../gateway/keys.ts";
 import { isStoreLost } from "../store/store-lost.ts";
 import { ALL_WORK, bitOf, createMember, endWaits, freeLanes, isBusy, type Member } from "../gateway/member.ts";
@@ -164,7 +164,7 @@ class Engine implements Runtime {
       breakers,
       zone: options.zone ?? "UTC",
       gateway: openGateway(options, { announcer: this.announcer, breakers, keys: this.#keys, clock, wall: options.clock, ledger }),
-      handlers: new PQueue({ concurrency: options.handlers ?? DEFAULT_HANDLERS }),
+      handlers: createSemaphore(options.handlers ?? DEFAULT_HANDLERS),
       isolation: options.isolation,
       fetch: options.fetch ?? globalThis.fetch,
       stopping: this.#stopping.signal,

@@ -6,7 +6,16 @@ import { asHandle, type Handle } from "../../core/ids.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Secret } from "../../core/secret.ts";
 import { MINUTE } from "../../core/units.ts";
-import { DEFAULT_TOLERANCE, header, verify, type RawDelivery, type Tolerance, type Verdict, type WebhookRules } from "./signatures.ts";
+import {
+  DEFAULT_TOLERANCE,
+  header,
+  verify,
+  type RawDelivery,
+  type SignedScheme,
+  type Tolerance,
+  type Verdict,
+  type WebhookRules,
+} from "./signatures.ts";
 
 /** A verified delivery, in the inbox's words. */
 export interface VerifiedDelivery {
@@ -118,6 +127,8 @@ export function createGate(options: GateOptions): Gate {
     return { status: outcome === "known" ? KNOWN : 202 };
   };
 
+  /** What verified last, by specialist: it is tried first. Only of those that are known. */
+  const verified = new Map<Handle, SignedScheme>();
   return {
     knows: (specialist) => options.secretsOf(asHandle(specialist)) !== undefined,
     async accept(name, delivery) {
@@ -126,11 +137,12 @@ export function createGate(options: GateOptions): Gate {
       if (secrets === undefined) return { status: 404 };
       const kind = header(delivery, rules.kindHeaders)?.slice(0, MAX_KIND_LENGTH);
       if (options.allowUnsigned && (secrets.length === 0 || rules.scheme === "none")) return hint(specialist, delivery, kind);
-      const verdict = verdictOn(delivery, secrets, options);
+      const verdict = verdictOn(delivery, secrets, options, verified.get(specialist));
       if (!verdict.ok) return refuse(specialist, verdict.why);
       bySecret[verdict.secret] = (bySecret[verdict.secret] ?? 0) + 1;
       byScheme[verdict.scheme] = (byScheme[verdict.scheme] ?? 0) + 1;
       if (verdict.scheme === "path") return hint(specialist, delivery, kind);
+      verified.set(specialist, verdict.scheme);
       const { covered, signedId } = verdict;
       const answer = await store({ specialist, id: identityOf(verdict), kind, scheme: verdict.scheme, body: covered });
       if (answer.status === KNOWN && signedId === undefined) options.onHint(specialist, { kind, body: covered, signed: true });
@@ -146,9 +158,9 @@ export function createGate(options: GateOptions): Gate {
 }
 
 /** Timely by the network's clock, or by ours: what is known of the network's may lag for a moment after this machine has slept. */
-function verdictOn(delivery: RawDelivery, secrets: readonly Secret[], options: GateOptions): Verdict {
+function verdictOn(delivery: RawDelivery, secrets: readonly Secret[], options: GateOptions, likely: SignedScheme | undefined): Verdict {
   const { clock, networkNow = () => clock.now(), rules, tolerance = DEFAULT_TOLERANCE } = options;
-  const verdict = verify(delivery, rules, secrets, networkNow(), tolerance);
+  const verdict = verify(delivery, rules, secrets, networkNow(), tolerance, likely);
   if (verdict.ok || (verdict.why !== "stale" && verdict.why !== "early")) return verdict;
   return verify(delivery, rules, secrets, clock.now(), tolerance);
 }

@@ -55,6 +55,8 @@ const SCHEMES: { readonly [scheme in SignedScheme]: (check: Check) => Verdict | 
   path: pathStyle,
 };
 const AUTO: readonly SignedScheme[] = ["standard", "stripe", "header", "body"];
+/** The same, beginning with each of them. */
+const LIKELY_FIRST = new Map(AUTO.map((first) => [first, [first, ...AUTO.filter((name) => name !== first)]]));
 
 interface Check {
   readonly delivery: RawDelivery;
@@ -67,7 +69,7 @@ interface Check {
 /**
  * Whether one of the secrets vouches for the delivery, by the profile's scheme or, with `auto`, by any scheme whose marks
  * it carries. A signature of one fits under another only over the whole text that was hashed: `<seconds>.{…}`, which is no JSON
- * object, so that nothing in it is acted on; or, beside the body or in it, the very same JSON.
+ * object, so that nothing in it is acted on; or, beside the body or in it, the very same JSON. `likely` is tried first.
  */
 export function verify(
   delivery: RawDelivery,
@@ -75,9 +77,10 @@ export function verify(
   secrets: readonly Secret[],
   now: number,
   tolerance: Tolerance = DEFAULT_TOLERANCE,
+  likely?: SignedScheme,
 ): Verdict {
   const { scheme } = rules;
-  const tried = scheme === "auto" ? AUTO : scheme === "none" ? [] : [scheme];
+  const tried = scheme === "auto" ? (LIKELY_FIRST.get(likely ?? "standard") ?? AUTO) : scheme === "none" ? [] : [scheme];
   const check: Check = { delivery, rules, secrets: secrets.slice(0, MAX_SECRETS), now, tolerance };
   let refusal: Extract<Verdict, { readonly ok: false }> = { ok: false, why: "unsigned" };
   for (const name of tried) {

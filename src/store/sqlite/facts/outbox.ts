@@ -37,6 +37,8 @@ export interface Changes {
   readonly find: (seq: number) => LiveIntent | undefined;
 }
 
+const NONE: readonly LiveIntent[] = [];
+
 type Parts = Omit<ChangeParts, "insertEvent" | "writer">;
 
 /** Inside a transaction the caller owns. */
@@ -55,8 +57,13 @@ export function createChanges(
   const freed = (settled: Capture | undefined, now: number): void => {
     if (settled !== undefined && settled.posted < settled.released) payable("spend_cap", now);
   };
-  const dependants = (id: string): readonly LiveIntent[] =>
-    [...present.intents.values()].filter(({ targetIntent, state }) => targetIntent === id && (state === "proposed" || state === "ready"));
+  /** Those of the same specialist whose object it is to be. */
+  const dependants = ({ id, specialist }: LiveIntent): readonly LiveIntent[] => {
+    let found: LiveIntent[] | undefined;
+    for (const one of present.of(specialist).intents.values())
+      if (one.targetIntent === id && (one.state === "proposed" || one.state === "ready")) (found ??= []).push(one);
+    return found ?? NONE;
+  };
 
   const follow: Changes["follow"] = (intent, paid, now) => {
     const { id, state, createdRef, specialist, everUnknown } = intent;
@@ -67,7 +74,7 @@ export function createChanges(
           now,
         );
       if (createdRef === undefined) return;
-      for (const one of dependants(id)) {
+      for (const one of dependants(intent)) {
         const wasRestored = one.state === "ready" && one.code === RESTORED_CODE;
         change(one, now, { target: createdRef, ...(wasRestored ? { state: "in_doubt" } : {}) });
       }
@@ -80,7 +87,7 @@ export function createChanges(
         now,
       );
     const hanging = { state: "cancelled", code: "depends_on_refused", message: "what it was about did not come to be" } as const;
-    for (const one of dependants(id)) applyChange({ seq: one.seq, from: ["proposed", "ready"], change: hanging, now });
+    for (const one of dependants(intent)) applyChange({ seq: one.seq, from: ["proposed", "ready"], change: hanging, now });
   };
   const applyChange: ApplyChange = ({ seq, from, change: wanted, now, events = [], watches = [], paid }) => {
     const intent = find(seq);
@@ -110,8 +117,11 @@ export function createOutbox(db: DatabaseSync, { present, commits, log, intents,
     SELECT created_ref FROM main.intent INDEXED BY intent_of WHERE specialist = ? AND operation = ? AND created_ref IN (SELECT value FROM json_each(?))`);
   const { applyChange } = changes;
   const mine = (specialist: Intent["specialist"]): Iterable<LiveIntent> => present.of(specialist).intents.values();
-  const expired = (specialist: Intent["specialist"], now: number): readonly LiveIntent[] =>
-    [...mine(specialist)].filter((intent) => runsOut(intent) && (intent.expiresAt ?? Infinity) <= now);
+  const expired = (specialist: Intent["specialist"], now: number): readonly LiveIntent[] => {
+    let found: LiveIntent[] | undefined;
+    for (const intent of mine(specialist)) if (runsOut(intent) && (intent.expiresAt ?? Infinity) <= now) (found ??= []).push(intent);
+    return found ?? NONE;
+  };
 
   return {
     async dueIntents(specialist, lanes, now, limit) {
