@@ -1,7 +1,7 @@
-/** Opens a store and dies, as by `kill -9`, at one of the statements on the way: `node migrate-and-die.ts <file> <which>`. */
+/** Opens a store and dies, as by `kill -9`, at one of the statements on the way: `node migrate-and-die.ts <file> <which> [facts]`. */
 import { DatabaseSync } from "node:sqlite";
 
-const [file = "", which = "1"] = process.argv.slice(2);
+const [file = "", which = "1", as] = process.argv.slice(2);
 let left = Number(which);
 const exec = Object.getOwnPropertyDescriptor(DatabaseSync.prototype, "exec")?.value as DatabaseSync["exec"];
 DatabaseSync.prototype.exec = function dying(this: DatabaseSync, sql: string): void {
@@ -9,5 +9,5 @@ DatabaseSync.prototype.exec = function dying(this: DatabaseSync, sql: string): v
   exec.call(this, sql);
 };
 const { openDatabase } = await import("../../src/store/sqlite/database.ts");
-openDatabase(file).close();
+openDatabase(file, { facts: as === "facts" }).close();
 process.stdout.write("opened");

@@ -1,5 +1,19 @@
 /** Opens the file: pragmas, one process per file, a check, and the numbered migrations. */
-import { chmodSync, closeSync, existsSync, fdatasync, fdatasyncSync, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fdatasync,
+  fdatasyncSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  statfsSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
@@ -57,7 +71,7 @@ export interface OpenDatabase {
 export interface DatabaseOptions {
   /** Waits for the disk within the turn, and not beside it: for a clock whose time does not pass meanwhile. Default false. */
   readonly blocking?: boolean;
-  /** Events, intents and requests as facts. Not for general use yet: stores of before cannot be opened so. Default false. */
+  /** Events, intents and requests as facts. Not for general use yet; a store of rows that is opened so becomes one. Default false. */
   readonly facts?: boolean;
 }
 
@@ -220,8 +234,12 @@ function checkSchema(db: DatabaseSync, path: string, newest: number): void {
 /** All that are missing, in one transaction: a store is of one version or of another, and opens with one wait for the disk. */
 function migrate(db: DatabaseSync, migrations: readonly string[], path: string): void {
   const version = versionOf(db);
-  if (version === migrations.length) return;
-  if (version > 0 && migrations.includes(FACTS)) refuseRows(db, path);
+  if (version === migrations.length) {
+    if (migrations.includes(FACTS)) rmSync(originalOf(path), { force: true });
+    return;
+  }
+  const rewrites = version > 0 && migrations.includes(FACTS) && path !== MEMORY;
+  if (rewrites) keepOriginal(db, path);
   db.exec("BEGIN IMMEDIATE");
   try {
     for (const text of migrations.slice(version)) db.exec(text);
@@ -233,14 +251,25 @@ function migrate(db: DatabaseSync, migrations: readonly string[], path: string):
   }
 }
 
-/** Rows of before are not turned into facts yet: a store that has some is left as it is. */
-function refuseRows(db: DatabaseSync, path: string): void {
-  const used = db
-    .prepare("SELECT EXISTS (SELECT 1 FROM event) + EXISTS (SELECT 1 FROM intent) + EXISTS (SELECT 1 FROM attempt) AS n")
-    .get();
-  if (Number(used?.["n"]) === 0) return;
-  throw new Misconfigured("store_older", `the store ${path} has events and intents of an earlier schema, which cannot be opened as facts`, {
-    file: path,
-    hint: "open it without `facts`, or name another store",
-  });
+/** The file as it was before its rows became facts, kept until it has been opened as facts once more. */
+const originalOf = (path: string): string => `${path}-before-facts`;
+
+/** The log and the copy each take as much room as the file. Throws `Misconfigured` (`disk_short`) before anything is changed. */
+function keepOriginal(db: DatabaseSync, path: string): void {
+  db.exec("PRAGMA wal_checkpoint(TRUNCATE)"); // the file has all of it
+  const needed = 3 * statSync(path).size;
+  const { bavail, bsize } = statfsSync(dirname(path));
+  if (bavail * bsize < needed)
+    throw new Misconfigured(
+      "disk_short",
+      `the store ${path} is of an earlier schema, and to rewrite it takes ${Math.ceil(needed / 1_048_576)} MB`,
+      {
+        file: path,
+        hint: "free as much room on its disk, then start again; nothing was changed",
+      },
+    );
+  const copy = `${originalOf(path)}-new`;
+  copyFileSync(path, copy);
+  renameSync(copy, originalOf(path));
+  syncFolder(path);
 }

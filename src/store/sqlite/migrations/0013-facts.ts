@@ -1,9 +1,10 @@
 /** Events, intents and requests as facts: rows that are inserted once, and what is written of the present now and then. */
 
 export const FACTS = `
-DROP TABLE event;
-DROP TABLE intent;
-DROP TABLE attempt;
+DROP INDEX event_identity;
+ALTER TABLE event RENAME TO old_event;
+ALTER TABLE intent RENAME TO old_intent;
+ALTER TABLE attempt RENAME TO old_attempt;
 
 -- Facts. One number for all five, in the order in which they came about; found by it, and an event by its identity.
 CREATE TABLE event (
@@ -65,7 +66,6 @@ CREATE TABLE change (                  -- every other change of an event (0) or 
 
 -- Written at folds. All facts up to the mark are in the rows below; those of the quota up to a number of their own.
 CREATE TABLE mark (one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL, quota INTEGER NOT NULL);
-INSERT INTO mark (one, seq, quota) VALUES (1, 0, 0);
 
 CREATE TABLE open (                    -- events that are not done (0) and requests without an answer (1)
   kind INTEGER NOT NULL,
@@ -123,4 +123,40 @@ CREATE TABLE limited_use (
   ended_at INTEGER,
   PRIMARY KEY (key_id, operation, attempt)
 ) WITHOUT ROWID;
+
+-- What there was: facts are numbered on from the highest number of before.
+INSERT INTO event (seq, specialist, id, kind, thread, payload, via, hops, begun, created_at)
+SELECT seq, specialist, id, kind, thread, payload, via, hops, 0, created_at FROM old_event ORDER BY seq;
+
+INSERT INTO attempt (seq, intent, specialist, key_id, operation, target, lane, cost, at, deadline_at)
+SELECT seq, intent_seq, specialist, key_id, operation, target, lane, weight, started_at, deadline_at FROM old_attempt ORDER BY seq;
+
+INSERT INTO answer (seq, attempt, at, outcome, status, note)
+SELECT seq, seq, ended_at, outcome, status, note FROM old_attempt WHERE ended_at IS NOT NULL ORDER BY seq;
+
+-- One that was being handled counts as a handling that ended with the process when the next one recovers: it was counted before.
+INSERT INTO open (kind, seq, state)
+SELECT 0, seq, json_object('state', iif(state = 'parked', 'parked', 'ready'), 'attempts', attempts, 'crashes', crashes - (state = 'running'),
+  'begun', json(iif(state = 'running', 'true', 'false')), 'beganAt', began_at, 'notBefore', not_before, 'note', note,
+  'parkedAt', iif(state = 'parked', done_at, NULL), 'last', 0)
+FROM old_event WHERE state <> 'done';
+INSERT INTO open (kind, seq, state) SELECT 1, seq, '{}' FROM old_attempt WHERE ended_at IS NULL;
+
+INSERT INTO intent
+SELECT seq, id, specialist, event_seq, ordinal, operation, target, target_intent, input, effect, lane, thread, author, text_hash, conflict_key,
+  hops, label, data, state, attempt, ever_unknown, next_at, checks, sent_at, expires_at, created_ref, code, message, created_at, settled_at,
+  (SELECT count(*) FROM old_attempt WHERE intent_seq = i.seq AND coalesce(outcome, '') NOT IN ('never-left', 'limited', 'unauthorized')),
+  (SELECT min(seq) FROM old_attempt WHERE intent_seq = i.seq), (SELECT max(seq) FROM old_attempt WHERE intent_seq = i.seq), 0
+FROM old_intent AS i ORDER BY seq;
+
+INSERT INTO limited_use (key_id, operation, attempt, started_at, deadline_at, ended_at)
+SELECT key_id, operation, seq, started_at, deadline_at, ended_at FROM old_attempt WHERE coalesce(outcome, '') <> 'never-left';
+
+INSERT INTO mark (one, seq, quota)
+SELECT 1, n, n FROM (SELECT max(
+  (SELECT coalesce(max(seq), 0) FROM old_event), (SELECT coalesce(max(seq), 0) FROM old_intent), (SELECT coalesce(max(seq), 0) FROM old_attempt)) AS n);
+
+DROP TABLE old_event;
+DROP TABLE old_intent;
+DROP TABLE old_attempt;
 `;
