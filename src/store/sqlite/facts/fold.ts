@@ -50,23 +50,23 @@ export function createFolding(db: DatabaseSync, { present, flushQuota, flushCoun
     if (event.state === "parked") present.dropEvent(event);
   };
 
-  const writeIntent = (intent: LiveIntent): void => {
-    intents.write(intent);
-    intent.isStored = true;
-    if (!isLive(intent)) present.dropIntent(intent);
+  const writeIntents = (all: readonly LiveIntent[]): void => {
+    if (all.length > 0) intents.write(all);
+    for (const intent of all) {
+      intent.isStored = true;
+      if (!isLive(intent)) present.dropIntent(intent);
+    }
   };
   /** Facts that are read again begin with its run, and come to the same end; or its row says that they are in it. */
   const writeSettled = (): void => {
-    for (const intent of touched.settled) {
-      touched.intents.delete(intent);
-      if (present.intents.has(intent.seq)) writeIntent(intent);
-    }
+    writeIntents([...touched.settled]);
+    for (const intent of touched.settled) touched.intents.delete(intent);
     touched.settled.clear();
   };
 
   const fold = (): void => {
     for (const event of touched.events) writeEvent(event);
-    for (const intent of touched.intents) writeIntent(intent);
+    writeIntents([...touched.intents]);
     touched.settled.clear();
     for (const attempt of touched.attempts) {
       const isOpen = present.attempts.has(attempt.seq);

@@ -5,7 +5,8 @@ import { INTENT_ROW, readIntent } from "../outbox.ts";
 import { maybeNumber, maybeText, numberOf, type Row } from "../rows.ts";
 
 export interface IntentRows {
-  write(intent: LiveIntent): void;
+  /** All with one statement. */
+  write(intents: readonly LiveIntent[]): void;
   live(): Iterable<LiveIntent>;
   has(seq: number): boolean;
   one(seq: number): LiveIntent | undefined;
@@ -52,50 +53,16 @@ const COLUMNS = [
 const LIVE_ROW = `${INTENT_ROW}, ordinal, text_hash, unanswered, first_request, last_request, last`;
 
 export function createIntentRows(db: DatabaseSync): IntentRows {
-  const write = db.prepare(`INSERT OR REPLACE INTO main.intent (${COLUMNS.join(", ")}) VALUES (${COLUMNS.map(() => "?").join(", ")})`);
+  const write = db.prepare(
+    `INSERT OR REPLACE INTO main.intent (${COLUMNS.join(", ")}) SELECT ${COLUMNS.map((_, i) => `value ->> ${i}`).join(", ")} FROM json_each(?)`,
+  );
   const select = (where: string) => db.prepare(`SELECT ${LIVE_ROW} FROM main.intent ${where}`);
   const live = select("INDEXED BY intent_live WHERE state IN ('proposed', 'ready', 'sending', 'in_doubt') ORDER BY seq");
   const has = db.prepare("SELECT 1 FROM main.intent WHERE seq = ?");
   const one = select("WHERE seq = ?");
   const byId = select("WHERE id = ?");
   return {
-    write: (i) =>
-      void write.run(
-        i.seq,
-        i.id,
-        i.specialist,
-        i.eventSeq,
-        i.ordinal,
-        i.operation,
-        i.target ?? null,
-        i.targetIntent ?? null,
-        JSON.stringify(i.input),
-        i.effect,
-        i.lane,
-        i.thread ?? null,
-        i.author ?? null,
-        i.textHash ?? null,
-        i.conflictKey,
-        i.hops,
-        i.label ?? null,
-        i.data === undefined ? null : JSON.stringify(i.data),
-        i.state,
-        i.attempt,
-        i.everUnknown ? 1 : 0,
-        i.nextAt,
-        i.checks,
-        i.sentAt ?? null,
-        i.expiresAt ?? null,
-        i.createdRef ?? null,
-        i.code ?? null,
-        i.message ?? null,
-        i.createdAt,
-        i.settledAt ?? null,
-        i.unanswered,
-        i.firstRequest ?? null,
-        i.lastRequest ?? null,
-        i.last,
-      ),
+    write: (all) => void write.run(JSON.stringify(all.map(valuesOf))),
     *live() {
       for (const row of live.iterate()) yield liveRow(row);
     },
@@ -103,6 +70,46 @@ export function createIntentRows(db: DatabaseSync): IntentRows {
     one: (seq) => maybe(one.get(seq)),
     byId: (id) => maybe(byId.get(id)),
   };
+}
+
+/** As JSON, in the order of the columns. */
+function valuesOf(i: LiveIntent): readonly (string | number | null)[] {
+  return [
+    i.seq,
+    i.id,
+    i.specialist,
+    i.eventSeq,
+    i.ordinal,
+    i.operation,
+    i.target ?? null,
+    i.targetIntent ?? null,
+    JSON.stringify(i.input),
+    i.effect,
+    i.lane,
+    i.thread ?? null,
+    i.author ?? null,
+    i.textHash ?? null,
+    i.conflictKey,
+    i.hops,
+    i.label ?? null,
+    i.data === undefined ? null : JSON.stringify(i.data),
+    i.state,
+    i.attempt,
+    i.everUnknown ? 1 : 0,
+    i.nextAt,
+    i.checks,
+    i.sentAt ?? null,
+    i.expiresAt ?? null,
+    i.createdRef ?? null,
+    i.code ?? null,
+    i.message ?? null,
+    i.createdAt,
+    i.settledAt ?? null,
+    i.unanswered,
+    i.firstRequest ?? null,
+    i.lastRequest ?? null,
+    i.last,
+  ];
 }
 
 function maybe(row: Row | undefined): LiveIntent | undefined {
