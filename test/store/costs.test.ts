@@ -127,7 +127,8 @@ function counting(): () => number {
 async function measure(inFlight: number, events: number): Promise<{ readonly statements: number; readonly logKb: number }> {
   const folder = mkdtempSync(join(tmpdir(), "retinue-costs-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const clock = systemClock();
+  // A fold comes every five seconds, and is spread over as many events as come in them: here none does by time.
+  const clock = { ...systemClock(), monotonic: () => 0 };
   const count = counting();
   const path = join(folder, "store.sqlite");
   const database = openDatabase(path, { facts: true, blocking: true });
@@ -158,6 +159,6 @@ test("16 in flight: four inserts and a share of a commit, and at most 12 KB of l
 
 test("one at a time: four inserts and two commits, and at most 26 KB of log an event", async () => {
   const { statements, logKb } = await measure(1, 256);
-  expect(statements).toBeLessThanOrEqual(8.1);
+  expect(statements).toBeLessThanOrEqual(8.2);
   expect(logKb).toBeLessThanOrEqual(26);
 });
