@@ -149,7 +149,7 @@ export class QuotaTable {
     if (now < this.seenAt()) this.#stands();
     const at = Math.max(now, this.seenAt());
     let found = 0;
-    for (const open of [...this.#open.all()]) {
+    for (const open of this.#open.all()) {
       found += open.cost;
       for (const delta of recover(newQuota({ perHour: 1, perDay: 1 }), at, [open], this.#options.lateLandingMs)) {
         this.#save(open.key, delta);

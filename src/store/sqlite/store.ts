@@ -10,6 +10,7 @@ import { createHistory, createPrune } from "./history.ts";
 import { createInbox, createInsertEvent } from "./inbox.ts";
 import { ControlTable } from "./controls.ts";
 import { createObligations } from "./obligations.ts";
+import { pruneLedgers } from "./prune-ledgers.ts";
 import { QuotaTable } from "./quota.ts";
 import { createRedating } from "./clock-redating.ts";
 import { SpendingTable } from "./spending.ts";
@@ -52,10 +53,9 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const insertEvent = createInsertEvent(db);
   const writer = createWatchWriter(db, createMakeRoom(db));
   const applyChange = createApplyChange(db, { spending, insertEvent, writer });
-  const { pruneDeliveries, forgetDeliveries, ...deliveries } = createDeliveries(db, commits, {
-    insertEvent,
-    hasRoomForEvents: createHasRoom(db),
-  });
+  const parts = { insertEvent, hasRoomForEvents: createHasRoom(db) };
+  const { pruneDeliveries, forgetDeliveries, ...deliveries } = createDeliveries(db, commits, parts);
+  const tables = { quota, spending, guardian, applyChange };
   const recover = createRecovery(db, quota, redating, restored);
   const prune = createPrune(db);
   return {
@@ -64,16 +64,8 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...createRuns(db, commits, { insertEvent, guardian, restored }),
     ...createOutbox(db, commits, applyChange),
     ...createSources(db, commits),
-    ...createAdmission(db, commits, { quota, redating, spending, guardian, applyChange }),
-    ...createKeyTables(db, commits, {
-      quota,
-      spending,
-      guardian,
-      applyChange,
-      owed: createObligations(db),
-      payable: createPayable(db),
-      ...createOpenRows(db),
-    }),
+    ...createAdmission(db, commits, { ...tables, redating }),
+    ...createKeyTables(db, commits, { ...tables, owed: createObligations(db), payable: createPayable(db), ...createOpenRows(db) }),
     ...createSpecialists(db, commits),
     ...createHistory(db),
     ...createNetworkState(db, commits),
@@ -88,13 +80,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
         await commits.hard(() => restored.beat(now));
         restored.noteBeat();
       }
-      return commits.soft(() => {
-        // Ledgers forget by their own time: a wall clock set forward must not free what still counts.
-        const ledger = quota.earliest(Math.min(now, quota.seenAt()));
-        quota.evict(ledger); // keys nobody used for a day need no place in memory
-        const spent = quota.prune(ledger, 100) + spending.prune(ledger);
-        return prune(now, retention) + pruneDeliveries(now) + spent + guardian.prune(now) + spending.expire(now);
-      });
+      return commits.soft(() => prune(now, retention) + pruneDeliveries(now) + pruneLedgers({ quota, spending, guardian }, now));
     },
     async close() {
       try {

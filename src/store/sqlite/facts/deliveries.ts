@@ -23,19 +23,16 @@ export interface DeliveryParts {
 
 export interface PlainDeliveries extends Deliveries {
   /** Writes the counts of what had no row. */
-  flushCounts(): void;
+  readonly flushCounts: () => void;
   /** Those not written yet, by specialist and word. */
-  pendingCounts(): readonly { readonly specialist: Handle; readonly kind: string; readonly n: number }[];
+  readonly pendingCounts: () => readonly { readonly specialist: Handle; readonly kind: string; readonly n: number }[];
 }
 
 export function createPlainDeliveries(db: DatabaseSync, { commits, inbox, stored, dues, onNudged, told }: DeliveryParts): PlainDeliveries {
   const vouched = db.prepare("SELECT 1 FROM main.event WHERE specialist = ? AND id = ? AND delivery = ?");
   const hasRow = db.prepare("SELECT 1 FROM delivery WHERE specialist = ? AND id = ?");
   const anyRow = db.prepare("SELECT 1 FROM delivery LIMIT 1");
-  const count = db.prepare(`
-    INSERT INTO delivery_count (specialist, kind, state, n) VALUES (?, ?, 'done', ?)
-    ON CONFLICT (specialist, kind, state) DO UPDATE SET n = n + excluded.n`);
-  let counts = new Map<string, { readonly specialist: Handle; readonly kind: string; n: number }>();
+  const { counted, flushCounts, pendingCounts } = createCounts(db, told);
   /** Deliveries of the same id may have rows: most stores have none. */
   let mayHaveRows = anyRow.get() !== undefined;
 
@@ -43,18 +40,6 @@ export function createPlainDeliveries(db: DatabaseSync, { commits, inbox, stored
     dues.forget(specialist);
     onNudged();
   };
-  const counted = (specialist: Handle, kind: string): void => {
-    const name = `${specialist}\n${kind}`;
-    const known = counts.get(name);
-    if (known === undefined) counts.set(name, { specialist, kind, n: 1 });
-    else known.n++;
-  };
-  for (const { specialist, word } of told) counted(specialist, word);
-  const flushCounts = (): void => {
-    for (const { specialist, kind, n } of counts.values()) count.run(specialist, kind, n);
-    counts = new Map();
-  };
-
   /** Answers undefined where it is known, or is to have a row. */
   const putPlain = ({ delivery, plain }: DeliveryArrival, now: number): readonly NewEvent[] | "known" | undefined => {
     if (plain === undefined || plain.state !== "done" || plain.events.length === 0 || plain.nudges.length > 0) return undefined;
@@ -102,6 +87,26 @@ export function createPlainDeliveries(db: DatabaseSync, { commits, inbox, stored
       return stored.deliveryCounts(specialist);
     },
     flushCounts,
-    pendingCounts: () => [...counts.values()],
+    pendingCounts,
   };
+}
+
+/** How many came of those that have no rows, by specialist and word, until it is written. */
+function createCounts(db: DatabaseSync, told: Loaded["told"]) {
+  const count = db.prepare(`
+    INSERT INTO delivery_count (specialist, kind, state, n) VALUES (?, ?, 'done', ?)
+    ON CONFLICT (specialist, kind, state) DO UPDATE SET n = n + excluded.n`);
+  let counts = new Map<string, { readonly specialist: Handle; readonly kind: string; n: number }>();
+  const counted = (specialist: Handle, kind: string): void => {
+    const name = `${specialist}\n${kind}`;
+    const known = counts.get(name);
+    if (known === undefined) counts.set(name, { specialist, kind, n: 1 });
+    else known.n++;
+  };
+  for (const { specialist, word } of told) counted(specialist, word);
+  const flushCounts = (): void => {
+    for (const { specialist, kind, n } of counts.values()) count.run(specialist, kind, n);
+    counts = new Map();
+  };
+  return { counted, flushCounts, pendingCounts: () => [...counts.values()] };
 }

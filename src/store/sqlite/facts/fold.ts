@@ -20,7 +20,7 @@ export interface Folding {
   /** Before a commit: folds where it is time to. */
   atCommit(now: number): void;
   /** Writes all that has changed, inside a transaction the caller owns. */
-  fold(): void;
+  readonly fold: () => void;
   /** The cells of the quota are written up to the last fact. */
   countedAll(): void;
 }

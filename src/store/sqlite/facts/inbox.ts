@@ -40,11 +40,8 @@ export interface Inbox extends InboxStore {
 const NO_STEPS: ReadonlyMap<string, Json> = new Map();
 
 export function createInbox(db: DatabaseSync, { present, commits, log, writer, rows, fold }: InboxParts): Inbox {
-  const steps = db.prepare("SELECT name, value FROM step WHERE event_seq = ?");
-  const payload = db.prepare("SELECT payload FROM main.event WHERE seq = ?");
-  const identity = db.prepare("SELECT seq FROM main.event WHERE specialist = ? AND id = ?");
-  const change = (event: LiveEvent, at: number, set: Partial<EventFields>): void =>
-    void log.add({ fact: "change", of: "event", subject: event.seq, at, set });
+  const change = createChange(log);
+  const { claim, claimed } = createClaims(db, present, change);
   /** With nothing before it, it is claimed next: its row says so at once. */
   const insertEvent: InsertEvent = (event, now, told) =>
     log.addEvent(event, now, { begun: present.of(event.specialist).events.size === 0, ...told }) !== undefined;
@@ -58,33 +55,6 @@ export function createInbox(db: DatabaseSync, { present, commits, log, writer, r
       });
     return { fresh, known: arrival.events.length - fresh.length };
   };
-  const claim = (specialist: Handle, now: number, limit: number): readonly LiveEvent[] => {
-    const { taken, poisoned } = claimable(present.of(specialist).events.values(), now, limit, () => present.hasLastChance());
-    for (const event of poisoned)
-      change(event, now, {
-        state: "parked",
-        parkedAt: now,
-        note: `the process ended ${event.crashes} times while this was handled`,
-      });
-    for (const event of taken) {
-      if (!event.begun) change(event, now, { begun: true, beganAt: event.beganAt ?? now });
-      event.isClaimed = true;
-    }
-    return taken;
-  };
-  const claimed = (event: LiveEvent, now: number): ClaimedEvent => ({
-    seq: event.seq,
-    specialist: event.specialist,
-    id: event.id,
-    kind: event.kind,
-    thread: event.thread,
-    payload: event.payload === undefined ? jsonOf(payload.get(event.seq) ?? {}, "payload") : (JSON.parse(event.payload) as Json),
-    hops: event.hops,
-    attempts: event.attempts,
-    beganAt: event.beganAt ?? now,
-    steps: event.hasSteps ? new Map(steps.all(event.seq).map((row) => [textOf(row, "name"), jsonOf(row, "value")])) : NO_STEPS,
-  });
-
   return {
     insertEvent,
     hasRoomForEvents(specialist) {
@@ -118,6 +88,61 @@ export function createInbox(db: DatabaseSync, { present, commits, log, writer, r
       change(event, now, { state: "parked", begun: false, parkedAt: now, note });
       event.isClaimed = false;
     },
+    ...createParked(db, { present, commits, rows, fold }, change),
+    endUnbegun(now) {
+      for (const event of present.events.values()) if (event.begun && !event.isClaimed) change(event, now, { begun: false });
+    },
+  };
+}
+
+type Change = (event: LiveEvent, at: number, set: Partial<EventFields>) => void;
+
+function createChange(log: FactLog): Change {
+  return (event, at, set) => void log.add({ fact: "change", of: "event", subject: event.seq, at, set });
+}
+
+/** Takes events for a handler, inside a transaction the caller owns. */
+function createClaims(db: DatabaseSync, present: Present, change: Change) {
+  const steps = db.prepare("SELECT name, value FROM step WHERE event_seq = ?");
+  const payload = db.prepare("SELECT payload FROM main.event WHERE seq = ?");
+  const claim = (specialist: Handle, now: number, limit: number): readonly LiveEvent[] => {
+    const { taken, poisoned } = claimable(present.of(specialist).events.values(), now, limit, () => present.hasLastChance());
+    for (const event of poisoned)
+      change(event, now, {
+        state: "parked",
+        parkedAt: now,
+        note: `the process ended ${event.crashes} times while this was handled`,
+      });
+    for (const event of taken) {
+      if (!event.begun) change(event, now, { begun: true, beganAt: event.beganAt ?? now });
+      event.isClaimed = true;
+    }
+    return taken;
+  };
+  const claimed = (event: LiveEvent, now: number): ClaimedEvent => ({
+    seq: event.seq,
+    specialist: event.specialist,
+    id: event.id,
+    kind: event.kind,
+    thread: event.thread,
+    payload: event.payload === undefined ? jsonOf(payload.get(event.seq) ?? {}, "payload") : (JSON.parse(event.payload) as Json),
+    hops: event.hops,
+    attempts: event.attempts,
+    beganAt: event.beganAt ?? now,
+    steps: event.hasSteps ? new Map(steps.all(event.seq).map((row) => [textOf(row, "name"), jsonOf(row, "value")])) : NO_STEPS,
+  });
+
+  return { claim, claimed };
+}
+
+/** Events that wait for a person: they are in rows alone. */
+function createParked(
+  db: DatabaseSync,
+  { present, commits, rows, fold }: Pick<InboxParts, "present" | "commits" | "rows" | "fold">,
+  change: Change,
+): Pick<InboxStore, "unparkEvent" | "parkedEvents"> {
+  const identity = db.prepare("SELECT seq FROM main.event WHERE specialist = ? AND id = ?");
+  return {
     async unparkEvent(specialist, id, now) {
       const row = identity.get(specialist, id);
       const seq = row === undefined ? undefined : numberOf(row, "seq");
@@ -135,9 +160,6 @@ export function createInbox(db: DatabaseSync, { present, commits, log, writer, r
       for (const event of rows.openEvents())
         if (event.state === "parked" && (specialist === undefined || event.specialist === specialist)) parked.push(parkedEvent(event));
       return parked.reverse().slice(0, limit);
-    },
-    endUnbegun(now) {
-      for (const event of present.events.values()) if (event.begun && !event.isClaimed) change(event, now, { begun: false });
     },
   };
 }

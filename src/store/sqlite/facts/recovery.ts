@@ -23,23 +23,11 @@ const LOST = "the process ended before the answer came";
 
 /** Inside a transaction the caller owns. */
 export function createRecovery(db: DatabaseSync, { present, log, quota, redating, restored: copies }: RecoveryParts) {
-  const pullInLooks = createPullInLooks(db);
+  const pullIn = createPullIn(db, present, log);
   const endUses = db.prepare("UPDATE limited_use SET ended_at = ? WHERE ended_at IS NULL");
   const move = (seq: number, at: number, set: Partial<IntentFields>): void =>
     void log.add({ fact: "change", of: "intent", subject: seq, at, set });
 
-  /** The clock went back while nothing ran: what it put off comes when it was to come. */
-  const pullIn = (backMs: number, now: number): void => {
-    pullInLooks(backMs, now);
-    const earlier = (at: number): number => Math.max(now, at - backMs);
-    for (const { seq, notBefore, state } of present.events.values())
-      if (state === "ready" && notBefore > now)
-        log.add({ fact: "change", of: "event", subject: seq, at: now, set: { notBefore: earlier(notBefore) } });
-    for (const { seq, state, sentAt, nextAt } of present.intents.values()) {
-      if ((state === "sending" || state === "in_doubt") && sentAt !== undefined && sentAt > now) move(seq, now, { sentAt: UNDATED }); // nobody knows when
-      if ((state === "ready" || state === "in_doubt") && nextAt > now) move(seq, now, { nextAt: earlier(nextAt) });
-    }
-  };
   const events = (now: number): number => {
     let found = 0;
     for (const event of present.events.values()) {
@@ -99,5 +87,23 @@ export function createRecovery(db: DatabaseSync, { present, log, quota, redating
       });
     endUses.run(now);
     return { ...recovered, ...(restored === undefined ? {} : { restoredFrom: restored.from }) };
+  };
+}
+
+/** The clock went back while nothing ran: what it put off comes when it was to come. */
+function createPullIn(db: DatabaseSync, present: Present, log: FactLog): (backMs: number, now: number) => void {
+  const pullInLooks = createPullInLooks(db);
+  const move = (seq: number, at: number, set: Partial<IntentFields>): void =>
+    void log.add({ fact: "change", of: "intent", subject: seq, at, set });
+  return (backMs, now) => {
+    pullInLooks(backMs, now);
+    const earlier = (at: number): number => Math.max(now, at - backMs);
+    for (const { seq, notBefore, state } of present.events.values())
+      if (state === "ready" && notBefore > now)
+        log.add({ fact: "change", of: "event", subject: seq, at: now, set: { notBefore: earlier(notBefore) } });
+    for (const { seq, state, sentAt, nextAt } of present.intents.values()) {
+      if ((state === "sending" || state === "in_doubt") && sentAt !== undefined && sentAt > now) move(seq, now, { sentAt: UNDATED }); // nobody knows when
+      if ((state === "ready" || state === "in_doubt") && nextAt > now) move(seq, now, { nextAt: earlier(nextAt) });
+    }
   };
 }

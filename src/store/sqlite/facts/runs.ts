@@ -46,44 +46,7 @@ export function createRuns(
   const state = createStates(db);
   const step = db.prepare("INSERT INTO step (event_seq, name, value) VALUES (?, ?, ?) ON CONFLICT DO NOTHING");
   const forget = db.prepare("DELETE FROM step WHERE event_seq = ?");
-  /** An intent of an earlier run may have come to be already. */
-  const resolved = (draft: DraftIntent, drafts: readonly DraftIntent[]): DraftIntent => {
-    const { targetIntent } = draft;
-    if (targetIntent === undefined || draft.target !== undefined || drafts.some(({ id }) => id === targetIntent)) return draft;
-    const earlier = present.byId(targetIntent) ?? intents.byId(targetIntent);
-    return earlier?.state === "confirmed" && earlier.createdRef !== undefined ? { ...draft, target: earlier.createdRef } : draft;
-  };
-  /** Its own words are known by their id also where the network does not say who wrote them. */
-  const ownPost = ({ specialist }: { readonly specialist: Handle }, { operation, target }: DraftIntent): IntentRefusal | undefined =>
-    operation === "posts.reply" && target !== undefined && words.made(specialist, target)
-      ? { code: "own_post", message: "a specialist does not answer itself" }
-      : undefined;
-
-  /** What becomes of each draft. Changes nothing. */
-  const decide = (run: FinishedRun, doubt: RestoreDetection | undefined): readonly Decided[] => {
-    const refused = new Set<string>();
-    const said: DraftIntent[] = [];
-    return run.intents.map((draft) => {
-      const refusal =
-        draft.refusal ??
-        ownPost(run, draft) ??
-        (draft.targetIntent !== undefined && refused.has(draft.targetIntent)
-          ? { code: "depends_on_refused", message: "what it was about has been refused" }
-          : undefined) ??
-        (draft.textHash === undefined ? undefined : run.brake(draft, words.recent(run, draft, said)));
-      if (refusal !== undefined) refused.add(draft.id);
-      else if (draft.textHash !== undefined) said.push(draft);
-      const seed = seedOf(resolved(draft, run.intents), refusal, draft.effect === "idempotent" ? undefined : doubt);
-      const { state, code, message } = seed;
-      const why = code === undefined || message === undefined ? {} : { code, message };
-      return {
-        seed,
-        stored: { id: draft.id, state, ...why },
-        review: state === "proposed" ? draft.review : undefined,
-        receipt: refusal === undefined ? undefined : run.report(draft, refusal),
-      };
-    });
-  };
+  const decide = createDecide({ present, intents, words });
 
   const finish = (run: FinishedRun, isOrdered = false): readonly StoredIntent[] => {
     const event = present.events.get(run.seq);
@@ -124,6 +87,51 @@ export function createRuns(
       return stored;
     },
   };
+}
+
+type Decide = (run: FinishedRun, doubt: RestoreDetection | undefined) => readonly Decided[];
+
+/** What becomes of the drafts of a run. Changes nothing. */
+function createDecide({ present, intents, words }: Pick<RunParts, "present" | "intents" | "words">): Decide {
+  /** An intent of an earlier run may have come to be already. */
+  const resolved = (draft: DraftIntent, drafts: readonly DraftIntent[]): DraftIntent => {
+    const { targetIntent } = draft;
+    if (targetIntent === undefined || draft.target !== undefined || drafts.some(({ id }) => id === targetIntent)) return draft;
+    const earlier = present.byId(targetIntent) ?? intents.byId(targetIntent);
+    return earlier?.state === "confirmed" && earlier.createdRef !== undefined ? { ...draft, target: earlier.createdRef } : draft;
+  };
+  /** Its own words are known by their id also where the network does not say who wrote them. */
+  const ownPost = ({ specialist }: { readonly specialist: Handle }, { operation, target }: DraftIntent): IntentRefusal | undefined =>
+    operation === "posts.reply" && target !== undefined && words.made(specialist, target)
+      ? { code: "own_post", message: "a specialist does not answer itself" }
+      : undefined;
+
+  /** What becomes of each draft. Changes nothing. */
+  const decide = (run: FinishedRun, doubt: RestoreDetection | undefined): readonly Decided[] => {
+    const refused = new Set<string>();
+    const said: DraftIntent[] = [];
+    return run.intents.map((draft) => {
+      const refusal =
+        draft.refusal ??
+        ownPost(run, draft) ??
+        (draft.targetIntent !== undefined && refused.has(draft.targetIntent)
+          ? { code: "depends_on_refused", message: "what it was about has been refused" }
+          : undefined) ??
+        (draft.textHash === undefined ? undefined : run.brake(draft, words.recent(run, draft, said)));
+      if (refusal !== undefined) refused.add(draft.id);
+      else if (draft.textHash !== undefined) said.push(draft);
+      const seed = seedOf(resolved(draft, run.intents), refusal, draft.effect === "idempotent" ? undefined : doubt);
+      const { state, code, message } = seed;
+      const why = code === undefined || message === undefined ? {} : { code, message };
+      return {
+        seed,
+        stored: { id: draft.id, state, ...why },
+        review: state === "proposed" ? draft.review : undefined,
+        receipt: refusal === undefined ? undefined : run.report(draft, refusal),
+      };
+    });
+  };
+  return decide;
 }
 
 /** As an intent is stored: in doubt from the start is what a store that was put back from a copy may have sent. */

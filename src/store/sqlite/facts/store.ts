@@ -1,115 +1,108 @@
 /** The store over facts: what happened is a row that is inserted once, what is the case now is in memory. */
 import type { WatchWrite } from "../../../contract/event.ts";
 import type { Store } from "../../store.ts";
-import { Commits } from "../commits.ts";
-import { MEMORY, openDatabase, type OpenDatabase } from "../database.ts";
 import { createDeliveries } from "../deliveries.ts";
 import { createKeyTables } from "../keys.ts";
-import { ControlTable } from "../controls.ts";
-import { QuotaTable } from "../quota.ts";
-import { createRedateRows, createRedating } from "../clock-redating.ts";
-import { SpendingTable } from "../spending.ts";
-import { RestoredTable } from "../restore-detection.ts";
-import { createSpecialists } from "../specialists.ts";
 import { createNetworkState } from "../network-state.ts";
-import type { SqliteStoreOptions } from "../options.ts";
-import { createUpkeep } from "../upkeep.ts";
+import { pruneLedgers } from "../prune-ledgers.ts";
 import { createSourceRows, createWatchWriter, type WatchWriter } from "../sources.ts";
+import { createSpecialists } from "../specialists.ts";
+import { createUpkeep } from "../upkeep.ts";
 import { createAdmission, openAttempts } from "./admission.ts";
 import { differences } from "./compare.ts";
-import { createPlainDeliveries } from "./deliveries.ts";
-import { createFolding } from "./fold.ts";
+import { openCore, type Core, type FactStoreOptions } from "./core.ts";
+import { createPlainDeliveries, type PlainDeliveries } from "./deliveries.ts";
 import { createHistory, createPrune } from "./history.ts";
-import { createInbox } from "./inbox.ts";
-import { createRows, load } from "./load.ts";
-import { createLog, type Observe } from "./log.ts";
-import { createChanges, createOutbox } from "./outbox.ts";
-import { createOwed } from "./obligations.ts";
+import { createInbox, type Inbox } from "./inbox.ts";
+import { createChanges, createOutbox, type Changes } from "./outbox.ts";
 import { createRecovery } from "./recovery.ts";
 import { createRuns } from "./runs.ts";
-import { createDues, createSources, type Dues } from "./sources.ts";
+import { createSources } from "./sources.ts";
 import { createSpokenWords } from "./words.ts";
 
-export interface FactStoreOptions extends SqliteStoreOptions {
-  readonly observe?: Observe;
-  /** Given once what answers where memory and rows differ. For tests, which want them equal. */
-  readonly onOpened?: (differences: () => readonly string[]) => void;
-  /** Called after each commit. */
-  readonly onCommitted?: () => void;
+/** What changes events and intents from more than one part. */
+interface Parts {
+  readonly changes: Changes;
+  readonly writer: WatchWriter;
+  readonly inbox: Inbox;
+  readonly deliveries: PlainDeliveries;
 }
 
 /** Opens a store for writing. Throws `Misconfigured` when the file cannot be used. */
 export function openFactStore(options: FactStoreOptions): Store {
-  const { clock, random } = options;
-  const database: OpenDatabase = options.database ?? openDatabase(options.path, { ...options, facts: true });
-  const { db } = database;
-  const isFile = options.database === undefined && options.path !== MEMORY;
-  const path = isFile ? options.path : undefined;
-  const rows = createRows(db);
-  const { present, uncounted, told } = load(rows);
-  const guardian = new ControlTable(db);
-  const spending = new SpendingTable(db, { zone: options.zone ?? (() => "UTC") });
-  const restored = new RestoredTable(db, path);
-  const quota: QuotaTable = new QuotaTable(db, {
-    random,
-    ...(options.lateLandingMs === undefined ? {} : { lateLandingMs: options.lateLandingMs }),
-    open: { of: (key, except) => present.attemptsOf(key, except), all: () => present.attempts.values() },
-    onFlush: () => folding.countedAll(),
-  });
-  for (const { attempt, countedAt } of uncounted) quota.replay(attempt.key, attempt.lane, attempt.cost, countedAt);
-  const forget = (): void => {
-    for (const table of [quota, spending, guardian, restored]) table.forget();
-    stored.forgetDeliveries();
-    dues.forgetAll();
-    debts.forget();
-  };
-  const commits = new Commits(db, {
-    soon: (run) => clock.soon(run),
-    sync: database.sync,
-    onRollback: forget,
-    onCommit: () => folding.atCommit(clock.monotonic()),
-    onCommitted() {
-      database.checkpoints?.committed(clock.monotonic());
-      options.onCommitted?.();
-    },
-    onLost(error) {
-      forget();
-      options.onLost?.(error);
-    },
-  });
-  const log = createLog(db, commits, present, options.observe);
-  const folding = createFolding(db, {
-    present,
-    flushQuota: () => quota.flush(),
-    flushCounts: () => deliveries.flushCounts(),
-  });
-  const dues = createDues(db);
-  const debts = createOwed(db, present);
-  const redating = createRedating(db, quota, createRedateRows(db, "limited_use"));
+  const core = openCore(options);
+  const { db, path, rows, present, quota, commits, dues, folding, guardian, restored, spending, redating, log, debts } = core;
+  const { changes, writer, inbox, deliveries } = createParts(core);
+  const { insertEvent, hasRoomForEvents: _h, endUnbegun: _e, ...inboxStore } = inbox;
+  const { pruneDeliveries: _p, forgetDeliveries: _f, flushCounts: _c, pendingCounts, ...deliveryStore } = deliveries;
+  options.onOpened?.(() => differences(rows, { present, cells: quota.pendingCells, counts: pendingCounts() }));
   const { intents } = rows;
-  const changes = createChanges({ present, commits, log, intents, spending }, () => ({ insertEvent: inbox.insertEvent, writer }));
-  const writer = watched(
-    createWatchWriter(db, (now) => changes.wake("obligations_full", now)),
-    dues,
-    debts,
-  );
   const { fold } = folding;
-  const inbox = createInbox(db, { present, commits, log, writer, rows, fold });
-  const { insertEvent, hasRoomForEvents, endUnbegun, ...inboxStore } = inbox;
+  const { owed } = debts;
+  return {
+    ...inboxStore,
+    ...deliveryStore,
+    ...createRuns(db, { present, commits, log, intents, words: createSpokenWords(db, present), insertEvent, guardian, restored }),
+    ...createOutbox(db, { present, commits, log, intents, changes, fold }),
+    ...createLooks(core),
+    ...createSources(db, present, dues),
+    ...createAdmission(db, { present, commits, log, quota, redating, spending, guardian, owed, changes, insertEvent, writer }),
+    ...createControls(core, changes),
+    ...createSpecialists(db, commits),
+    ...createHistory(db, { present, commits, rows, fold }),
+    ...createNetworkState(db, commits),
+    ...createUpkeep(db, commits, path, () => options.clock.now()),
+    ...createLife(core, inbox, deliveries, () => options.clock.now()),
+  };
+}
+
+function createParts({ db, present, commits, log, rows, spending, dues, debts, folding, told, deliveries: late }: Core): Parts {
+  const changes = createChanges({ present, commits, log, intents: rows.intents, spending }, () => ({
+    insertEvent: (event, now) => inbox.insertEvent(event, now),
+    writer,
+  }));
+  const plain = createWatchWriter(db, (now) => changes.wake("obligations_full", now));
+  // What is kept of sources and followed objects is read again once they change.
+  const writer: WatchWriter = {
+    cursor(write, now) {
+      dues.forget(write.specialist);
+      plain.cursor(write, now);
+    },
+    watch(write: WatchWrite, now: number) {
+      dues.forget(write.specialist);
+      if (write.kind === "job") debts.forget();
+      plain.watch(write, now);
+    },
+  };
+  const inbox: Inbox = createInbox(db, { present, commits, log, writer, rows, fold: folding.fold });
+  const { insertEvent, hasRoomForEvents } = inbox;
   const stored = createDeliveries(db, commits, { insertEvent, hasRoomForEvents });
   const deliveries = createPlainDeliveries(db, { commits, inbox, stored, dues, onNudged: () => debts.forget(), told });
-  const { pruneDeliveries, forgetDeliveries: _f, flushCounts: _c, pendingCounts, ...deliveryStore } = deliveries;
-  options.onOpened?.(() => differences(rows, { present, cells: quota.pendingCells, counts: pendingCounts() }));
-  const recover = createRecovery(db, { present, log, quota, redating, restored });
-  const prune = createPrune(db);
+  late.flushCounts = deliveries.flushCounts;
+  late.forget = stored.forgetDeliveries;
+  return { changes, writer, inbox, deliveries };
+}
+
+function createLooks({ db, commits, dues, debts }: Core) {
   const sources = createSourceRows(db, commits);
-  const guarded = createKeyTables(db, commits, {
+  return {
+    ...sources,
+    postponeWatches(...[specialist, now, until]: Parameters<Store["postponeWatches"]>) {
+      dues.forget(specialist);
+      debts.forget();
+      return sources.postponeWatches(specialist, now, until);
+    },
+  };
+}
+
+function createControls({ db, commits, quota, spending, guardian, present, debts }: Core, { applyChange, payable }: Changes) {
+  const controls = createKeyTables(db, commits, {
     quota,
     spending,
     guardian,
-    applyChange: changes.applyChange,
+    applyChange,
+    payable,
     owed: debts.owed,
-    payable: changes.payable,
     proposed(intent) {
       const live = present.byId(intent);
       return live?.state === "proposed" ? live.seq : undefined;
@@ -117,27 +110,24 @@ export function openFactStore(options: FactStoreOptions): Store {
     openAttempts: () => openAttempts(present),
   });
   return {
-    ...inboxStore,
-    ...deliveryStore,
-    ...createRuns(db, { present, commits, log, intents, words: createSpokenWords(db, present), insertEvent, guardian, restored }),
-    ...createOutbox(db, { present, commits, log, intents, changes, fold }),
-    ...sources,
-    postponeWatches(specialist, now, until) {
-      dues.forget(specialist);
+    ...controls,
+    registerKey(...[handle, key, limits, now]: Parameters<Store["registerKey"]>) {
       debts.forget();
-      return sources.postponeWatches(specialist, now, until);
+      return controls.registerKey(handle, key, limits, now);
     },
-    ...createSources(db, present, dues),
-    ...createAdmission(db, { present, commits, log, quota, redating, spending, guardian, owed: debts.owed, changes, insertEvent, writer }),
-    ...guarded,
-    registerKey(handle, key, limits, now) {
-      debts.forget();
-      return guarded.registerKey(handle, key, limits, now);
-    },
-    ...createSpecialists(db, commits),
-    ...createHistory(db, { present, commits, rows, fold }),
-    ...createNetworkState(db, commits),
-    ...createUpkeep(db, commits, path, () => clock.now()),
+  };
+}
+
+/** Its start, its care and its end. */
+function createLife(
+  { db, path, present, log, quota, redating, restored, dues, commits, folding, spending, guardian, close }: Core,
+  inbox: Inbox,
+  { pruneDeliveries }: PlainDeliveries,
+  clock: () => number,
+): Pick<Store, "recover" | "prune" | "close"> {
+  const recover = createRecovery(db, { present, log, quota, redating, restored });
+  const prune = createPrune(db);
+  return {
     async recover(now, firstCheckMs) {
       dues.forgetAll();
       const recovered = commits.add(() => recover(now, firstCheckMs));
@@ -146,45 +136,24 @@ export function openFactStore(options: FactStoreOptions): Store {
       return recovered;
     },
     async prune(now, retention) {
-      if (isFile) {
+      if (path !== undefined) {
         await commits.hard(() => restored.beat(now));
         restored.noteBeat();
       }
       return commits.add(() => {
-        fold();
-        // Ledgers forget by their own time: a wall clock set forward must not free what still counts.
-        const ledger = quota.earliest(Math.min(now, quota.seenAt()));
-        quota.evict(ledger); // keys nobody used for a day need no place in memory
-        const spent = quota.prune(ledger, 100) + spending.prune(ledger);
-        return prune(now, retention) + pruneDeliveries(now) + spent + guardian.prune(now) + spending.expire(now);
+        folding.fold();
+        return pruneLedgers({ quota, spending, guardian }, now) + prune(now, retention) + pruneDeliveries(now);
       });
     },
     async close() {
       try {
-        if (!commits.lost) {
-          endUnbegun(clock.now());
-          commits.add(fold);
-          await commits.synced(); // what is queued is written first
-        }
+        if (commits.lost) return;
+        inbox.endUnbegun(clock());
+        commits.add(folding.fold);
+        await commits.synced(); // what is queued is written first
       } finally {
-        await database.checkpoints?.stop();
-        if (options.database === undefined) database.close();
+        await close();
       }
-    },
-  };
-}
-
-/** What is kept of sources and followed objects is read again once they change. */
-function watched(writer: WatchWriter, dues: Dues, debts: { forget(): void }): WatchWriter {
-  return {
-    cursor(write, now) {
-      dues.forget(write.specialist);
-      writer.cursor(write, now);
-    },
-    watch(write: WatchWrite, now: number) {
-      dues.forget(write.specialist);
-      if (write.kind === "job") debts.forget();
-      writer.watch(write, now);
     },
   };
 }
