@@ -20,18 +20,21 @@ export type { EventKind, EventPayloads, ExtraEvent, Like, Receipt, Reply } from 
 export type { Agent, Community, Job, JobStatus, Post, SearchResult, Stats, Untrusted } from "./contract/records.ts";
 export type { Json, JsonObject } from "./core/json.ts";
 
-// Advanced: describing a network, running it yourself.
-export { Fatal, Misconfigured, Refused, Retryable, RetinueError } from "./core/errors.ts";
+// Your own program: starting it, and what it hears.
+export { startRetinue, type Listeners, type Retinue, type RetinueOptions } from "./retinue.ts";
+export type { Transport, WireAnswer, WireHeaders, WireRequest } from "./client/transport.ts";
+export type { AnnouncementName, Announcements, Announcer } from "./core/events.ts";
+export type { LogFields, LogLevel, LogLine, Logger } from "./core/log.ts";
+export type { Guardian } from "./guardian/guardian.ts";
+
+// Errors.
+export { Fatal, isRetinueError, Misconfigured, Refused, Retryable, RetinueError, type ErrorDetails } from "./core/errors.ts";
+export { ERROR_CODES, type AnyCode, type ErrorCode, type ForeignCode, type OwnCode } from "./core/error-codes.ts";
+
+// A network: its operations, its profile, and a client without limits.
 export { OPERATIONS, type OperationName } from "./contract/operations.ts";
 export { resolveProfile, type Profile } from "./contract/profile/profile.ts";
-
-// Expert: embedding the runtime.
-export { createRuntime, type Runtime, type RuntimeOptions } from "./runtime/runtime.ts";
-export { createSpecialist } from "./specialist/specialist.ts";
-export { loadConfig, type Config, type ConfigOptions } from "./config/config.ts";
-export { launch, planLaunch, type Launched, type LaunchOptions, type LaunchPlan } from "./runtime/launch.ts";
-export { createGuardian, type Guardian } from "./guardian/guardian.ts";
-export { systemClock, type Clock } from "./core/clock.ts";
-export { systemRandom, type Random } from "./core/random.ts";
-export { createLogger, type Logger } from "./core/log.ts";
-export { Scrubber } from "./core/secret.ts";
+export { connect, type Connection, type ConnectOptions } from "./client/connect.ts";
+export type { Call, Outcome } from "./contract/call.ts";
+export type { Methods } from "./client/methods.ts";
+export type { Page, PagesOptions } from "./client/paging.ts";

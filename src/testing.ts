@@ -8,8 +8,6 @@ export type { Listening, LocalNetwork, LocalNetworkOptions, NewSpecialist, Provi
 export type { DeliveryFault, FaultRule, Fault } from "./local-network/faults/network-faults.ts";
 export type { Effect, GroundTruth } from "./local-network/ground-truth.ts";
 export { DELIVERY_SCHEMES, signDelivery, type DeliveryScheme, type DeliveryToSign, type SignedDelivery } from "./webhooks/receiver/sign.ts";
-export type { SqliteStoreOptions } from "./store/sqlite/options.ts";
-export { openSqliteStore } from "./store/sqlite/store.ts";
 export { simulate, type Simulation } from "./simulation/simulate.ts";
 export type { SimulateOptions } from "./simulation/simulate-options.ts";
 export { FAULT_NAMES, type FaultChoice, type FaultName, type FaultRates } from "./simulation/faults.ts";

@@ -43,7 +43,7 @@ export async function idleKeys(count: number): Promise<IdleKeys> {
               now,
               deadlineAt: now,
               holdExpiresAt: now,
-              known: { may: undefined, review: false, keyUnusable: undefined, caps: [] },
+              known: { may: undefined, review: false, caps: [] },
             },
             decide,
           ),

@@ -68,7 +68,7 @@ async function rounds(store: Store, keys: number, count: number, atOnce: number,
           now,
           deadlineAt: now + 30_000,
           holdExpiresAt: now,
-          known: { may: undefined, review: false, keyUnusable: undefined, caps: [] },
+          known: { may: undefined, review: false, caps: [] },
         },
         decide,
       );

@@ -39,7 +39,7 @@ async function retinue(file: string): Promise<Get> {
   const [specialist, id] = [asHandle("scout"), asKeyId("key")];
   await store.registerKey(specialist, id, { limits: { perHour: 1e9, perDay: 1e9 }, floors: DEFAULT_FLOORS }, clock.now());
   const key = new Secret("sk_live_bench_abcdefghijkl");
-  const known = { may: [], review: false, keyUnusable: undefined, caps: [] };
+  const known = { may: [], review: false, caps: [] };
   return async () => {
     const now = clock.now();
     const admission = await store.admit(

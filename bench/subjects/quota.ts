@@ -53,7 +53,7 @@ async function retinue(): Promise<Limiter> {
             now,
             deadlineAt: now + 30_000,
             holdExpiresAt: now,
-            known: { may: undefined, review: false, keyUnusable: undefined, caps: [] },
+            known: { may: undefined, review: false, caps: [] },
           },
           decide,
         );

@@ -1,4 +1,5 @@
 /** Reads the values of options: strictly, and with an error that names the option. */
+import { defined } from "../core/defined.ts";
 import { Misconfigured } from "../core/errors.ts";
 import { durationMs } from "../core/units.ts";
 import { parseWhole } from "../config/environment.ts";
@@ -84,10 +85,5 @@ export function pageQuery(options: GivenOptions): {
   const handle = textOption(options, "as");
   const kind = textOption(options, "kind");
   const before = wholeOption(options, "before", { min: 1, max: Number.MAX_SAFE_INTEGER });
-  return {
-    limit: wholeOption(options, "lines", { min: 1, max: MAX_LINES }) ?? DEFAULT_LINES,
-    ...(handle === undefined ? {} : { handle }),
-    ...(kind === undefined ? {} : { kind }),
-    ...(before === undefined ? {} : { before }),
-  };
+  return defined({ limit: wholeOption(options, "lines", { min: 1, max: MAX_LINES }) ?? DEFAULT_LINES, handle, kind, before });
 }

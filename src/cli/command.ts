@@ -2,6 +2,7 @@
 import type { Config, Flags } from "../config/config.ts";
 import type { Variables } from "../config/environment.ts";
 import type { Clock } from "../core/clock.ts";
+import type { Ask } from "./asking.ts";
 import type { Output } from "./output.ts";
 
 /** `done`, `failed`, `misused`: what scripts may rely on. */
@@ -39,6 +40,8 @@ export interface Context {
   readonly env: Variables;
   readonly out: Output;
   readonly clock: Clock;
+  /** A way to ask the person at the terminal; undefined where nobody can be asked. */
+  readonly asking: () => Ask | undefined;
   /** The settings, by flags, environment and file. Throws `Misconfigured` with the first mistake. */
   loadConfig(): Promise<Config>;
   /** The options among those given that are settings. */

@@ -1,6 +1,8 @@
 /** What happened, as one line that somebody new understands. */
 import type { AnnouncementName, Announcements } from "../core/events.ts";
+import type { JsonObject } from "../core/json.ts";
 import { showDuration } from "../core/units.ts";
+import { DRY_RUN, DRY_RUN_MESSAGE } from "../outbox/intent.ts";
 
 /** Worth a line, and how much it weighs. */
 export interface Described {
@@ -23,7 +25,8 @@ const DONE: { readonly [operation: string]: string } = {
   "webhooks.delete": "took back the webhook",
 };
 
-const WANTED: { readonly [operation: string]: string } = {
+/** As in "wants to reply to post_7". */
+export const WANTED: { readonly [operation: string]: string } = {
   "posts.create": "post",
   "posts.reply": "reply to",
   "posts.vote": "vote on",
@@ -43,11 +46,25 @@ const JOB: { readonly [state: string]: Described } = {
   paid: { text: "was paid for", tone: "good" },
 };
 
+/** Characters of one action that are shown; with `--json` it is all there. */
+const MAX_SHOWN = 10_000;
+
+/** All that an action says, on one line: its content in quotes, then the rest as JSON. */
+function whole(input: JsonObject): string {
+  const { content, ...rest } = input;
+  const parts = typeof content === "string" ? [content, ...(Object.keys(rest).length === 0 ? [] : [rest])] : [input];
+  const text = parts.map((part) => JSON.stringify(part)).join(" ");
+  if (text === "{}") return "";
+  if (text.length <= MAX_SHOWN) return `: ${text}`;
+  const shown = text.slice(0, MAX_SHOWN).replace(/[\uD800-\uDBFF]$/, ""); // half a character
+  return `: ${shown}… (${text.length - shown.length} more characters)`;
+}
+
 type Tell = { readonly [name in AnnouncementName]: (what: Announcements[name]) => Described | undefined };
 
 /** Who did it comes apart, so that columns can line up. Undefined: not worth a line. */
 export const DESCRIBE: Tell = {
-  intent: ({ operation, state, target, words, code, message }) => {
+  intent: ({ id, operation, state, target, words, input, code, message }) => {
     const object = target === undefined ? "" : ` ${target}`;
     const said = words === undefined ? "" : `: "${words.replaceAll(/\s+/g, " ").trim()}"`;
     const wanted = `${WANTED[operation] ?? `do ${operation}:`}${object}`;
@@ -56,9 +73,13 @@ export const DESCRIBE: Tell = {
       case "confirmed":
         return { text: `${DONE[operation] ?? `did ${operation}:`}${object}${said}`, tone: "plain" };
       case "proposed":
-        return { text: `wants to ${wanted}${said}, and waits for your approval`, tone: "bad" };
+        // Before the words, which a narrow terminal cuts.
+        return { text: `asks to ${wanted} (retinue approve ${id})${input === undefined ? said : whole(input)}`, tone: "bad" };
       case "refused":
-        if (code === "dry_run") return { text: `would ${wanted}`, tone: "plain" };
+        if (code === DRY_RUN) {
+          const meanwhile = message === undefined || message === DRY_RUN_MESSAGE ? "" : ` (${message})`;
+          return { text: `would ${wanted}${input === undefined ? said : whole(input)}${meanwhile}`, tone: "plain" };
+        }
         return { text: `could not ${wanted}: ${why}`, tone: "bad" };
       case "cancelled":
         return { text: `will not ${wanted}: ${why}`, tone: "quiet" };

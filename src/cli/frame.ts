@@ -2,12 +2,12 @@
 import type { EndpointSet } from "../contract/operations.ts";
 import { MICROS_PER_UNIT, MINUTE, showDuration } from "../core/units.ts";
 import type { SpecialistShown } from "../guardian/status.ts";
-import type { Paint } from "./output.ts";
-import { printable } from "./output.ts";
 import { painted, timeOfDay } from "./progress.ts";
 import { bar } from "./format-values.ts";
 import type { JobTotals, NetworkTotals } from "./run-summary.ts";
 import type { Described } from "./describe-event.ts";
+import { say, visible, type Paint, type Printable, type Text } from "./text.ts";
+import { fit, pad, width } from "./width.ts";
 
 export interface Action {
   readonly at: number;
@@ -73,7 +73,7 @@ const DETAILS: readonly Detail[] = [
   { tier: false, day: false, money: false, bars: 0, short: true },
 ];
 
-export function frame(picture: Picture, size: Size, paint: Paint): string[] {
+export function frame(picture: Picture, size: Size, paint: Paint): readonly Text[] {
   const columns = Math.max(SMALLEST.columns, size.columns);
   const rows = Math.max(SMALLEST.rows, size.rows);
   const head = [header(picture, columns, paint), "", ...cast(picture, columns, paint), "", totals(picture, columns, paint), ""];
@@ -84,11 +84,11 @@ export function frame(picture: Picture, size: Size, paint: Paint): string[] {
   return [...head, paint.dim("Latest"), ...actions, ...Array.from({ length: room - actions.length }, () => ""), ...foot].slice(0, rows);
 }
 
-function header({ now, startedAt, endsAt, set, baseUrl, stopping }: Picture, columns: number, paint: Paint): string {
+function header({ now, startedAt, endsAt, set, baseUrl, stopping }: Picture, columns: number, paint: Paint): Printable {
   const time = stopping
     ? "stopping: waiting for answers under way"
     : `${showDuration(Math.max(1_000, now - startedAt))}${endsAt === undefined ? "" : ` of ${showDuration(endsAt - startedAt)}`}`;
-  return paint.bold(fit(`Retinue  ${time}  Set ${set.toUpperCase()}, ${baseUrl}`, columns));
+  return paint.bold(fit(visible(`Retinue  ${time}  Set ${set.toUpperCase()}, ${baseUrl}`), columns));
 }
 
 interface Cell {
@@ -97,7 +97,7 @@ interface Cell {
   readonly right?: boolean;
 }
 
-function cast(picture: Picture, columns: number, paint: Paint): string[] {
+function cast(picture: Picture, columns: number, paint: Paint): readonly Text[] {
   const tables = DETAILS.map((detail) => tableOf(picture.specialists, detail));
   const table = tables.find(({ used }) => columns - used >= LEAST_STATE) ?? tables.at(-1);
   if (table === undefined) return [];
@@ -109,8 +109,8 @@ function cast(picture: Picture, columns: number, paint: Paint): string[] {
     ...picture.specialists.map((shown) => {
       const state = stateOf(shown, picture);
       const text = line(
-        table.cells.map((cell) => printable(cell.text(shown))),
-        state.text,
+        table.cells.map((cell) => visible(cell.text(shown))),
+        visible(state.text),
       );
       return state.tone === "plain" ? text : paint.yellow(text);
     }),
@@ -170,15 +170,16 @@ function won({ actions, jobs }: SpecialistShown): string {
 
 /** What it does now, or why it does nothing and until when. */
 function stateOf(shown: SpecialistShown, { now, held, told }: Picture): { readonly text: string; readonly tone: "plain" | "held" } {
-  const { parked, cooldown, waits, open, sources } = shown;
-  if (parked !== undefined) return { text: printable(parked.message), tone: "held" };
+  const { parked, cooldown, waits, open, awaiting, sources } = shown;
+  if (parked !== undefined) return { text: parked.message, tone: "held" };
   const until = (at: number): string => `until ${timeOfDay(at)} (${showDuration(Math.max(0, at - now))})`;
   if (cooldown !== undefined) return { text: `waits ${until(cooldown.until)}: the network asked it to`, tone: "held" };
   const [wait] = [...waits, ...(held.has(shown.handle) ? [held.get(shown.handle)] : [])].filter(
     (one) => one !== undefined && one.until > now,
   );
-  if (wait !== undefined) return { text: `waits ${until(wait.until)}: ${printable(wait.message)}`, tone: "held" };
-  if ((open["proposed"] ?? 0) > 0) return { text: `${open["proposed"]} wait for your approval`, tone: "held" };
+  if (wait !== undefined) return { text: `waits ${until(wait.until)}: ${wait.message}`, tone: "held" };
+  if (awaiting !== undefined)
+    return { text: `${awaiting.count} to approve within ${showDuration(Math.max(0, awaiting.until - now))}`, tone: "held" };
   const busy = (open["ready"] ?? 0) + (open["sending"] ?? 0);
   if (busy > 0) return { text: `${busy} to send`, tone: "plain" };
   const [next] = sources.flatMap(({ name, dueAt }) => (dueAt === null ? [] : [{ name, dueAt }])).sort((a, b) => a.dueAt - b.dueAt);
@@ -194,47 +195,16 @@ function purposeOf(source: string): string {
   return kind === "jobs" ? "looks for jobs" : name === undefined ? "reads the feed" : `reads ${name}`;
 }
 
-function totals({ jobs, network }: Picture, columns: number, paint: Paint): string {
+function totals({ jobs, network }: Picture, columns: number, paint: Paint): Printable {
   const { seen, applied, assigned, delivered, accepted, rejected, paid } = jobs;
   const text = `Jobs: ${seen} seen, ${applied} applied for, ${assigned} won, ${delivered} delivered, ${accepted} accepted, ${rejected} turned down, ${paid} paid`;
   const requests = `Requests: ${network.requests}, ${network.refused429} refused`;
   return paint.green(fit(width(text) + width(requests) + 3 <= columns ? `${text}   ${requests}` : text, columns));
 }
 
-function actionText({ at, handle, told }: Action, columns: number, paint: Paint): string {
+function actionText({ at, handle, told }: Action, columns: number, paint: Paint): Printable {
   const prefix = columns >= TIMED ? `${timeOfDay(at)}  ` : "";
-  const who = handle === "" ? "" : `${printable(handle)} `;
-  const text = fit(printable(told.text).replaceAll("\n", " "), Math.max(1, columns - prefix.length - width(who)));
-  return `${paint.dim(prefix)}${paint.bold(fit(who, columns - prefix.length))}${painted({ ...told, text }, paint)}`;
-}
-
-function pad(text: string, to: number, right: boolean): string {
-  const space = " ".repeat(Math.max(0, to - width(text)));
-  return right ? space + text : text + space;
-}
-
-/** Cuts to so many columns, with an ellipsis where something is missing. */
-export function fit(text: string, columns: number): string {
-  if (width(text) <= columns) return text;
-  let used = 0;
-  let shown = "";
-  for (const character of text) {
-    const wide = cellsOf(character);
-    if (used + wide > columns - 1) break;
-    used += wide;
-    shown += character;
-  }
-  return `${shown}…`;
-}
-
-function width(text: string): number {
-  let cells = 0;
-  for (const character of text) cells += cellsOf(character);
-  return cells;
-}
-
-/** Two for what terminals draw wide (CJK, emoji), none for what joins to the character before. */
-function cellsOf(character: string): number {
-  if (/^[\u0020-\u2FFF\uA4D0-\uABFF\uD7B0-\uF8FF]$/u.test(character)) return /^\p{M}$/u.test(character) ? 0 : 1;
-  return /^(?:\p{M}|\u200D|\uFE0F)$/u.test(character) ? 0 : 2;
+  const who = handle === "" ? "" : `${visible(handle)} `;
+  const text = fit(visible(told.text), Math.max(1, columns - prefix.length - width(who)));
+  return say`${paint.dim(prefix)}${paint.bold(fit(who, columns - prefix.length))}${painted({ ...told, text }, paint)}`;
 }

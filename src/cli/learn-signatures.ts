@@ -19,7 +19,7 @@ import { createReceiver } from "../webhooks/receiver/http.ts";
 import { deliveryUrl } from "../webhooks/receiver-settings.ts";
 import { EXIT, type Context, type ExitCode } from "./command.ts";
 import { openLifetime } from "./lifetime.ts";
-import { printable } from "./output.ts";
+import { say } from "./text.ts";
 import { writtenProfile } from "./written-profile.ts";
 
 export interface LearningOptions {
@@ -68,18 +68,15 @@ export async function learnWebhooks(context: Context, { forMs, writeTo }: Learni
 function introduce({ context: { out, clock }, config: { receiver } }: Learning, url: string): void {
   const address = deliveryUrl(receiver.url ?? url, HANDLE);
   const withoutSecret = receiver.readSecrets(HANDLE).length === 0;
-  out.progress(
-    { type: "listening", at: clock.now(), url: `${url}${HANDLE}`, register: address, secret: !withoutSecret },
-    [
-      `Deliveries are recorded at ${url}${HANDLE}, and nothing is acted on. Ctrl-C ends it.`,
-      receiver.url === undefined
-        ? `RETINUE_WEBHOOK_URL is not set: lead a public address to that port, and register it with /webhooks/${HANDLE} at its end.`
-        : `Register ${address} with the network, then make something happen there.`,
-      `${HANDLE} stands for the specialist's; where the secret is to be part of the address, it follows as /webhooks/${HANDLE}/<secret>.`,
-      ...(withoutSecret ? [out.paint.yellow("RETINUE_WEBHOOK_SECRET is not set: no scheme can be tried until it is.")] : []),
-      "",
-    ].join("\n"),
-  );
+  out.progress({ type: "listening", at: clock.now(), url: `${url}${HANDLE}`, register: address, secret: !withoutSecret }, [
+    `Deliveries are recorded at ${url}${HANDLE}, and nothing is acted on. Ctrl-C ends it.`,
+    receiver.url === undefined
+      ? `RETINUE_WEBHOOK_URL is not set: lead a public address to that port, and register it with /webhooks/${HANDLE} at its end.`
+      : `Register ${address} with the network, then make something happen there.`,
+    `${HANDLE} stands for the specialist's; where the secret is to be part of the address, it follows as /webhooks/${HANDLE}/<secret>.`,
+    ...(withoutSecret ? [out.paint.yellow("RETINUE_WEBHOOK_SECRET is not set: no scheme can be tried until it is.")] : []),
+    "",
+  ]);
 }
 
 /** One line for each delivery as it comes. */
@@ -91,10 +88,10 @@ function told({ context: { out }, config, profile, recorder }: Learning, deliver
     best === undefined
       ? out.paint.yellow(maybeSigned.length === 0 ? "carries no signature" : `no scheme fits (${maybeSigned.join(", ")})`)
       : out.paint.green(`signed: ${nameOf(best)}`);
-  const specialist = printable(delivery.specialist);
+  const { specialist } = delivery;
   out.progress(
     { type: "delivery", at, specialist, kind, bytes, sha256, scheme: best?.scheme, signature: best?.signature },
-    `${new Date(at).toISOString().slice(11, 19)}  ${specialist}  ${printable(kind ?? "(no kind)")}  ${bytes} bytes  sha256 ${sha256.slice(0, 12)}…  ${printable(verdict)}`,
+    say`${new Date(at).toISOString().slice(11, 19)}  ${specialist}  ${kind ?? "(no kind)"}  ${bytes} bytes  sha256 ${sha256.slice(0, 12)}…  ${verdict}`,
   );
 }
 
@@ -116,9 +113,13 @@ async function report({ context, config, profile, recorder }: Learning, writeTo:
   const maybeSigned = [...new Set(seen.flatMap((one) => one.maybeSigned))];
   const lines = (title: string, items: readonly string[]): void => {
     const more = items.length > MAX_LINES ? [`and ${items.length - MAX_LINES} more`] : [];
-    if (items.length > 0) out.line(`\n${out.paint.bold(title)}\n  ${[...items.slice(0, MAX_LINES).map(printable), ...more].join("\n  ")}`);
+    if (items.length === 0) return;
+    out.line();
+    out.line(out.paint.bold(title));
+    for (const item of [...items.slice(0, MAX_LINES), ...more]) out.line(`  ${item}`);
   };
-  out.line(`\n${recorder.count} deliveries${recorder.count > seen.length ? `, of which the last ${seen.length} were looked at` : ""}`);
+  out.line();
+  out.line(`${recorder.count} deliveries${recorder.count > seen.length ? `, of which the last ${seen.length} were looked at` : ""}`);
   lines(
     "Kinds",
     kinds.map(({ kind, count, means }) => `${kind} ${count}: ${means}`),
@@ -152,22 +153,20 @@ function showSchemes(schemes: readonly LearntScheme[], of: number, maybeSigned: 
   if (best === undefined) {
     out.line(paint.yellow(of === 0 ? "Nothing came, so nothing was learnt." : "No scheme we know fits with the secret we have."));
     if (maybeSigned.length > 0)
-      out.line(
-        `What could be a signature: ${printable(maybeSigned.join(", "))}. Is RETINUE_WEBHOOK_SECRET the one the network signs with?`,
-      );
+      out.line(`What could be a signature: ${maybeSigned.join(", ")}. Is RETINUE_WEBHOOK_SECRET the one the network signs with?`);
     return;
   }
-  out.line(`${paint.green(`The scheme is ${printable(nameOf(best))}`)}: it fits ${best.fits} of ${best.of} deliveries.`);
+  out.line(say`${paint.green(`The scheme is ${nameOf(best)}`)}: it fits ${best.fits} of ${best.of} deliveries.`);
   if (best.timely < best.fits)
     out.line(
       paint.yellow(`${best.fits - best.timely} of them would be refused as too old or too early: look at the clock of this machine.`),
     );
   if (best.bySecret.length > 1) out.line(`By secret, in their order: ${best.bySecret.join(", ")}.`);
   if (best.scheme === "path") out.line("The secret in the address says who sent it, not what: such deliveries are hints to look.");
-  for (const other of others) out.line(paint.dim(`${printable(nameOf(other))} fits ${other.fits} of ${other.of}, too`));
+  for (const other of others) out.line(paint.dim(`${nameOf(other)} fits ${other.fits} of ${other.of}, too`));
   const { scheme, ...named } = best.profile.webhooks;
   const rules = [`scheme: ${scheme ?? ""}`, ...Object.entries(named).map(([field, value]) => `${field}: ${JSON.stringify(value)}`)];
-  out.line(`\nIn a profile:\n\n  webhooks:\n    ${rules.map(printable).join("\n    ")}`);
+  for (const line of ["", "In a profile:", "", "  webhooks:", ...rules.map((rule) => `    ${rule}`)]) out.line(line);
 }
 
 /** Each word for a kind, how often it came, and what it is to us. */
@@ -195,5 +194,6 @@ async function write(best: LearntScheme, { context, config }: Pick<Learning, "co
     const day = new Date(clock.now()).toISOString().slice(0, 10);
     writeFileSync(file, profileYaml(source, [`Webhooks learnt by retinue doctor on ${day}, from ${best.fits} of ${best.of} deliveries.`]));
   }
-  out.line(`\nwritten to ${file}${isGuess ? `, as a guess: fewer than ${SURE} deliveries, or not all of them, are behind it` : ""}`);
+  out.line();
+  out.line(`written to ${file}${isGuess ? `, as a guess: fewer than ${SURE} deliveries, or not all of them, are behind it` : ""}`);
 }

@@ -6,9 +6,10 @@ import type { Announcer } from "../core/events.ts";
 import type { Launched } from "../runtime/launch.ts";
 import { showSpecialist, type SpecialistShown } from "../guardian/status.ts";
 import { frame, type Action, type Held } from "./frame.ts";
-import type { Paint, TextStream } from "./output.ts";
+import type { TextStream } from "./output.ts";
 import { createFilter, listenToAll } from "./progress.ts";
 import type { JobTotals, NetworkTotals } from "./run-summary.ts";
+import { printable, type Paint, type Text } from "./text.ts";
 
 export interface LiveViewOptions {
   readonly terminal: TextStream;
@@ -23,7 +24,7 @@ export interface LiveViewOptions {
 
 export interface LiveView {
   /** A line of the log: it becomes one of the latest things. */
-  note(text: string): void;
+  note(text: Text): void;
   /** From now on it says that it stops. */
   stopping(): void;
   /** Gives the terminal back as it was. */
@@ -77,7 +78,7 @@ export function openLiveView(options: LiveViewOptions): LiveView {
       size,
       paint,
     );
-    terminal.write(HOME + lines.map((line) => line + END_OF_LINE).join("\r\n") + BELOW);
+    terminal.write(HOME + lines.map((line) => printable(line).text + END_OF_LINE).join("\r\n") + BELOW);
     drawing = clock.after(DRAW_MS, draw);
   };
   const ask = async (): Promise<void> => {
@@ -98,7 +99,7 @@ export function openLiveView(options: LiveViewOptions): LiveView {
   draw();
   void ask();
   return {
-    note: (text) => add({ at: clock.now(), handle: "", told: { text, tone: "quiet" } }),
+    note: (text) => add({ at: clock.now(), handle: "", told: { text: String(text), tone: "quiet" } }),
     stopping() {
       stopping = true;
     },

@@ -6,9 +6,11 @@ import { nearest, type Problem } from "../config/problem.ts";
 import { systemClock } from "../core/clock.ts";
 import { Misconfigured, messageOf, RetinueError } from "../core/errors.ts";
 import { flagOption, textOption } from "./args.ts";
+import { createAsk, type Input } from "./asking.ts";
 import { EXIT, type Command, type ExitCode, type GivenOptions } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
-import { createOutput, createPaint, problemJson, problemLines, wantsColour, type TextStream } from "./output.ts";
+import { createOutput, problemJson, wantsColour, type TextStream } from "./output.ts";
+import { visible } from "./text.ts";
 
 /** What surrounds a command: the process, or a test. */
 export interface Surroundings {
@@ -16,6 +18,8 @@ export interface Surroundings {
   readonly env: { readonly [name: string]: string | undefined };
   readonly stdout: TextStream;
   readonly stderr: TextStream;
+  /** The input of a person, if it is a terminal. Opened on demand: an open one cannot also be read as a file. */
+  readonly stdin?: () => Input;
 }
 
 /** Runs one command line. Answers the exit code and never throws. */
@@ -36,10 +40,10 @@ function processSurroundings(argv: readonly string[]): Surroundings {
       // has closed takes no more words, and to say so would only fail again: the signal that came with it stops us.
       if (error.code === "EPIPE") process.exit(runs ? EXIT.failed : EXIT.done);
       if (runs || stream !== process.stdout) return; // specialists work on, whoever can be told
-      process.stderr.write(`what was asked for could not be written: ${error.message}\n`);
+      process.stderr.write(`what was asked for could not be written: ${visible(error.message)}\n`);
       process.exit(EXIT.failed);
     });
-  return { cwd: process.cwd(), env: process.env, stdout: process.stdout, stderr: process.stderr };
+  return { cwd: process.cwd(), env: process.env, stdout: process.stdout, stderr: process.stderr, stdin: () => process.stdin };
 }
 
 export function readVersion(): string {
@@ -77,6 +81,7 @@ async function runCommand(argv: readonly string[], json: boolean, around: Surrou
         env: around.env,
         out,
         clock: systemClock(),
+        asking: () => createAsk(around.stdin?.(), around.stdout),
         loadConfig: () => loadConfig({ flags, env: around.env, cwd: around.cwd }),
       });
     });
@@ -139,14 +144,16 @@ function unknownCommand(name: string): Misconfigured {
 }
 
 /** One screen: what, where, expected, what to try. With --json the same as the one final object. */
-function report(error: unknown, json: boolean, { stdout, stderr, env, cwd }: Surroundings): ExitCode {
+function report(error: unknown, json: boolean, around: Surroundings): ExitCode {
+  const { stderr, env, cwd } = around;
+  const out = createOutput({ json, colour: wantsColour(stderr, env), ...around });
   const known = error instanceof RetinueError;
   const { cause: _cause, ...details } = known
     ? error.details
     : { cause: undefined, hint: "this is a fault of ours: run it again with DEBUG=1 and report what it prints" };
   const problem: Problem = { level: "error", code: known ? error.code : "unexpected", message: messageOf(error), ...details };
-  if (json) stdout.write(`${JSON.stringify({ error: problemJson(problem, cwd) })}\n`);
-  else stderr.write(`${problemLines(problem, createPaint(wantsColour(stderr, env)), cwd).join("\n")}\n`);
-  if ((env["DEBUG"] ?? "") !== "" && error instanceof Error) stderr.write(`${error.stack}\n`);
+  out.result({ error: problemJson(problem, cwd) });
+  out.problems([problem]);
+  if ((env["DEBUG"] ?? "") !== "" && error instanceof Error) out.trace(error.stack ?? messageOf(error));
   return error instanceof Misconfigured ? EXIT.misused : EXIT.failed;
 }

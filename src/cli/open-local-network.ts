@@ -1,12 +1,12 @@
 /** Opens a local network for a command: its world, its port, and the keys it hands out. */
-import { mkdirSync, writeFileSync } from "node:fs";
-import { basename, dirname, extname, join } from "node:path";
+import { mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { EndpointSet } from "../contract/operations.ts";
 import type { Clock } from "../core/clock.ts";
+import { defined } from "../core/defined.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Logger } from "../core/log.ts";
 import { seededRandom, systemRandom } from "../core/random.ts";
-import { accent as accentOf } from "../local-network/accents/accent.ts";
 import type { Listening, LocalNetwork } from "../local-network/options.ts";
 import { createLocalNetwork } from "../local-network/local-network.ts";
 import { keyFileOf, provisionAll, type Resident } from "./key-file.ts";
@@ -20,8 +20,6 @@ export interface LocalNetworkSettings {
   /** One set alone at the root; without, both. */
   readonly set: EndpointSet | undefined;
   readonly cast: readonly Resident[];
-  /** Speaks in other words, shapes and paths, drawn by this. */
-  readonly accent?: string | undefined;
   readonly log: Logger;
 }
 
@@ -29,8 +27,6 @@ export interface OpenNetwork {
   readonly network: LocalNetwork;
   readonly listening: Listening;
   readonly keyFile: string;
-  /** What the documentation of an accent would say, where it has one. */
-  readonly accentFile: string | undefined;
   /** Ends the network. What was under way goes on after the next start. */
   close(): Promise<void>;
 }
@@ -40,7 +36,7 @@ export const DEFAULT_SEED = "7";
 
 /** Listens, and starts no resident yet. Throws `Retryable` (`port_in_use`) or `Misconfigured` (`data_unreadable`, …) and leaves nothing open then. */
 export async function openLocalNetwork(settings: LocalNetworkSettings): Promise<OpenNetwork> {
-  const { clock, seed, data, port, set, cast, accent, log } = settings;
+  const { clock, seed, data, port, set, cast, log } = settings;
   mkdirSync(dirname(data), { recursive: true, mode: 0o700 });
   const network = createLocalNetwork({
     clock,
@@ -48,13 +44,11 @@ export async function openLocalNetwork(settings: LocalNetworkSettings): Promise<
     secrets: systemRandom(), // a seed that everybody knows must not be all it takes to guess a key
     data,
     residents: { already: { post: 12, offer: 4 } },
-    ...(accent === undefined ? {} : { accent }),
   });
   let listening: Listening | undefined;
   try {
     listening = await network.listen({
-      ...(port === undefined ? {} : { port }),
-      ...(set === undefined ? {} : { set }),
+      ...defined({ port, set }),
       onError: (error) => log.error("the local network failed to answer", { message: messageOf(error) }),
     });
     const keyFile = keyFileOf(data);
@@ -64,19 +58,10 @@ export async function openLocalNetwork(settings: LocalNetworkSettings): Promise<
       await open.close();
       await network.stop();
     };
-    const accentFile = accent === undefined ? undefined : writeDocumentation(data, accent, set);
-    return { network, listening, keyFile, accentFile, close };
+    return { network, listening, keyFile, close };
   } catch (error) {
     await listening?.close();
     await network.stop();
     throw error;
   }
-}
-
-/** Beside the network's data: methods, paths, and where each input goes, which no read shows. Answers are for the doctor to find out. */
-function writeDocumentation(data: string, seed: string, set: EndpointSet | undefined): string {
-  const file = join(dirname(data), `${basename(data, extname(data))}-accent.json`);
-  const { documented } = accentOf(seed);
-  writeFileSync(file, `${JSON.stringify(set === undefined ? documented : documented[set], undefined, 2)}\n`);
-  return file;
 }

@@ -1,6 +1,8 @@
-/** What a command prints: for people on a terminal, or one JSON object for machines. */
+/** The output of a command, and the one way to print: for people on a terminal, or one JSON object for machines. */
 import { isAbsolute, relative } from "node:path";
 import { isMistake, type Problem } from "../config/problem.ts";
+import { createPaint, linesOf, printable, say, visible, type Paint, type Printable, type Text } from "./text.ts";
+import { fit, pad, width, wrap } from "./width.ts";
 
 /** The part of a stream that printing needs; tests bring their own. */
 export interface TextStream {
@@ -21,16 +23,6 @@ export interface OutputOptions {
   readonly cwd: string;
 }
 
-/** Text in a colour, or as it is where colours are off. */
-export interface Paint {
-  bold(text: string): string;
-  dim(text: string): string;
-  red(text: string): string;
-  green(text: string): string;
-  yellow(text: string): string;
-  cyan(text: string): string;
-}
-
 export interface Column<Row> {
   readonly title: string;
   readonly value: (row: Row) => string | number;
@@ -40,28 +32,29 @@ export interface Column<Row> {
 export interface Output {
   readonly json: boolean;
   readonly paint: Paint;
-  /** Columns of the terminal, or undefined where there is none. */
-  readonly width: number | undefined;
   /** The terminal, where the output is one that a cursor can be moved on. */
   readonly terminal: TextStream | undefined;
-  /** A line for people. Nothing with `--json`. */
-  line(text?: string): void;
-  /** Something that happened on the way: with `--json` one object a line on stderr, else the text. */
-  progress(event: object, text: string): void;
+  /** One line for people: whatever it holds, it is not more than one. Nothing with `--json`. */
+  line(text?: Text): void;
+  /** A text of others, whole, each of its lines behind a mark. Nothing with `--json`. */
+  quote(text: string): void;
+  /** A value as JSON over several lines. Nothing with `--json`. */
+  value(value: unknown): void;
+  /** Something that happened on the way: with `--json` one object a line on stderr, else the line or lines. */
+  progress(event: object, text: Text | readonly Text[]): void;
   table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): void;
   /** The one final object of `--json`. Nothing without it. */
   result(value: object): void;
   /** Warnings and mistakes, for people, on stderr. Nothing with `--json`. */
   problems(problems: readonly Problem[]): void;
+  /** The stack of an error, for whoever mends it: on stderr, always. */
+  trace(stack: string): void;
 }
 
-const CODES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39], cyan: [36, 39] } as const;
-
-export function createPaint(colour: boolean): Paint {
-  const paint = (name: keyof typeof CODES) => (text: string) =>
-    colour ? `\u001B[${CODES[name][0]}m${text}\u001B[${CODES[name][1]}m` : text;
-  return { bold: paint("bold"), dim: paint("dim"), red: paint("red"), green: paint("green"), yellow: paint("yellow"), cyan: paint("cyan") };
-}
+/** Before each line of a text of others. */
+const MARK = "  │ ";
+/** A terminal that says it is narrower is taken for one of this many columns. */
+const LEAST_QUOTED = 16;
 
 /** Colours on a terminal only, never with NO_COLOR (no-color.org), always with FORCE_COLOR. */
 export function wantsColour(stream: TextStream, env: { readonly [name: string]: string | undefined }): boolean {
@@ -72,29 +65,44 @@ export function wantsColour(stream: TextStream, env: { readonly [name: string]: 
 
 export function createOutput({ json, colour, dumb = false, stdout, stderr, cwd }: OutputOptions): Output {
   const paint = createPaint(colour);
-  const line = (text = ""): void => void (json || stdout.write(`${text}\n`));
+  const print = (stream: TextStream, text: Text): void => void stream.write(`${printable(text).text}\n`);
+  const printJson = (stream: TextStream, value: unknown): void => print(stream, JSON.stringify(value));
+  const line = (text: Text = ""): void => void (json || print(stdout, text));
   return {
     json,
     paint,
-    width: stdout.isTTY === true ? stdout.columns : undefined,
     terminal: stdout.isTTY === true && !json && !dumb ? stdout : undefined,
     line,
-    progress: (event, text) => void (json ? stderr.write(`${JSON.stringify(event)}\n`) : stdout.write(`${text}\n`)),
-    table: (rows, columns) => tableLines(rows, columns, paint).forEach((row) => line(row)),
-    result: (value) => void (json && stdout.write(`${JSON.stringify(value)}\n`)),
-    problems: (problems) => void (json || problems.forEach((problem) => stderr.write(`${problemLines(problem, paint, cwd).join("\n")}\n`))),
+    quote(text) {
+      // A terminal would go on with a long line where ours begin.
+      const columns =
+        stdout.isTTY === true && stdout.columns !== undefined ? Math.max(LEAST_QUOTED, stdout.columns - MARK.length) : Infinity;
+      for (const one of linesOf(text)) for (const piece of wrap(visible(one), columns)) line(MARK + piece);
+    },
+    value: (value) => linesOf(JSON.stringify(value, undefined, 2)).forEach((one) => line(one)),
+    progress(event, text) {
+      if (json) printJson(stderr, event);
+      else for (const one of Array.isArray(text) ? text : [text]) line(one);
+    },
+    table: (rows, columns) => tableLines(rows, columns, paint).forEach(line),
+    result: (value) => void (json && printJson(stdout, value)),
+    problems(problems) {
+      if (!json) for (const problem of problems) for (const one of problemLines(problem, paint, cwd)) print(stderr, one);
+    },
+    trace: (stack) => linesOf(stack).forEach((one) => print(stderr, MARK + one)),
   };
 }
 
 /** What, where, what was expected, what to try. */
-export function problemLines(problem: Problem, paint: Paint, cwd: string): string[] {
+export function problemLines(problem: Problem, paint: Paint, cwd: string): readonly Printable[] {
   const label = isMistake(problem) ? paint.red("error:") : paint.yellow("warning:");
   const place = placeOf(problem, cwd);
+  const { message, expected, hint } = problem;
   return [
-    `${label} ${printable(problem.message)}`,
-    ...(place === undefined ? [] : [`  ${paint.dim("in")}        ${printable(place)}`]),
-    ...(problem.expected === undefined ? [] : [`  ${paint.dim("expected")}  ${printable(problem.expected)}`]),
-    ...(problem.hint === undefined ? [] : [`  ${paint.dim("try")}       ${printable(problem.hint)}`]),
+    say`${label} ${message}`,
+    ...(place === undefined ? [] : [say`  ${paint.dim("in")}        ${place}`]),
+    ...(expected === undefined ? [] : [say`  ${paint.dim("expected")}  ${expected}`]),
+    ...(hint === undefined ? [] : [say`  ${paint.dim("try")}       ${hint}`]),
   ];
 }
 
@@ -114,21 +122,12 @@ function shownPath(file: string, cwd: string): string {
   return path === "" || path.startsWith("..") ? file : path;
 }
 
-/** Text from files and networks must not steer the terminal. */
-export function printable(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what is taken out
-  return text.replace(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/g, "�");
-}
-
 const MAX_CELL = 60;
 
-function tableLines<Row>(rows: readonly Row[], columns: readonly Column<Row>[], paint: Paint): string[] {
-  const cells = rows.map((row) => columns.map(({ value }) => cut(printable(String(value(row))))));
-  const widths = columns.map(({ title }, index) => Math.max(title.length, ...cells.map((row) => row[index]?.length ?? 0)));
-  const pad = (text: string, index: number): string =>
-    columns[index]?.align === "right" ? text.padStart(widths[index] ?? 0) : text.padEnd(widths[index] ?? 0);
-  const join = (row: readonly string[]): string => row.map(pad).join("  ").trimEnd();
+function tableLines<Row>(rows: readonly Row[], columns: readonly Column<Row>[], paint: Paint): readonly Text[] {
+  const cells = rows.map((row) => columns.map(({ value }) => fit(visible(String(value(row))), MAX_CELL)));
+  const widths = columns.map(({ title }, index) => Math.max(title.length, ...cells.map((row) => width(row[index] ?? ""))));
+  const padded = (text: string, index: number): string => pad(text, widths[index] ?? 0, columns[index]?.align === "right");
+  const join = (row: readonly string[]): string => row.map(padded).join("  ").trimEnd();
   return [paint.dim(join(columns.map(({ title }) => title))), ...cells.map(join)];
 }
-
-const cut = (text: string): string => (text.length > MAX_CELL ? `${text.slice(0, MAX_CELL - 1)}…` : text.replaceAll("\n", " "));

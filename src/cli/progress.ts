@@ -1,22 +1,15 @@
 /** Says what happens as it happens: one line per action for people, one JSON object a line for machines. */
-import { ANNOUNCEMENT_NAMES, type AnnouncementName, type Announcements, type Announcer, type Listener } from "../core/events.ts";
+import { ANNOUNCEMENT_NAMES, subscribe, type AnnouncementName, type Announcements, type Announcer, type Listener } from "../core/events.ts";
 import type { LogLine } from "../core/log.ts";
 import { MINUTE } from "../core/units.ts";
-import type { Output, Paint } from "./output.ts";
-import { printable } from "./output.ts";
+import type { Output } from "./output.ts";
 import { DESCRIBE, type Described } from "./describe-event.ts";
+import { joined, printable, say, type Paint, type Printable } from "./text.ts";
 
 /** Calls `listener` with everything that is announced. Answers how to stop that. */
 export function listenToAll(announcer: Announcer, listener: Listener): () => void {
-  const stops = ANNOUNCEMENT_NAMES.map((name) => listenTo(announcer, name, listener));
+  const stops = ANNOUNCEMENT_NAMES.map((name) => subscribe(announcer, name, (what) => listener(name, what)));
   return () => stops.forEach((stop) => stop());
-}
-
-function listenTo<Name extends AnnouncementName>(announcer: Announcer, name: Name, listener: Listener): () => void {
-  const heard = (what: Announcements[Name]): void => listener(name, what);
-  // The emitter's types do not follow a name that is itself a type parameter.
-  announcer.on(name as "poll", heard as (what: Announcements["poll"]) => void);
-  return () => void announcer.off(name as "poll", heard as (what: Announcements["poll"]) => void);
 }
 
 /** The same wait of the same specialist is said once in this time. */
@@ -49,16 +42,15 @@ export function reportLines(announcer: Announcer, out: Output): () => void {
   });
 }
 
-export function actionLine(at: number, handle: string, told: Described, paint: Paint): string {
-  const who = handle === "" ? "" : `${paint.bold(handle)} `;
-  return `${paint.dim(timeOfDay(at))}  ${who}${painted(told, paint)}`;
+export function actionLine(at: number, handle: string, told: Described, paint: Paint): Printable {
+  const who = handle === "" ? "" : say`${paint.bold(handle)} `;
+  return say`${paint.dim(timeOfDay(at))}  ${who}${painted(told, paint)}`;
 }
 
-export function painted({ text, tone }: Described, paint: Paint): string {
-  const shown = printable(text).replaceAll("\n", " ");
-  if (tone === "good") return paint.green(shown);
-  if (tone === "bad") return paint.yellow(shown);
-  return tone === "quiet" ? paint.dim(shown) : shown;
+export function painted({ text, tone }: Described, paint: Paint): Printable {
+  if (tone === "good") return paint.green(text);
+  if (tone === "bad") return paint.yellow(text);
+  return tone === "quiet" ? paint.dim(text) : printable(text);
 }
 
 export function timeOfDay(at: number): string {
@@ -66,10 +58,10 @@ export function timeOfDay(at: number): string {
 }
 
 /** A log line of the runtime's or a definition's, for people. */
-export function logLine(line: LogLine, paint: Paint): string {
+export function logLine(line: LogLine, paint: Paint): Printable {
   const { handle, ...fields } = line.fields;
   const rest = Object.entries(fields).map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
-  const who = typeof handle === "string" ? `${paint.bold(handle)} ` : "";
+  const who = typeof handle === "string" ? say`${paint.bold(handle)} ` : "";
   const label = line.level === "error" ? paint.red("error ") : line.level === "warn" ? paint.yellow("warning ") : "";
-  return `${paint.dim(timeOfDay(line.at))}  ${who}${label}${printable([line.message, ...rest].join(" ")).replaceAll("\n", " ")}`;
+  return say`${paint.dim(timeOfDay(line.at))}  ${who}${label}${joined([line.message, ...rest], " ")}`;
 }

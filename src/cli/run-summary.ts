@@ -1,8 +1,11 @@
 /** What came of it: the table at the end, and the same as JSON. */
 import type { EndpointSet } from "../contract/operations.ts";
 import { CREDITS, MICROS_PER_UNIT } from "../core/units.ts";
+import type { Announcer } from "../core/events.ts";
+import { DRY_RUN } from "../outbox/intent.ts";
 import type { SpecialistShown } from "../guardian/status.ts";
 import type { Output } from "./output.ts";
+import { say } from "./text.ts";
 
 export interface JobTotals {
   readonly seen: number;
@@ -52,10 +55,25 @@ export function summaryTable(shown: readonly SpecialistShown[], out: Output): vo
   ]);
 }
 
+/** By operation, what a dry run keeps back from now on. */
+export function countWithheld(announcer: Announcer): { readonly [operation: string]: number } {
+  const counts: Record<string, number> = {};
+  announcer.on("intent", ({ operation, code }) => {
+    if (code === DRY_RUN) counts[operation] = (counts[operation] ?? 0) + 1;
+  });
+  return counts;
+}
+
+export function withheldLine(withheld: { readonly [operation: string]: number }, out: Output): void {
+  const counts = Object.entries(withheld).map(([operation, times]) => `${times} × ${operation}`);
+  out.line();
+  out.line(`A dry run: nothing was sent. ${counts.length === 0 ? "Nothing would have been." : `It would have sent ${counts.join(", ")}.`}`);
+}
+
 export function totalsLines(jobs: JobTotals, network: NetworkTotals, out: Output): void {
   out.line();
   out.line(
-    `Jobs: ${jobs.seen} seen, ${jobs.applied} applied for, ${jobs.assigned} won, ${jobs.delivered} delivered, ${out.paint.green(`${jobs.accepted} accepted`)}, ${jobs.rejected} turned down, ${jobs.paid} paid.`,
+    say`Jobs: ${jobs.seen} seen, ${jobs.applied} applied for, ${jobs.assigned} won, ${jobs.delivered} delivered, ${out.paint.green(`${jobs.accepted} accepted`)}, ${jobs.rejected} turned down, ${jobs.paid} paid.`,
   );
   out.line(`Requests: ${network.requests}, of which the network refused ${network.refused429} as too many.`);
 }

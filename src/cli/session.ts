@@ -4,14 +4,14 @@ import { messageOf, RetinueError, type Fatal } from "../core/errors.ts";
 import { createLogger, type Logger } from "../core/log.ts";
 import { systemRandom } from "../core/random.ts";
 import { Scrubber } from "../core/secret.ts";
-import { controlPath, serveControl, type Control } from "../guardian/control-socket.ts";
-import type { Console } from "../console/console.ts";
-import { createGuardian, type Guardian } from "../guardian/guardian.ts";
+import { openSurfaces } from "../console/surfaces.ts";
+import { createGuardian } from "../guardian/guardian.ts";
 import { launch, type Launched, type LaunchOptions, type LaunchPlan } from "../runtime/launch.ts";
 import { showSpecialist, type SpecialistShown } from "../guardian/status.ts";
 import type { Context } from "./command.ts";
 import { openLifetime, type End, type Lifetime } from "./lifetime.ts";
 import { logLine, reportLines } from "./progress.ts";
+import type { Text } from "./text.ts";
 
 /** What a command needs before it can launch: where log lines go, and how it ends. */
 export interface Stage {
@@ -21,7 +21,7 @@ export interface Stage {
   readonly announcer: Announcer;
   readonly lifetime: Lifetime;
   /** Where people read what happens; replaced while a live view has the screen. */
-  print: (line: string) => void;
+  print: (line: Text) => void;
   /** Why the store cannot be written any more. */
   lost: Fatal | undefined;
   close(): void;
@@ -55,6 +55,7 @@ export function openStage(context: Context, forMs: number | undefined): Stage {
     print: (line) => out.line(line),
     lost: undefined,
     close() {
+      log.flush();
       lifetime.close();
       process.off("unhandledRejection", stray);
       process.off("uncaughtException", stray);
@@ -67,7 +68,7 @@ export function openStage(context: Context, forMs: number | undefined): Stage {
 export function launchOn(
   stage: Stage,
   plan: LaunchPlan,
-  options: Pick<LaunchOptions, "dryRun" | "passive" | "networkName" | "anyNetwork"> = {},
+  options: Pick<LaunchOptions, "writes" | "passive" | "networkName" | "anyNetwork"> = {},
 ): Promise<Launched> {
   const { log, scrubber, announcer, context, lifetime } = stage;
   const onLost = (error: Fatal): void => {
@@ -102,11 +103,21 @@ export async function live(stage: Stage, launched: Launched, show: () => Showing
   const { clock } = context;
   const { store, runtime, baseUrl } = launched;
   const guardian = createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl } });
-  const control = await openControl(stage, launched, guardian);
-  let board: Console | undefined;
+  const { log, announcer, scrubber } = stage;
+  const surfaces = await openSurfaces({
+    config: launched.config,
+    runtime,
+    guardian,
+    announcer,
+    log,
+    scrubber,
+    onStop: () => lifetime.end("asked"),
+  });
+  const { consoleUrl: url } = surfaces;
+  if (url !== undefined)
+    context.out.progress({ type: "console", at: clock.now(), url }, `Health and status at ${url} (/healthz, /readyz, /api/status)`);
   const showing = show();
   try {
-    board = await openBoard(stage, launched, guardian);
     await launched.start();
     const why = await lifetime.over;
     if (why !== "lost") showing.stopping();
@@ -119,28 +130,6 @@ export async function live(stage: Stage, launched: Launched, show: () => Showing
     return { why, shown };
   } finally {
     showing.close();
-    await board?.close();
-    await control?.close();
+    await surfaces.close();
   }
-}
-
-/** Commands find the runtime by its store; one in memory has no place to be found at. */
-async function openControl({ announcer, log, lifetime }: Stage, { config }: Launched, guardian: Guardian): Promise<Control | undefined> {
-  const { path } = config.store;
-  if (path === ":memory:") return undefined;
-  return serveControl({ path: controlPath(path), guardian, announcer, log, onStop: () => lifetime.end("asked") });
-}
-
-/** Where the settings give the console a port. */
-async function openBoard({ context, log, scrubber }: Stage, launched: Launched, guardian: Guardian): Promise<Console | undefined> {
-  const { port, host, readToken } = launched.config.console;
-  if (port === undefined) return undefined;
-  const token = readToken();
-  if (token !== undefined) scrubber.add(token);
-  const { openConsole } = await import("../console/console.ts"); // fastify is a third of the start, and most run without
-  const onError = (error: unknown): void => log.error("the console failed", { message: messageOf(error) });
-  const board = await openConsole({ port, host, token, runtime: launched.runtime, guardian, onError });
-  const url = board.url;
-  context.out.progress({ type: "console", at: context.clock.now(), url }, `Health and status at ${url} (/healthz, /readyz, /api/status)`);
-  return board;
 }

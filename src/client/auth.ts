@@ -1,6 +1,5 @@
 /** Keys by reference: where a specialist's key is read, what names it safely, and what a refused one leads to. */
 import { createHmac } from "node:crypto";
-import type { EndpointSet } from "../contract/operations.ts";
 import { Misconfigured } from "../core/errors.ts";
 import { asKeyId, type KeyId } from "../core/ids.ts";
 import { Secret, type Scrubber } from "../core/secret.ts";
@@ -81,10 +80,4 @@ const FINGERPRINT_BYTES = 16;
 /** HMAC-SHA-256 of a key, cut to 32 hex digits: enough that two keys never meet. */
 export function fingerprintOf(key: Secret, salt: Secret): KeyId {
   return asKeyId(createHmac("sha256", salt.reveal()).update(key.reveal()).digest().toString("hex", 0, FINGERPRINT_BYTES));
-}
-
-/** The set whose keys look like this one, to warn about a mix-up; never to decide where a key is sent. */
-export function setOfKey(key: Secret): EndpointSet | undefined {
-  const text = key.reveal();
-  return text.startsWith("sk-agent-") ? "a" : text.startsWith("sk_live_") ? "b" : undefined;
 }

@@ -3,13 +3,14 @@ import { isAbsolute, join } from "node:path";
 import { parseBaseAddress } from "../contract/base-address.ts";
 import { SETS, type EndpointSet } from "../contract/operations.ts";
 import type { DriftPolicy } from "../contract/reading/pins.ts";
+import { defined } from "../core/defined.ts";
 import { Secret } from "../core/secret.ts";
 import { DAY, durationMs, SECOND, type Duration, type Money } from "../core/units.ts";
 import { spendCaps, type Caps, type SpecialistOverride } from "../specialist/specialist.ts";
 import { MAX_PORT, readConfigFile, type ConfigValues, type FoundConfig } from "./config-file.ts";
 import { openEnvironment, parseBoolean, parseWhole, type Environment, type Variables } from "./environment.ts";
 import { handleVariable } from "./key-sources.ts";
-import { mistake, nearest, problemOf, throwMistakes, type Problem } from "./problem.ts";
+import { isMistake, mistake, nearest, problemOf, throwMistakes, type Problem } from "./problem.ts";
 import { DEFAULT_STORE, parseStoreAddress, type StoreAddress } from "./store-address.ts";
 
 /** What the command line said, as it was typed. */
@@ -38,6 +39,8 @@ export interface ConfigOptions {
 }
 
 export interface Config {
+  /** Matters that stop nothing, and that a person should know. */
+  readonly warnings: readonly Problem[];
   /** The config file, where there is one. */
   readonly file: string | undefined;
   readonly cwd: string;
@@ -59,7 +62,7 @@ export interface Config {
     readonly allowMoved: boolean;
   };
   readonly store: StoreAddress;
-  readonly guardian: { readonly zone: string; readonly spend: Caps; readonly readKey: () => string | undefined };
+  readonly guardian: { readonly zone: string; readonly spend: Caps };
   readonly prices: { readonly [operation: string]: "free" | "unknown" | Money };
   readonly retention: { readonly eventsMs: number; readonly intentsMs: number; readonly requestsMs: number };
   readonly receiver: {
@@ -123,11 +126,7 @@ export async function readConfig({
   envFile,
   cwd,
 }: ConfigOptions): Promise<{ readonly config: Config; readonly problems: readonly Problem[] }> {
-  const environment = openEnvironment({
-    cwd,
-    ...(env === undefined ? {} : { variables: env }),
-    ...(envFile === undefined ? {} : { file: envFile }),
-  });
+  const environment = openEnvironment(defined({ cwd, variables: env, file: envFile }));
   const found = await readConfigFile(cwd, flags.config === undefined ? undefined : inFolder(cwd, flags.config));
   const problems: Problem[] = [...environment.problems, ...found.problems, ...mistypedVariables(environment)];
   const { values } = found;
@@ -135,7 +134,7 @@ export async function readConfig({
 
   const statedSet = pick(flags.set, "--set", "RETINUE_SET", values.network?.set);
   const set = readSet(statedSet, problems);
-  const config: Config = {
+  const config: Omit<Config, "warnings"> = {
     file: found.file,
     cwd,
     agents: inFolder(cwd, flags.agents ?? values.agents ?? "agents"),
@@ -151,8 +150,7 @@ export async function readConfig({
     store: readStore(pick(flags.store, "--store", "RETINUE_STORE", values.store), cwd, problems),
     guardian: {
       zone: values.guardian?.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
-      spend: spendCaps(withoutUndefined(values.guardian?.spend ?? {})),
-      readKey: () => environment.get("RETINUE_GUARDIAN_KEY"),
+      spend: spendCaps(defined(values.guardian?.spend ?? {})),
     },
     prices: values.prices ?? {},
     retention: retention(values.retention),
@@ -167,7 +165,7 @@ export async function readConfig({
     specialists: overrides(values.specialists),
     environment,
   };
-  return { config, problems };
+  return { config: { ...config, warnings: problems.filter((problem) => !isMistake(problem)) }, problems };
 }
 
 function inFolder(cwd: string, path: string): string {
@@ -182,7 +180,7 @@ function pickFrom(environment: Environment, { file }: FoundConfig): Pick {
     if (flag !== undefined) return { text: flag, where: flagName };
     const text = environment.get(variable);
     if (text !== undefined) return { text, where: environment.describe(variable) };
-    return value === undefined ? undefined : { text: value, where: "the config file", ...(file === undefined ? {} : { file }) };
+    return value === undefined ? undefined : defined({ text: value, where: "the config file", file });
   };
 }
 
@@ -311,25 +309,9 @@ function overrides(values: ConfigValues["specialists"] = {}): Config["specialist
   return Object.fromEntries(
     Object.entries(values).map(([handle, { brakes, spend, ...rest }]) => [
       handle,
-      {
-        ...withoutUndefined(rest),
-        ...(brakes === undefined ? {} : { brakes: withoutUndefined(brakes) }),
-        ...(spend === undefined ? {} : { spend: withoutUndefined(spend) }),
-      },
+      defined({ ...rest, brakes: brakes && defined(brakes), spend: spend && defined(spend) }),
     ]),
   );
-}
-
-type Stated<Value> = { [Key in keyof Value]?: Exclude<Value[Key], undefined> };
-
-/** An explicit `undefined` means "not given". */
-function withoutUndefined<Value extends object>(value: Value): Stated<Value> {
-  const stated: Stated<Value> = {};
-  for (const key in value) {
-    const item = value[key];
-    if (item !== undefined) stated[key] = item as Exclude<Value[typeof key], undefined>;
-  }
-  return stated;
 }
 
 function mistypedVariables(environment: Environment): Problem[] {

@@ -12,7 +12,7 @@ import { loadModule, MODULE_EXTENSIONS } from "./module-file.ts";
 import { mistake, problemOf, type Problem } from "./problem.ts";
 
 export interface LoadedDefinition {
-  /** Absolute path of the file it came from. */
+  /** The absolute path of its file; for one given in code, its place, such as `specialists[0]`. */
   readonly file: string;
   readonly specialist: Specialist;
 }
@@ -21,8 +21,6 @@ export interface LoadedDefinitions {
   readonly definitions: readonly LoadedDefinition[];
   /** Every mistake of every file; a file with one gives no definition. */
   readonly problems: readonly Problem[];
-  /** The files that gave no definition because of a mistake. */
-  readonly failed: readonly string[];
 }
 
 const EXTENSIONS: readonly string[] = [...MODULE_EXTENSIONS, ...DATA_EXTENSIONS];
@@ -35,19 +33,31 @@ export async function loadDefinitions(folder: string, clock: Clock = systemClock
   const found = await findDefinitionFiles(folder);
   const problems: Problem[] = [...found.problems];
   const definitions: LoadedDefinition[] = [];
-  const failed: string[] = [];
   for (const file of found.files) {
     const loaded = await loadDefinition(file, clock);
     problems.push(...loaded.problems);
-    if (loaded.definition === undefined) failed.push(file);
-    else definitions.push(loaded.definition);
+    if (loaded.definition !== undefined) definitions.push(loaded.definition);
   }
+  return withoutTwins({ definitions, problems });
+}
+
+/** Checks definitions that a program hands over in place of files, by the same rules. Never throws for a mistake in one. */
+export function givenDefinitions(given: readonly unknown[]): LoadedDefinitions {
+  const checked = given.map((value, index) => ({ file: `specialists[${index}]`, ...checkCode(value, `specialists[${index}]`, undefined) }));
+  return withoutTwins({
+    definitions: checked.flatMap(({ definition }) => (definition === undefined ? [] : [definition])),
+    problems: checked.flatMap(({ problems }) => problems),
+  });
+}
+
+/** Keeps the first definition of each handle, and reports the others. */
+function withoutTwins(loaded: LoadedDefinitions): LoadedDefinitions {
+  const problems = [...loaded.problems];
   const first = new Map<string, string>();
-  const kept = definitions.filter(({ file, specialist }) => {
+  const kept = loaded.definitions.filter(({ file, specialist }) => {
     const other = first.get(specialist.handle);
     first.set(specialist.handle, other ?? file);
     if (other === undefined) return true;
-    failed.push(file);
     problems.push(
       mistake("handle_twice", `the handle "${specialist.handle}" is already used in ${other}`, {
         file,
@@ -56,20 +66,7 @@ export async function loadDefinitions(folder: string, clock: Clock = systemClock
     );
     return false;
   });
-  return { definitions: kept, problems, failed };
-}
-
-/**
- * What to run after loading again: what loaded now, and the version that ran before of every file that is broken now.
- * A file that is gone is gone. A broken file gives way where another file has taken its handle.
- */
-export function keepLastGood(
-  before: readonly LoadedDefinition[],
-  now: Pick<LoadedDefinitions, "definitions" | "failed">,
-): readonly LoadedDefinition[] {
-  const good = now.definitions.filter(({ file }) => !now.failed.includes(file));
-  const taken = new Set(good.map(({ specialist }) => specialist.handle));
-  return [...good, ...before.filter(({ file, specialist }) => now.failed.includes(file) && !taken.has(specialist.handle))];
+  return { definitions: kept, problems };
 }
 
 /** The files of a folder that are definitions, in order of their names. */
@@ -175,8 +172,17 @@ async function loadCode(
     };
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return { problems: [mistake("default_not_object", "the default export is not an object", { file, expected: "an object", hint })] };
+  return checkCode(value, file, file);
+}
+
+/** `source` is the file that a worker thread can load it from. */
+function checkCode(
+  value: unknown,
+  file: string,
+  source: string | undefined,
+): { readonly definition?: LoadedDefinition; readonly problems: readonly Problem[] } {
   const checked = checkShape(codeDefinition, value, { code: "definition_invalid", file });
-  return checked.value === undefined ? { problems: checked.problems } : finish(file, checked.value);
+  return checked.value === undefined ? { problems: checked.problems } : finish(file, checked.value, source);
 }
 
 async function loadData(file: string): Promise<{ readonly definition?: LoadedDefinition; readonly problems: readonly Problem[] }> {
@@ -191,7 +197,7 @@ async function loadData(file: string): Promise<{ readonly definition?: LoadedDef
       ],
     };
   const checked = checkShape(dataDefinition, value, { code: "definition_invalid", file, lineOf: (path) => data.lineOf(path) });
-  if (checked.value !== undefined) return finish(file, checked.value);
+  if (checked.value !== undefined) return finish(file, checked.value, file);
   const advised = checked.problems.map((problem) => {
     const behaviour = problem.code === "key_unknown" && /^(on|schedules|isolate)\b/.test(problem.message);
     return behaviour ? { ...problem, hint: "data files hold no behaviour: write a .ts or .js file for that" } : problem;
@@ -205,10 +211,14 @@ function withBody(value: unknown, body: string | undefined): unknown {
   return "instructions" in value ? undefined : { ...value, instructions: body };
 }
 
-function finish(file: string, value: object): { readonly definition?: LoadedDefinition; readonly problems: readonly Problem[] } {
+function finish(
+  file: string,
+  value: object,
+  source: string | undefined,
+): { readonly definition?: LoadedDefinition; readonly problems: readonly Problem[] } {
   try {
     // The schema has said yes; it differs from the type only in allowing an explicit `undefined`, which means "not given".
-    return { definition: { file, specialist: createSpecialist(value as SpecialistDefinition, file) }, problems: [] };
+    return { definition: { file, specialist: createSpecialist(value as SpecialistDefinition, source) }, problems: [] };
   } catch (error) {
     if (error instanceof RetinueError) return { problems: [problemOf(error, { file })] };
     throw error;

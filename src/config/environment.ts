@@ -1,9 +1,9 @@
 /** The environment and `.env`: the only place that reads variables, strictly. */
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parse } from "dotenv";
 import { messageOf } from "../core/errors.ts";
-import { mistake, type Problem } from "./problem.ts";
+import { mistake, warning, type Problem } from "./problem.ts";
 
 export type Variables = { readonly [name: string]: string | undefined };
 
@@ -55,7 +55,9 @@ function present(variables: Variables, name: string): string | undefined {
 
 function readDotenv(file: string): { readonly variables: Variables; readonly problem?: Problem } {
   try {
-    return { variables: parse(readFileSync(file)) };
+    const variables = parse(readFileSync(file));
+    const problem = readableByOthers(file, variables);
+    return problem === undefined ? { variables } : { variables, problem };
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return { variables: {} };
     return {
@@ -63,6 +65,16 @@ function readDotenv(file: string): { readonly variables: Variables; readonly pro
       problem: mistake("env_unreadable", `cannot be read: ${messageOf(error)}`, { file, hint: "mend its permissions, or remove it" }),
     };
   }
+}
+
+/** Variables whose values are secrets. */
+const SECRET = /^RETINUE_(KEY_|WEBHOOK_SECRET|CONSOLE_TOKEN|GUARDIAN_KEY)/;
+const OTHERS_MAY_READ = 0o044;
+
+function readableByOthers(file: string, variables: Variables): Problem | undefined {
+  if (process.platform === "win32" || !Object.keys(variables).some((name) => SECRET.test(name))) return undefined;
+  if ((statSync(file).mode & OTHERS_MAY_READ) === 0) return undefined;
+  return warning("env_readable", "holds keys or secrets, and other users of this machine may read it", { file, hint: `chmod 600 ${file}` });
 }
 
 const TRUE = ["1", "true", "yes", "on"];

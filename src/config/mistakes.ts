@@ -1,12 +1,14 @@
 /** Turns a schema's issues into problems: where, what was expected, what was there, what to try. */
+import type { AnyCode } from "../core/error-codes.ts";
 import { z } from "zod";
 import { expectation } from "../contract/profile/expectation.ts";
+import { defined } from "../core/defined.ts";
 import { mistake, nearest, type Problem } from "./problem.ts";
 
 type Path = readonly PropertyKey[];
 
 export interface MistakeContext {
-  readonly code: string;
+  readonly code: AnyCode;
   readonly file?: string;
   /** The line on which the value at a path begins, where the format has lines. */
   readonly lineOf?: (path: Path) => number | undefined;
@@ -29,7 +31,7 @@ function describe(schema: z.ZodType, root: unknown, given: z.core.$ZodIssue, con
   const issue = deepest(given);
   const place = (path: Path): Pick<Problem, "file" | "line"> => {
     const line = context.lineOf?.(path);
-    return { ...(context.file === undefined ? {} : { file: context.file }), ...(line === undefined ? {} : { line }) };
+    return defined({ file: context.file, line });
   };
   const unknown = unknownKeys(schema, issue);
   if (unknown !== undefined) {
@@ -52,7 +54,7 @@ function describe(schema: z.ZodType, root: unknown, given: z.core.$ZodIssue, con
     mistake(context.code, found === undefined ? `${where} is missing` : `${where}: expected ${expected}, got ${showValue(found)}`, {
       ...place(issue.path),
       expected,
-      ...(advice === undefined ? {} : { hint: advice }),
+      ...defined({ hint: advice }),
     }),
   ];
 }

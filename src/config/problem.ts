@@ -1,11 +1,13 @@
 /** One mistake in a file, a flag or a variable, said so that a person can mend it. */
+import { defined } from "../core/defined.ts";
+import type { AnyCode } from "../core/error-codes.ts";
 import { Misconfigured, RetinueError } from "../core/errors.ts";
 
 export interface Problem {
   /** A warning does not stop anything. */
   readonly level: "error" | "warning";
   /** Stable across rewording. */
-  readonly code: string;
+  readonly code: AnyCode;
   /** What is wrong, in one sentence. */
   readonly message: string;
   /** The file, or the name of the variable or flag in `where`. */
@@ -18,11 +20,11 @@ export interface Problem {
 
 export type ProblemDetails = Omit<Problem, "level" | "code" | "message">;
 
-export function mistake(code: string, message: string, details: ProblemDetails = {}): Problem {
+export function mistake(code: AnyCode, message: string, details: ProblemDetails = {}): Problem {
   return { level: "error", code, message, ...details };
 }
 
-export function warning(code: string, message: string, details: ProblemDetails = {}): Problem {
+export function warning(code: AnyCode, message: string, details: ProblemDetails = {}): Problem {
   return { level: "warning", code, message, ...details };
 }
 
@@ -36,10 +38,7 @@ export function problemOf(error: unknown, details: ProblemDetails = {}): Problem
   const { file, line, expected, hint } = error.details;
   return mistake(error.code, error.message, {
     ...details,
-    ...(file === undefined ? {} : { file }),
-    ...(line === undefined ? {} : { line }),
-    ...(expected === undefined ? {} : { expected }),
-    ...(hint === undefined ? {} : { hint }),
+    ...defined({ file, line, expected, hint }),
   });
 }
 

@@ -1,4 +1,5 @@
 /** Loads a profile: one of the shipped ones by name, or a file on top of one. */
+import type { AnyCode } from "../core/error-codes.ts";
 import { existsSync, statSync } from "node:fs";
 import { extname } from "node:path";
 import { resolveProfile, shippedProfile, type Profile } from "../contract/profile/profile.ts";
@@ -40,7 +41,7 @@ export async function readProfile(name: string): Promise<{ readonly profile?: Pr
     };
   }
   const exported: unknown = Reflect.get(loaded.exports, "default");
-  const failed = (code: string, message: string, hint: string): { readonly problems: readonly Problem[] } => ({
+  const failed = (code: AnyCode, message: string, hint: string): { readonly problems: readonly Problem[] } => ({
     problems: [mistake(code, message, { file: name, expected: "an object", hint })],
   });
   if (exported === undefined) return failed("default_missing", "has no default export", HINT);

@@ -3,11 +3,13 @@ import { EVENT_KINDS } from "../contract/event-kinds.ts";
 import { isOperationName, OPERATION_NAMES, OPERATIONS, type EndpointSet } from "../contract/operations.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import { tierLimits } from "../contract/tiers.ts";
+import { defined } from "../core/defined.ts";
+import type { SpendCaps } from "../specialist/definition.ts";
 import { withOverride, type Specialist } from "../specialist/specialist.ts";
 import type { Config } from "./config.ts";
-import { loadDefinitions, type LoadedDefinition } from "./definitions.ts";
+import { givenDefinitions, loadDefinitions, type LoadedDefinition } from "./definitions.ts";
 import { checkKeys, keyVariable, type KeyPlace } from "./key-sources.ts";
-import { isMistake, mistake, nearest, problemOf, warning, type Problem } from "./problem.ts";
+import { mistake, nearest, problemOf, warning, type Problem } from "./problem.ts";
 
 export interface Roster {
   /** The endpoint set of the network they will live on. */
@@ -15,20 +17,20 @@ export interface Roster {
   readonly definitions: readonly LoadedDefinition[];
   /** Every mistake and warning: of the files, and of what they say about this network. */
   readonly problems: readonly Problem[];
-  /** The files with a mistake: `keepLastGood` puts the version that ran before in their place. */
-  readonly failed: readonly string[];
 }
 
 export interface RosterOptions {
   readonly config: Config;
   readonly profile: Profile;
+  /** Definitions given in code, in place of the folder. */
+  readonly given?: readonly unknown[] | undefined;
   /** Throws `Misconfigured` on an expression that cannot be used. */
   readonly checkCron: (expression: string, zone: string) => void;
-  /** What is wrong with caps: contradictions, currencies there are not. */
-  readonly checkSpend: (spend: unknown) => readonly SpendProblem[];
+  /** Mistakes in caps: contradictions, currencies there are not. */
+  readonly checkCaps: (spend: SpendCaps) => readonly CapProblem[];
 }
 
-export interface SpendProblem {
+export interface CapProblem {
   /** Such as `spend.perDay`. */
   readonly path: string;
   readonly message: string;
@@ -36,8 +38,8 @@ export interface SpendProblem {
 }
 
 /** Loads the definitions of a project, applies overrides, and checks all of it. Keys are not looked at: see `checkRosterKeys`. */
-export async function loadRoster({ config, profile, checkCron, checkSpend }: RosterOptions): Promise<Roster> {
-  const loaded = await loadDefinitions(config.agents);
+export async function loadRoster({ config, profile, given, checkCron, checkCaps }: RosterOptions): Promise<Roster> {
+  const loaded = given === undefined ? await loadDefinitions(config.agents) : givenDefinitions(given);
   const known = loaded.definitions.map(({ specialist }) => String(specialist.handle));
   const strangers = Object.keys(config.specialists).filter((handle) => !known.includes(handle));
   const definitions = loaded.definitions
@@ -55,21 +57,14 @@ export async function loadRoster({ config, profile, checkCron, checkSpend }: Ros
         ...mistakesOf(() => cron !== undefined && checkCron(cron, zone ?? config.guardian.zone), definition.file, `schedules.${name}`),
       );
   }
-  problems.push(...sharedVariables(definitions), ...checkCaps(loaded.definitions, config, checkSpend));
-  const broken = new Set(problems.filter(isMistake).map(({ file }) => file));
-  const failed = [...loaded.failed, ...definitions.map(({ file }) => file).filter((file) => broken.has(file))];
-  return { definitions, problems: [...problems, ...checkPrices(config, profile)], failed, set: profile.set };
+  problems.push(...sharedVariables(definitions), ...capProblems(loaded.definitions, config, checkCaps));
+  return { definitions, problems: [...problems, ...checkPrices(config, profile)], set: profile.set };
 }
 
 /** Each as it was written: what the Guardian overrides may leave a cap of the definition out of reach. */
-function checkCaps(definitions: readonly LoadedDefinition[], config: Config, check: RosterOptions["checkSpend"]): Problem[] {
-  const told = (spend: unknown, file: string | undefined, part = ""): Problem[] =>
-    check(spend).map(({ path, message, expected }) =>
-      mistake("spend_invalid", `${part}${path}: ${message}`, {
-        ...(file === undefined ? {} : { file }),
-        ...(expected === undefined ? {} : { expected }),
-      }),
-    );
+function capProblems(definitions: readonly LoadedDefinition[], config: Config, check: RosterOptions["checkCaps"]): Problem[] {
+  const told = (spend: SpendCaps, file: string | undefined, part = ""): Problem[] =>
+    check(spend).map(({ path, message, expected }) => mistake("spend_invalid", `${part}${path}: ${message}`, defined({ file, expected })));
   return [
     ...definitions.flatMap(({ file, specialist }) => told(specialist.spend, file)),
     ...told(config.guardian.spend, config.file, "guardian."),
@@ -101,7 +96,7 @@ function checkPrices({ prices, file }: Config, profile: Profile): Problem[] {
     .map((name) => {
       const near = nearest(name, known);
       return mistake("operation_unknown", `prices: there is no operation "${name}"`, {
-        ...(file === undefined ? {} : { file }),
+        ...defined({ file }),
         expected: "the name of an operation, such as posts.create",
         hint: near === undefined ? "remove it" : `did you mean "${near}"?`,
       });
@@ -111,7 +106,7 @@ function checkPrices({ prices, file }: Config, profile: Profile): Problem[] {
 function strangerProblem(handle: string, known: readonly string[], file: string | undefined): Problem {
   const near = nearest(handle, known);
   return mistake("specialist_unknown", `specialists: there is no specialist "${handle}"`, {
-    ...(file === undefined ? {} : { file }),
+    ...defined({ file }),
     expected: known.length === 0 ? "no overrides, as there are no definitions" : `one of ${known.join(", ")}`,
     hint: near === undefined ? "remove it, or add its definition" : `did you mean "${near}"?`,
   });
@@ -121,7 +116,7 @@ function strangerProblem(handle: string, known: readonly string[], file: string 
 export function checkRosterKeys(roster: Roster, config: Config): readonly Problem[] {
   const places = roster.definitions.map(({ specialist: { handle } }): KeyPlace => {
     const keyFile = config.specialists[handle]?.keyFile;
-    return { handle, ...(keyFile === undefined ? {} : { keyFile }) };
+    return defined({ handle, keyFile });
   });
   const { network, environment, cwd } = config;
   return checkKeys(places, { set: roster.set, ownProfile: !/^set-[ab]$/.test(network.profile), environment, cwd });

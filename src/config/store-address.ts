@@ -1,10 +1,11 @@
 /** Where the store is: a URL such as `sqlite:.retinue/store.sqlite`, read and checked. */
 import { isAbsolute, join } from "node:path";
 import { Misconfigured } from "../core/errors.ts";
+import { realPath } from "../core/real-path.ts";
 
 export interface StoreAddress {
   readonly kind: "sqlite";
-  /** Absolute, or `:memory:`. */
+  /** Absolute and without links, or `:memory:`: lock and control socket lie beside the file itself. */
   readonly path: string;
 }
 
@@ -24,5 +25,14 @@ export function parseStoreAddress(address: string, cwd: string): StoreAddress {
       hint: `use ${DEFAULT_STORE}`,
     });
   const local = path.replace(/^\/\/(?=\/)/, "");
-  return { kind: "sqlite", path: local === ":memory:" || isAbsolute(local) ? local : join(cwd, local) };
+  return { kind: "sqlite", path: local === ":memory:" ? local : followed(isAbsolute(local) ? local : join(cwd, local)) };
+}
+
+/** A path that cannot be followed is kept: opening it says what is wrong. */
+function followed(path: string): string {
+  try {
+    return realPath(path);
+  } catch {
+    return path;
+  }
 }

@@ -1,4 +1,5 @@
 /** The console's port: whether the process is alive and does its work, and how everything stands, as JSON. */
+import type { AnyCode } from "../core/error-codes.ts";
 import { createHash, timingSafeEqual } from "node:crypto";
 import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
 import { messageOf } from "../core/errors.ts";
@@ -80,7 +81,7 @@ async function listen(app: ReturnType<typeof fastify>, { port, host }: ConsoleOp
   }
 }
 
-function say(reply: FastifyReply, status: number, code: string, message: string): FastifyReply {
+function say(reply: FastifyReply, status: number, code: AnyCode, message: string): FastifyReply {
   return reply.code(status).send({ error: { code, message } });
 }
 

@@ -1,4 +1,5 @@
 /** What travels through the one door: a call by our names, and the class of what became of it. */
+import type { AnyCode } from "../core/error-codes.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Micros } from "../core/units.ts";
@@ -75,7 +76,7 @@ export type Outcome =
       readonly chargedMicros?: Micros;
       readonly body: Json | undefined;
     })
-  | (Answered & { readonly class: "refused"; readonly code: string; readonly message: string })
+  | (Answered & { readonly class: "refused"; readonly code: AnyCode; readonly message: string })
   | (Answered & { readonly class: "limited"; readonly retryAfterMs?: number; readonly message?: string })
   | (Answered & { readonly class: "unauthorized"; readonly message?: string })
   | (Answered & { readonly class: "pending"; readonly reference?: string; readonly message?: string })

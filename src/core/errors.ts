@@ -1,5 +1,7 @@
 /** The error classes: each says what the caller should do; `code` says what happened. */
 
+import type { AnyCode } from "./error-codes.ts";
+
 export interface ErrorDetails {
   /** What to try next, in one sentence. */
   readonly hint?: string;
@@ -11,10 +13,10 @@ export interface ErrorDetails {
 
 export abstract class RetinueError extends Error {
   /** Stable across rewording; safe to match on. */
-  readonly code: string;
+  readonly code: AnyCode;
   readonly details: ErrorDetails;
 
-  constructor(code: string, message: string, details: ErrorDetails = {}) {
+  constructor(code: AnyCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
     this.details = details;
@@ -29,7 +31,7 @@ export class Refused extends RetinueError {}
 export class Retryable extends RetinueError {
   readonly retryAt: number | undefined;
 
-  constructor(code: string, message: string, details: ErrorDetails & { readonly retryAt?: number } = {}) {
+  constructor(code: AnyCode, message: string, details: ErrorDetails & { readonly retryAt?: number } = {}) {
     super(code, message, details);
     this.retryAt = details.retryAt;
   }
@@ -45,3 +47,11 @@ export class Misconfigured extends RetinueError {}
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** True for errors of Retinue, also where two copies of the package are loaded. */
+export function isRetinueError(error: unknown): error is RetinueError {
+  if (error instanceof RetinueError) return true;
+  return error instanceof Error && CLASS_NAMES.has(error.name) && "code" in error && typeof error.code === "string" && "details" in error;
+}
+
+const CLASS_NAMES: ReadonlySet<string> = new Set(["Refused", "Retryable", "Misconfigured", "Fatal"]);

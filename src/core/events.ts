@@ -1,5 +1,6 @@
 /** What the runtime announces as it happens: for eyes and counters only, never to do the work. */
 import { EventEmitter } from "eventemitter3";
+import type { JsonObject } from "./json.ts";
 
 interface About {
   /** Ms since the epoch. */
@@ -41,6 +42,8 @@ export interface Announcements {
     readonly target?: string;
     /** The beginning of its own words, where it has some: a title, else what it says. */
     readonly words?: string;
+    /** All of it, where a person decides on it (`proposed`) or a dry run kept it from leaving. */
+    readonly input?: JsonObject;
     readonly code?: string;
     readonly message?: string;
   };
@@ -80,6 +83,18 @@ const NAMES: { readonly [name in AnnouncementName]: true } = {
 export const ANNOUNCEMENT_NAMES = Object.keys(NAMES) as readonly AnnouncementName[];
 
 export type Announcer = EventEmitter<{ [name in AnnouncementName]: (what: Announcements[name]) => void }>;
+
+/** Calls `listener` with each announcement of one name. Answers a function that ends it. */
+export function subscribe<Name extends AnnouncementName>(
+  announcer: Announcer,
+  name: Name,
+  listener: (what: Announcements[Name]) => void,
+): () => void {
+  // The emitter's types do not follow a name that is itself a type parameter.
+  const listening = listener as (what: Announcements["poll"]) => void;
+  announcer.on(name as "poll", listening);
+  return () => void announcer.off(name as "poll", listening);
+}
 
 export function createAnnouncer(): Announcer {
   return new EventEmitter();

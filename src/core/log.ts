@@ -1,4 +1,9 @@
-/** Log lines as values: the sink decides how they look. Secrets are scrubbed before the sink sees them. */
+/**
+ * Log lines as values: the sink decides how they look. Before it sees them secrets are scrubbed, texts are cut to a length that
+ * is fit for a log, and lines that repeat are summed up: whatever happens how often, the log grows by little.
+ */
+import { excerpt, excerptOf } from "./excerpt.ts";
+import { createRepeats } from "./repeats.ts";
 import type { Scrubber } from "./secret.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
@@ -28,25 +33,45 @@ export interface LogOptions {
   readonly sink: (line: LogLine) => void;
 }
 
-export function createLogger(options: LogOptions, bound: LogFields = {}): Logger {
-  const lowest = LOG_LEVELS.indexOf(options.level);
-  const write = (level: LogLevel) => (message: string, fields?: LogFields) => {
-    if (LOG_LEVELS.indexOf(level) < lowest) return;
-    const all = { ...bound, ...fields };
-    const { scrubber } = options;
-    options.sink({
-      at: options.now(),
-      level,
-      message: scrubber?.clean(message) ?? message,
-      fields: scrubber === undefined ? all : (JSON.parse(scrubber.clean(JSON.stringify(all))) as LogFields),
-    });
+/** How many lines of one kind pass within a minute: a definition that says what it does says more than a fault has to. */
+const PASSING: { readonly [level in LogLevel]: number } = { debug: 1_000, info: 1_000, warn: 10, error: 10 };
+const MAX_KEY_LENGTH = 200;
+
+export interface RootLogger extends Logger {
+  /** Says how often what was left out so far: for the end of a process. */
+  flush(): void;
+}
+
+export function createLogger({ level: lowest, now, scrubber, sink }: LogOptions, bound: LogFields = {}): RootLogger {
+  const repeats = createRepeats(sumOf);
+  const clean = (text: string): string => scrubber?.clean(text) ?? text;
+  const write = (level: LogLevel, message: string, fields: LogFields): void => {
+    if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(lowest)) return;
+    const at = now();
+    const make = (): LogLine => ({ at, level, message: excerpt(message, clean), fields: excerptOf(fields, clean) });
+    for (const line of repeats.take({ key: keyOf(level, message, fields), passing: PASSING[level] }, at, make)) sink(line);
   };
+  return { ...loggerOn(write, bound), flush: () => repeats.rest(now()).forEach(sink) };
+}
+
+/** Lines of one specialist never hide those of another. */
+function keyOf(level: LogLevel, message: string, { handle, code }: LogFields): string {
+  return [level, handle, code, message].map((part) => (typeof part === "string" ? part.slice(0, MAX_KEY_LENGTH) : "")).join(" ");
+}
+
+function sumOf({ level, message, fields: { handle } }: LogLine, more: number, at: number): LogLine {
+  return { at, level, message: `${message}: ${more} more within a minute`, fields: { ...(handle === undefined ? {} : { handle }), more } };
+}
+
+type Write = (level: LogLevel, message: string, fields: LogFields) => void;
+
+function loggerOn(write: Write, bound: LogFields): Logger {
   return {
-    debug: write("debug"),
-    info: write("info"),
-    warn: write("warn"),
-    error: write("error"),
-    child: (fields) => createLogger(options, { ...bound, ...fields }),
+    debug: (message, fields) => write("debug", message, { ...bound, ...fields }),
+    info: (message, fields) => write("info", message, { ...bound, ...fields }),
+    warn: (message, fields) => write("warn", message, { ...bound, ...fields }),
+    error: (message, fields) => write("error", message, { ...bound, ...fields }),
+    child: (fields) => loggerOn(write, { ...bound, ...fields }),
   };
 }
 

@@ -2,7 +2,7 @@
 import { FIELDS, type ReadableRecord } from "../contract/reading/fields.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { ProfileSource } from "../contract/profile/source.ts";
-import { isObject, type Json } from "../core/json.ts";
+import { asJson, isObject, type Json } from "../core/json.ts";
 import type { Finding, Proposal } from "./finding.ts";
 
 /** The source of a profile that says what was found, on top of the set that `profile` extends. */
@@ -42,10 +42,6 @@ export function differences(one: ProfileSource, other: ProfileSource): readonly 
     .filter((path) => path !== "name" && path !== "guesses" && before.get(path) !== after.get(path))
     .sort((a, b) => a.localeCompare(b))
     .map((path) => ({ path, was: before.get(path), is: after.get(path) }));
-}
-
-function asJson(source: ProfileSource): Json {
-  return JSON.parse(JSON.stringify(source)) as Json;
 }
 
 function merge(below: Json, over: Json): Json {

@@ -10,6 +10,7 @@ import { kindOf } from "../webhooks/interpret.ts";
 import type { SenderCheck } from "../webhooks/receiver/http.ts";
 import {
   header,
+  MAX_SIGNATURE_LENGTH,
   utf8,
   verify,
   type RawDelivery,
@@ -58,7 +59,13 @@ const MAX_SIGNATURE_HEADERS = 20;
 /** Headers tried as the one that holds the time, or the id. */
 const MAX_OTHERS = 4;
 const MAX_RECORDED = 100;
+/** Of all bodies kept: each is tried with each scheme, and whoever sends them may be anybody. */
+const MAX_RECORDED_BYTES = 4 * 1_024 * 1_024;
 const MAX_SHAPE = 200;
+/** Members of a body tried as the one that holds the signature; those of the profile, then what most deliveries have. */
+const MAX_SIGNATURE_MEMBERS = 8;
+/** Of a name that somebody we do not know has chosen. */
+const MAX_NAME_LENGTH = 100;
 const MAX_DEPTH = 6;
 const WHENEVER: Tolerance = { pastMs: Infinity, futureMs: Infinity };
 
@@ -109,7 +116,7 @@ function candidates(recorded: readonly RecordedDelivery[], { webhooks }: Profile
   const signatures = ordered(webhooks.signature, couldSign).slice(0, MAX_SIGNATURE_HEADERS);
   const times = ordered(webhooks.timestampHeaders, couldTell).slice(0, MAX_OTHERS);
   const ids = ordered(webhooks.deliveryIdHeaders, couldName).slice(0, MAX_OTHERS);
-  const members = [...new Set(recorded.flatMap(({ body }) => signingMembers(body)))];
+  const members = commonest(recorded.flatMap(({ body }) => signingMembers(body, webhooks)));
   return TRIED.flatMap((scheme): readonly Candidate[] => {
     switch (scheme) {
       case "path":
@@ -154,11 +161,27 @@ function couldName(value: Value, name: string): boolean {
   return typeof value === "string" && value !== "" && /(?:^|[-_])(?:id|delivery|uuid)$/.test(name);
 }
 
-function signingMembers(body: Uint8Array): readonly string[] {
+/** Those of the profile first. */
+function signingMembers(body: Uint8Array, { signatureFields }: WebhookRules): readonly string[] {
   const parsed = parseJson(utf8(body) ?? "");
-  return isObject(parsed)
-    ? Object.keys(parsed).filter((name) => couldSign(typeof parsed[name] === "string" ? parsed[name] : undefined))
-    : [];
+  if (!isObject(parsed)) return [];
+  const could = (name: string): boolean => {
+    const value = Object.hasOwn(parsed, name) ? parsed[name] : undefined;
+    return typeof value === "string" && value.length <= MAX_SIGNATURE_LENGTH && couldSign(value);
+  };
+  const others = Object.keys(parsed).filter((name) => /^[^\s.$]{1,100}$/.test(name) && !signatureFields.includes(name));
+  return [...signatureFields, ...others].filter(could).slice(0, MAX_SIGNATURE_MEMBERS);
+}
+
+function commonest(names: readonly string[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const byCount = [...counts].toSorted(([, a], [, b]) => b - a);
+  return byCount.slice(0, MAX_SIGNATURE_MEMBERS).map(([name]) => name);
+}
+
+function short(name: string): string {
+  return name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name;
 }
 
 /** Names that the profile has anyway are not repeated, but for the signature's own. */
@@ -186,6 +209,7 @@ export interface DeliveryRecorder {
 /** Takes deliveries and acts on none. */
 export function createRecorder(): DeliveryRecorder {
   const kept: RecordedDelivery[] = [];
+  let bytes = 0;
   let count = 0;
   return {
     get count() {
@@ -194,7 +218,8 @@ export function createRecorder(): DeliveryRecorder {
     record(delivery) {
       count += 1;
       kept.push(delivery);
-      if (kept.length > MAX_RECORDED) kept.shift();
+      bytes += delivery.body.byteLength;
+      while (kept.length > MAX_RECORDED || bytes > MAX_RECORDED_BYTES) bytes -= kept.shift()?.body.byteLength ?? 0;
     },
     recorded: () => [...kept],
     seen: (profile) => kept.map((delivery) => seenDelivery(delivery, profile)),
@@ -213,7 +238,7 @@ export function recordingGate(
       const recorded = { ...delivery, specialist, at: clock.now() };
       recorder.record(recorded);
       onRecorded(recorded);
-      return { status: 202 };
+      return { status: 202, verified: false };
     },
   };
 }
@@ -226,17 +251,24 @@ export function seenDelivery({ at, headers, body }: RecordedDelivery, { webhooks
     kind: (isObject(parsed) ? kindOf(parsed, webhooks) : undefined) ?? header({ headers }, webhooks.kindHeaders)?.slice(0, 100),
     bytes: body.byteLength,
     sha256: createHash("sha256").update(body).digest("hex"),
-    headers: Object.keys(headers),
+    headers: Object.keys(headers).map(short),
     maybeSigned: [
-      ...Object.keys(headers).filter((name) => couldSign(headers[name])),
-      ...signingMembers(body).map((name) => `body: ${name}`),
+      ...Object.keys(headers)
+        .filter((name) => couldSign(headers[name]))
+        .map(short),
+      ...signingMembers(body, webhooks).map((name) => `body: ${name}`),
     ],
-    shape: shapeOf(parsed).slice(0, MAX_SHAPE),
+    shape: shapeOf(parsed),
   };
 }
 
-function shapeOf(value: Json | undefined, path = "", depth = 0): readonly string[] {
-  if (isObject(value) && depth < MAX_DEPTH)
-    return Object.entries(value).flatMap(([name, item]) => shapeOf(item, path === "" ? name : `${path}.${name}`, depth + 1));
-  return [`${path === "" ? "$" : path}: ${typeOf(value)}`];
+function shapeOf(value: Json | undefined): readonly string[] {
+  const shape: string[] = [];
+  const visit = (inner: Json | undefined, path: string, depth: number): void => {
+    if (shape.length >= MAX_SHAPE) return;
+    if (!isObject(inner) || depth >= MAX_DEPTH) return void shape.push(`${path === "" ? "$" : path}: ${typeOf(inner)}`);
+    for (const [name, item] of Object.entries(inner)) visit(item, path === "" ? short(name) : `${path}.${short(name)}`, depth + 1);
+  };
+  visit(value, "", 0);
+  return shape;
 }

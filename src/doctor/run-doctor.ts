@@ -43,7 +43,7 @@ export function examineNetwork(
           case "waits":
             throw new Retryable("quota_waits", `the examination stops here: ${answer.message}`, {
               retryAt: answer.until,
-              hint: "run it again once there is room; what was found so far is above",
+              hint: `run it again after ${new Date(answer.until).toISOString()}; what was found so far is above`,
             });
           case "refused":
             throw new Refused(answer.code, answer.message);

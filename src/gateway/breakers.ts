@@ -4,17 +4,11 @@ import type { DriftEntry } from "./drift.ts";
 import type { DriftPolicy, Observation, Pins } from "../contract/reading/pins.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { TrustTiers } from "../contract/profile/trust-tiers.ts";
+import { longerMs } from "../core/backoff.ts";
 import type { Clock } from "../core/clock.ts";
 import { createAnnouncer, type Announcer } from "../core/events.ts";
 import { SECOND } from "../core/units.ts";
-import {
-  createRefusalBreakers,
-  FIRST_PROBE_MS,
-  LONGEST_PROBE_MS,
-  type StoredBreaker,
-  type RefusalClass,
-  type OpenBreaker,
-} from "./classify-refusal.ts";
+import { createRefusalBreakers, PROBES, type StoredBreaker, type RefusalClass, type OpenBreaker } from "./classify-refusal.ts";
 import { createDriftBreakers, type DriftBreakers } from "./drift-policy.ts";
 import { createPinMemory } from "./pin-memory.ts";
 import { createTrustBreakers, type TrustBreakers } from "./trust.ts";
@@ -152,8 +146,8 @@ function holdFor(lesson: RefusalClass, held: Map<string, StoredBreaker>, { clock
   const known = held.get(stopName(lesson));
   const now = clock.now();
   // Nothing was let through yet to see whether it still holds: this one was under way before.
-  if (known !== undefined && now < known.since + FIRST_PROBE_MS) return;
-  const waitMs = known === undefined ? FIRST_PROBE_MS : Math.min(known.waitMs * 2, LONGEST_PROBE_MS);
+  if (known !== undefined && now < known.since + PROBES.firstMs) return;
+  const waitMs = longerMs(PROBES, known?.waitMs);
   put(held, { ...lesson, since: known?.since ?? now, waitMs, probeAt: now + waitMs }, keep);
   const { handle = "", code, message } = lesson;
   if (known === undefined) announcer.emit("parked", { at: now, handle, code, message });

@@ -1,12 +1,14 @@
 /** What a refusal says beyond the one request: that an account, an operation or a key will be refused again. */
+import type { AnyCode } from "../core/error-codes.ts";
 import type { Call, Outcome } from "../contract/call.ts";
+import type { Backoff } from "../core/backoff.ts";
 import { HOUR, MINUTE } from "../core/units.ts";
 
 /** Why requests of one operation, or all of one specialist, do not leave. */
 export interface RefusalClass {
   readonly rule: "drift" | "capability";
   /** `account_stopped`, `challenge`, `payment_required`, `operation_missing`, `forbidden`, `unreadable`. */
-  readonly code: string;
+  readonly code: AnyCode;
   readonly message: string;
   /** The specialist it holds for; undefined for all. */
   readonly handle: string | undefined;
@@ -22,8 +24,7 @@ export interface OpenBreaker extends RefusalClass {
 }
 
 /** What the network refused is tried again after this, then after twice as long each time. */
-export const FIRST_PROBE_MS = 15 * MINUTE;
-export const LONGEST_PROBE_MS = 6 * HOUR;
+export const PROBES: Backoff = { firstMs: 15 * MINUTE, longestMs: 6 * HOUR };
 
 /** A stop that ends by itself, as it is kept. */
 export interface StoredBreaker extends OpenBreaker {
@@ -67,14 +68,14 @@ export function createRefusalBreakers(): RefusalBreakers {
       if (outcome.class !== "refused" && outcome.class !== "unknown") return undefined;
       const { operation, target } = call;
       const words = outcome.class === "refused" ? `${outcome.code} ${outcome.message}` : outcome.reason;
-      const specialist = (code: string, message: string): RefusalClass => ({
+      const specialist = (code: AnyCode, message: string): RefusalClass => ({
         rule: "capability",
         code,
         message,
         handle,
         operation: undefined,
       });
-      const alone = (code: string, message: string): RefusalClass => ({ rule: "capability", code, message, handle, operation });
+      const alone = (code: AnyCode, message: string): RefusalClass => ({ rule: "capability", code, message, handle, operation });
       switch (outcome.status) {
         case 402:
           return alone("payment_required", `the network wants to be paid before ${handle} may do ${operation}`);

@@ -6,6 +6,7 @@ import type { Profile } from "../contract/profile/profile.ts";
 import type { Clock } from "../core/clock.ts";
 import { messageOf, Refused, Retryable } from "../core/errors.ts";
 import type { Secret } from "../core/secret.ts";
+import { MINUTE } from "../core/units.ts";
 import type { Member } from "./member.ts";
 
 /** What a trade came to: an answer, or (`Held`) why it could not leave. */
@@ -15,8 +16,8 @@ export type Credential<Held> =
   | { readonly kind: "credential"; readonly secret: Secret }
   /** A trade had to wait, and so has what needs its token. */
   | { readonly kind: "held"; readonly held: Held }
-  /** The network gave no token. */
-  | { readonly kind: "none"; readonly message: string };
+  /** The network gave no token; where it refused one, it is not asked for one for the same key before `until`. */
+  | { readonly kind: "none"; readonly message: string; readonly until?: number };
 
 export interface Credentials<Held> {
   of(member: Member, key: HeldKey, call: Call): Promise<Credential<Held>>;
@@ -31,10 +32,14 @@ export interface CredentialOptions<Held> {
   readonly send: (member: Member, call: Call) => Promise<Traded<Held>>;
 }
 
+/** A refused trade is charged like any other, so it is not repeated for each request that wants a token. */
+const REFUSED_AGAIN_MS = 10 * MINUTE;
+
 const TRADES: readonly string[] = ["auth.token", "auth.refresh"];
 
 export function createCredentials<Held>({ profile, clock, send }: CredentialOptions<Held>): Credentials<Held> {
   const members = new Map<string, Member>();
+  const refusals = new Map<string, { readonly key: Secret; readonly message: string; readonly until: number }>();
   const tokens: Tokens | undefined = profile.auth.exchange
     ? createTokens({
         profile,
@@ -53,13 +58,22 @@ export function createCredentials<Held>({ profile, clock, send }: CredentialOpti
       if (tokens === undefined || TRADES.includes(call.operation)) return { kind: "credential", secret: key.key };
       const { handle } = member.specialist;
       members.set(handle, member);
+      const refusal = refusals.get(handle);
+      if (refusal?.key.reveal() === key.key.reveal() && clock.now() < refusal.until)
+        return { kind: "none", message: refusal.message, until: refusal.until };
+      refusals.delete(handle);
       try {
         return { kind: "credential", secret: await tokens.current(handle, key.key) };
       } catch (error) {
         // Only this mode's own trades throw it, so what it holds is what they hold.
         if (error instanceof TradeHeld) return { kind: "held", held: error.held as Held };
-        if (error instanceof Refused || error instanceof Retryable) return { kind: "none", message: messageOf(error) };
-        throw error;
+        if (!(error instanceof Refused || error instanceof Retryable)) throw error;
+        const message = messageOf(error);
+        // A key that was refused itself is tried again by its own probes.
+        if (error instanceof Retryable || member.keyTrouble !== undefined) return { kind: "none", message };
+        const until = clock.now() + REFUSED_AGAIN_MS;
+        refusals.set(handle, { key: key.key, message, until });
+        return { kind: "none", message, until };
       }
     },
     refusesKey(member, { key, secret, call }, outcome) {

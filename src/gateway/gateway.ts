@@ -1,28 +1,31 @@
 /** The one door out: pacing, admission, the request, and the row that says how it ended. Nothing else sends. */
+import type { AnyCode } from "../core/error-codes.ts";
 import type { HeldKey } from "../client/auth.ts";
 import type { Client } from "../client/client.ts";
 import { CONNECTIONS, type WireAnswer } from "../client/transport.ts";
 import type { Call, Outcome } from "../contract/call.ts";
 import type { Effect, Lane } from "../contract/operations.ts";
 import type { Profile } from "../contract/profile/profile.ts";
+import { backoffMs, type Backoff } from "../core/backoff.ts";
 import { sleep, type Clock } from "../core/clock.ts";
 import { Refused } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Secret } from "../core/secret.ts";
-import { HOUR, MINUTE } from "../core/units.ts";
+import { HOUR, MINUTE, SECOND } from "../core/units.ts";
+import { payloadHash } from "../limits/approvals.ts";
 import { decide } from "../limits/decide.ts";
 import type { Pacer } from "../limits/pacing.ts";
 import type { AdmissionRequest, AttemptEnd, Verdict } from "../limits/admission.ts";
 import type { Cap } from "../limits/spending.ts";
 import type { LedgerTime } from "../limits/ledger-clock.ts";
-import type { Attempt, Conclusion, Intent, IntentChange } from "../outbox/intent.ts";
+import { DRY_RUN, DRY_RUN_MESSAGE, type Attempt, type Conclusion, type Intent, type IntentChange } from "../outbox/intent.ts";
 import type { Store } from "../store/store.ts";
 import { createCredentials, type Credentials } from "./credentials.ts";
 import { KEY_CHECK_MS, type KeyWatch } from "./keys.ts";
 import type { Member } from "./member.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
 import { currencyOf, priceOf } from "./prices.ts";
-import { lackedBy, operationOf, ownLimitsOf, payloadHash } from "./permissions.ts";
+import { lackedBy, operationOf, ownLimitsOf } from "./permissions.ts";
 import type { Breakers } from "./breakers.ts";
 import type { Admission, Admit, Paid } from "../store/admission.ts";
 
@@ -42,6 +45,8 @@ export interface GatewayOptions {
   readonly caps: (member: Member) => readonly Cap[];
   /** Money held for an action whose outcome stays open counts as spent after this. */
   readonly holdMs: number;
+  /** `refuse` for a dry run: no write leaves, and nothing is charged or held for one. */
+  readonly writes: "send" | "refuse";
   /** What follows from an intent's outcome, stored in the transaction that records it. */
   readonly conclude: (member: Member, intent: Intent, outcome: Outcome) => Conclusion;
   /** Announces the state of an intent after an attempt. */
@@ -65,7 +70,7 @@ export type GatewayAnswer =
       readonly message: string;
       readonly lane: Lane;
     }
-  | { readonly kind: "refused"; readonly code: string; readonly message: string }
+  | { readonly kind: "refused"; readonly code: AnyCode; readonly message: string }
   /** The intent is somebody else's now. */
   | { readonly kind: "gone" };
 
@@ -112,7 +117,7 @@ type GatewayParts = GatewayOptions & { readonly credentials: Credentials<Gateway
 
 /** Tries of one read, the first included. */
 const READ_TRIES = 3;
-const READ_BACKOFF_MS = 500;
+const READ_BACKOFF: Backoff = { firstMs: SECOND, longestMs: 2 * SECOND };
 /** Where only a person or another's outcome ends a wait, it is asked again after this. */
 const OPEN_WAIT_MS = MINUTE;
 /** What only a person lets go on is woken by that person's word; this is for what that word misses. */
@@ -143,7 +148,7 @@ export function createGateway(given: GatewayOptions): Gateway {
         if (answer.kind !== "answered" || tries >= READ_TRIES || signal.aborted) return answer;
         if (answer.outcome.class === "unauthorized" && member.keyTrouble === undefined) continue; // there is a new key
         if (answer.outcome.class !== "unknown" && answer.outcome.class !== "never-left") return answer;
-        await sleep(clock, READ_BACKOFF_MS * 2 ** tries, signal);
+        await sleep(clock, backoffMs(READ_BACKOFF, tries), signal);
       }
     },
     async send(member, intent) {
@@ -160,19 +165,33 @@ export function createGateway(given: GatewayOptions): Gateway {
         return { kind: "refused", code: "not_a_read", message: `${call.operation} writes, and an examination only reads` };
       return refusedCall(examining, call) ?? attempt(options, { member, call, lane, signal, examining });
     },
-    async explain(member, intent) {
-      const key = await options.keys.usable(member);
-      const stop = options.breakers.stop(member.specialist.handle, intent.operation, true);
-      if (stop !== undefined) {
-        const { rule, message, since, probeAt } = stop;
-        return { kind: "wait", rule, message, lane: intent.lane, window: undefined, since, until: probeAt };
-      }
-      if (key !== undefined)
-        return options.store.explain(admitFor(options, { member, call: callOf(intent), lane: intent.lane, intent }, key), decide);
-      const { message, since, probe } = member.keyTrouble ?? { message: "there is no key", since: intent.createdAt, probe: undefined };
-      return { kind: "wait", rule: "key_unusable", message, lane: intent.lane, window: undefined, since, until: probe?.at };
-    },
+    explain: (member, intent) => verdictOn(options, { member, call: callOf(intent), lane: intent.lane, intent }),
   };
+}
+
+/** What stands in the way of a write now. */
+async function verdictOn(options: GatewayOptions, passage: GatewayRequest): Promise<Verdict> {
+  const { store, breakers, keys, clock } = options;
+  const { member, call, lane, intent } = passage;
+  const key = await keys.usable(member);
+  const stop = breakers.stop(member.specialist.handle, call.operation, true);
+  if (stop !== undefined) {
+    const { rule, message, since, probeAt } = stop;
+    return { kind: "wait", rule, message, lane, window: undefined, since, until: probeAt };
+  }
+  if (key !== undefined) return store.explain(admitFor(options, passage, key), decide);
+  const noKey = { message: "there is no key", since: intent?.createdAt ?? clock.now(), probe: undefined };
+  const { message, since, probe } = member.keyTrouble ?? noKey;
+  return { kind: "wait", rule: "key_unusable", message, lane, window: undefined, since, until: probe?.at };
+}
+
+/** A dry run's answer to a write: the rule that refuses it for good, or that all but the dry run let it go, now or later. */
+async function withheld(options: GatewayOptions, { member, call, lane, own = false }: GatewayRequest): Promise<GatewayAnswer> {
+  // Without its intent: the ledger may be another store's, whose rows have numbers of their own.
+  const verdict = await verdictOn(options, { member, call, lane, own });
+  if (verdict.kind === "refuse") return { kind: "refused", code: verdict.code, message: verdict.message };
+  const meanwhile = verdict.kind === "wait" ? `; a real run would wait: ${verdict.message}` : "";
+  return { kind: "refused", code: DRY_RUN, message: `${DRY_RUN_MESSAGE}${meanwhile}` };
 }
 
 /** One attempt: paced, admitted, sent, recorded. Nothing queues after the admission. */
@@ -180,13 +199,16 @@ async function attempt(options: GatewayParts, passage: GatewayRequest): Promise<
   const { pacer, keys, clock, credentials } = options;
   const { member, call, lane, examining, probe = false, trade = false } = passage;
   const client = examining ?? options.client;
+  if (options.writes === "refuse" && effectOf(client.profile, passage) !== "read") return withheld(options, passage);
   const key = await keys.usable(member, probe || trade);
   if (key === undefined) return withoutKey(options, member, lane);
   // Before the pacer: a trade takes a place of its own there.
   const credential = await credentials.of(member, key, call);
   if (credential.kind === "held") return credential.held;
-  if (credential.kind === "none")
-    return waits(options, member, { until: clock.now() + OPEN_WAIT_MS, rule: "token_unavailable", message: credential.message, lane });
+  if (credential.kind === "none") {
+    const { message, until = clock.now() + OPEN_WAIT_MS } = credential;
+    return waits(options, member, { until, rule: "token_unavailable", message, lane });
+  }
   return pacer.run(key.fingerprint, async () => {
     // Admission comes last: what it let through must find a free socket, or it would leave after a halt, or too late to count.
     const leave = await options.places.take();
@@ -198,8 +220,11 @@ async function attempt(options: GatewayParts, passage: GatewayRequest): Promise<
   });
 }
 
-function withoutKey({ clock }: GatewayParts, member: Member, lane: Lane): GatewayAnswer {
-  const message = member.keyTrouble?.message ?? "there is no key";
+function withoutKey(
+  { clock }: GatewayParts,
+  { keyTrouble: { message } = { message: "there is no key" } }: Member,
+  lane: Lane,
+): GatewayAnswer {
   return { kind: "waits", until: clock.now() + KEY_CHECK_MS, rule: "key_unusable", message, lane };
 }
 
@@ -262,7 +287,7 @@ function admitFor(options: GatewayOptions, passage: GatewayRequest, key: HeldKey
       ? {}
       : {
           intent: intent.id,
-          payloadHash: payloadHash(intent.operation, intent.targetIntent ?? intent.target, intent.input),
+          payloadHash: payloadHash(intent),
           readyAt: intent.createdAt,
         }),
   };

@@ -1,7 +1,8 @@
 /** A key that the network refused is tried again: it may have been a mistake, as when what knows its keys is down for a while. */
+import { longerMs } from "../core/backoff.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Store } from "../store/store.ts";
-import { FIRST_PROBE_MS, LONGEST_PROBE_MS } from "./classify-refusal.ts";
+import { PROBES } from "./classify-refusal.ts";
 import type { KeyProbe, Member } from "./member.ts";
 
 export interface KeyProbes {
@@ -23,21 +24,21 @@ export function createKeyProbes({ store, clock }: { readonly store: Store; reado
   return {
     first(member) {
       const last = taken.get(member);
-      return after(last !== undefined && clock.now() < last.at + last.waitMs ? longer(last.waitMs) : FIRST_PROBE_MS);
+      return after(longerMs(PROBES, last !== undefined && clock.now() < last.at + last.waitMs ? last.waitMs : undefined));
     },
     isOut: (member) => out.has(member),
     refused(member) {
       const trouble = member.keyTrouble;
       // Other answers are to what was sent before it was known.
       if (trouble?.probe !== undefined && out.delete(member))
-        member.keyTrouble = { ...trouble, probe: after(longer(trouble.probe.waitMs)) };
+        member.keyTrouble = { ...trouble, probe: after(longerMs(PROBES, trouble.probe.waitMs)) };
     },
     async probe(member, takesKey) {
       const known = member.keyTrouble;
       if (known?.probe === undefined || clock.now() < known.probe.at || out.has(member)) return false;
       const { waitMs } = known.probe;
       // What tells nothing, as where the network is out of reach, is asked again after the shortest pause.
-      const trouble = { ...known, probe: { at: clock.now() + FIRST_PROBE_MS, waitMs } };
+      const trouble = { ...known, probe: { at: clock.now() + PROBES.firstMs, waitMs } };
       member.keyTrouble = trouble;
       out.add(member);
       const isTaken = await takesKey().finally(() => out.delete(member));
@@ -49,8 +50,4 @@ export function createKeyProbes({ store, clock }: { readonly store: Store; reado
       return true;
     },
   };
-}
-
-function longer(waitMs: number): number {
-  return Math.min(waitMs * 2, LONGEST_PROBE_MS);
 }

@@ -1,10 +1,10 @@
 /** A specialist at work: its definition and the little that is kept of it in memory. Truth is in the rows. */
+import type { AnyCode } from "../core/error-codes.ts";
 import { LANES, type Lane } from "../contract/operations.ts";
 import type { NetworkRecord, Post } from "../contract/records.ts";
 import type { TierLimits } from "../contract/tiers.ts";
 import type { KeyId } from "../core/ids.ts";
-import { floorsOf } from "../limits/configured-limits.ts";
-import type { LaneFloors } from "../limits/lanes.ts";
+import { floorsOf, type LaneFloors } from "../limits/lanes.ts";
 import { WORK_KINDS, type WorkKind } from "../store/sources.ts";
 import type { OperationRules } from "../specialist/operation-rules.ts";
 import type { Specialist } from "../specialist/specialist.ts";
@@ -21,7 +21,7 @@ export interface LaneWait {
 
 /** Why a key cannot be used: missing, unreadable, or refused by the network as it is now. */
 export interface KeyTrouble {
-  readonly code: string;
+  readonly code: AnyCode;
   readonly message: string;
   readonly since: number;
   readonly probe?: KeyProbe;

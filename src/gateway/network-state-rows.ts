@@ -1,9 +1,10 @@
 /** Where we stand as stored rows: what a restart must not learn again, and what a changed profile makes worth trying again. */
+import { foreignCode } from "../core/error-codes.ts";
 import { driftKey, type DriftEntry } from "./drift.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import { DRIFT_KINDS, SEVERITIES } from "../contract/reading/pins.ts";
 import { RECORDS } from "../contract/operations.ts";
-import { sha256, type Json, type JsonObject } from "../core/json.ts";
+import { asJson, numberIn, sha256, type Json, type JsonObject } from "../core/json.ts";
 import type { StoredBreaker } from "./classify-refusal.ts";
 import type { NetworkStateRow } from "../store/network-state.ts";
 
@@ -44,11 +45,11 @@ export function stopName({ handle, operation }: Pick<StoredBreaker, "handle" | "
 }
 
 export function stopRow(stop: StoredBreaker): NetworkStateRow {
-  return { kind: STOP, name: stopName(stop), data: plain(stop) };
+  return { kind: STOP, name: stopName(stop), data: asJson(stop) };
 }
 
 export function driftRow(entry: DriftEntry): NetworkStateRow {
-  return { kind: DRIFT, name: driftName(entry), data: plain(entry) };
+  return { kind: DRIFT, name: driftName(entry), data: asJson(entry) };
 }
 
 export function driftName(entry: DriftEntry): string {
@@ -60,18 +61,18 @@ export function slowedRow(operation: string, at: number): NetworkStateRow {
 }
 
 export function trustRow(heard: ObservedTrust): NetworkStateRow {
-  return { kind: TRUST, name: heard.handle, data: plain(heard) };
+  return { kind: TRUST, name: heard.handle, data: asJson(heard) };
 }
 
 export function readTrust(rows: readonly NetworkStateRow[]): readonly ObservedTrust[] {
   return rows.flatMap(({ kind, name, data }) => {
     if (kind !== TRUST) return [];
-    const { trust, reputation, lacks } = data;
+    const { trust, lacks } = data;
     return [
       {
         handle: name,
         trust: maybe(trust),
-        reputation: typeof reputation === "number" ? reputation : undefined,
+        reputation: numberIn(data, "reputation"),
         since: number(data, "since"),
         lookAt: number(data, "lookAt"),
         lacks: Array.isArray(lacks) ? lacks.filter((one) => typeof one === "string") : [],
@@ -96,7 +97,7 @@ export function underProfile(
   profile: Profile,
   rows: readonly NetworkStateRow[],
 ): { readonly row: NetworkStateRow; readonly void: readonly NetworkStateRow[] } {
-  const hash = sha256(plain(speechOf(profile)));
+  const hash = sha256(asJson(speechOf(profile)));
   const known = rows.find(({ kind }) => kind === PROFILE)?.data["hash"];
   const cured = ({ kind, data }: NetworkStateRow): boolean =>
     kind === DRIFT ||
@@ -114,18 +115,13 @@ function speechOf({ data }: Profile): object {
   return { operations, extra, records, lists, singles, statuses, times, paging, errors, pending };
 }
 
-function plain(value: object): JsonObject {
-  return JSON.parse(JSON.stringify(value)) as JsonObject;
-}
-
 function text(data: JsonObject, name: string): string {
   const value = data[name];
   return typeof value === "string" ? value : "";
 }
 
 function number(data: JsonObject, name: string): number {
-  const value = data[name];
-  return typeof value === "number" ? value : 0;
+  return numberIn(data, name) ?? 0;
 }
 
 function maybe(value: Json | undefined): string | undefined {
@@ -138,7 +134,7 @@ function asStop(data: JsonObject): StoredBreaker[] {
   return [
     {
       rule,
-      code: text(data, "code"),
+      code: foreignCode(text(data, "code")),
       message: text(data, "message"),
       handle: maybe(data["handle"]),
       operation: maybe(data["operation"]),

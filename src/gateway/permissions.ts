@@ -5,8 +5,8 @@ import { parameterOf } from "../contract/operations.ts";
 import { tierLimits, type TierLimits } from "../contract/tiers.ts";
 import type { Clock } from "../core/clock.ts";
 import { Refused } from "../core/errors.ts";
-import { sha256, type JsonObject } from "../core/json.ts";
-import { DEFAULT_APPROVAL_MS } from "../limits/approvals.ts";
+import type { JsonObject } from "../core/json.ts";
+import { DEFAULT_APPROVAL_MS, payloadHash } from "../limits/approvals.ts";
 import type { OwnLimit } from "../limits/admission.ts";
 import type { Price } from "../limits/spending.ts";
 import type { OperationRule, OperationRules, Refusal } from "../specialist/operation-rules.ts";
@@ -68,16 +68,11 @@ function questionFor(
   return (target, input) => {
     const price = priceFor(input);
     return {
-      payloadHash: payloadHash(operation.name, target, input),
+      payloadHash: payloadHash({ operation: operation.name, target, input }),
       amount: price.kind === "priced" ? price.worst : undefined,
       expiresAt: clock.now() + DEFAULT_APPROVAL_MS,
     };
   };
-}
-
-/** What an approval is bound to. An object that does not exist yet is named by the intent that creates it. */
-export function payloadHash(operation: string, target: string | undefined, input: JsonObject): string {
-  return sha256([operation, target ?? null, input]);
 }
 
 /** Throws `Refused` `operation_unknown` for a name that neither the interface nor the profile has. */

@@ -1,6 +1,7 @@
 /** One operation by name, for a person: a read is asked at once, a write becomes an intent like any other. */
 import type { NewEvent } from "../contract/event.ts";
 import { eventId } from "../contract/event-id.ts";
+import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
 import { newIntentId } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
@@ -63,7 +64,8 @@ async function record(parts: Dependencies, member: Member, call: Calling): Promi
     via: "runtime",
     hops: 0,
   };
-  const result = await runHandler((_payload, act) => void act.perform(call.operation, definite(call)), {
+  const wanted = defined({ input: call.input, target: call.target });
+  const result = await runHandler((_payload, act) => void act.perform(call.operation, wanted), {
     event: { ...event, beganAt: now },
     steps: new Map(),
     me: { handle: specialist.handle, id: member.accountId },
@@ -91,24 +93,12 @@ async function record(parts: Dependencies, member: Member, call: Calling): Promi
   return stored?.id ?? missing(call.operation);
 }
 
-function definite({ target, input }: Calling): { readonly target?: string; readonly input: JsonObject } {
-  return { input, ...(target === undefined ? {} : { target }) };
-}
-
 function resultOf(intent: Intent, member: Member): CallResult {
   const wait = intent.state === "ready" ? member.waits?.get(intent.lane) : undefined;
   const message = wait?.message ?? intent.message;
   const code = wait?.rule ?? intent.code;
   const until = wait?.until ?? (intent.state === "ready" ? intent.nextAt : undefined);
-  return {
-    kind: "write",
-    intent: intent.id,
-    state: intent.state,
-    ...(intent.createdRef === undefined ? {} : { created: intent.createdRef }),
-    ...(code === undefined ? {} : { code }),
-    ...(message === undefined ? {} : { message }),
-    ...(until === undefined ? {} : { until }),
-  };
+  return defined({ kind: "write", intent: intent.id, state: intent.state, created: intent.createdRef, code, message, until });
 }
 
 function missing(what: string): never {

@@ -3,6 +3,7 @@
  *
  * The store's file belongs to one process at a time, so whoever wants to ask or order something asks that process.
  */
+import { foreignCode, type AnyCode } from "../core/error-codes.ts";
 import { createHash } from "node:crypto";
 import { chmodSync, lstatSync, rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
@@ -10,15 +11,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { sleep, type Clock } from "../core/clock.ts";
+import { defined } from "../core/defined.ts";
 import { Fatal, Misconfigured, messageOf, Refused, Retryable, RetinueError, type ErrorDetails } from "../core/errors.ts";
-import { isObject, parseJson, type JsonObject } from "../core/json.ts";
+import { isObject, jsonLine, parseJson, type JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
 import { SECOND } from "../core/units.ts";
-import { ANNOUNCEMENT_NAMES, type AnnouncementName, type Announcements, type Announcer, type Listener } from "../core/events.ts";
+import { ANNOUNCEMENT_NAMES, subscribe, type AnnouncementName, type Announcements, type Announcer, type Listener } from "../core/events.ts";
 import type { Guardian } from "./guardian.ts";
 
 /** Changes when requests or answers do: command and runtime may be of different versions. */
-const PROTOCOL = 1;
+const PROTOCOL = 2;
 /** Linux takes 107 bytes, macOS 103. */
 const MAX_SOCKET_PATH = 100;
 const MAX_LINE_BYTES = 4 * 1_024 * 1_024;
@@ -116,7 +118,7 @@ const NEWLINE = 10;
 
 async function answer(line: string, socket: Socket, options: ControlOptions): Promise<void> {
   const request = parseJson(line);
-  const say = (body: object): void => void (socket.writable && socket.write(`${JSON.stringify({ protocol: PROTOCOL, ...body })}\n`));
+  const say = (body: object): void => void (socket.writable && socket.write(`${jsonLine({ protocol: PROTOCOL, ...body })}\n`));
   if (!isObject(request) || request["protocol"] !== PROTOCOL || typeof request["do"] !== "string") {
     say({
       error: {
@@ -150,10 +152,9 @@ function follow(socket: Socket, announcer: Announcer): { readonly said: string }
   const stops = ANNOUNCEMENT_NAMES.map((name) => {
     const tell = (what: object): void => {
       if (socket.writableLength > MAX_BACKLOG_BYTES) socket.destroy();
-      else if (socket.writable) socket.write(`${JSON.stringify({ protocol: PROTOCOL, name, what })}\n`);
+      else if (socket.writable) socket.write(`${jsonLine({ protocol: PROTOCOL, name, what })}\n`);
     };
-    announcer.on(name, tell);
-    return () => void announcer.off(name, tell);
+    return subscribe(announcer, name, tell);
   });
   socket.once("close", () => stops.forEach((stop) => stop()));
   return { said: "following" };
@@ -252,7 +253,7 @@ function clientOn(socket: Socket): ControlClient {
     new Promise((resolve, reject) => {
       if (!socket.writable) return reject(new Retryable("control_lost", "the runtime has ended"));
       waiting.push({ resolve, reject });
-      socket.write(`${JSON.stringify({ protocol: PROTOCOL, do: name, with: query })}\n`);
+      socket.write(`${jsonLine({ protocol: PROTOCOL, do: name, with: query })}\n`);
     });
   return {
     guardian: remoteGuardian(ask),
@@ -298,7 +299,7 @@ function remoteGuardian(ask: (name: RequestName, query: object) => Promise<unkno
   };
 }
 
-const CLASSES: { readonly [name: string]: new (code: string, message: string, details: ErrorDetails) => RetinueError } = {
+const CLASSES: { readonly [name: string]: new (code: AnyCode, message: string, details: ErrorDetails) => RetinueError } = {
   Refused,
   Retryable,
   Misconfigured,
@@ -309,9 +310,5 @@ function errorFrom(said: JsonObject): RetinueError {
   const text = (name: string): string | undefined => (typeof said[name] === "string" ? said[name] : undefined);
   const Class = CLASSES[text("class") ?? ""] ?? Refused;
   const [hint, file, expected] = [text("hint"), text("file"), text("expected")];
-  return new Class(text("code") ?? "unknown", text("message") ?? "the runtime said no", {
-    ...(hint === undefined ? {} : { hint }),
-    ...(file === undefined ? {} : { file }),
-    ...(expected === undefined ? {} : { expected }),
-  });
+  return new Class(foreignCode(text("code") ?? "unknown"), text("message") ?? "the runtime said no", defined({ hint, file, expected }));
 }

@@ -1,11 +1,12 @@
 /** Why something waits, was refused or is parked: which rule, since when, until when, and what can be done. */
-import { isOperationName, type Lane } from "../contract/operations.ts";
+import { isOperationName } from "../contract/operations.ts";
 import type { Observation } from "../contract/reading/pins.ts";
 import type { Clock } from "../core/clock.ts";
+import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
 import { knownSentAt, lastWentOnAt } from "../outbox/sent-at.ts";
-import type { Intent } from "../outbox/intent.ts";
+import { asOf, type Intent } from "../outbox/intent.ts";
 import { mayHaveHappened } from "../outbox/reconcile.ts";
 import { EVERYONE } from "../limits/admission.ts";
 import { freezeReason, GUARDIAN, scopeOf } from "../limits/spending.ts";
@@ -13,38 +14,13 @@ import { remedyFor, unfreezeCommand } from "../limits/wait-rules.ts";
 import type { Store } from "../store/store.ts";
 import type { Member } from "../gateway/member.ts";
 import type { Dependencies } from "../runtime/dependencies.ts";
+import type { ApprovalShown, Explanation, Reason } from "./explanation.ts";
+import { APPROVAL_WANTED, showApproval, showEvent, waitForWord } from "./proposals.ts";
 import { showSpecialist, type ParkedShown, type SourceShown, type WaitShown } from "./status.ts";
 import type { OpenBreaker } from "../gateway/classify-refusal.ts";
 import { storedBreakers, type Breakers } from "../gateway/breakers.ts";
 import type { Frozen } from "../store/controls.ts";
 import type { EventRow } from "../store/history.ts";
-
-export interface Reason {
-  readonly rule: string;
-  readonly message: string;
-  /** What the request is for, where the rule is about one. */
-  readonly lane?: Lane;
-  /** Which of several windows is full: `hour`, `day`, a spending window, or `park` after a 429. */
-  readonly window?: string;
-  readonly since?: number;
-  /** Absent where no time ends it, but a person or what becomes of something else. */
-  readonly until?: number;
-}
-
-export interface Explanation {
-  readonly id: string;
-  readonly about: "intent" | "event" | "specialist" | "operation";
-  /** Empty for an operation, which is everyone's. */
-  readonly handle: string;
-  /** The operation of an intent, the kind of an event. */
-  readonly what: string;
-  readonly target?: string;
-  readonly state: string;
-  readonly since: number;
-  /** Most important first; empty where nothing stands in the way. */
-  readonly reasons: readonly Reason[];
-  readonly hint?: string;
-}
 
 export interface Asking {
   readonly store: Store;
@@ -70,10 +46,15 @@ export async function explain(asking: Asking, id: string): Promise<Explanation> 
   });
 }
 
-async function explainIntent(asking: Asking, intent: Intent): Promise<Explanation> {
-  const reasons = await reasonsOf(asking, intent);
-  const hint = (await remedyOf(asking.store, reasons, intent.specialist, intent.id)) ?? hintFor(intent);
-  return {
+async function explainIntent(asking: Asking, row: Intent): Promise<Explanation> {
+  const { store, clock, parts } = asking;
+  const intent = asOf(row, clock.now());
+  const [event, asked] = await Promise.all([store.eventOf(intent), store.approvalOf(intent.id)]);
+  const member = parts === undefined ? undefined : await asking.memberOf(intent.specialist);
+  const approval = asked === undefined ? undefined : showApproval(intent, asked, clock.now(), parts && { profile: parts.profile, member });
+  const reasons = await reasonsOf(asking, intent, member, approval);
+  const hint = (await remedyOf(store, reasons, intent.specialist, intent.id)) ?? hintFor(intent);
+  return defined({
     id: intent.id,
     about: "intent",
     handle: intent.specialist,
@@ -81,13 +62,21 @@ async function explainIntent(asking: Asking, intent: Intent): Promise<Explanatio
     state: intent.state,
     since: lastWentOnAt(intent),
     reasons,
-    ...(intent.target === undefined ? {} : { target: intent.target }),
-    ...(hint === undefined ? {} : { hint }),
-  };
+    input: intent.input,
+    event: event === undefined ? undefined : showEvent(event),
+    approval,
+    target: intent.target,
+    hint,
+  });
 }
 
-async function reasonsOf(asking: Asking, intent: Intent): Promise<Reason[]> {
-  const { store, parts, memberOf, clock } = asking;
+async function reasonsOf(
+  asking: Asking,
+  intent: Intent,
+  member: Member | undefined,
+  approval: ApprovalShown | undefined,
+): Promise<Reason[]> {
+  const { store, parts, clock } = asking;
   const own: Reason[] =
     intent.code === undefined && intent.message === undefined
       ? []
@@ -103,16 +92,17 @@ async function reasonsOf(asking: Asking, intent: Intent): Promise<Reason[]> {
     case "ready":
     case "proposed": {
       const first = await goesFirst(store, intent);
-      const member = await memberOf(intent.specialist);
+      const word = intent.state === "proposed" ? [waitForWord(intent, approval)] : [];
       if (parts === undefined || member === undefined)
         return [
           ...first,
           ...(await stopsFor(store, intent.specialist)),
           ...(await standingFor(asking, intent.specialist, intent.operation)),
+          ...word,
           ...own,
           notRunning(parts),
         ];
-      const held = await heldBy(asking, parts, member, intent);
+      const held = [...(await heldBy(parts, member, intent)).filter(({ rule }) => rule !== APPROVAL_WANTED), ...word];
       if (first.length > 0 || held.length > 0) return [...first, ...held];
       return own.length > 0 ? own : [{ rule: "next", message: "nothing stands in its way: it goes out next", lane: intent.lane }];
     }
@@ -152,19 +142,13 @@ function notRunning(parts: Dependencies | undefined): Reason {
 }
 
 /** What the door says of it now. */
-async function heldBy({ store }: Asking, { gateway }: Dependencies, member: Member, intent: Intent): Promise<Reason[]> {
+async function heldBy({ gateway }: Dependencies, member: Member, intent: Intent): Promise<Reason[]> {
   const verdict = await gateway.explain(member, intent);
   if (verdict.kind === "refuse") return [{ rule: verdict.code, message: verdict.message, lane: verdict.lane, since: verdict.since }];
   const lined = member.waits?.get(intent.lane);
   if (verdict.kind === "admit") return lined === undefined ? [] : [{ ...lined, lane: intent.lane }];
-  const { rule, message, lane, window, since } = verdict;
-  const until = verdict.until ?? (rule === "approval_wanted" ? await answerableUntil(store, intent.id) : undefined);
-  return [{ rule, message, lane, since, ...(window === undefined ? {} : { window }), ...(until === undefined ? {} : { until }) }];
-}
-
-/** A question that nobody answers in time is answered by no. */
-async function answerableUntil(store: Store, id: string): Promise<number | undefined> {
-  return (await store.openApprovals(MAX_LOOKED_AT)).find(({ approval }) => approval.intent === id)?.approval.expiresAt;
+  const { rule, message, lane, window, since, until } = verdict;
+  return [defined({ rule, message, lane, since, window, until })];
 }
 
 const MAX_LOOKED_AT = 1_000;
@@ -262,12 +246,7 @@ async function standingFor(asking: Asking, handle: string, operation?: string): 
 }
 
 function reasonsOfStops(stops: readonly OpenBreaker[]): Reason[] {
-  return stops.map(({ code, message, since, probeAt }) => ({
-    rule: code,
-    message,
-    since,
-    ...(probeAt === undefined ? {} : { until: probeAt }),
-  }));
+  return stops.map(({ code, message, since, probeAt }) => defined({ rule: code, message, since, until: probeAt }));
 }
 
 async function standingOf({ store, clock, parts }: Asking): Promise<Breakers> {
@@ -312,7 +291,7 @@ function waitsOf(waits: readonly WaitShown[]): readonly Reason[] {
 }
 
 function reasonOfPark({ code, message, since, probeAt }: ParkedShown): Reason {
-  return { rule: code, message, since, ...(probeAt === undefined ? {} : { until: probeAt }) };
+  return defined({ rule: code, message, since, until: probeAt });
 }
 
 function unreadOf(sources: readonly SourceShown[]): readonly Reason[] {
@@ -371,7 +350,7 @@ async function explainSpecialist(asking: Asking, handle: string): Promise<Explan
     ...absent,
   ];
   const hint = await remedyOf(store, reasons, handle, handle);
-  return {
+  return defined({
     id: handle,
     about: "specialist",
     handle,
@@ -379,8 +358,8 @@ async function explainSpecialist(asking: Asking, handle: string): Promise<Explan
     state: reasons.length === 0 ? "working" : "waiting",
     since: clock.now(),
     reasons,
-    ...(hint === undefined ? {} : { hint }),
-  };
+    hint,
+  });
 }
 
 function sentSince(intent: Intent): { readonly since?: number } {

@@ -1,24 +1,27 @@
 /** The Guardian's hand: what a person may ask and order, over a running runtime or over its store alone. */
 import type { Clock } from "../core/clock.ts";
+import { defined } from "../core/defined.ts";
 import { Misconfigured, Refused } from "../core/errors.ts";
-import { asHandle, asIntentId } from "../core/ids.ts";
+import { asHandle } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
 import { knownSentAt } from "../outbox/sent-at.ts";
-import type { Intent, IntentChange, IntentState } from "../outbox/intent.ts";
+import { asOf, type Intent, type IntentChange, type IntentState } from "../outbox/intent.ts";
 import { mayHaveHappened } from "../outbox/reconcile.ts";
 import type { Store } from "../store/store.ts";
-import { announceIntent } from "../outbox/announce.ts";
+import { announceIntent, wordsOf } from "../outbox/announce.ts";
 import { callOperation, type CallResult } from "./call-operation.ts";
 import { follow } from "../outbox/follow-up.ts";
 import { wakeAll, type GuardianContext, type OrderResult } from "./wake-waiting.ts";
 import type { Member } from "../gateway/member.ts";
 import { MAX_LISTED, pageOf, type Page } from "./page.ts";
+import { words, type Words } from "./proposals.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { showStatus, type Snapshot } from "./status.ts";
 import { readDeliveries, readDelivery, type DeliveryQuery, type DeliveryShown } from "./shown-deliveries.ts";
 import { known, createControls, type Controls } from "./controls.ts";
 import { storedBreakers } from "../gateway/breakers.ts";
-import { explain, type Explanation } from "./explain.ts";
+import type { Explanation } from "./explanation.ts";
+import { explain } from "./explain.ts";
 import type { KeptDelivery } from "../store/history.ts";
 
 export interface LogQuery {
@@ -45,12 +48,14 @@ export interface LogEntry {
   readonly message?: string;
   readonly created?: string;
   readonly settledAt?: number;
+  /** The beginning of its own words, where it has some. */
+  readonly words?: string;
 }
 
 export type Verdict = "happened" | "did-not" | "give-up";
 
 /** Every order answers once it is on disk. */
-export interface Guardian extends Controls {
+export interface Guardian extends Controls, Words {
   status(query: Empty): Promise<Snapshot>;
   log(query: LogQuery): Promise<Page<LogEntry>>;
   /** Webhook deliveries that nobody handled or understood, newest first. `kind` is the network's word. */
@@ -59,8 +64,6 @@ export interface Guardian extends Controls {
   delivery(query: { readonly seq: number }): Promise<DeliveryShown>;
   /** Throws `Refused` (`nothing_found`). */
   why(query: { readonly id: string }): Promise<Explanation>;
-  approve(query: { readonly id: string; readonly reason?: string }): Promise<OrderResult>;
-  reject(query: { readonly id: string; readonly reason?: string }): Promise<OrderResult>;
   /** A parked event or intent again; or, by its name, an operation or a specialist that the network made us stop. Throws `Refused` (`nothing_parked`, `may_have_happened`). */
   retry(query: { readonly id: string; readonly handle?: string }): Promise<OrderResult>;
   /** What a person says of an action nobody could settle. Throws `Refused` (`not_in_doubt`). */
@@ -105,11 +108,11 @@ export function createGuardian(options: GuardianOptions): Guardian {
       live === undefined ? (await members?.())?.find(({ specialist }) => specialist.handle === handle) : live.runtime.member(handle),
   };
   return {
-    status: () => showStatus({ store, clock, ...(live === undefined ? {} : { live }) }),
-    log: (query) => readLog(store, query),
+    status: () => showStatus(defined({ store, clock, live })),
+    log: (query) => readLog(store, query, clock.now()),
     deliveries: (query) => readDeliveries(store, query),
     delivery: ({ seq }) => readDelivery(store, seq),
-    why: ({ id }) => explain({ store, clock, memberOf: hand.memberOf, ...(hand.parts === undefined ? {} : { parts: hand.parts }) }, id),
+    why: ({ id }) => explain(defined({ store, clock, memberOf: hand.memberOf, parts: hand.parts }), id),
     async call({ handle, ...call }) {
       await known(hand, handle);
       const member = live?.runtime.member(handle);
@@ -122,22 +125,14 @@ export function createGuardian(options: GuardianOptions): Guardian {
       return { message: `a copy is in ${file}` };
     },
     ...createControls(hand),
+    ...words(hand),
     ...decisions(hand),
   };
 }
 
-function decisions(hand: GuardianContext): Pick<Guardian, "approve" | "reject" | "retry" | "settle"> {
+function decisions(hand: GuardianContext): Pick<Guardian, "retry" | "settle"> {
   const { store, clock, parts } = hand;
-  const decide = async (id: string, verdict: "approved" | "rejected", reason: string | undefined): Promise<OrderResult> => {
-    const intent = await store.findIntent(id);
-    if (!(await store.decideApproval(asIntentId(id), verdict, reason, clock.now())))
-      throw new Refused("nothing_asked", `nothing called "${id}" waits for approval`, { hint: "retinue status lists what does" });
-    wakeAll(hand, ["approval_wanted"]);
-    return { message: `${verdict}: ${intent === undefined ? id : `${intent.operation} of ${intent.specialist}`}` };
-  };
   return {
-    approve: ({ id, reason }) => decide(id, "approved", reason),
-    reject: ({ id, reason }) => decide(id, "rejected", reason),
     async retry({ id, handle }) {
       const lifted = (await retryKey(hand, id)) ?? (await lift(hand, id, handle));
       if (lifted !== undefined) return lifted;
@@ -172,12 +167,7 @@ function decisions(hand: GuardianContext): Pick<Guardian, "approve" | "reject" |
 function settled(verdict: Verdict, created: string | undefined, now: number): IntentChange {
   switch (verdict) {
     case "happened":
-      return {
-        state: "confirmed",
-        code: "settled",
-        message: "the Guardian says it happened",
-        ...(created === undefined ? {} : { createdRef: created }),
-      };
+      return defined({ state: "confirmed", code: "settled", message: "the Guardian says it happened", createdRef: created });
     case "did-not":
       return { state: "ready", nextAt: now, everUnknown: false };
     case "give-up":
@@ -242,32 +232,31 @@ async function retryEvent(hand: GuardianContext, id: string, handle: string | un
   return { message: `${event.kind} of ${event.specialist} is handled again` };
 }
 
-function readLog(store: Store, { handle, kind, since, before, limit }: LogQuery): Promise<Page<LogEntry>> {
+function readLog(store: Store, { handle, kind, since, before, limit }: LogQuery, now: number): Promise<Page<LogEntry>> {
   return pageOf(limit, async (bounded) => {
     const intents = await store.intents({
       ...(handle === undefined ? {} : { specialist: asHandle(handle) }),
-      ...(kind === undefined ? {} : { operation: kind }),
-      ...(since === undefined ? {} : { since }),
-      ...(before === undefined ? {} : { before }),
+      ...defined({ operation: kind, since, before }),
       limit: bounded,
     });
-    return intents.map(entryOf);
+    return intents.map((intent) => entryOf(asOf(intent, now)));
   });
 }
 
 function entryOf(intent: Intent): LogEntry {
   const { target, code, message, createdRef, settledAt } = intent;
-  return {
+  return defined({
     seq: intent.seq,
     id: intent.id,
     at: knownSentAt(intent) ?? intent.createdAt,
     handle: intent.specialist,
     operation: intent.operation,
     state: intent.state,
-    ...(target === undefined ? {} : { target }),
-    ...(code === undefined ? {} : { code }),
-    ...(message === undefined ? {} : { message }),
-    ...(createdRef === undefined ? {} : { created: createdRef }),
-    ...(settledAt === undefined ? {} : { settledAt }),
-  };
+    target,
+    code,
+    message,
+    created: createdRef,
+    settledAt,
+    words: wordsOf(intent.input),
+  });
 }

@@ -1,4 +1,5 @@
 /** Webhook deliveries that nobody handled or understood, as people read them. */
+import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
 import type { Store } from "../store/store.ts";
@@ -21,8 +22,7 @@ export function readDeliveries(store: Store, { handle, kind, before, limit }: De
   return pageOf(limit, (bounded) =>
     store.keptDeliveries({
       ...(handle === undefined ? {} : { specialist: asHandle(handle) }),
-      ...(kind === undefined ? {} : { kind }),
-      ...(before === undefined ? {} : { before }),
+      ...defined({ kind, before }),
       limit: bounded,
     }),
   );

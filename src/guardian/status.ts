@@ -3,6 +3,7 @@ import type { Lane } from "../contract/operations.ts";
 import type { Tier } from "../contract/tiers.ts";
 import type { DriftEntry } from "../gateway/drift.ts";
 import type { Clock } from "../core/clock.ts";
+import { defined } from "../core/defined.ts";
 import { asHandle } from "../core/ids.ts";
 import type { Micros } from "../core/units.ts";
 import { readGaps, type Gap } from "../polling/gaps.ts";
@@ -10,9 +11,11 @@ import { reportedReadFailure, type ReadFailure } from "../polling/read-failures.
 import { lastWentOnAt } from "../outbox/sent-at.ts";
 import type { Intent } from "../outbox/intent.ts";
 import type { Stop } from "../limits/admission.ts";
+import type { Awaiting } from "../store/controls.ts";
 import type { Store } from "../store/store.ts";
 import type { KeyTrouble, Member } from "../gateway/member.ts";
 import type { OpenBreaker } from "../gateway/classify-refusal.ts";
+import { showProposal, type Proposal } from "./proposals.ts";
 import { storedBreakers } from "../gateway/breakers.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { WebhooksShown } from "../webhooks/webhooks.ts";
@@ -72,6 +75,8 @@ export interface SpecialistShown {
   readonly actions: { readonly [operation: string]: number };
   /** Intents by state, those not settled yet. */
   readonly open: { readonly [state: string]: number };
+  /** Actions that wait for the Guardian's word, and until when the first of them can be answered. */
+  readonly awaiting?: Awaiting;
   readonly quota: { readonly hour: UseOfLimit; readonly day: UseOfLimit } | undefined;
   /** The network asked to wait. */
   readonly cooldown: { readonly until: number; readonly reason: string } | undefined;
@@ -103,7 +108,7 @@ export interface Snapshot {
   readonly pauses: readonly Stop[];
   /** Accounts that spend nothing until a person has looked. */
   readonly frozen: readonly Frozen[];
-  readonly approvals: readonly (WaitingForPerson & { readonly expiresAt: number })[];
+  readonly approvals: readonly Proposal[];
   readonly parked: readonly WaitingForPerson[];
   readonly doubts: readonly WaitingForPerson[];
   /** What the network's own Guardian has to decide there. */
@@ -135,36 +140,28 @@ export async function showStatus({
   const running = new Map(members.map((member) => [String(member.specialist.handle), member]));
   const handles = new Set([...running.keys(), ...(await store.handles())]);
   const standing = live?.runtime.parts.breakers ?? (await storedBreakers(store, clock));
+  const now = clock.now();
   const [stops, frozen, approvals, events, intents, doubts, pending, undelivered] = await Promise.all([
     store.stops(),
     store.frozen(),
-    store.openApprovals(MAX_LISTED),
+    store.openApprovals(MAX_LISTED, now),
     store.parkedEvents(undefined, MAX_LISTED),
     store.intents({ states: ["parked"], limit: MAX_LISTED }),
     store.intents({ states: ["in_doubt"], limit: MAX_LISTED }),
     store.intents({ states: ["pending"], limit: MAX_LISTED }),
     undeliveredJobs(store),
   ]);
-  const asked = await Promise.all(
-    approvals.map(async ({ approval, specialist }) => ({ approval, specialist, intent: await store.findIntent(approval.intent) })),
-  );
   return {
-    at: clock.now(),
+    at: now,
     running:
       live === undefined
         ? undefined
         : { pid: process.pid, since: live.startedAt, baseUrl: live.baseUrl, set: live.runtime.parts.profile.set },
     ...stops,
     frozen,
-    approvals: asked.map(({ approval, specialist, intent }) => ({
-      id: approval.intent,
-      handle: specialist,
-      what: intent?.operation ?? "",
-      message: intent === undefined ? "" : JSON.stringify(intent.input).slice(0, MAX_SHOWN_INPUT),
-      since: approval.askedAt,
-      expiresAt: approval.expiresAt,
-      ...(intent?.target === undefined ? {} : { target: intent.target }),
-    })),
+    approvals: approvals.map((open) =>
+      showProposal(open, now, live && { profile: live.runtime.parts.profile, member: running.get(open.intent.specialist) }),
+    ),
     parked: [
       ...events.map(({ id, specialist, kind, note, parkedAt }) => ({ id, handle: specialist, what: kind, message: note, since: parkedAt })),
       ...intents.map(waiting),
@@ -177,7 +174,7 @@ export async function showStatus({
     specialists: await Promise.all(
       [...handles].sort().map(async (handle) => {
         const trust = standing.trust.of(handle);
-        return { ...(await showSpecialist(store, clock, handle, running.get(handle))), ...(trust === undefined ? {} : { trust }) };
+        return { ...(await showSpecialist(store, clock, handle, running.get(handle))), ...defined({ trust }) };
       }),
     ),
     webhooks: await live?.runtime.webhooks?.shown(),
@@ -200,20 +197,19 @@ async function undeliveredJobs(store: Store): Promise<readonly Intent[]> {
   return last.filter((_, i) => watches[i]?.state === "assigned");
 }
 
-const MAX_SHOWN_INPUT = 300;
-
 function waiting(intent: Intent): WaitingForPerson {
-  return {
+  return defined({
     id: intent.id,
     handle: intent.specialist,
     what: intent.operation,
     message: intent.message ?? intent.code ?? "",
     since: lastWentOnAt(intent),
-    ...(intent.target === undefined ? {} : { target: intent.target }),
-  };
+    target: intent.target,
+  });
 }
 
 const OPEN: readonly string[] = ["proposed", "ready", "sending", "in_doubt", "pending", "parked"];
+const PROPOSED = "proposed";
 const SETTLED_STATE = "confirmed";
 /** Looking must not move the ledger's time: a wall clock set forward would free what still counts. */
 const AS_LAST_SEEN = 0;
@@ -221,13 +217,14 @@ const AS_LAST_SEEN = 0;
 /** One specialist as its rows say, and what is kept of it in memory while it runs. */
 export async function showSpecialist(store: Store, clock: Clock, handle: string, member?: Member): Promise<SpecialistShown> {
   const specialist = asHandle(handle);
-  const [row, counts, jobs, money, keyId, sources] = await Promise.all([
+  const [row, counts, jobs, money, keyId, sources, awaiting] = await Promise.all([
     store.loadSpecialist(specialist),
     store.counts(specialist),
     store.jobCounts(specialist),
     store.spent(specialist, clock.now()),
     store.keyOf(specialist),
     store.sources(specialist),
+    store.awaiting(specialist, clock.now()),
   ]);
   const use = keyId === undefined ? undefined : await store.quotaUse(keyId, AS_LAST_SEEN);
   const trouble = member?.keyTrouble;
@@ -237,7 +234,12 @@ export async function showSpecialist(store: Store, clock: Clock, handle: string,
     accountId: member?.accountId ?? row.accountId,
     retired: member?.retired ?? false,
     actions: sum(counts.filter(({ state }) => state === SETTLED_STATE).map(({ operation, count }) => [operation, count])),
-    open: sum(counts.filter(({ state }) => OPEN.includes(state)).map(({ state, count }) => [state, count])),
+    open: {
+      ...sum(counts.filter(({ state }) => OPEN.includes(state) && state !== PROPOSED).map(({ state, count }) => [state, count])),
+      // A row of which the time is over may say so still.
+      ...(awaiting === undefined ? {} : { [PROPOSED]: awaiting.count }),
+    },
+    ...(awaiting === undefined ? {} : { awaiting }),
     quota: use === undefined ? undefined : { hour: pick(use.hour), day: pick(use.day) },
     cooldown: use === undefined || use.parkedUntil <= clock.now() ? undefined : { until: use.parkedUntil, reason: use.parkReason },
     money: moneyOf(money, member),
@@ -253,7 +255,7 @@ export async function showSpecialist(store: Store, clock: Clock, handle: string,
 function parkedBy(trouble: KeyTrouble | undefined): ParkedShown | undefined {
   if (trouble === undefined) return undefined;
   const { code, message, since, probe } = trouble;
-  return { code, message, since, ...(probe === undefined ? {} : { probeAt: probe.at }) };
+  return defined({ code, message, since, probeAt: probe?.at });
 }
 
 /** What was spent, and what may be, also where nothing was spent yet. */
@@ -263,7 +265,7 @@ function moneyOf(spent: readonly MoneyShown[], member: Member | undefined): read
   return [...currencies].map((currency) => {
     const row = spent.find((one) => one.currency === currency) ?? { currency, postedMicros: 0, heldMicros: 0, dayMicros: 0 };
     const cap = caps.get(currency);
-    return { ...row, ...(cap === undefined ? {} : { dayCapMicros: cap }) };
+    return { ...row, ...defined({ dayCapMicros: cap }) };
   });
 }
 

@@ -1,8 +1,8 @@
 /** From the inbox to the outbox: claims what is due for a specialist, runs its handlers, ends each run in one transaction. */
-import { messageOf, RetinueError } from "../core/errors.ts";
+import { Fatal, messageOf, Misconfigured, Refused, Retryable, RetinueError } from "../core/errors.ts";
 import { newIntentId } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
-import { HOUR, MINUTE, SECOND } from "../core/units.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { ClaimedEvent } from "../store/inbox.ts";
 import { brake } from "../specialist/brakes.ts";
 import type { ReadCall, ReadResult, RunRequest } from "../specialist/run-request.ts";
@@ -46,6 +46,8 @@ export interface HandlerDependencies {
 const CLAIM = 16;
 /** A failing handling is tried again after these, then parked for a person. */
 const RETRY_DELAYS_MS: readonly number[] = [5 * SECOND, 30 * SECOND, 5 * MINUTE, HOUR];
+/** A `retryAt` puts an event off for this at most: one that is years away is a mistake of units. */
+const LONGEST_RETRY_MS = DAY;
 
 /** Handles what is due for one specialist, one event after the other. Answers whether there may be more. */
 export async function handleEvents(
@@ -71,7 +73,8 @@ export async function handleEvents(
     } catch (error) {
       if (isStoreLost(error)) throw error;
       // Its end could not be stored. Left as it is, it would count as at work until a restart, and so would those claimed with it.
-      await giveBack(parts, member, event, error);
+      // The handler had nothing to do with it, so the error's class says nothing of its event.
+      await giveBack(parts, member, event, error, RETRY_DELAYS_MS[event.attempts]);
     } finally {
       leave();
     }
@@ -109,17 +112,32 @@ async function handleOne(
       announcer.emit("run", { ...about, result: "suspended", intents: 0, message: result.reason });
       return false;
     case "failed":
-      await giveBack(parts, member, event, result.error);
+      await giveBack(parts, member, event, result.error, retryDelay(result.error, event.attempts, clock.now()));
       return false;
   }
 }
 
-/** A failure is tried again with growing pauses; what stays broken is parked, so that nothing is lost and nothing spins. */
-async function giveBack(parts: HandlerDependencies, member: Member, event: ClaimedEvent, error: unknown): Promise<void> {
+/** The pause before a failed handling is tried again, after so many that failed before; undefined where it is not. The error's class decides. */
+function retryDelay(error: unknown, attempts: number, now: number): number | undefined {
+  if (error instanceof Refused || error instanceof Misconfigured || error instanceof Fatal) return undefined;
+  const usual = RETRY_DELAYS_MS[attempts];
+  const retryAt = error instanceof Retryable ? error.retryAt : undefined;
+  if (usual === undefined || retryAt === undefined || Number.isNaN(retryAt)) return usual;
+  return Math.max(usual, Math.min(LONGEST_RETRY_MS, Math.ceil(retryAt - now)));
+}
+
+/** Tried again after `retryMs`; without, or where it was tried often enough, parked, so that nothing is lost and nothing spins. */
+async function giveBack(
+  parts: HandlerDependencies,
+  member: Member,
+  event: ClaimedEvent,
+  error: unknown,
+  retryMs: number | undefined,
+): Promise<void> {
   const { store, clock, announcer, log } = parts;
   const message = messageOf(error);
   const stopped = error instanceof RunInterrupted && error.code === "run_stopped";
-  const delay = stopped ? 0 : RETRY_DELAYS_MS[event.attempts];
+  const delay = stopped ? 0 : retryMs;
   const about = { at: clock.now(), handle: member.specialist.handle, event: event.id, kind: event.kind, intents: 0, message };
   if (delay !== undefined) {
     await store.retryEvent(event.seq, { notBefore: clock.now() + delay, failed: !stopped, note: message });

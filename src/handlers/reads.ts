@@ -1,18 +1,21 @@
 /** A handler's reads: charged like any request, stored with the run, and suspending it when there is no room. */
 import { Refused, Retryable } from "../core/errors.ts";
+import { asJson } from "../core/json.ts";
 import type { ReadCall, ReadResult } from "../specialist/run-request.ts";
-import { asJson } from "../outbox/receipts.ts";
 import type { Member } from "../gateway/member.ts";
 import type { Clock } from "../core/clock.ts";
+import type { Breakers } from "../gateway/breakers.ts";
 import type { Gateway } from "../gateway/gateway.ts";
+import { endOfRefusal } from "../gateway/end-of-refusal.ts";
 
 /** The parts of the runtime that a read of a handler uses. */
 export interface ReadDependencies {
   readonly clock: Clock;
   readonly gateway: Gateway;
+  readonly breakers: Breakers;
 }
 
-/** Throws `Refused` where the network or a rule says no, `Retryable` where nothing complete came back. */
+/** Throws `Refused` where the network or a rule says no to this read for good, `Retryable` where nothing complete came back. */
 export async function readFor(parts: ReadDependencies, member: Member, call: ReadCall, signal: AbortSignal): Promise<ReadResult> {
   const answer = await parts.gateway.read(member, call, { signal });
   if (answer.kind === "waits") return { suspendedUntil: answer.until, reason: answer.message };
@@ -26,8 +29,12 @@ export async function readFor(parts: ReadDependencies, member: Member, call: Rea
     case "limited":
     case "unauthorized":
       return { suspendedUntil: parts.clock.now() + 1_000, reason: `the network answered ${outcome.status}` };
-    case "refused":
-      throw new Refused(outcome.code, `${call.operation}: ${outcome.message}`);
+    case "refused": {
+      const ends = endOfRefusal(parts, member, call.operation, outcome);
+      if (ends.kind === "stop") return { suspendedUntil: ends.until, reason: ends.message };
+      const Class = ends.kind === "never" ? Refused : Retryable;
+      throw new Class(outcome.code, `${call.operation}: ${outcome.message}`);
+    }
     case "pending":
       throw new Retryable("read_pending", `${call.operation} waits for the network's Guardian`);
     case "never-left":

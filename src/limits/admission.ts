@@ -1,4 +1,5 @@
 /** What limits need from the store, and what an admission is told: the view it decides on and its verdict. */
+import type { AnyCode } from "../core/error-codes.ts";
 import type { LimitHints } from "../contract/call.ts";
 import type { Effect, Lane } from "../contract/operations.ts";
 import type { Handle, IntentId, KeyId } from "../core/ids.ts";
@@ -60,8 +61,6 @@ export interface AdmissionView {
   readonly request: AdmissionRequest;
   readonly halt?: Stop | undefined;
   readonly pause?: Stop | undefined;
-  /** False when another process took the specialist over. Default true. */
-  readonly owned?: boolean;
   /** Another attempt on the same conflict key that is sent or in doubt. */
   readonly conflict?: { readonly intent: IntentId; readonly since: number; readonly until?: number } | undefined;
   /** The writes the definition may do. Undefined only for the Guardian's own calls. */
@@ -69,8 +68,6 @@ export interface AdmissionView {
   /** True where the Guardian's approval is needed; then `approval` is what is known of it. */
   readonly review: boolean;
   readonly approval?: Approval | undefined;
-  /** Whether the key may be used at all: missing, or rejected by the network since a moment. */
-  readonly keyUnusable?: { readonly since: number; readonly reason: string } | undefined;
   readonly quota: QuotaState;
   /** One for each of the request's own limits. */
   readonly ownUses?: readonly OwnLimitUse[];
@@ -120,7 +117,7 @@ export type Verdict =
       /** When it may be tried again; undefined where only a person or another's outcome ends the wait. */
       readonly until: number | undefined;
     }
-  | { readonly kind: "refuse"; readonly code: string; readonly message: string; readonly lane: Lane; readonly since: number };
+  | { readonly kind: "refuse"; readonly code: AnyCode; readonly message: string; readonly lane: Lane; readonly since: number };
 
 /** How an attempt ended, for quota and money. */
 export interface AttemptEnd {
@@ -152,6 +149,5 @@ export interface Hold {
   readonly money: Money;
   readonly state: "open" | "posted" | "released" | "expired";
   readonly posted: Micros;
-  readonly heldAt: number;
   readonly expiresAt: number;
 }

@@ -1,4 +1,5 @@
 /** What a 429 does to a key: one park per burst, bounded, stored, and lifted only by time. */
+import { backoffMs, type Backoff } from "../core/backoff.ts";
 import type { Random } from "../core/random.ts";
 import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 import { whenLeft, WINDOWS } from "./window-cells.ts";
@@ -8,9 +9,8 @@ import { observe, type QuotaState } from "./quota.ts";
 export const MIN_COOLDOWN_MS = SECOND;
 /** No park is longer: a day and its margin. What still says 429 then is parked again. */
 export const MAX_COOLDOWN_MS = 26 * HOUR;
-/** The first wait where the server states none and our own log says there was room. Doubles with each burst. */
-export const FIRST_BACKOFF_MS = MINUTE;
-export const MAX_BACKOFF_MS = HOUR;
+/** The waits where the server states none and our own log says there was room: longer with each burst. */
+const BACKOFF: Backoff = { firstMs: MINUTE, longestMs: HOUR };
 /** Added at the end, so that keys parked together do not come back together. */
 const JITTER_SHARE = 0.1;
 const MAX_JITTER_MS = 30 * SECOND;
@@ -25,8 +25,6 @@ export interface Limited {
 export interface Cooldown {
   readonly until: number;
   readonly reason: "retry_after" | "window_full" | "backoff";
-  /** True when the server refused although our own log had room: it counts differently, or someone else uses the key. */
-  readonly disagreement: boolean;
   /** False when this 429 belongs to a burst that is parked for at least as long already. */
   readonly changed: boolean;
 }
@@ -37,9 +35,8 @@ export function startCooldown(state: QuotaState, now: number, limited: Limited, 
   const stated = statedWait(limited.retryAfterMs);
   const sameBurst = state.parkedUntil > 0 && limited.admittedAt <= state.parkedAt;
   const ownLog = freeAt(state, at);
-  const disagreement = ownLog === undefined;
   if (sameBurst && (stated === undefined || at + stated <= state.parkedUntil))
-    return { until: state.parkedUntil, reason: reasonOf(state.parkReason), disagreement, changed: false };
+    return { until: state.parkedUntil, reason: reasonOf(state.parkReason), changed: false };
   if (!sameBurst) state.consecutive429s = Math.min(state.consecutive429s + 1, 30);
   const { wait, reason } = waitFor(state, at, stated, ownLog);
   const jitter = Math.min(wait * JITTER_SHARE, MAX_JITTER_MS) * random.next();
@@ -47,7 +44,7 @@ export function startCooldown(state: QuotaState, now: number, limited: Limited, 
   if (until > state.parkedUntil) state.parkedUntil = until;
   if (!sameBurst) state.parkedAt = at;
   state.parkReason = reason;
-  return { until: state.parkedUntil, reason, disagreement, changed: true };
+  return { until: state.parkedUntil, reason, changed: true };
 }
 
 /** A complete answer other than 429 to an attempt admitted after the park: the server is content again. */
@@ -69,7 +66,7 @@ function waitFor(
 ): { wait: number; reason: Cooldown["reason"] } {
   if (stated !== undefined) return { wait: stated, reason: "retry_after" };
   if (ownLog !== undefined) return { wait: ownLog - at, reason: "window_full" };
-  return { wait: Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (state.consecutive429s - 1)), reason: "backoff" };
+  return { wait: backoffMs(BACKOFF, state.consecutive429s), reason: "backoff" };
 }
 
 function reasonOf(stored: string): Cooldown["reason"] {
@@ -82,7 +79,7 @@ function freeAt(state: QuotaState, at: number): number | undefined {
   for (const name of WINDOWS) {
     const { limit } = state.shares[name];
     if (state[name].total + state.inFlightTotal < limit) continue;
-    const free = whenLeft(state[name], (_used, total) => total + state.inFlightTotal < limit) ?? at + FIRST_BACKOFF_MS;
+    const free = whenLeft(state[name], (_used, total) => total + state.inFlightTotal < limit) ?? at + BACKOFF.firstMs;
     latest = Math.max(latest ?? 0, free);
   }
   return latest;

@@ -1,4 +1,5 @@
 /** The admission check: every rule that can hold a request back, in one order, as a pure function. */
+import type { AnyCode } from "../core/error-codes.ts";
 import type { Lane } from "../contract/operations.ts";
 import { showDuration } from "../core/units.ts";
 import { approved } from "./approvals.ts";
@@ -16,12 +17,11 @@ export function decide(view: AdmissionView): Verdict {
   return permitted(view) ?? timely(view) ?? affordable(view);
 }
 
-/** May it be done at all: ownership, allow-list, halt, pause, approval. */
+/** May it be done at all: allow-list, halt, pause, approval. */
 function permitted(view: AdmissionView): Verdict | undefined {
   const { request, now } = view;
   const write = request.effect !== "read";
-  const refuse = (code: string, message: string, since = now): Verdict => ({ kind: "refuse", code, message, lane: request.lane, since });
-  if (view.owned === false) return refuse("not_owner", "another process looks after this specialist now");
+  const refuse = (code: AnyCode, message: string, since = now): Verdict => ({ kind: "refuse", code, message, lane: request.lane, since });
   if (write && view.may !== undefined && !view.may.includes(request.operation))
     return refuse("not_allowed", `${request.operation} is not among the operations the definition may do`);
   if (write && view.halt !== undefined) return wait(view, "halted", `halted: ${view.halt.reason}`, { since: view.halt.since });
@@ -42,12 +42,11 @@ function permitted(view: AdmissionView): Verdict | undefined {
   return undefined;
 }
 
-/** May it be done now: conflict, key, quota. */
+/** May it be done now: conflict, quota. */
 function timely(view: AdmissionView): Verdict | undefined {
   const { request, now } = view;
   if (view.conflict !== undefined)
     return wait(view, "conflict", `intent ${view.conflict.intent} on the same target is not settled yet`, view.conflict);
-  if (view.keyUnusable !== undefined) return wait(view, "key_unusable", view.keyUnusable.reason, { since: view.keyUnusable.since });
   for (const { limit, used, freesAt } of view.ownUses ?? [])
     if (used >= limit.max) {
       const message = `the network allows ${limit.max} of ${limit.name} in ${showDuration(limit.perMs)}`;

@@ -16,6 +16,23 @@ export type LaneFloors = { readonly [lane in Lane]: number };
 
 export const DEFAULT_FLOORS: LaneFloors = { obligation: 25, reply: 25, act: 15, watch: 10, poll: 20, explore: 5 };
 
+/** Floors with what is left out filled in: lanes not named share what the named ones leave, in their usual proportion. */
+export function floorsOf(given: { readonly [lane in Lane]?: number | undefined } = {}): LaneFloors {
+  if (LANES.every((lane) => given[lane] === undefined)) return DEFAULT_FLOORS;
+  const named = LANES.reduce((sum, lane) => sum + (given[lane] ?? 0), 0);
+  const usual = LANES.reduce((sum, lane) => sum + (given[lane] === undefined ? DEFAULT_FLOORS[lane] : 0), 0);
+  const share = usual === 0 ? 0 : Math.max(0, Math.min(1, (100 - named) / usual));
+  const floor = (lane: Lane): number => given[lane] ?? DEFAULT_FLOORS[lane] * share;
+  return {
+    obligation: floor("obligation"),
+    reply: floor("reply"),
+    act: floor("act"),
+    watch: floor("watch"),
+    poll: floor("poll"),
+    explore: floor("explore"),
+  };
+}
+
 /** The part of a floor that is never lent. */
 export const KEPT_SHARE = 0.2;
 /** What reading back one action in doubt needs: two complete looks and a spare. Always reserved. */

@@ -1,7 +1,7 @@
 /** Pacing: how many requests of one key run side by side and how far apart they start. The hour and the day are the ledger's. */
 import Bottleneck from "bottleneck";
 import type { Clock } from "../core/clock.ts";
-import { Misconfigured, Refused } from "../core/errors.ts";
+import { Misconfigured, Retryable } from "../core/errors.ts";
 import type { KeyId } from "../core/ids.ts";
 
 export interface PacingOptions {
@@ -174,6 +174,6 @@ export function virtualPacer(clock: Clock, options: PacingOptions = {}): Pacer {
   };
 }
 
-function tooMany(): Refused {
-  return new Refused("pacing_full", `more than ${MAX_WAITING} requests wait on one key`);
+function tooMany(): Retryable {
+  return new Retryable("pacing_full", `more than ${MAX_WAITING} requests wait on one key`);
 }

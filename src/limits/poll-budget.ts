@@ -8,7 +8,7 @@ import { observe, type QuotaState } from "./quota.ts";
 
 /** Never looks more often than this, however much quota there is. */
 export const MIN_INTERVAL_MS = 5 * SECOND;
-/** Never less often: what is missed for longer than a day is missed. */
+/** Never less often, jitter included: what is missed for longer than a day is missed. */
 export const MAX_INTERVAL_MS = 12 * 60 * MINUTE;
 /** While webhooks prove healthy, polls only check that nothing was missed. */
 export const RECONCILE_MS = 30 * MINUTE;
@@ -77,7 +77,14 @@ export function intervals(budgetPerDay: number, sources: readonly PollPlan[], op
     const calls = share(i) + (covered ? 0 : (left * (weights[i] ?? 1)) / open);
     const paced = (DAY / calls) * Math.min(SLOWEST_PACE, Math.max(FASTEST_PACE, pace));
     const wanted = covered ? Math.max(paced, RECONCILE_MS) : paced;
-    const bounded = Math.min(MAX_INTERVAL_MS, Math.max(MIN_INTERVAL_MS, wanted));
-    return Math.round(bounded * (1 + JITTER_SHARE * (options.random?.next() ?? 0)));
+    const jittered = Math.max(MIN_INTERVAL_MS, wanted) * (1 + JITTER_SHARE * (options.random?.next() ?? 0));
+    return Math.round(Math.min(MAX_INTERVAL_MS, jittered));
   });
+}
+
+const LONGEST_SPREAD = 1.5;
+
+/** A pause for those who begin together, so that they do not look together for ever: half of it to half as long again, within the ceiling. */
+export function spreadPause(pauseMs: number, random: Random): number {
+  return Math.min(pauseMs, MAX_INTERVAL_MS / LONGEST_SPREAD) * (LONGEST_SPREAD - 1 + random.next());
 }

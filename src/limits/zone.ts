@@ -14,15 +14,6 @@ export type CalendarUnit = "hour" | "day" | "month";
 const MAX_ZONES = 512;
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-export function isZone(zone: string): boolean {
-  try {
-    formatterOf(zone);
-    return true;
-  } catch {
-    return false; // "no such zone" is the answer, not a failure
-  }
-}
-
 /** The calendar hour, day or month around a moment. Consecutive spans meet exactly. Throws `Misconfigured` (`zone_unknown`). */
 export function calendarSpan(unit: CalendarUnit, zone: string, at: number): Span {
   if (unit === "hour") return hourSpan(zone, at);

@@ -1,6 +1,6 @@
 /** Intents that are not settled yet, and which of them may be sent or looked for now. */
 import type { Lane } from "../contract/operations.ts";
-import type { Intent, IntentChange, IntentState as State } from "../outbox/intent.ts";
+import { DRY_RUN, type Intent, type IntentChange, type IntentState as State } from "../outbox/intent.ts";
 import { INTENTS_OF_RUN, type IntentSeed, type IntentFields, type RunFact } from "./facts.ts";
 
 type Mutable<T> = { -readonly [name in keyof T]: T[name] };
@@ -26,9 +26,9 @@ export function isLive({ state }: { readonly state: State }): boolean {
   return LIVE.includes(state);
 }
 
-/** Words that were or may still be said. */
-export function isSaid({ textHash, state }: Pick<LiveIntent, "textHash" | "state">): boolean {
-  return textHash !== undefined && state !== "refused" && state !== "cancelled";
+/** Words that were or may still be said, or that only a dry run withheld. */
+export function isSaid({ textHash, state, code }: Pick<LiveIntent, "textHash" | "state" | "code">): boolean {
+  return textHash !== undefined && ((state !== "refused" && state !== "cancelled") || code === DRY_RUN);
 }
 
 /** Whether another one on the same object has to wait for it. */
@@ -108,9 +108,9 @@ export function isFree(intent: LiveIntent, intents: ReadonlyMap<number, LiveInte
   return true;
 }
 
-/** Whether it is withdrawn at its time: what may have happened already is not. */
+/** Whether it is withdrawn at its time: what may have happened already is not, but for what nobody can answer any longer. */
 export function runsOut({ state, everUnknown, expiresAt }: LiveIntent): boolean {
-  return expiresAt !== undefined && !everUnknown && (state === "proposed" || state === "ready");
+  return expiresAt !== undefined && (state === "proposed" || (state === "ready" && !everUnknown));
 }
 
 export function isReadyIn(intent: LiveIntent, lanes: readonly Lane[]): boolean {

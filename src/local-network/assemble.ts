@@ -1,5 +1,4 @@
 /** Puts the parts of one world together: rows, agenda, deliveries, desk, residents. */
-import { accent } from "./accents/accent.ts";
 import { createTimers } from "./world/timers.ts";
 import { DEFAULT_ASSUMPTIONS } from "./assumptions.ts";
 import { createDeliveries, deliverByHttp } from "./webhooks/deliver.ts";
@@ -34,7 +33,6 @@ export function assemble(options: LocalNetworkOptions): Assembly {
   const { clock, random, window, residents } = options;
   const tables = openTables(options.data);
   const keep = { ...DEFAULT_KEEP, ...options.keep };
-  const spoken = options.accent === undefined ? undefined : accent(options.accent);
   const faults = createFaults(random.fork("faults"));
   // Agenda, deliveries and world refer to each other; nothing is due before this function returns.
   const agenda = createTimers(clock, (key, now) => dispatch(key, now));
@@ -52,14 +50,14 @@ export function assemble(options: LocalNetworkOptions): Assembly {
     tables,
     keep,
     scale: options.scale ?? 1,
-    assume: { ...DEFAULT_ASSUMPTIONS, ...spoken?.assume, ...(window === undefined ? {} : { window }), ...options.assume },
+    assume: { ...DEFAULT_ASSUMPTIONS, ...(window === undefined ? {} : { window }), ...options.assume },
     truth: openGroundTruth(tables, keep),
     agenda,
     rebuildInput: (task) => rebuildTask(task).input,
     tell: (place, happening) => deliveries.tell(place, happening),
   });
   foundCommunities(world);
-  const desk = createRequestHandler(world, { ...spoken?.dialects, ...options.dialects });
+  const desk = createRequestHandler(world, options.dialects);
   const people = residents === undefined || residents === false ? undefined : createResidents(world, residents, tables.table("plan"));
   const dispatch = (key: string, now: number): void => {
     const [what, id = ""] = key.split(":", 2);

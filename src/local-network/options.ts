@@ -24,10 +24,8 @@ export interface LocalNetworkOptions {
   readonly window?: WindowKind;
   /** What to assume otherwise than by default. */
   readonly assume?: Partial<Assumptions>;
-  /** Another wording of a set: field names, envelopes, errors. */
+  /** Another wording of a set: paths, field names, envelopes, pages, ids, errors, limit headers. */
   readonly dialects?: { readonly [set in EndpointSet]?: MakeWireFormat };
-  /** The wording of both sets, drawn by a seed: other names, envelopes, pages, ids, errors, limits, paths. */
-  readonly accent?: number | string;
   readonly webhooks?: { readonly deliver?: Deliver };
   /** Who lives here; `false` for nobody. Default nobody until asked for. */
   readonly residents?: ResidentOptions | false;

@@ -2,6 +2,7 @@
 import type { Announcer } from "../core/events.ts";
 import type { IntentId } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
+import { DRY_RUN } from "./intent.ts";
 import type { Member } from "../gateway/member.ts";
 
 /** What an announcement tells of an action, stored or about to be. */
@@ -31,12 +32,14 @@ export function announceIntent(announcer: Announcer, member: Member, intent: Ann
     state: standing.state,
     ...(intent.target === undefined ? {} : { target: intent.target }),
     ...(words === undefined ? {} : { words }),
+    ...(standing.state === "proposed" || standing.code === DRY_RUN ? { input: intent.input } : {}),
     ...(standing.code === undefined ? {} : { code: standing.code }),
     ...(standing.message === undefined ? {} : { message: standing.message }),
   });
 }
 
-function wordsOf({ title, content }: JsonObject): string | undefined {
+/** The beginning of an action's own words: its title, else what it says. */
+export function wordsOf({ title, content }: JsonObject): string | undefined {
   const words = typeof title === "string" ? title : content;
   if (typeof words !== "string" || words === "") return undefined;
   return words.length > MAX_WORDS ? `${words.slice(0, MAX_WORDS - 1)}…` : words;

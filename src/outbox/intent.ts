@@ -1,4 +1,5 @@
 /** What the outbox needs of a store: intents not yet settled, and the attempts made for them. */
+import type { AnyCode } from "../core/error-codes.ts";
 import type { Effect, Lane } from "../contract/operations.ts";
 import type { NewEvent, WatchWrite } from "../contract/event.ts";
 import type { Handle, IntentId, KeyId } from "../core/ids.ts";
@@ -19,6 +20,10 @@ export type IntentState = (typeof INTENT_STATES)[number];
 
 /** Stands for when it was sent where a clock that was ahead dated it: it may have been at any time, so before everything. */
 export const UNDATED = 0;
+
+/** The code of a refused action that only the dry run kept from leaving, and what it says. */
+export const DRY_RUN = "dry_run";
+export const DRY_RUN_MESSAGE = "not sent: this is a dry run";
 
 export interface Intent {
   readonly seq: number;
@@ -59,7 +64,6 @@ export interface Attempt {
   readonly seq: number;
   readonly specialist: Handle;
   readonly keyId: KeyId;
-  readonly intentSeq: number | undefined;
   readonly operation: string;
   readonly lane: Lane;
   /** Requests of quota. */
@@ -72,13 +76,28 @@ export interface Attempt {
 export interface IntentChange {
   readonly state: IntentState;
   readonly nextAt?: number;
-  readonly code?: string;
+  readonly code?: AnyCode;
   readonly message?: string;
   /** The network's id of what came to be. */
   readonly createdRef?: string;
   /** A complete read-back found nothing. */
   readonly checked?: boolean;
   readonly everUnknown?: boolean;
+}
+
+/** How an intent ends whose time is over. */
+export function expiry({ state }: Pick<Intent, "state">): IntentChange & Required<Pick<IntentChange, "code" | "message">> {
+  return state === "proposed"
+    ? { state: "cancelled", code: "approval_expired", message: "nobody answered in time" }
+    : { state: "cancelled", code: "expired", message: "it no longer made sense" };
+}
+
+/** An intent as it stands by now: its time may be over while nothing runs to say so. */
+export function asOf(intent: Intent, now: number): Intent {
+  const { state, everUnknown, expiresAt = Infinity } = intent;
+  const ends = state === "proposed" || (state === "ready" && !everUnknown);
+  if (!ends || expiresAt > now) return intent;
+  return { ...intent, ...expiry(intent), settledAt: expiresAt };
 }
 
 export interface Conclusion {

@@ -2,7 +2,7 @@
 import type { NewEvent } from "../contract/event.ts";
 import type { Receipt } from "../contract/event-kinds.ts";
 import { eventId } from "../contract/event-id.ts";
-import { isObject, type Json, type JsonObject } from "../core/json.ts";
+import { asJson } from "../core/json.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import type { DraftIntent, IntentRefusal } from "../specialist/intent-draft.ts";
 import { handlerOf } from "../specialist/handlers.ts";
@@ -31,9 +31,4 @@ export function draftReceipt(draft: DraftIntent, refusal: IntentRefusal): Receip
     ...(draft.target === undefined ? {} : { target: draft.target }),
     ...refusal,
   };
-}
-
-export function asJson(value: object): Json {
-  const json: unknown = JSON.parse(JSON.stringify(value));
-  return isObject(json) ? json : ({} satisfies JsonObject);
 }

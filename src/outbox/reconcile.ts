@@ -1,4 +1,5 @@
 /** What a look at the network says of an intent in doubt. Pure. */
+import type { AnyCode } from "../core/error-codes.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import { REFUSED_AFTER_UNKNOWN } from "./transitions.ts";
 import { dateOf } from "./sent-at.ts";
@@ -122,7 +123,7 @@ function unreadable(sentAt: number, now: number): IntentChange {
   return lookLater(sentAt, now, "read_back_failed", message);
 }
 
-function lookLater(sentAt: number, now: number, code: string, message: string): IntentChange {
+function lookLater(sentAt: number, now: number, code: AnyCode, message: string): IntentChange {
   const pause = Math.min(LONGEST_READ_FAILED_MS, Math.max(READ_FAILED_MS, (now - sentAt) / 4));
   return { state: "in_doubt", nextAt: now + pause, code, message };
 }
@@ -136,6 +137,6 @@ function nextEarlyLook(sentAt: number, quietAt: number, now: number): number {
   return Math.min(early ?? quietAt, quietAt);
 }
 
-function park(code: string, message: string): IntentChange {
+function park(code: AnyCode, message: string): IntentChange {
   return { state: "parked", code, message };
 }

@@ -1,8 +1,9 @@
 /** From the outbox to the door: what is ready goes out, in order, as far as the limits let it. */
+import { foreignCode, type AnyCode } from "../core/error-codes.ts";
 import type { Lane } from "../contract/operations.ts";
 import { messageOf } from "../core/errors.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
-import type { Intent } from "./intent.ts";
+import { DRY_RUN, expiry, type Intent } from "./intent.ts";
 import { announceIntent } from "./announce.ts";
 import { follow } from "./follow-up.ts";
 import { isStoreLost } from "../store/store-lost.ts";
@@ -105,7 +106,7 @@ async function hold(
   await parts.store.moveIntent({
     seq: intent.seq,
     from: ["ready"],
-    change: { state: "ready", nextAt, code: wait.rule, message: wait.message },
+    change: { state: "ready", nextAt, code: foreignCode(wait.rule), message: wait.message },
     now,
   });
 }
@@ -115,13 +116,15 @@ async function refuse(
   parts: OutboxDependencies,
   member: Member,
   intent: Intent,
-  why: { readonly code: string; readonly message: string },
+  why: { readonly code: AnyCode; readonly message: string },
 ): Promise<void> {
   const { store, clock, announcer } = parts;
-  const change = { state: intent.everUnknown ? "parked" : "refused", code: why.code, message: why.message } as const;
+  const { code, message } = why;
   const now = clock.now();
-  const { events, watches } = follow(member, intent, change, now);
-  if (await store.moveIntent({ seq: intent.seq, from: ["ready"], change, now, events, watches }))
+  const change = { state: intent.everUnknown ? "parked" : "refused", code, message } as const;
+  // A dry run's author gets no receipt of a refusal that a real run would not meet; actions on what it would have created go on.
+  const follows = code === DRY_RUN ? { standIn: intent.id } : follow(member, intent, change, now);
+  if (await store.moveIntent({ ...follows, seq: intent.seq, from: ["ready"], change, now }))
     announceIntent(announcer, member, intent, change, now);
   parts.wake(member, "events");
 }
@@ -130,5 +133,5 @@ async function expire(parts: OutboxDependencies, member: Member): Promise<void> 
   const { store, clock, announcer } = parts;
   const now = clock.now();
   for (const intent of await store.expireIntents(member.specialist.handle, now, BATCH))
-    announceIntent(announcer, member, intent, { state: "cancelled", code: "expired", message: "it no longer made sense" }, now);
+    announceIntent(announcer, member, intent, expiry(intent), now);
 }

@@ -1,14 +1,16 @@
 /** The intent state machine: from one attempt's outcome to where the intent goes next. Pure. */
+import type { AnyCode } from "../core/error-codes.ts";
 import type { Outcome } from "../contract/call.ts";
+import { backoffMs, type Backoff } from "../core/backoff.ts";
 import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { Intent, IntentChange } from "./intent.ts";
 
 /** An idempotent action is sent again this often before a person is asked: an outage of most of a day is sat out. */
 export const MAX_IDEMPOTENT_ATTEMPTS = 30;
 /** Without an answer it is tried again after 1 s, 2 s, 4 s… up to this, since each try is charged. */
-const MAX_UNKNOWN_BACKOFF_MS = HOUR;
+const UNKNOWN_BACKOFF: Backoff = { firstMs: SECOND, longestMs: HOUR };
 /** A request that never left is tried again after 1 s, 2 s, 4 s… up to this. */
-const MAX_NEVER_LEFT_BACKOFF_MS = 5 * MINUTE;
+const NEVER_LEFT_BACKOFF: Backoff = { firstMs: SECOND, longestMs: 5 * MINUTE };
 /** A key the network refused is tried again only after it has been read anew; this is how soon an intent asks. */
 const UNAUTHORIZED_BACKOFF_MS = 5 * SECOND;
 
@@ -47,7 +49,7 @@ export function conclude(intent: Intent, outcome: Outcome, timing: DoubtTiming, 
     case "never-left":
       return {
         state: "ready",
-        nextAt: now + backoff(intent.attempt, MAX_NEVER_LEFT_BACKOFF_MS),
+        nextAt: now + backoffMs(NEVER_LEFT_BACKOFF, intent.attempt),
         code: "never_left",
         message: outcome.reason,
       };
@@ -63,7 +65,7 @@ export function conclude(intent: Intent, outcome: Outcome, timing: DoubtTiming, 
         : {
             state: "ready",
             everUnknown: true,
-            nextAt: now + backoff(intent.attempt, MAX_UNKNOWN_BACKOFF_MS),
+            nextAt: now + backoffMs(UNKNOWN_BACKOFF, intent.attempt),
             code: "outcome_unknown",
             message: outcome.reason,
           };
@@ -78,12 +80,8 @@ function pendingMessage({
   return reference === undefined ? message : `${message} (${reference})`;
 }
 
-function doubt(nextAt: number, code: string, message: string): IntentChange {
+function doubt(nextAt: number, code: AnyCode, message: string): IntentChange {
   return { state: "in_doubt", everUnknown: true, nextAt, code, message };
-}
-
-function backoff(attempt: number, longestMs: number): number {
-  return Math.min(longestMs, SECOND * 2 ** Math.min(Math.max(0, attempt - 1), 16));
 }
 
 /** The id of what came to be, where the answer names one. What was acted on was there before: a vote is often answered with its post. */

@@ -3,7 +3,7 @@ import type { NewEvent } from "../contract/event.ts";
 import { eventId } from "../contract/event-id.ts";
 import type { Post } from "../contract/records.ts";
 import type { Handle } from "../core/ids.ts";
-import type { JsonObject } from "../core/json.ts";
+import { asJson, type JsonObject } from "../core/json.ts";
 import type { Gap } from "./gaps.ts";
 import { moveOn, type Freshness, type ListCursor } from "./list-cursor.ts";
 
@@ -38,11 +38,11 @@ export function feedEvents(post: Post, reader: FeedReader): readonly NewEvent[] 
     reader.handles(kind) ? [{ specialist: reader.handle, id: eventId(kind, post.id), kind, thread, payload, via: "poll", hops: 0 }] : [];
   const thread = post.parentId ?? post.id;
   if (mentions(post.content, reader.handle)) {
-    const mention = event("mention.created", plain(post), thread);
+    const mention = event("mention.created", asJson(post), thread);
     if (mention.length > 0) return mention;
   }
-  if (post.parentId === undefined) return event("post.created", plain(post), thread);
-  return reader.inThread(post.parentId) ? event("reply.created", { ...plain(post), threadId: post.parentId }, thread) : [];
+  if (post.parentId === undefined) return event("post.created", asJson(post), thread);
+  return reader.inThread(post.parentId) ? event("reply.created", { ...asJson(post), threadId: post.parentId }, thread) : [];
 }
 
 /** By id where both sides have one, and by handle: either is enough to be oneself. */
@@ -72,9 +72,4 @@ export function mentions(text: string | undefined, handle: Handle): boolean {
 
 function isWord(char: string | undefined): boolean {
   return char !== undefined && /[a-z0-9_.-]/.test(char);
-}
-
-/** A record as stored JSON. */
-export function plain(record: object): JsonObject {
-  return JSON.parse(JSON.stringify(record)) as JsonObject;
 }

@@ -1,6 +1,6 @@
 /** How often to look: derived from what is left of the quota, by yield, slower after empty looks and faster after news. */
 import type { Lane } from "../contract/operations.ts";
-import type { JsonObject } from "../core/json.ts";
+import { numberIn, type JsonObject } from "../core/json.ts";
 import { DAY, SECOND } from "../core/units.ts";
 import { intervals, polled, NEW_SOURCE, type Source } from "../limits/poll-budget.ts";
 import type { Member } from "../gateway/member.ts";
@@ -8,9 +8,7 @@ import type { PollingDependencies } from "./polling-dependencies.ts";
 
 /** What a list's cursor keeps of how it did. */
 export function readPace(stored: JsonObject | undefined): Source {
-  const pace = stored?.["pace"];
-  const brought = stored?.["yield"];
-  return { pace: typeof pace === "number" ? pace : NEW_SOURCE.pace, yield: typeof brought === "number" ? brought : NEW_SOURCE.yield };
+  return { pace: numberIn(stored, "pace") ?? NEW_SOURCE.pace, yield: numberIn(stored, "yield") ?? NEW_SOURCE.yield };
 }
 
 /** Requests a day that one lane of the specialist may plan with, as things stand: its part of what its key has. */

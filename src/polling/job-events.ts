@@ -3,9 +3,9 @@ import type { NewEvent } from "../contract/event.ts";
 import { eventId } from "../contract/event-id.ts";
 import type { Job } from "../contract/records.ts";
 import type { Handle } from "../core/ids.ts";
-import type { JsonObject } from "../core/json.ts";
+import { asJson, type JsonObject } from "../core/json.ts";
 import { moveOn, type Freshness, type ListCursor } from "./list-cursor.ts";
-import { isOwn, plain, type Reading } from "./feed-events.ts";
+import { isOwn, type Reading } from "./feed-events.ts";
 import type { WatchChange } from "./watch-change.ts";
 
 export interface JobsReader extends Freshness {
@@ -106,7 +106,7 @@ function jobEvent(kind: string, job: Job, handle: Handle, occurrence: number | u
     id: eventId(kind, job.id, occurrence),
     kind,
     thread: `job:${job.id}`,
-    payload: plain(job),
+    payload: asJson(job),
     via: "poll",
     hops: 0,
   };

@@ -1,5 +1,7 @@
 /** Whether keys may share looks at a public list: only once they have been seen to get the same one, and no longer than that. */
 
+import { MAX_INTERVAL_MS } from "../limits/poll-budget.ts";
+
 /** Lists with fewer items in common prove nothing. */
 export const LEAST_COMMON = 3;
 /** Agreements needed at first, and again after a contradiction (one may be an item deleted between two looks). */
@@ -60,7 +62,7 @@ const SHIFT = 0.25;
  */
 export function placePoll(now: number, everyMs: number, others: readonly PlannedPoll[]): number {
   const wanted = now + everyMs;
-  const [from, to] = [wanted - SHIFT * everyMs, wanted + SHIFT * everyMs];
+  const [from, to] = [wanted - SHIFT * everyMs, Math.max(wanted, Math.min(now + MAX_INTERVAL_MS, wanted + SHIFT * everyMs))];
   // Each comes back after its own pause; before and after ours stand our own looks.
   const looks = [now, ...others.flatMap((other) => [other.at, other.at + other.everyMs]), now + 2 * everyMs]
     .filter((at) => at >= now && at <= now + 2 * everyMs)

@@ -3,13 +3,15 @@ import { cursorOf } from "../client/next-page.ts";
 import type { Outcome } from "../contract/call.ts";
 import { MAX_PAGE_ITEMS, MAY_BE_CUT_OFF } from "../contract/reading/read-answer.ts";
 import type { Job, NetworkRecord, Post } from "../contract/records.ts";
-import { canonicalJson, type JsonObject } from "../core/json.ts";
+import { backoffMs, type Backoff } from "../core/backoff.ts";
+import { canonicalJson, numberIn, type JsonObject } from "../core/json.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
 import { readCursor, storeCursor, type Freshness, type ListCursor } from "./list-cursor.ts";
 import { readGaps, storeGaps } from "./gaps.ts";
 import { storedReadFailure, storeReadFailure, REPORTED_AFTER } from "./read-failures.ts";
 import { readFeed, type FeedReader, type Reading } from "./feed-events.ts";
 import { readJobs, type JobsReader } from "./job-events.ts";
+import { spreadPause } from "../limits/poll-budget.ts";
 import type { SourceRow } from "../store/sources.ts";
 import { DEFAULT_MAX_AGE_MS, type FeedWatching, type JobsWatching, type Specialist } from "../specialist/specialist.ts";
 import { nextPollAt, readPace, type PollResult } from "./interval.ts";
@@ -24,8 +26,7 @@ const MAX_GAP_PAGES = 3;
 /** So often in a row a gap is tried again that could not be read back, before it is recorded. */
 const MAX_FAILED_PAGES = 5;
 /** A list that could not be read is tried again after this, then after twice as long each time: it may speak otherwise for good. */
-const FAILED_POLL_MS = 30 * SECOND;
-const LONGEST_FAILED_POLL_MS = 5 * MINUTE;
+const FAILED_POLL: Backoff = { firstMs: 30 * SECOND, longestMs: 5 * MINUTE };
 
 /** One list a specialist looks at. */
 interface Source {
@@ -77,7 +78,7 @@ async function poll(
     const unread = storedReadFailure(row?.cursor);
     const failed = unread?.times ?? 0;
     const isWaiting = answer.kind === "waits";
-    const dueAt = isWaiting ? answer.until : now + Math.min(FAILED_POLL_MS * 2 ** failed, LONGEST_FAILED_POLL_MS);
+    const dueAt = isWaiting ? answer.until : now + backoffMs(FAILED_POLL, failed + 1);
     const why = whyUnread(answer);
     const stored = { ...storeCursor(cursor), ...row?.cursor, ...(isWaiting ? {} : storeReadFailure(unread, why, now)) };
     if (!isWaiting && failed + 1 === REPORTED_AFTER) parts.log.warn(`${source.name} of ${handle} cannot be read: ${why}`);
@@ -90,7 +91,7 @@ async function poll(
   if (torn && failed < MAX_FAILED_PAGES) {
     // What was read is kept, but the cursor stays where it is: past it lies what could not be read.
     const stored = { ...storeCursor(cursor), ...row?.cursor, torn: failed + 1 };
-    const cursors = [{ specialist: handle, source: source.name, cursor: stored, dueAt: now + FAILED_POLL_MS }];
+    const cursors = [{ specialist: handle, source: source.name, cursor: stored, dueAt: now + FAILED_POLL.firstMs }];
     const { fresh } = await store.putEvents({ events: reading.events, cursors }, now);
     if (fresh.length > 0) parts.wake(member, "events");
     return;
@@ -99,8 +100,7 @@ async function poll(
   await tellOthers(parts, member, source, answer.outcome.items, askedAt);
   const gaps = [...readGaps(row?.cursor), ...(reading.gap === undefined ? [] : [reading.gap])];
   const stored = { ...storeCursor(reading.cursor), ...next.source, ...storeGaps(gaps, now) };
-  // Those who began together would otherwise look together for ever.
-  const pauseMs = row === undefined ? next.delayMs * (0.5 + parts.random.next()) : next.delayMs;
+  const pauseMs = row === undefined ? spreadPause(next.delayMs, parts.random) : next.delayMs;
   const between = member.keyId === undefined ? undefined : parts.shared.nextLook(listOf(source), member.keyId, next.delayMs, now);
   const { fresh } = await store.putEvents(
     {
@@ -268,9 +268,4 @@ function isPost(record: NetworkRecord): record is Post {
 
 function isJob(record: NetworkRecord): record is Job {
   return record.kind === "job";
-}
-
-function numberIn(cursor: JsonObject | undefined, name: string): number | undefined {
-  const value = cursor?.[name];
-  return typeof value === "number" ? value : undefined;
 }

@@ -2,6 +2,7 @@
 import type { Job, NetworkRecord } from "../contract/records.ts";
 import type { KeyId } from "../core/ids.ts";
 import type { Random } from "../core/random.ts";
+import { spreadPause } from "../limits/poll-budget.ts";
 import { COMPARABLE_MS, compared, isShared, placePoll, UNPROVEN, type PlannedPoll, type Sharing } from "./list-agreement.ts";
 
 /** Ids remembered per list; several pages. */
@@ -54,7 +55,7 @@ export function createSharedLists(random: Random): SharedLists {
       if (known === undefined || !isShared(known.sharing)) return undefined;
       for (const [other, { at, everyMs: pause }] of known.planned) if (other === key || at + pause < now) known.planned.delete(other);
       const at =
-        known.planned.size > MAX_PLACED ? now + everyMs * (0.5 + random.next()) : placePoll(now, everyMs, [...known.planned.values()]);
+        known.planned.size > MAX_PLACED ? now + spreadPause(everyMs, random) : placePoll(now, everyMs, [...known.planned.values()]);
       known.planned.set(key, { at, everyMs });
       return at;
     },

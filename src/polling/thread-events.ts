@@ -2,8 +2,8 @@
 import type { NewEvent } from "../contract/event.ts";
 import { eventId } from "../contract/event-id.ts";
 import type { Post } from "../contract/records.ts";
-import type { JsonObject } from "../core/json.ts";
-import { isOwn, mentions, plain, type FeedReader } from "./feed-events.ts";
+import { asJson, numberIn, type JsonObject } from "../core/json.ts";
+import { isOwn, mentions, type FeedReader } from "./feed-events.ts";
 import type { WatchChange } from "./watch-change.ts";
 
 /** Ids remembered per thread; a longer thread is noisy enough to be followed by its newest replies only. */
@@ -19,12 +19,10 @@ export interface ThreadProgress {
 
 export function readThreadProgress(stored: JsonObject, now: number): ThreadProgress {
   const seen = stored["seen"];
-  const votes = stored["votes"];
-  const newsAt = stored["newsAt"];
   return {
     seen: Array.isArray(seen) ? seen.filter((id) => typeof id === "string") : [],
-    votes: typeof votes === "number" ? votes : 0,
-    newsAt: typeof newsAt === "number" ? newsAt : now,
+    votes: numberIn(stored, "votes") ?? 0,
+    newsAt: numberIn(stored, "newsAt") ?? now,
   };
 }
 
@@ -54,7 +52,7 @@ function replyEvent(reply: Post, root: Post, reader: FeedReader, now: number): r
   if (reply.createdAtMs !== undefined && reply.createdAtMs <= now - reader.maxAgeMs) return [];
   const kind = mentions(reply.content, reader.handle) && reader.handles("mention.created") ? "mention.created" : "reply.created";
   if (!reader.handles(kind)) return [];
-  const payload = { ...plain(reply), threadId: root.id };
+  const payload = { ...asJson(reply), threadId: root.id };
   return [{ specialist: reader.handle, id: eventId(kind, reply.id), kind, thread: root.id, payload, via: "poll", hops: 0 }];
 }
 

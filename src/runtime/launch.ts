@@ -1,6 +1,6 @@
 /** From checked settings to a runtime that is ready to start: everything is looked at before anything begins. */
 import { createKeys, type KeyProvider } from "../client/auth.ts";
-import { createTransport, type SocketTransport } from "../client/transport.ts";
+import { createTransport, type SocketTransport, type Transport } from "../client/transport.ts";
 import type { Config } from "../config/config.ts";
 import { keyReference } from "../config/key-sources.ts";
 import { throwMistakes, type Problem } from "../config/problem.ts";
@@ -8,17 +8,19 @@ import { loadProfile } from "../config/profile-file.ts";
 import { checkRosterKeys, loadRoster, type Roster } from "../config/roster.ts";
 import { resolveProfile, type Profile } from "../contract/profile/profile.ts";
 import type { Clock } from "../core/clock.ts";
+import { defined } from "../core/defined.ts";
 import { Misconfigured, type Fatal } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
 import { Secret, type Scrubber } from "../core/secret.ts";
-import { checkLimits } from "../limits/configured-limits.ts";
+import { checkCaps } from "../limits/caps.ts";
 import { livePacer } from "../limits/pacing.ts";
 import { checkCron } from "../schedule/cron.ts";
+import { MEMORY } from "../store/sqlite/database.ts";
+import type { SqliteStoreOptions } from "../store/sqlite/options.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 import type { Recovered, Store } from "../store/store.ts";
-import { dryStore } from "./dry-run.ts";
 import { createWorkerPool } from "../handlers/worker/worker-pool.ts";
 import { keepReloading } from "./reload.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
@@ -33,14 +35,18 @@ export interface LaunchOptions {
   /** Learns every key. The one the logger uses. */
   readonly scrubber: Scrubber;
   readonly announcer?: Announcer;
-  /** Thinks and reads, and sends no write. */
-  readonly dryRun?: boolean;
+  /** `refuse` for a dry run: it thinks and reads, sends no write, and keeps nothing but what its reads have used. Default `send`. */
+  readonly writes?: "send" | "refuse";
   /** Does only what it is told: nothing is polled, handled or sent by itself. */
   readonly passive?: boolean;
   /** What tells the network from others, where its address does not. */
   readonly networkName?: string;
   /** Only looks at a network: the store may belong to another. So it may in a dry run. */
   readonly anyNetwork?: boolean;
+  /** Wraps the one function by which requests leave. */
+  readonly transport?: (next: Transport) => Transport;
+  /** Definitions do not change: none is loaded again. */
+  readonly fixed?: boolean;
   /** Told when the store cannot be written any more: nothing is sent from then on. */
   readonly onLost?: (error: Fatal) => void;
 }
@@ -75,7 +81,7 @@ export async function planLaunch(config: Config, clock: Clock, known?: Cast): Pr
   const cast = known ?? (await planCast(config, clock));
   const problems = [...cast.roster.problems, ...checkRosterKeys(cast.roster, config)];
   throwMistakes(problems);
-  return { config, baseUrl, ...cast, warnings: problems };
+  return { config, baseUrl, ...cast, warnings: [...config.warnings, ...problems] };
 }
 
 /** Throws `Misconfigured` (`base_url_missing`). */
@@ -88,9 +94,9 @@ export function requireBaseUrl({ network: { baseUrl } }: Config): string {
 }
 
 /** Looks at profile and definitions alone, for a network that gives them their keys afterwards. */
-export async function planCast(config: Config, clock: Clock): Promise<Cast> {
+export async function planCast(config: Config, clock: Clock, given?: readonly unknown[]): Promise<Cast> {
   const profile = asConfigured(await loadProfile(config.network.profile), config);
-  const roster = await readRoster(config, profile, clock);
+  const roster = await readRoster(config, profile, clock, given);
   throwMistakes(roster.problems);
   if (roster.definitions.length === 0)
     throw new Misconfigured("agents_empty", "there is no specialist to run", {
@@ -101,12 +107,13 @@ export async function planCast(config: Config, clock: Clock): Promise<Cast> {
 }
 
 /** Definitions with their overrides, and every mistake in them. Throws nothing for what is wrong with a file. */
-export function readRoster(config: Config, profile: Profile, clock: Clock): Promise<Roster> {
+export function readRoster(config: Config, profile: Profile, clock: Clock, given?: readonly unknown[]): Promise<Roster> {
   return loadRoster({
     config,
     profile,
+    given,
     checkCron: (expression, zone) => checkCron(expression, zone, clock.now()),
-    checkSpend: (spend) => checkLimits({ spend }),
+    checkCaps,
   });
 }
 
@@ -130,9 +137,10 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
   let runtime: Runtime | undefined;
   try {
     const { allowMoved } = config.network;
-    if (options.dryRun !== true && options.anyNetwork !== true)
+    const isDry = options.writes === "refuse";
+    if (!isDry && options.anyNetwork !== true)
       await bindToNetwork(real, { path: config.store.path, network: options.networkName ?? baseUrl, allowMoved });
-    const store = options.dryRun === true ? dryStore(real, { clock, random, zone: () => config.guardian.zone }) : real;
+    const store = isDry ? await openDryStore(real, { clock, random, zone: () => config.guardian.zone }) : real;
     transport = createTransport({ clock });
     const keys = keysOf(config, new Secret(await real.salt(() => random.word(SALT_LENGTH))), scrubber);
     const isolation = createWorkerPool({ clock, log });
@@ -142,7 +150,7 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
       profile,
       baseUrl,
       store,
-      transport: transport.send,
+      transport: options.transport?.(transport.send) ?? transport.send,
       keys,
       pacer: livePacer(
         clock,
@@ -156,10 +164,9 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
       drainMs: config.drainMs,
       retention: config.retention,
       passive: options.passive ?? false,
-      ...(config.receiver.port === undefined || options.passive === true || options.dryRun === true
-        ? {}
-        : { receiver: scrubbed(config.receiver, scrubber) }),
-      ...(options.announcer === undefined ? {} : { announcer: options.announcer }),
+      writes: options.writes ?? "send",
+      ...(config.receiver.port === undefined || options.passive === true || isDry ? {} : { receiver: scrubbed(config.receiver, scrubber) }),
+      ...defined({ announcer: options.announcer }),
     });
     return {
       ...planned,
@@ -172,6 +179,18 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
     await real.close();
     throw error;
   }
+}
+
+/**
+ * A store in memory that charges to the ledger of the project's store and knows what that has learnt of the network: for what a
+ * dry run thinks. Closing it leaves the project's open.
+ */
+export async function openDryStore(real: Store, options: Pick<SqliteStoreOptions, "clock" | "random" | "zone">): Promise<Store> {
+  const store = openSqliteStore({ ...options, path: MEMORY, ledger: real });
+  const now = options.clock.now();
+  await store.saveNetworkState({ put: await real.networkState(), drop: [] }, now);
+  for (const [handle, accountId] of await real.accounts()) await store.saveAccount(handle, accountId, now);
+  return store;
 }
 
 const SALT_LENGTH = 40;
@@ -203,7 +222,8 @@ function lifeOf({ runtime, planned, options, close }: Life): Pick<Launched, "sta
     async start() {
       const recovered = await runtime.start();
       const load = (): Promise<Roster> => readRoster(config, profile, clock);
-      if (options.passive !== true) reloading = keepReloading({ config, roster, runtime, clock, log, load }, draining.signal);
+      if (options.passive !== true && options.fixed !== true)
+        reloading = keepReloading({ config, roster, runtime, clock, log, load }, draining.signal);
       return recovered;
     },
     drain,
@@ -232,7 +252,7 @@ export function asConfigured(profile: Profile, { prices, network: { drift, auth 
     });
   const settings = {
     ...(stated.length === 0 ? {} : { operations: Object.fromEntries(stated.map(([name, price]) => [name, { price }])) }),
-    ...(drift === undefined ? {} : { drift }),
+    ...defined({ drift }),
     ...(auth === undefined ? {} : { auth: { exchange: auth === "token" } }),
   };
   const whole =
@@ -251,7 +271,7 @@ export function asConfigured(profile: Profile, { prices, network: { drift, auth 
 function keysOf(config: Config, salt: Secret, scrubber: Scrubber): KeyProvider {
   const reference = (handle: string) => {
     const keyFile = config.specialists[handle]?.keyFile;
-    return keyReference({ handle, ...(keyFile === undefined ? {} : { keyFile }) }, config.environment, config.cwd);
+    return keyReference(defined({ handle, keyFile }), config.environment, config.cwd);
   };
   return createKeys({ read: (handle) => reference(handle).read(), nameOf: (handle) => reference(handle).source, salt, scrubber });
 }

@@ -5,7 +5,7 @@ import type { Profile } from "../contract/profile/profile.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
 import { DAY } from "../core/units.ts";
-import { capsOf } from "../limits/configured-limits.ts";
+import { capsOf } from "../limits/caps.ts";
 import type { Pacer } from "../limits/pacing.ts";
 import { GUARDIAN, scopeOf } from "../limits/spending.ts";
 import type { LedgerTime } from "../limits/ledger-clock.ts";
@@ -24,6 +24,7 @@ export interface GatewaySettings {
   readonly store: Store;
   readonly pacer: Pacer;
   readonly guardianCaps?: Caps;
+  readonly writes?: "send" | "refuse";
 }
 
 export interface GatewayDependencies {
@@ -61,6 +62,7 @@ export function openGateway(options: GatewaySettings, { announcer, breakers, key
     breakers,
     caps: ({ specialist }) => [...capsOf(scopeOf(specialist.handle), specialist.spend), ...capsOf(GUARDIAN, options.guardianCaps ?? {})],
     holdMs: HOLD_MS,
+    writes: options.writes ?? "send",
     conclude: (member, intent, outcome) => concludeOutcome(member, intent, outcome, profile, clock.now()),
     announce: (member, intent, change) => announceIntent(announcer, member, intent, change, clock.now()),
   });

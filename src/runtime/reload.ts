@@ -16,7 +16,7 @@ export interface ReloadingOptions {
   readonly config: Config;
   /** What runs now. */
   readonly roster: Roster;
-  readonly runtime: Runtime;
+  readonly runtime: Pick<Runtime, "put" | "retire" | "announcer">;
   readonly clock: Clock;
   readonly log: Logger;
   /** Loads and checks everything anew. */

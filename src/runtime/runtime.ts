@@ -9,7 +9,7 @@ import { asHandle, type Handle } from "../core/ids.ts";
 import type { LogFields, Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
 import { SECOND } from "../core/units.ts";
-import { floorsOf } from "../limits/configured-limits.ts";
+import { floorsOf } from "../limits/lanes.ts";
 import type { Pacer } from "../limits/pacing.ts";
 import { ledgerTime, steadyClock } from "../limits/ledger-clock.ts";
 import { WORK_KINDS, type WorkKind } from "../store/sources.ts";
@@ -67,6 +67,11 @@ export interface RuntimeOptions {
   /** How long stopping waits for answers. Default 25 s. */
   readonly drainMs?: number;
   readonly fetch?: typeof globalThis.fetch;
+  /**
+   * `refuse` for a dry run: it reads, handles and decides as ever, and the door sends no write. Default `send`. What it decides is
+   * stored as refused, so its store must not be the project's own: `launch` opens one in memory.
+   */
+  readonly writes?: "send" | "refuse";
   /** Does only what it is told: nothing is polled, handled or sent by itself. Default false. */
   readonly passive?: boolean;
   /** Runs what says `isolate: "worker"`. Its owner closes it. Default: everything runs in this thread, whatever it says. */

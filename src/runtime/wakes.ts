@@ -21,8 +21,6 @@ export interface WakesOptions {
 export interface Wakes {
   /** Wakes `key` at this wall time, instead of at whatever was set before. A past time means at once. Throws `Refused` (`wakes_full`). */
   set(key: string, at: number): void;
-  /** Wakes `key` at this time or earlier, if it was to be earlier. */
-  setEarlier(key: string, at: number): void;
   clear(key: string): void;
   /** The time set for a key. */
   at(key: string): number | undefined;
@@ -83,11 +81,6 @@ class WakeHeap implements Wakes {
     this.#heap.push(entry);
     if (this.#heap.size > 2 * this.#entries.size + MAX_STALE) this.#rebuild();
     this.#arm();
-  }
-
-  setEarlier(key: string, at: number): void {
-    const known = this.at(key);
-    if (known === undefined || at < known) this.set(key, at);
   }
 
   clear(key: string): void {

@@ -1,9 +1,8 @@
 /** From a definition's schedules to the inbox: each due time becomes one event, none twice and none lost over a restart. */
 import type { NewEvent } from "../contract/event.ts";
 import { eventId } from "../contract/event-id.ts";
-import type { JsonObject } from "../core/json.ts";
-import { seededRandom } from "../core/random.ts";
-import { dueRuns } from "./missed-runs.ts";
+import { numberIn } from "../core/json.ts";
+import { dueRuns, slotShare } from "./missed-runs.ts";
 import { type SourceRow } from "../store/sources.ts";
 import type { Schedule } from "../specialist/specialist.ts";
 import type { Member } from "../gateway/member.ts";
@@ -68,7 +67,7 @@ async function startOne(parts: ScheduleDependencies, member: Member, schedule: S
     timing: { ...schedule, zone: schedule.zone ?? parts.zone },
     cursor: from,
     now,
-    share: (slot) => seededRandom(`${handle}/${source}/${slot}`).next(),
+    share: slotShare(`${handle}/${source}`),
   });
   const events = due.runs.map((slot): NewEvent => ({
     specialist: handle,
@@ -88,9 +87,4 @@ async function startOne(parts: ScheduleDependencies, member: Member, schedule: S
 
 function sourceName({ name }: Schedule): string {
   return `${SCHEDULE_PREFIX}${name}`;
-}
-
-function numberIn(cursor: JsonObject | undefined, name: string): number | undefined {
-  const value = cursor?.[name];
-  return typeof value === "number" ? value : undefined;
 }

@@ -44,9 +44,9 @@ export const MAX_CLOCK_BACK_MS = DAY;
 const MAX_SLOTS = 500;
 const MAX_PASSES = 10;
 
-/** The usual `share`: by the names of the specialist and its schedule, so that each has its own and keeps it. */
+/** By the names of the specialist and its schedule, so that each has its own share and keeps it. */
 export function slotShare(name: string): (slot: number) => number {
-  return (slot) => seededRandom(`${name}@${slot}`).next();
+  return (slot) => seededRandom(`${name}/${slot}`).next();
 }
 
 /** What to run now. Throws `Misconfigured` (`cron_invalid`). */

@@ -1,7 +1,7 @@
 /** What befalls a simulated machine and its Guardian from outside, drawn every few virtual minutes. */
 import { sleep } from "../core/clock.ts";
-import { asIntentId } from "../core/ids.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
+import { answerBy } from "../limits/approvals.ts";
 import type { LocalNetwork } from "../local-network/options.ts";
 import type { BackgroundTraffic } from "./background-traffic.ts";
 import { happens, jumpMs, slipMs } from "./faults.ts";
@@ -108,9 +108,10 @@ async function lendHand(options: FaultScheduleOptions, misfortunes: FaultInjecto
   else if (healed || random.next() < 0.2) {
     for (const { scope } of (await store.stops()).halts) await store.lift("halt", scope);
   }
-  for (const { approval } of await store.openApprovals(MAX_QUESTIONS)) {
+  for (const { approval, intent } of await store.openApprovals(MAX_QUESTIONS, clock.now())) {
     tally.approvals++;
     const yes = healed || random.int(10) < YES;
-    await store.decideApproval(asIntentId(approval.intent), yes ? "approved" : "rejected", undefined, clock.now());
+    const shown = { ...approval, answerBy: answerBy(approval, intent) };
+    await store.decideApproval(intent.id, yes ? { verdict: "approved", shown } : { verdict: "rejected" }, clock.now());
   }
 }

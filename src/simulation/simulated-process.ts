@@ -15,7 +15,6 @@ export interface ProcessOptions {
 }
 
 export interface SimulatedProcess {
-  readonly alive: boolean;
   /** The machine's clock, whose timers die with the process. */
   readonly clock: Clock;
   /** A call out of the process: it may die before it or after it, and never hears of what comes too late. */
@@ -68,9 +67,6 @@ export function beginProcess({ clock, skewMs, latenessMs, dies, onDeath }: Proce
   };
 
   return {
-    get alive() {
-      return alive;
-    },
     clock: {
       now: () => clock.now() + skewMs(),
       monotonic: () => clock.monotonic(),

@@ -1,6 +1,7 @@
 /** A local network in a named situation, on virtual time, for tests of one specialist at one moment. */
 import type { EndpointSet } from "../contract/operations.ts";
 import type { Tier } from "../contract/tiers.ts";
+import { defined } from "../core/defined.ts";
 import { seededRandom } from "../core/random.ts";
 import { virtualClock, type VirtualClock } from "../core/virtual-clock.ts";
 import type { Assumptions } from "../local-network/assumptions.ts";
@@ -68,12 +69,7 @@ export function networkSituation({
   clock = virtualClock(),
 }: SituationOptions = {}): NetworkSituation {
   const setting: Setting = SITUATIONS[situation];
-  const network = createLocalNetwork({
-    clock,
-    random: seededRandom(seed),
-    ...(setting.residents === undefined ? {} : { residents: setting.residents }),
-    ...(setting.assume === undefined ? {} : { assume: setting.assume }),
-  });
+  const network = createLocalNetwork(defined({ clock, random: seededRandom(seed), residents: setting.residents, assume: setting.assume }));
   for (const { share, mishap } of setting.mishaps ?? []) network.faults.add({ mishap, probability: share });
   network.start();
   return {

@@ -1,12 +1,13 @@
 /** Builds the `act` of one run: every action becomes a draft, every read and step is stored. */
-import { Refused } from "../core/errors.ts";
+import { defined } from "../core/defined.ts";
+import { Refused, Retryable } from "../core/errors.ts";
 import { isObject, sha256, type Json, type JsonObject } from "../core/json.ts";
 import type { Random } from "../core/random.ts";
 import { durationMs } from "../core/units.ts";
 import type { Act, IntentOptions, IntentRef, Reads, Target } from "./act.ts";
 import type { OperationRule, OperationRules } from "./operation-rules.ts";
 import { storable, type RunRequest } from "./run-request.ts";
-import type { DraftIntent } from "./intent-draft.ts";
+import type { DraftIntent, IntentRefusal } from "./intent-draft.ts";
 
 /** A handler that decides on more than this is broken. */
 export const MAX_INTENTS_PER_RUN = 100;
@@ -86,12 +87,12 @@ function createActions(record: Decide, me: RunRequest["me"], rules: OperationRul
     reply: (to, content, options) => record("posts.reply", to, { content }, options),
     vote: (post, direction = "up", options) => record("posts.vote", post, { direction }, options),
     remove: (post, options) => record("posts.delete", post, {}, options),
-    apply: (job, input = {}, options) => record("jobs.apply", job, definite(input), options),
+    apply: (job, input = {}, options) => record("jobs.apply", job, defined(input), options),
     submit: (job, deliverable, options) => record("jobs.submit", job, { deliverable }, options),
-    createJob: (input, options) => record("jobs.create", undefined, definite(input), options),
+    createJob: (input, options) => record("jobs.create", undefined, defined(input), options),
     join: (community, options) => record("communities.join", community, {}, options),
     leave: (community, options) => record("communities.leave", community, {}, options),
-    updateProfile: (input, options) => record("agents.update", mine(rules.of("agents.update"), me), definite(input), options),
+    updateProfile: (input, options) => record("agents.update", mine(rules.of("agents.update"), me), defined(input), options),
     perform: (operation, call, options) => record(operation, call.target, call.input ?? {}, options),
   };
 }
@@ -208,14 +209,14 @@ function createReads(request: RunRequest, tools: RunTools, another: () => void):
   };
   return {
     post: (id) => read("posts.get", id, {}),
-    posts: (query = {}) => read("posts.list", undefined, definite(query)),
+    posts: (query = {}) => read("posts.list", undefined, defined(query)),
     job: (id) => read("jobs.get", id, {}),
-    jobs: (query = {}) => read("jobs.list", undefined, definite(query)),
+    jobs: (query = {}) => read("jobs.list", undefined, defined(query)),
     agent: (id) => read("agents.get", id, {}),
-    agents: (query = {}) => read("agents.list", undefined, definite(query)),
+    agents: (query = {}) => read("agents.list", undefined, defined(query)),
     stats: (handle) => read("agents.stats", handle, {}),
     community: (handle) => read("communities.get", handle, {}),
-    communities: (query = {}) => read("communities.list", undefined, definite(query)),
+    communities: (query = {}) => read("communities.list", undefined, defined(query)),
     searchWeb: (query) => read("search.web", undefined, { query }),
     searchAgents: (query) => read("search.agents", undefined, { query }),
     searchJobs: (query) => read("search.jobs", undefined, { query }),
@@ -242,7 +243,7 @@ function resolveTarget(rule: OperationRule, operation: string, target: Target | 
 /** The path of `agents.update` names the specialist itself. */
 function mine(rule: OperationRule, me: RunRequest["me"]): string {
   const target = rule.targetBy === "handle" ? me.handle : me.id;
-  if (target === undefined) throw new Refused("account_unknown", "the specialist's id on the network is not known yet");
+  if (target === undefined) throw new Retryable("account_unknown", "the specialist's id on the network is not known yet");
   return target;
 }
 
@@ -267,7 +268,7 @@ function postLike(value: { readonly [name: string]: unknown }): PostLike {
 }
 
 /** Answering oneself must be impossible, also while it is not known who "oneself" is. */
-function selfReply(me: RunRequest["me"], post: PostLike | undefined) {
+function selfReply(me: RunRequest["me"], post: PostLike | undefined): IntentRefusal | undefined {
   if (post === undefined) return undefined;
   const own = (me.id !== undefined && post.authorId === me.id) || post.authorHandle?.toLowerCase() === me.handle.toLowerCase();
   if (own) return { code: "own_post", message: "a specialist does not answer itself" };
@@ -281,9 +282,4 @@ function bounded(data: Json): Json {
   if (JSON.stringify(json).length > MAX_DATA_BYTES)
     throw new Refused("value_invalid", `expected data to be at most ${MAX_DATA_BYTES} bytes of JSON`);
   return json;
-}
-
-/** The same object without fields that are `undefined`. */
-function definite(input: { readonly [name: string]: Json | undefined }): JsonObject {
-  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
 }

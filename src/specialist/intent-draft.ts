@@ -1,4 +1,5 @@
 /** An action that a handler decided on, before it is stored; and the facts that the brakes look at. */
+import type { AnyCode } from "../core/error-codes.ts";
 import type { IntentId } from "../core/ids.ts";
 import type { JsonObject, Json } from "../core/json.ts";
 import type { Effect, Lane } from "../contract/operations.ts";
@@ -29,7 +30,7 @@ export interface DraftIntent {
   /** Waits for the Guardian, whose word is bound to this. */
   readonly review?: { readonly payloadHash: string; readonly amount: Money | undefined; readonly expiresAt: number };
   /** Refused before it was stored as ready: it is kept, with the reason, and never sent. */
-  readonly refusal?: { readonly code: string; readonly message: string };
+  readonly refusal?: { readonly code: AnyCode; readonly message: string };
 }
 
 /** What the brakes look at: our own recent words. */
@@ -52,7 +53,7 @@ export interface BrakeCaps {
 
 /** The reason an intent is kept but never sent. */
 export interface IntentRefusal {
-  readonly code: string;
+  readonly code: AnyCode;
   readonly message: string;
 }
 
@@ -60,6 +61,6 @@ export interface StoredIntent {
   readonly id: IntentId;
   /** In doubt where a store that was put back from a copy may have sent it already. */
   readonly state: "proposed" | "ready" | "refused" | "in_doubt";
-  readonly code?: string;
+  readonly code?: AnyCode;
   readonly message?: string;
 }

@@ -1,10 +1,11 @@
 /** What a specialist's network and definition say of one operation, as a run needs it. */
+import type { AnyCode } from "../core/error-codes.ts";
 import type { Effect, Lane } from "../contract/operations.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { DraftIntent } from "./intent-draft.ts";
 
 export interface Refusal {
-  readonly code: string;
+  readonly code: AnyCode;
   readonly message: string;
 }
 

@@ -19,7 +19,7 @@ export interface Admit {
   /** When a hold nobody settles counts as spent. */
   readonly holdExpiresAt: number;
   /** The rest of the view that is not in the store. */
-  readonly known: Pick<AdmissionView, "may" | "review" | "keyUnusable" | "caps">;
+  readonly known: Pick<AdmissionView, "may" | "review" | "caps">;
 }
 
 export type Decide = (view: AdmissionView) => Verdict;

@@ -1,7 +1,7 @@
 /** Keys with their limits, money, halts, pauses and approvals, as the Guardian sees and orders them. */
-import type { Attempt } from "../outbox/intent.ts";
+import type { Attempt, Intent } from "../outbox/intent.ts";
 import type { IntentId, Handle, KeyId } from "../core/ids.ts";
-import type { Approval } from "../limits/approvals.ts";
+import type { Approval, Shown } from "../limits/approvals.ts";
 import type { Micros } from "../core/units.ts";
 import type { Scope } from "../limits/spending.ts";
 import type { TierLimits } from "../contract/tiers.ts";
@@ -19,8 +19,19 @@ export interface OpenAttempt extends Attempt {
 /** An action that waits for the Guardian. */
 export interface OpenApproval {
   readonly approval: Approval;
-  readonly specialist: Handle;
+  readonly intent: Intent;
 }
+
+/** How many actions wait for the Guardian, and until when the first of them can be answered. */
+export interface Awaiting {
+  readonly count: number;
+  readonly until: number;
+}
+
+/** The Guardian's word. A yes is bound to what was shown. */
+export type Word =
+  | { readonly verdict: "approved"; readonly shown: Shown; readonly reason?: string }
+  | { readonly verdict: "rejected"; readonly reason?: string };
 
 export interface SpentRow {
   readonly currency: string;
@@ -40,6 +51,7 @@ export interface Frozen {
 export interface ControlStore {
   /** Makes a specialist's key known with its limits; a key that replaces another one starts with that one's charges. */
   registerKey(handle: Handle, key: KeyId, quota: { readonly limits: TierLimits; readonly floors: LaneFloors }, now: number): Promise<void>;
+  keyOf(handle: Handle): Promise<KeyId | undefined>;
   /** What a key has used, hour and day; undefined for a key never registered. */
   quotaUse(
     key: KeyId,
@@ -58,9 +70,17 @@ export interface ControlStore {
   frozen(): Promise<readonly Frozen[]>;
   /** The Guardian's word that an account may spend again, on the books with who said it and why. Answers the currencies it was frozen in. */
   unfreeze(scope: Scope, word: { readonly by: string; readonly reason: string }, now: number): Promise<readonly string[]>;
-  openApprovals(limit: number): Promise<readonly OpenApproval[]>;
-  /** Answers false when nothing of that name waits. */
-  decideApproval(intent: IntentId, verdict: "approved" | "rejected", reason: string | undefined, now: number): Promise<boolean>;
   /** Attempts sent and not answered yet, oldest first. */
   openAttempts(): Promise<readonly OpenAttempt[]>;
+}
+
+export interface ApprovalStore {
+  /** Approvals that can still be answered, the longest asked first. */
+  openApprovals(limit: number, now: number): Promise<readonly OpenApproval[]>;
+  /** How many of one specialist's can be answered; undefined where none can. */
+  awaiting(handle: Handle, now: number): Promise<Awaiting | undefined>;
+  /** The approval of an intent, answered or not; undefined where none was asked for. */
+  approvalOf(intent: IntentId): Promise<Approval | undefined>;
+  /** Answers false, and changes nothing, where the intent cannot be answered, or a yes is about other rows than there are. */
+  decideApproval(intent: IntentId, word: Word, now: number): Promise<boolean>;
 }

@@ -1,5 +1,6 @@
 /** History for people: events, intents, counts and kept deliveries. No decision depends on it. */
 import type { Handle } from "../core/ids.ts";
+import type { Json } from "../core/json.ts";
 import type { Intent } from "../outbox/intent.ts";
 
 /** An event as people see it. */
@@ -15,6 +16,7 @@ export interface EventRow {
   readonly notBefore: number;
   readonly createdAt: number;
   readonly doneAt: number | undefined;
+  readonly payload: Json;
 }
 
 /** A webhook delivery that nobody handled or understood, as long as its body is kept. */
@@ -51,6 +53,8 @@ export interface HistoryStore {
   handles(): Promise<readonly Handle[]>;
   /** Events of one id, over all specialists, newest first. */
   findEvents(id: string, limit: number): Promise<readonly EventRow[]>;
+  /** The event that an intent was decided on, as long as it is kept. */
+  eventOf(intent: Pick<Intent, "eventSeq">): Promise<EventRow | undefined>;
   /** Newest first. */
   intents(filter: {
     readonly specialist?: Handle;

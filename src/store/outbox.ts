@@ -11,6 +11,8 @@ export interface IntentMove {
   readonly from: readonly IntentState[];
   readonly change: IntentChange;
   readonly now: number;
+  /** Stands for the object it would have created, so that actions about that go on: only in a dry run. */
+  readonly standIn?: string;
   /** Stored in the same transaction, where the move is made. */
   readonly events?: readonly NewEvent[];
   readonly watches?: readonly WatchWrite[];
@@ -49,7 +51,7 @@ export interface OutboxStore {
   doubtfulIntents(specialist: Handle, now: number, limit: number): Promise<readonly Intent[]>;
   findIntent(id: string): Promise<Intent | undefined>;
   moveIntent(move: IntentMove): Promise<boolean>;
-  /** Cancels what has expired. Answers the cancelled ones. */
+  /** Cancels what has expired, as {@link expiry} says. Answers the cancelled ones as they were. */
   expireIntents(specialist: Handle, now: number, limit: number): Promise<readonly Intent[]>;
   /** Which of these network ids are already claimed by an intent of the specialist's and of this operation: ids of other things may be the same. */
   claimedRefs(by: Pick<Intent, "specialist" | "operation">, refs: readonly string[]): Promise<ReadonlySet<string>>;

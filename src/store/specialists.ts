@@ -1,10 +1,13 @@
 /** Specialists as the store keeps them: accounts, keys and suspensions. */
-import type { Handle, KeyId } from "../core/ids.ts";
+import type { AnyCode } from "../core/error-codes.ts";
+import type { Handle } from "../core/ids.ts";
 
 /** What is known of a specialist's account and whether it is parked. */
 export interface SpecialistRow {
   readonly accountId: string | undefined;
-  readonly parked: { readonly code: string; readonly message: string; readonly at: number; readonly until: number | undefined } | undefined;
+  readonly parked:
+    | { readonly code: AnyCode; readonly message: string; readonly at: number; readonly until: number | undefined }
+    | undefined;
 }
 
 export interface SpecialistStore {
@@ -12,9 +15,8 @@ export interface SpecialistStore {
   /** The accounts known, by handle. */
   accounts(): Promise<ReadonlyMap<Handle, string>>;
   saveAccount(handle: Handle, accountId: string, now: number): Promise<void>;
-  suspend(handle: Handle, why: { readonly code: string; readonly message: string; readonly until?: number }, now: number): Promise<void>;
+  suspend(handle: Handle, why: { readonly code: AnyCode; readonly message: string; readonly until?: number }, now: number): Promise<void>;
   resume(handle: Handle, now: number): Promise<void>;
   /** A runtime that starts tries every key anew. */
   resumeAll(now: number): Promise<void>;
-  keyOf(handle: Handle): Promise<KeyId | undefined>;
 }

@@ -7,8 +7,8 @@ import { eventId } from "../contract/event-id.ts";
 import { readObject } from "../contract/reading/read-answer.ts";
 import type { Agent, Job, Post } from "../contract/records.ts";
 import { readId } from "../contract/reading/values.ts";
-import { isObject, parseJson, type Json, type JsonObject } from "../core/json.ts";
-import { feedEvents, isOwn, plain, type FeedReader } from "../polling/feed-events.ts";
+import { asJson, isObject, parseJson, type Json, type JsonObject } from "../core/json.ts";
+import { feedEvents, isOwn, type FeedReader } from "../polling/feed-events.ts";
 import { readJobs, type JobsReader } from "../polling/job-events.ts";
 import { jobNews, likesOf, newsOf, postNews, type ReportedNews } from "../polling/news-id.ts";
 import { utf8 } from "./receiver/signatures.ts";
@@ -205,7 +205,7 @@ export function postEvents(post: Post, as: PostKind, { feed, now }: Pick<Meant, 
       id: eventId("mention.created", post.id),
       kind: "mention.created",
       thread,
-      payload: plain(post),
+      payload: asJson(post),
       via: "webhook",
       hops: 0,
     },
@@ -258,7 +258,7 @@ function jobMeaning(word: string, kind: string, job: Job | undefined): Meaning {
 function followerMeaning(word: string, agent: Agent | undefined, { feed, handles }: Meant): Meaning {
   if (agent === undefined) return { kind: "unreadable", why: `${word} names nobody` };
   if (!handles("follower.new")) return { kind: "unhandled", word };
-  return happened(word, single(feed, "follower.new", agent.id, plain(agent)));
+  return happened(word, single(feed, "follower.new", agent.id, asJson(agent)));
 }
 
 function approvalMeaning(word: string, body: JsonObject, object: JsonObject, { feed, handles, profile }: Meant): Meaning {

@@ -9,6 +9,7 @@ import { decidePending } from "./remote-approval.ts";
 import { isBusy, type Member } from "../gateway/member.ts";
 import type { WebhookDependencies } from "./webhook-dependencies.ts";
 import { feedReader, jobsReader } from "../polling/poll-lists.ts";
+import { endOfRefusal } from "../gateway/end-of-refusal.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 import type { DeliveryEnd, NewDelivery, Nudge, StoredDelivery } from "../store/deliveries.ts";
 
@@ -224,6 +225,8 @@ function meantFor({ profile, networkNow }: WebhookDependencies, member: Member):
 type FetchedPost =
   | { readonly kind: "post"; readonly post: Parameters<typeof postEvents>[0] }
   | { readonly kind: "gone" }
+  /** It will not be shown, however often it is asked for. */
+  | { readonly kind: "refused"; readonly why: string }
   | { readonly kind: "later"; readonly at: number | undefined; readonly why: string };
 type Reads = Map<string, Promise<FetchedPost>>;
 
@@ -251,6 +254,8 @@ async function fetched(
     }
     case "gone":
       return { state: "done", events: [], nudges: [], note: "what it was about is gone" };
+    case "refused":
+      return { state: "parked", events: [], nudges: [], note: answer.why };
     case "later":
       await putOff(parts, member, delivery, answer.at, answer.why);
       return undefined;
@@ -274,18 +279,22 @@ async function askPost(parts: WebhookDependencies, member: Member, target: strin
     case "waits":
       return { kind: "later", at: answer.until, why: answer.message };
     case "refused":
-      return { kind: "later", at: undefined, why: answer.message };
+      return { kind: "refused", why: answer.message };
     case "gone":
       return { kind: "later", at: undefined, why: "the read was lost" };
     case "answered":
-      return postIn(answer.outcome);
+      return postIn(parts, member, answer.outcome);
   }
 }
 
-function postIn(outcome: Outcome): FetchedPost {
+function postIn(parts: WebhookDependencies, member: Member, outcome: Outcome): FetchedPost {
   if (outcome.class === "confirmed" && outcome.record?.kind === "post") return { kind: "post", post: outcome.record };
-  if (outcome.class === "refused" && (outcome.status === 404 || outcome.status === 410)) return { kind: "gone" };
-  return { kind: "later", at: undefined, why: `the post could not be read: ${outcome.class}` };
+  const why = `the post could not be read: ${"message" in outcome && outcome.message !== undefined ? outcome.message : outcome.class}`;
+  if (outcome.class !== "refused") return { kind: "later", at: undefined, why };
+  if (outcome.status === 404 || outcome.status === 410) return { kind: "gone" };
+  const end = endOfRefusal(parts, member, "posts.get", outcome);
+  if (end.kind === "never") return { kind: "refused", why };
+  return { kind: "later", at: end.kind === "stop" ? end.until : undefined, why };
 }
 
 /** Waiting for quota is no failure; anything else is tried a few times, then kept for a person. */

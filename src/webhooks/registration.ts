@@ -3,6 +3,7 @@ import { createHmac } from "node:crypto";
 import { cursorOf } from "../client/next-page.ts";
 import type { Outcome } from "../contract/call.ts";
 import type { Webhook } from "../contract/records.ts";
+import { defined } from "../core/defined.ts";
 import type { Secret } from "../core/secret.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
 import type { GatewayAnswer } from "../gateway/gateway.ts";
@@ -87,7 +88,7 @@ async function replace(
     await save(parts, member, [made.record, ...old]);
     const failed = await removeAll(parts, member, ids);
     if (failed === undefined) await save(parts, member, [made.record]);
-    return { ...registered(made), ...(failed === undefined ? {} : { tidyAt: failed.until }) };
+    return { ...registered(made), ...defined({ tidyAt: failed?.until }) };
   }
   // A network with one webhook for each address refuses another, or gives back the one that was there.
   if (made.kind === "deferred" && (made.conflict !== true || ids.length === 0)) return made;
@@ -198,7 +199,7 @@ async function create(
   wanted: WantedWebhook,
 ): Promise<Made | (Deferred & { readonly conflict: boolean })> {
   const { url, secret } = wanted;
-  const input = { url, ...(secret === undefined ? {} : { secret: secret.reveal() }) };
+  const input = defined({ url, secret: secret?.reveal() });
   const answer = await parts.gateway.perform(member, { operation: "webhooks.create", input }, parts.ending);
   const outcome = answer.kind === "answered" ? answer.outcome : undefined;
   if (outcome?.class !== "confirmed" || outcome.record?.kind !== "webhook") {
@@ -211,7 +212,7 @@ async function create(
 }
 
 function registered({ record, secret }: Made): Extract<RegistrationState, { readonly kind: "registered" }> {
-  return { kind: "registered", webhookId: record.webhookId, ...(secret === undefined ? {} : { secret }) };
+  return defined({ kind: "registered", webhookId: record.webhookId, secret });
 }
 
 function notNow({ clock }: WebhookDependencies, answer: GatewayAnswer, what: string): Deferred {

@@ -3,6 +3,7 @@ import type { Profile } from "../contract/profile/profile.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
+import type { Breakers } from "../gateway/breakers.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Member } from "../gateway/member.ts";
 import type { WebhookCoverage } from "../polling/webhook-coverage.ts";
@@ -20,6 +21,7 @@ export interface WebhookDependencies {
   readonly store: Store;
   readonly profile: Profile;
   readonly gateway: Gateway;
+  readonly breakers: Breakers;
   readonly coverage: WebhookCoverage;
   /** Aborted when the runtime begins to stop: nothing new begins. */
   readonly stopping: AbortSignal;

@@ -1,4 +1,5 @@
 /** Webhooks as a part of the runtime: the receiver, who it lets in, our registrations, and how they are doing. */
+import { backoffMs, type Backoff } from "../core/backoff.ts";
 import { sleep } from "../core/clock.ts";
 import { messageOf, Refused } from "../core/errors.ts";
 import type { Handle } from "../core/ids.ts";
@@ -66,8 +67,8 @@ export interface WebhooksOptions {
 /** The network's list is looked at again after this, and sooner where deliveries stay away. */
 const LOOK_MS = 6 * HOUR;
 const UNHEALTHY_LOOK_MS = 30 * MINUTE;
-const FIRST_WAIT_MS = 30 * SECOND;
-const LONGEST_WAIT_MS = HOUR;
+/** Each try that fails is charged; polls go on meanwhile. */
+const REGISTRATION: Backoff = { firstMs: 30 * SECOND, longestMs: HOUR };
 /** Whether another secret is to be signed with is asked this often; asking costs no request. */
 const SECRET_LOOK_MS = MINUTE;
 /** A webhook that is not recorded here is made anew this often, then taken as it is: nobody may undo it for ever. */
@@ -234,7 +235,7 @@ class Reception implements Webhooks {
       const lookMs = coverage.of(handle).state === "unhealthy" ? UNHEALTHY_LOOK_MS : LOOK_MS;
       waits = state.kind === "deferred" ? waits + 1 : 0;
       const until = state.kind === "deferred" ? state.until : (state.tidyAt ?? clock.now() + lookMs);
-      await this.#rest(handle, Math.max(SECOND, until - clock.now(), againMs(waits)), secret);
+      await this.#rest(handle, Math.max(SECOND, until - clock.now(), waits === 0 ? 0 : backoffMs(REGISTRATION, waits)), secret);
     }
   }
 
@@ -272,11 +273,6 @@ class Reception implements Webhooks {
       return { kind: "deferred", until: clock.now() + MINUTE, why: messageOf(error) };
     }
   }
-}
-
-/** What fails on and on is tried ever more rarely, as each try is charged; polls go on meanwhile. */
-function againMs(waits: number): number {
-  return waits === 0 ? 0 : Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(waits - 1, 16));
 }
 
 const SAID: { readonly [kind in Exclude<RegistrationState["kind"], "notNeeded">]: string } = {

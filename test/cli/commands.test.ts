@@ -103,9 +103,13 @@ describe("a live runtime", () => {
     const id = textIn(first, "id");
     const why = await ask("why", id);
     expect(why.said).toMatchObject({ state: "proposed", reasons: [{ rule: "approval_wanted" }], hint: expect.stringContaining(id) });
-    expect(await ask("approve", id)).toMatchObject({ code: 0 });
+    expect(why.said).toMatchObject({ input: { content: expect.stringContaining("A note made at") }, event: { kind: "schedule:notes" } });
+    expect(await ask("approve", id)).toMatchObject({ code: 2, said: { error: { code: "option_missing" } } });
+    const { approval } = why.said;
+    const hash = isObject(approval) ? textIn(approval, "hash") : "";
+    expect(await ask("approve", id, "--hash", hash)).toMatchObject({ code: 0, said: { ok: true, approval: { hash } } });
     await demo.saying((said) => said["id"] === id && said["state"] === "confirmed");
-    expect(await ask("approve", id)).toMatchObject({ code: 1, said: { error: { code: "nothing_asked" } } });
+    expect(await ask("approve", id, "--yes")).toMatchObject({ code: 1, said: { error: { code: "approval_over" } } });
     const second = await demo.saying((said) => became("proposed", "posts.create")(said) && said["id"] !== id);
     expect(await ask("pause", "careful")).toMatchObject({ code: 0 });
 

@@ -68,7 +68,7 @@ test("shows what came with one", async (context) => {
   const ask = await storeOf(context, CAME);
   expect((await ask(["3"])).stdout).toContain(`"id": "p2"`);
   const odd = await ask(["4"]);
-  expect(odd.stdout).toContain("not JSON �[2J at all");
+  expect(odd.stdout).toContain("not JSON \\u001b[2J at all");
   const json = parseJson((await ask(["4", "--json"])).stdout);
   expect(json).toMatchObject({ ok: true, seq: 4, body: "not JSON \u001b[2J at all", specialist: "scout" });
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import { accent } from "../../src/local-network/accents/accent.ts";
+import { accent } from "../campaigns/accents/wire/accent.ts";
 import { createLocalNetwork } from "../../src/local-network/local-network.ts";
 import { project } from "../harness/project.ts";
 import { marksOf } from "../campaigns/accents/marks.ts";
@@ -17,10 +17,11 @@ afterEach(async () => {
 });
 
 async function town() {
+  const spoken = accent(SEED);
   const network = createLocalNetwork({
     clock: systemClock(),
     random: seededRandom(SEED),
-    accent: SEED,
+    ...spoken.network,
     residents: {
       perMinute: { post: 0.01, reply: 0.01, like: 0, follow: 0, offer: 0.01, work: 0 },
       already: { post: 30, reply: 40, offer: 8 },
@@ -34,7 +35,7 @@ async function town() {
   const { key } = network.provision({ handle: "scout", tier: "pro", set: "b" });
   network.start();
   const { root: cwd } = project({ "agents/scout.yaml": "handle: scout\ntier: pro\nmay: [posts.reply]\n" });
-  writeFileSync(join(cwd, "start.yaml"), JSON.stringify(marksOf(accent(SEED), "b")));
+  writeFileSync(join(cwd, "start.yaml"), JSON.stringify(marksOf(spoken, "b")));
   const doctor = (...args: string[]): Promise<Finished> =>
     inProcess(["doctor", "--base-url", listening.baseUrls.b ?? "", "--store", "sqlite:store.sqlite", ...args], {
       cwd,

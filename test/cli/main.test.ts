@@ -2,10 +2,13 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { createOutput, createPaint, printable, problemLines, wantsColour } from "../../src/cli/output.ts";
+import { createOutput, problemLines, wantsColour } from "../../src/cli/output.ts";
+import { createPaint, printable } from "../../src/cli/text.ts";
 import { project } from "../harness/project.ts";
+import { HOSTILE, steered } from "../harness/hostile.ts";
 import { inProcess, retinue } from "../harness/cli.ts";
 
 const manifest = readFileSync(join(import.meta.dirname, "../../package.json"), "utf8");
@@ -119,13 +122,33 @@ describe("output", () => {
     expect(second).toMatch(/^long.*…  1000$/);
   });
 
-  test("lets no text from elsewhere steer the terminal", () => {
-    expect(printable("a\u001B[2Jb\u0007\u202Ec")).toBe("a�[2Jb��c");
+  test("is one line that hides nothing, whatever the text is", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", size: "medium" }), (text) => {
+        const { text: shown } = printable(text);
+        expect(steered(shown)).toEqual([]);
+        expect(shown).not.toContain("\n");
+      }),
+    );
+  });
+
+  test.each(["a👩‍👩‍👧‍👦b", "❤️ 🏳️‍🌈", "می‌خواهم", "क्‍ष", "مرحبا ١٢٣", "שלום", "数据 を", "e\u0301", "x│y \\u001b"])("leaves %j as it is", (text) => {
+    expect(printable(text).text).toBe(text);
+  });
+
+  test("as JSON is the same value, whatever is in it", () => {
+    const [stdout, stderr] = [stream(false), stream(false)];
+    createOutput({ json: true, colour: false, stdout, stderr, cwd: "/" }).result({ [HOSTILE]: HOSTILE });
+    expect(steered(stdout.text)).toEqual([]);
+    expect(JSON.parse(stdout.text)).toEqual({ [HOSTILE]: HOSTILE });
+  });
+
+  test("of a problem says what, where, and what to try, in a line each", () => {
     const lines = problemLines(
-      { level: "error", code: "x", message: "m\u001B[31m", file: "/p/a.ts", line: 3, hint: "h" },
+      { level: "error", code: "x:y", message: "m\u001B[31m\nerror: forged", file: "/p/a.ts", line: 3, hint: "h" },
       createPaint(false),
       "/p",
     );
-    expect(lines).toEqual(["error: m�[31m", "  in        a.ts:3", "  try       h"]);
+    expect(lines.map(String)).toEqual(["error: m\\u001b[31m\\nerror: forged", "  in        a.ts:3", "  try       h"]);
   });
 });

@@ -6,9 +6,11 @@ import { systemClock } from "../../src/core/clock.ts";
 import { isObject } from "../../src/core/json.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { SECOND } from "../../src/core/units.ts";
-import { accent } from "../../src/local-network/accents/accent.ts";
+import { accent } from "../campaigns/accents/wire/accent.ts";
 import { createLocalNetwork } from "../../src/local-network/local-network.ts";
+import { retinue } from "../harness/cli.ts";
 import { marksOf } from "../campaigns/accents/marks.ts";
+import { serveAccent } from "../campaigns/accents/serve.ts";
 import { became, folder, resultOf, start, textIn } from "../harness/process.ts";
 
 const CODE = `
@@ -39,8 +41,17 @@ test(
     const run = (...args: readonly string[]) => start(context, ["run", "--base-url", url, ...args], { cwd: root });
 
     const dry = run("--dry-run", "--for", "2s");
-    await dry.saying((said) => became("refused", "posts.reply")(said) && textIn(said, "code") === "dry_run");
-    expect(resultOf(await dry.ended)).toMatchObject({ ok: true, specialists: [{ handle: "talker", actions: {} }] });
+    const held = await dry.saying((said) => became("refused", "posts.reply")(said) && textIn(said, "code") === "dry_run");
+    expect(held).toMatchObject({ input: { content: `I read ${textIn(held, "target")}` }, message: "not sent: this is a dry run" });
+    const { withheld, ...summed } = resultOf(await dry.ended);
+    expect(summed).toMatchObject({ ok: true, specialists: [{ handle: "talker", actions: {} }] });
+    expect(withheld).toEqual({ "posts.reply": dry.said.filter(became("refused", "posts.reply")).length });
+    const words = await retinue(["run", "--base-url", url, "--dry-run", "--for", "2s"], {
+      cwd: root,
+      nodeOptions: ["--conditions=retinue-source"],
+    });
+    expect(words.stdout).toMatch(/talker would reply to (\S+): "I read \1"\n/);
+    expect(words.stdout).toMatch(/A dry run: nothing was sent. It would have sent \d+ × posts.reply.\n$/);
     const rehearsedUntil = Date.now();
 
     const first = run();
@@ -78,15 +89,15 @@ test(
     const root = folder(context);
     mkdirSync(join(root, "agents"));
     writeFileSync(join(root, "agents/talker.ts"), CODE);
-    const network = start(context, ["network", "--set", "b", "--accent", "138", "--data", join(root, "network.sqlite")], { cwd: root });
-    const said = await network.saying(({ type }) => type === "started");
-    const url = isObject(said["baseUrls"]) ? textIn(said["baseUrls"], "b") : "";
-    copyFileSync(textIn(said, "keyFile"), join(root, ".env"));
-    const documented: unknown = JSON.parse(readFileSync(textIn(said, "accentFile"), "utf8"));
+    const served = await serveAccent({ seed: "138", set: "b", port: 0, data: join(root, "network.sqlite"), handle: "talker" });
+    context.onTestFinished(served.close);
+    copyFileSync(served.keyFile, join(root, ".env"));
+    const documented: unknown = JSON.parse(readFileSync(served.documentation, "utf8"));
     expect(documented).toEqual(JSON.parse(JSON.stringify(accent("138").documented.b)));
     // What a person copies out of it.
     writeFileSync(join(root, "profile.yaml"), JSON.stringify(marksOf(accent("138"), "b")));
-    const run = (...args: readonly string[]) => start(context, [...args, "--base-url", url, "--profile", "profile.yaml"], { cwd: root });
+    const run = (...args: readonly string[]) =>
+      start(context, [...args, "--base-url", served.baseUrl, "--profile", "profile.yaml"], { cwd: root });
     expect((await run("doctor", "--write", "profile.yaml").ended).code).toBe(0);
     const running = run("run");
     await running.saying(became("confirmed", "posts.reply"));

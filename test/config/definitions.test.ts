@@ -1,9 +1,8 @@
 /** Definition files: every format loads, and loads again after a change. */
 import { SECOND } from "../../src/core/units.ts";
-import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { keepLastGood, loadDefinitions } from "../../src/config/definitions.ts";
+import { loadDefinitions } from "../../src/config/definitions.ts";
 import { CREDITS, HOUR, MICROS_PER_UNIT, MINUTE } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { defineSpecialist } from "../../src/specialist/definition.ts";
@@ -87,7 +86,7 @@ test("what is no definition is left alone", async () => {
     "helpers/words.ts": "throw 1",
     "node_modules/index.js": "throw 1",
   });
-  expect(await loadDefinitions(root)).toEqual({ definitions: [], problems: [], failed: [] });
+  expect(await loadDefinitions(root)).toEqual({ definitions: [], problems: [] });
 });
 
 describe("loading again", () => {
@@ -109,22 +108,6 @@ describe("loading again", () => {
     expect((await loadDefinitions(root)).problems).toHaveLength(1);
     write("a.ts", `export default { handle: "a" };`);
     expect(await loadDefinitions(root)).toMatchObject({ problems: [], definitions: [{}] });
-  });
-
-  test("keeps the last good version of a file that is broken now, and forgets one that is gone", async () => {
-    const { root, write } = project({
-      "a.yaml": "handle: a",
-      "b.yaml": "handle: b\nbio: one",
-      "c.yaml": "handle: c",
-      "d.yaml": "handle: d",
-    });
-    const before = (await loadDefinitions(root)).definitions;
-    write("b.yaml", "handle: b\nbio: [");
-    write("c.yaml", "tier: x");
-    write("new-c.yaml", "handle: c\nbio: new");
-    rmSync(join(root, "d.yaml"));
-    const now = keepLastGood(before, await loadDefinitions(root));
-    expect(now.map(({ specialist }) => `${specialist.handle}:${specialist.bio}`).toSorted()).toEqual(["a:", "b:one", "c:new"]);
   });
 
   test("a module that never finishes does not hold up the others for ever", async () => {

@@ -267,6 +267,30 @@ describe("a mistake is named with its place and what to try:", () => {
     expect(problem?.hint ?? "").toMatch(hint ?? "");
   });
 
+  test.each([
+    ["an amount in fractions of a millionth", "spend: {perDay: {currency: credits, micros: 1.5}}", "definition_invalid", "spend.perDay"],
+    ["a negative amount", "spend: {perDay: {currency: credits, micros: -1}}", "definition_invalid", "spend.perDay"],
+    ["an amount too large to be exact", `spend: {perDay: {currency: credits, micros: ${2 ** 60}}}`, "definition_invalid", "spend.perDay"],
+    ["an amount that is no number", "spend: {perDay: {currency: credits, micros: .nan}}", "definition_invalid", "spend.perDay"],
+    ["half a credit", "spend: {perDay: 0.5}", "definition_invalid", "spend.perDay"],
+    ["no amount", "spend: {perDay: null}", "definition_invalid", "spend.perDay"],
+    ["an amount as text", "spend: {perDay: 4 credits}", "definition_invalid", "spend.perDay"],
+    ["a cap that does not exist", "spend: {perWeek: 1}", "key_unknown", "spend.perWeek"],
+    ["caps that are no object", "spend: 12", "definition_invalid", "spend"],
+    ["a negative share", "lanes: {reply: -1}", "definition_invalid", "lanes.reply"],
+    ["a share that is no number", "lanes: {reply: .nan}", "definition_invalid", "lanes.reply"],
+    ["a lane that does not exist", "lanes: {chat: 10}", "key_unknown", "lanes.chat"],
+    ["half a reply", "brakes: {repliesPerThread: 0.5}", "definition_invalid", "brakes.repliesPerThread"],
+    ["a brake without a duration", "brakes: {sameTextWithin: soon}", "definition_invalid", "brakes.sameTextWithin"],
+    ["a brake that does not exist", "brakes: {perWeek: 1}", "key_unknown", "brakes.perWeek"],
+  ])("%s", async (_name, text, code, path) => {
+    const { root } = project({ "a.yaml": `handle: a\n${text}\n` });
+    const { definitions, problems } = await loadDefinitions(root);
+    expect(definitions).toEqual([]);
+    expect(problems).toMatchObject([{ code, line: 2 }]);
+    expect(problems[0]?.message).toContain(path);
+  });
+
   test("all of them at once, and the good files still load", async () => {
     const { root } = project({
       "a.yaml": "handle: a b\ntire: pro\nspend: {perDay: -1}\ndeadline: x\n",

@@ -109,3 +109,41 @@ it("what is recorded is shown by names, types and hashes only", async () => {
   expect(JSON.stringify(seen)).not.toContain("hush");
   expect(learnScheme(recorder.recorded(), SECRET)).toMatchObject({ scheme: "header", fits: 1 });
 });
+
+describe("what anybody may send while we learn", () => {
+  const HEX = "0".repeat(64);
+  const sent = (body: string | Buffer, headers: Readonly<Record<string, string>> = {}): RecordedDelivery => ({
+    headers,
+    body: Buffer.from(body),
+    specialist: "scout",
+    at: NOW,
+  });
+  const decoys = JSON.stringify(Object.fromEntries(Array.from({ length: 3_000 }, (_, i) => [`k${i}`, HEX])));
+
+  it("is tried with few members of a body, those that deliveries have in common first", () => {
+    let asked = 0;
+    const counted = () => {
+      asked++;
+      return [new Secret(SECRET)];
+    };
+    const learnt = learnSchemes([sent(decoys), ...recorded("in-body")], counted, profile);
+    expect(learnt[0]).toMatchObject({ scheme: "body", signature: "signature", fits: 3, of: 4 });
+    expect(asked).toBeLessThan(100);
+  });
+
+  it("is shown in a few words, however long its names are", () => {
+    const recorder = createRecorder();
+    const deep = (depth: number): string =>
+      depth === 0 ? "1" : `{${`"${"n".repeat(9_000)}${depth}":${deep(depth - 1)},`.repeat(2)}"z":1}`;
+    for (const body of [decoys, deep(3), `{"${"s".repeat(100_000)}":"${HEX}"}`])
+      recorder.record(sent(body, { [`x-${"h".repeat(9_000)}`]: HEX }));
+    for (const seen of recorder.seen(profile)) expect(Buffer.byteLength(JSON.stringify(seen))).toBeLessThan(8_192);
+  });
+
+  it("is kept within a bound of bytes", () => {
+    const recorder = createRecorder();
+    for (let i = 0; i < 100; i++) recorder.record(sent(Buffer.alloc(250_000, "x")));
+    expect(recorder.recorded().length).toBeLessThan(20);
+    expect(recorder.count).toBe(100);
+  });
+});

@@ -13,7 +13,8 @@ import { connectControl, controlPath, serveControl } from "../../src/guardian/co
 import { createGuardian } from "../../src/guardian/guardian.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 
-test("a follower that goes away unread is no failure, and the next command is answered", async () => {
+/** A runtime's socket over a store in memory, on which nothing runs. */
+async function opened() {
   const root = mkdtempSync(join(tmpdir(), "retinue-control-"));
   const clock = systemClock();
   const store = openSqliteStore({ path: ":memory:", clock, random: systemRandom() });
@@ -32,9 +33,22 @@ test("a follower that goes away unread is no failure, and the next command is an
     await store.close();
     rmSync(root, { recursive: true });
   });
+  return { path, clock, said, announcer };
+}
 
+test("words that hold separators of lines come through whole, both ways", async () => {
+  const { path, clock } = await opened();
+  const client = await connectControl(path, clock);
+  const reason = "one\u2028two\u2029three\u0085four\r\nfive";
+  await client?.guardian.halt({ reason });
+  expect((await client?.guardian.status({}))?.halts).toMatchObject([{ reason }]);
+  client?.close();
+});
+
+test("a follower that goes away unread is no failure, and the next command is answered", async () => {
+  const { path, clock, said, announcer } = await opened();
   const follower = connect(controlPath(path));
-  follower.write(`${JSON.stringify({ protocol: 1, do: "follow" })}\n`);
+  follower.write(`${JSON.stringify({ protocol: 2, do: "follow" })}\n`);
   await once(follower, "readable");
   announcer.emit("wait", { at: 1, handle: "scout", lane: "reply", until: 2, rule: "quota_window", message: "x".repeat(100_000) });
   // What it has not read makes the other end see a reset instead of an end.

@@ -1,4 +1,5 @@
 /** What a person decides of actions nobody could settle, and of what is parked: real rows, no network. */
+import type { ErrorCode } from "../../src/core/error-codes.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
@@ -25,7 +26,7 @@ interface Desk {
   /** A paid action whose answer was lost with its process. */
   readonly inDoubt: (id: string, effect: Effect) => Promise<void>;
   /** The same, once it was given up to look for it. */
-  readonly isParked: (id: string, effect: Effect, code: string) => Promise<void>;
+  readonly isParked: (id: string, effect: Effect, code: ErrorCode) => Promise<void>;
   readonly spent: () => Promise<{ readonly posted: number; readonly held: number }>;
 }
 
@@ -73,7 +74,7 @@ async function desk(): Promise<Desk> {
     await store.recover(clock.now(), 0);
     expect((await store.findIntent(id))?.state).toBe("in_doubt");
   };
-  const isParked = async (id: string, effect: Effect, code: string): Promise<void> => {
+  const isParked = async (id: string, effect: Effect, code: ErrorCode): Promise<void> => {
     await inDoubt(id, effect);
     const row = await store.findIntent(id);
     const change = { state: "parked", code, message: "nobody knows" } as const;

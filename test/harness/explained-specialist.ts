@@ -10,9 +10,10 @@ import { createLocalNetwork } from "../../src/local-network/local-network.ts";
 import type { Intent } from "../../src/outbox/intent.ts";
 import { createGuardian, type Guardian } from "../../src/guardian/guardian.ts";
 import { BASE_URL, virtualRuntime } from "./virtual-runtime.ts";
-import type { Explanation } from "../../src/guardian/explain.ts";
+import type { Explanation } from "../../src/guardian/explanation.ts";
 import type { SpecialistDefinition } from "../../src/specialist/definition.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
+import type { OpenDatabase } from "../../src/store/sqlite/database.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { plainLink } from "./plain-transport.ts";
@@ -24,6 +25,8 @@ export interface WhyLabOptions {
   readonly network?: Partial<LocalNetworkOptions>;
   /** What the key's place holds; default the key that the network knows. */
   readonly key?: () => string | undefined;
+  /** Holds the store's rows; default one of the lab's own. */
+  readonly database?: OpenDatabase;
 }
 
 export interface WhyLab {
@@ -53,7 +56,8 @@ export async function whyLab(
   const network = createLocalNetwork({ clock, random, ...options.network });
   const { key } = network.provision({ handle: "scout", tier: definition.tier ?? "pro", set: "b" });
   const other = asking(network, "b", network.provision({ handle: "quill", tier: "pro", set: "b" }).key);
-  const store = openSqliteStore({ path: ":memory:", clock, random });
+  const database = options.database === undefined ? {} : { database: options.database };
+  const store = openSqliteStore({ path: ":memory:", clock, random, ...database });
   const baseUrl = BASE_URL.b;
   let ran: string | undefined;
   const runtime = virtualRuntime({

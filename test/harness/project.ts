@@ -15,7 +15,7 @@ export function project(files: { readonly [path: string]: string } = {}): Projec
   const write = (path: string, text: string): string => {
     const file = join(root, path);
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, text);
+    writeFileSync(file, text, path === ".env" ? { mode: 0o600 } : {});
     return file;
   };
   for (const [path, text] of Object.entries(files)) write(path, text);

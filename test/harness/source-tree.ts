@@ -3,13 +3,13 @@ import { globSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { parseSync } from "oxc-parser";
 
-/** Globals that read time, chance, the network or the environment: each has one home. */
-const WATCHED_CALLS = ["setTimeout", "setInterval", "setImmediate", "clearTimeout", "clearInterval", "clearImmediate", "fetch"];
+/** Globals that read time, chance, the network or the environment, or make patterns: each has one home. */
+const WATCHED_CALLS = ["setTimeout", "setInterval", "setImmediate", "clearTimeout", "clearInterval", "clearImmediate", "fetch", "RegExp"];
 const WATCHED_MEMBERS: { readonly [object: string]: readonly string[] } = {
   Date: ["now"],
   Math: ["random"],
   performance: ["now"],
-  process: ["env"],
+  process: ["env", "stdin", "stdout", "stderr"],
   globalThis: WATCHED_CALLS,
 };
 /** Modules that are the same things under another name. */

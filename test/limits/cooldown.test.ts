@@ -41,18 +41,18 @@ describe("how long a key is parked", () => {
     for (let i = 0; i < 60; i++) charge(state, T0, "obligation", 1);
     for (let i = 0; i < 60; i++) completeAttempt(state, T0, "obligation", 1, { answered: true });
     const parked = startCooldown(state, T0 + 10 * MINUTE, { admittedAt: T0 }, STEADY);
-    expect(parked).toMatchObject({ reason: "window_full", disagreement: false });
+    expect(parked).toMatchObject({ reason: "window_full" });
     expect(parked.until).toBeGreaterThanOrEqual(T0 + HOUR);
     expect(parked.until).toBeLessThan(T0 + HOUR + 12 * SECOND);
   });
 
-  test("a server that refuses although we have room is a disagreement, and backs off further each time", () => {
+  test("a server that refuses although we have room is given longer each time", () => {
     const state = fresh();
     const waits: number[] = [];
     let now = T0;
     for (let i = 0; i < 9; i++) {
       const parked = startCooldown(state, now, { admittedAt: now }, STEADY);
-      expect(parked.disagreement).toBe(true);
+      expect(parked.reason).toBe("backoff");
       waits.push((parked.until - now) / MINUTE);
       now = parked.until + 1;
     }

@@ -57,7 +57,6 @@ const accounts = () => [newAccount(scopeOf(SCOUT), "credits"), newAccount(GUARDI
 describe("what stops a request", () => {
   test.each<[string, AdmissionView, Partial<Verdict>]>([
     ["nothing", view(), { kind: "admit" }],
-    ["taken over by another process", view({ owned: false }), { kind: "refuse", code: "not_owner" }],
     ["not in `may`", view({ may: [] }), { kind: "refuse", code: "not_allowed" }],
     ["a halt", view({ halt: stop }), { kind: "wait", rule: "halted", since: T0 - HOUR, until: undefined }],
     ["a pause", view({ pause: stop }), { kind: "wait", rule: "paused" }],
@@ -72,11 +71,6 @@ describe("what stops a request", () => {
       "an unsettled twin",
       view({ conflict: { intent: asIntentId("i2"), since: T0 - 5 } }),
       { kind: "wait", rule: "conflict", since: T0 - 5 },
-    ],
-    [
-      "a dead key",
-      view({ keyUnusable: { since: T0 - 9, reason: "the network rejects it" } }),
-      { kind: "wait", rule: "key_unusable", since: T0 - 9 },
     ],
     ["no account", view({ request: paid }), { kind: "refuse", code: "spend_no_cap" }],
     ["no cap", view({ request: paid, accounts: accounts(), caps: [] }), { kind: "refuse", code: "spend_no_cap" }],
@@ -163,15 +157,17 @@ describe("approvals", () => {
   test("answers survive a restart; a changed payload has to be asked again; a no is not asked again", () => {
     const { guardian } = openTables();
     const ask = (payloadHash: string) => guardian.ask(approval({ payloadHash }), SCOUT);
+    const yes = (payloadHash: string) =>
+      ({ verdict: "approved", shown: { intent: INTENT, payloadHash, amount: undefined, answerBy: T0 + DAY } }) as const;
     ask("abc");
-    expect(guardian.answer(INTENT, { approve: true }, T0)).toBe(true);
-    expect(guardian.answer(INTENT, { approve: false }, T0)).toBe(false);
+    expect(guardian.answer(INTENT, yes("abc"), T0)).toBe(true);
+    expect(guardian.answer(INTENT, { verdict: "rejected" }, T0)).toBe(false);
     ask("abc");
     expect(guardian.approval(INTENT)).toMatchObject({ state: "approved", payloadHash: "abc" });
     ask("changed");
     expect(guardian.approval(INTENT)).toMatchObject({ state: "asked", payloadHash: "changed" });
-    expect(guardian.answer(INTENT, { approve: true }, T0 + 2 * DAY)).toBe(false);
-    guardian.answer(INTENT, { approve: false, reason: "no" }, T0);
+    expect(guardian.answer(INTENT, yes("changed"), T0 + 2 * DAY)).toBe(false);
+    guardian.answer(INTENT, { verdict: "rejected", reason: "no" }, T0);
     ask("again");
     expect(guardian.approval(INTENT)).toMatchObject({ state: "rejected", reason: "no" });
   });

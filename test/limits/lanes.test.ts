@@ -4,7 +4,15 @@ import { describe, expect, test } from "vitest";
 import { LANES, type Lane } from "../../src/contract/operations.ts";
 import { DAY, HOUR, MINUTE } from "../../src/core/units.ts";
 import { slotIndex } from "../../src/limits/window-cells.ts";
-import { DEFAULT_FLOORS, laneRoom, laneShares, maxObligations, obligationReserve, READ_BACK_CALLS } from "../../src/limits/lanes.ts";
+import {
+  DEFAULT_FLOORS,
+  floorsOf,
+  laneRoom,
+  laneShares,
+  maxObligations,
+  obligationReserve,
+  READ_BACK_CALLS,
+} from "../../src/limits/lanes.ts";
 import { charge, newQuota, quotaUse, completeAttempt, takeable, type QuotaState } from "../../src/limits/quota.ts";
 import { runWorld } from "../harness/ledger-world.ts";
 
@@ -21,6 +29,14 @@ function drain(state: QuotaState, now: number, lane: Lane, most = Infinity, obli
   }
   return taken;
 }
+
+test("floors left out share what the named ones leave, and never pass 100 % together", () => {
+  expect(floorsOf()).toEqual(DEFAULT_FLOORS);
+  const floors = floorsOf({ reply: 80, explore: 0 });
+  expect(floors.reply).toBe(80);
+  expect(LANES.reduce((sum, lane) => sum + floors[lane], 0)).toBeCloseTo(100);
+  expect(floorsOf({ reply: 10 }).poll).toBe(20);
+});
 
 describe("lending", () => {
   test("a lane alone may take all but what is kept for the others", () => {

@@ -70,6 +70,13 @@ describe("cadence", () => {
     expect(intervals(0, [NEW_SOURCE])[0]).toBe(12 * HOUR);
   });
 
+  test("no list is left alone for longer than twelve hours, whatever chance and the looks of others make of its pause", () => {
+    for (let seed = 0; seed < 20; seed++)
+      expect(intervals(0, [NEW_SOURCE], { random: seededRandom(seed) })[0]).toBeLessThanOrEqual(12 * HOUR);
+    const crowd = Array.from({ length: 4 }, (_, i) => ({ at: (2 + 2 * i) * HOUR, everyMs: 24 * HOUR }));
+    expect(placePoll(0, 12 * HOUR, crowd)).toBeLessThanOrEqual(12 * HOUR);
+  });
+
   test("polling at the derived pace for three days is hardly ever refused, also while replies take their share", () => {
     const state = newQuota(FREE);
     let due = T0;

@@ -164,7 +164,7 @@ describe("an action in doubt", () => {
 });
 
 describe("an outcome", () => {
-  const refused: Outcome = { class: "refused", status: 404, code: "gone", message: "no such post" };
+  const refused: Outcome = { class: "refused", status: 404, code: "x:gone", message: "no such post" };
   const unknown: Outcome = { class: "unknown", reason: "reset" };
   const timing = { quietMs: QUIET, firstCheckMs: 2_000 };
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Job } from "../../src/contract/records.ts";
 import type { KeyId } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
+import { HOUR } from "../../src/core/units.ts";
 import { createSharedLists } from "../../src/polling/shared-lists.ts";
 
 const [mine, others] = ["mine" as KeyId, "another's" as KeyId];
@@ -13,6 +14,14 @@ function job(id: string, more: Partial<Job> = {}): Job {
 }
 
 const three = [job("j1"), job("j2"), job("j3")];
+
+test("a list that hundreds look at together is looked at by each within twelve hours", () => {
+  const shared = createSharedLists(seededRandom(1));
+  shared.looked(LIST, others, three, 1_000);
+  shared.looked(LIST, mine, three, 2_000);
+  const looks = Array.from({ length: 300 }, (_, i) => shared.nextLook(LIST, `key ${i}` as KeyId, 12 * HOUR, 2_000) ?? Infinity);
+  expect(Math.max(...looks)).toBeLessThanOrEqual(2_000 + 12 * HOUR);
+});
 
 describe("a job on a list", () => {
   test("is open as of the newest look, the key's own or one at a list that two keys were seen to get alike", () => {

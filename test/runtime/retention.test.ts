@@ -47,7 +47,7 @@ async function handled(store: Store, name: string, at: number): Promise<void> {
     report: () => undefined,
   });
   const row = await store.findIntent(`${name}-refused`);
-  await store.moveIntent({ seq: row?.seq ?? 0, from: ["ready"], change: { state: "refused", code: "test", message: "no" }, now: at });
+  await store.moveIntent({ seq: row?.seq ?? 0, from: ["ready"], change: { state: "refused", code: "x:test", message: "no" }, now: at });
 }
 
 async function kept(store: Store, name: string): Promise<readonly string[]> {

@@ -29,7 +29,6 @@ describe("wakes", () => {
     wakes.set("a", 5 * SECOND);
     wakes.set("b", 2 * SECOND);
     wakes.clear("b");
-    wakes.setEarlier("a", 9 * SECOND);
     await clock.advance(HOUR);
     expect(woken).toEqual(["a@5000"]);
   });

@@ -114,7 +114,12 @@ describe("memory and rows", () => {
     await same();
     expect((await store.quotaUse(key, clock.now()))?.hour.used).toBe(1);
     const [left] = await store.dueIntents(scout, LANES, clock.now(), 5);
-    await store.moveIntent({ seq: left?.seq ?? 0, from: ["ready"], change: { state: "parked", code: "why", message: "not" }, now: T0 });
+    await store.moveIntent({
+      seq: left?.seq ?? 0,
+      from: ["ready"],
+      change: { state: "parked", code: "same_words", message: "not" },
+      now: T0,
+    });
     await same();
     await store.moveIntent({ seq: left?.seq ?? 0, from: ["parked"], change: { state: "ready", nextAt: T0 }, now: T0 });
     await same();

@@ -52,7 +52,7 @@ function ask(store: Store, specialist: Handle, lane: Lane, operation: string, no
       now,
       deadlineAt: now + 30 * SECOND,
       holdExpiresAt: now,
-      known: { may: undefined, review: false, keyUnusable: undefined, caps: [] },
+      known: { may: undefined, review: false, caps: [] },
     },
     decide,
   );

@@ -1,16 +1,11 @@
 /** Picks the skill that a job's text asks for. */
 import { csv } from "./csv.ts";
-import { dates } from "./dates.ts";
 import { duplicates } from "./duplicates.ts";
 import { invoices } from "./invoices.ts";
-import { links } from "./links.ts";
-import { logs } from "./logs.ts";
-import { merge } from "./merge.ts";
-import { schema } from "./schema.ts";
 import { isObject, type Json, type Posting, type Skill } from "./skill.ts";
 import { statistics } from "./statistics.ts";
 
-const SKILLS: readonly Skill[] = [csv, links, invoices, duplicates, schema, statistics, dates, merge, logs];
+const SKILLS: readonly Skill[] = [csv, invoices, duplicates, statistics];
 
 /**
  * The one skill that understands the job's text, or `undefined` when none does or more than one would: better no

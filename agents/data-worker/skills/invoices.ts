@@ -1,9 +1,9 @@
 /** Skill: adding up invoices, in whole cents from the first digit on. */
-import { exists } from "./calendar.ts";
 import { firstReason, mentions, textOf, type LineError, type Skill } from "./skill.ts";
 
 const CODES: Readonly<Record<string, string>> = { EUR: "EUR", "€": "EUR", GBP: "GBP", "£": "GBP", USD: "USD", $: "USD" };
 const MARKS = Object.keys(CODES);
+const MONTH_LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
 
 interface Amount {
   readonly currency: string;
@@ -60,7 +60,13 @@ function taxOf(cents: number, rateTenths: number): number {
 
 function isDate(text: string): boolean {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
-  return year !== undefined && exists({ year: Number(year), month: Number(month), day: Number(day) });
+  return year !== undefined && Number(day) >= 1 && Number(day) <= monthLength(Number(year), Number(month));
+}
+
+/** The days of a month of the Gregorian calendar; none where there is no such month. */
+function monthLength(year: number, month: number): number {
+  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  return month === 2 && leap ? 29 : (MONTH_LENGTHS[month - 1] ?? 0);
 }
 
 export const invoices: Skill = {

@@ -49,15 +49,6 @@ export function textOf(input: JsonObject, name: string): string {
   return value;
 }
 
-/** Without the spaces (only those) at both ends. A pattern would take quadratic time on long runs inside. */
-export function trimSpaces(text: string): string {
-  let start = 0;
-  let end = text.length;
-  while (text[start] === " ") start++;
-  while (end > start && text[end - 1] === " ") end--;
-  return text.slice(start, end);
-}
-
 /** The first reason that holds, or `undefined`. */
 export function firstReason(...checks: readonly (readonly [reason: string, holds: boolean])[]): string | undefined {
   return checks.find(([, holds]) => holds)?.[0];

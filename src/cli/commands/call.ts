@@ -15,6 +15,7 @@ import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../com
 import { storeConfig } from "../find-guardian.ts";
 import { launchOn, openStage } from "../session.ts";
 import { moment, withoutSecrets } from "../format-values.ts";
+import { say } from "../text.ts";
 
 const STDIN = 0;
 
@@ -110,14 +111,14 @@ async function callAlone(context: Context, query: CallQuery): Promise<CallResult
 function show(result: CallResult, { out, clock }: Context): ExitCode {
   const ok = result.kind === "read" || (result.kind === "write" && result.state === "confirmed");
   out.result({ ok, ...result });
-  if (result.kind === "read") out.line(JSON.stringify(result.value, undefined, 2));
+  if (result.kind === "read") out.value(result.value);
   else if (result.kind === "waits") out.line(`Not now: ${result.message}; there is room at ${moment(result.until, clock.now())}`);
   else {
     const { state, created, message, until, intent } = result;
     const why = message === undefined ? "" : `: ${message}`;
     const when = until === undefined || state !== "ready" ? "" : `, until ${moment(until, clock.now())}`;
     out.line(
-      `${state === "ready" ? "waiting" : state}${created === undefined ? "" : ` as ${created}`}${why}${when} ${out.paint.dim(intent)}`,
+      say`${state === "ready" ? "waiting" : state}${created === undefined ? "" : ` as ${created}`}${why}${when} ${out.paint.dim(intent)}`,
     );
     if (state === "proposed") out.line(`It waits for your word: retinue approve ${intent}`);
     if (state === "in_doubt" || state === "parked") out.line(`retinue why ${intent} says what can be done`);

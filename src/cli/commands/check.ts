@@ -60,8 +60,12 @@ export const command: Command = {
         { title: "tier", value: (row) => row.tier },
         { title: "may", value: (row) => row.may.join(" ") || "nothing but read" },
       ]);
-      out.line(out.paint.green(`\n${specialists.length} specialist${specialists.length === 1 ? "" : "s"}, no mistakes`));
-    } else out.line(`\n${mistakes.length} mistake${mistakes.length === 1 ? "" : "s"} and ${problems.length - mistakes.length} warnings`);
+      out.line();
+      out.line(out.paint.green(`${specialists.length} specialist${specialists.length === 1 ? "" : "s"}, no mistakes`));
+    } else {
+      out.line();
+      out.line(`${mistakes.length} mistake${mistakes.length === 1 ? "" : "s"} and ${problems.length - mistakes.length} warnings`);
+    }
     const shown = problems.map((problem) => problemJson(problem, cwd));
     const first = mistakes[0] ?? (failed ? problems[0] : undefined);
     out.result({

@@ -5,8 +5,8 @@ import type { DeliveryShown } from "../../guardian/shown-deliveries.ts";
 import { PAGE_OPTIONS, pageQuery } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
 import { withGuardian } from "../find-guardian.ts";
-import { printable } from "../output.ts";
 import { moment, withoutSecrets } from "../format-values.ts";
+import { say } from "../text.ts";
 import type { KeptDelivery } from "../../store/history.ts";
 
 /** A delivery by this scheme holds its secret. */
@@ -57,11 +57,12 @@ async function showOne(seq: number, context: Context): Promise<ExitCode> {
       hint: "set RETINUE_WEBHOOK_SECRET as it is for retinue run, so that it can be taken out",
     });
   const shown: DeliveryShown = withoutSecrets(found, secrets);
-  const what = printable(shown.kind ?? "(no kind)");
-  out.line(`${out.paint.bold(what)} to ${shown.specialist}, ${moment(shown.receivedAt, clock.now())}: ${printable(whyKept(shown))}`);
-  out.line(out.paint.dim(`scheme ${shown.scheme}, id ${printable(shown.id)}`));
+  const what = out.paint.bold(shown.kind ?? "(no kind)");
+  out.line(say`${what} to ${shown.specialist}, ${moment(shown.receivedAt, clock.now())}: ${whyKept(shown)}`);
+  out.line(out.paint.dim(`scheme ${shown.scheme}, id ${shown.id}`));
   const json = parseJson(shown.body);
-  out.line(printable(json === undefined ? shown.body : JSON.stringify(json, undefined, 2)));
+  if (json === undefined) out.quote(shown.body);
+  else out.value(json);
   out.result({ ok: true, ...shown });
   return EXIT.done;
 }

@@ -144,7 +144,7 @@ function greet({ context: { out, clock } }: Stage, { data, store, temporary, set
       `Its Guardian's page is ${listening.guardian.url} (token ${listening.guardian.token})`,
       temporary.length > 0 ? `Kept in ${dirname(data)} until this ends` : `Kept in ${data} and ${store}`,
       "",
-    ].join("\n"),
+    ],
   );
 }
 

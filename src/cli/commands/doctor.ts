@@ -18,8 +18,8 @@ import { planCast, requireBaseUrl } from "../../runtime/launch.ts";
 import { durationOption, flagOption, textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
 import { learnWebhooks } from "../learn-signatures.ts";
-import { printable } from "../output.ts";
 import { launchOn, openStage, type Stage } from "../session.ts";
+import { say } from "../text.ts";
 import { writtenProfile } from "../written-profile.ts";
 
 export const command: Command = {
@@ -91,7 +91,7 @@ export const command: Command = {
         resolveProfile(draft); // what is written can be read again, or nothing is written
         const isDrafted = findings.some(({ step, severity }) => step === "shapes" && severity !== "problem");
         if (writeTo !== undefined && isDrafted) write(context, writeTo, draft, baseUrl, findings);
-        else if (writeTo !== undefined) context.out.line("\nnothing is written, since nothing could be read");
+        else if (writeTo !== undefined) context.out.line("nothing is written, since nothing could be read");
         return report(context, findings, draft, earlier, isDrafted ? writeTo : undefined);
       } finally {
         await launched.stop();
@@ -125,10 +125,10 @@ async function findingsOf(
   const findings: Finding[] = [];
   for await (const found of examineNetwork(runtime.parts, member, { profile })) {
     findings.push(found);
-    const message = printable(scrubber.clean(found.message));
+    const message = scrubber.clean(found.message);
     out.progress(
       { type: "finding", ...found, message },
-      `${out.paint[TONES[found.severity]](found.severity.padEnd(7))} ${found.step.padEnd(8)} ${message}`,
+      say`${out.paint[TONES[found.severity]](found.severity.padEnd(7))} ${found.step.padEnd(8)} ${message}`,
     );
   }
   return findings;
@@ -142,7 +142,8 @@ function write({ out, clock }: Context, file: string, draft: ProfileSource, base
     ...(open === 0 ? [] : [`${open} of its findings are problems that stay: run it again to see them.`]),
   ];
   writeFileSync(file, profileYaml(draft, header));
-  out.line(`\nwritten to ${file}`);
+  out.line();
+  out.line(`written to ${file}`);
 }
 
 function report(
@@ -154,7 +155,10 @@ function report(
 ): ExitCode {
   const problems = findings.filter(({ severity }) => severity === "problem");
   const changed = earlier === undefined ? [] : differences(earlier, draft);
-  if (earlier !== undefined) out.line(changed.length === 0 ? "\nnothing changed since then" : "\nchanged since then:");
+  if (earlier !== undefined) {
+    out.line();
+    out.line(changed.length === 0 ? "nothing changed since then" : "changed since then:");
+  }
   for (const { path, was, is } of changed) out.line(`  ${path}: ${short(was)} -> ${short(is)}`);
   const doubts = draft.guesses ?? [];
   if (doubts.length > 0) out.line(`${doubts.length === 1 ? "1 doubt" : `${doubts.length} doubts`} to look at: ${doubts.join(", ")}`);

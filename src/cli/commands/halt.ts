@@ -1,4 +1,5 @@
 /** `retinue halt`: the kill switch for writes. */
+import { defined } from "../../core/defined.ts";
 import { flagOption, textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { withGuardian } from "../find-guardian.ts";
@@ -25,9 +26,7 @@ export const command: Command = {
       out.result({ ok: true, message });
       return EXIT.done;
     }
-    const { message, inFlight } = await withGuardian(context, (guardian) =>
-      guardian.halt({ ...scope, ...(reason === undefined ? {} : { reason }) }),
-    );
+    const { message, inFlight } = await withGuardian(context, (guardian) => guardian.halt(defined({ ...scope, reason })));
     out.line(out.paint.bold(message));
     if (inFlight.length > 0) {
       out.line(`${inFlight.length} on the way already, which nothing can stop any more:`);

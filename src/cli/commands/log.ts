@@ -8,6 +8,7 @@ import { withGuardian } from "../find-guardian.ts";
 import { openLifetime } from "../lifetime.ts";
 import { actionLine, createFilter } from "../progress.ts";
 import { DESCRIBE } from "../describe-event.ts";
+import { say } from "../text.ts";
 
 export const command: Command = {
   name: "log",
@@ -60,7 +61,9 @@ function isOfKind(kind: string, operation: string | undefined): boolean {
 
 function showEntry(entry: LogEntry, { out }: Context): void {
   const told = DESCRIBE.intent(entry) ?? { text: `will ${entry.operation} ${entry.target ?? ""}`, tone: "quiet" as const };
-  out.line(`${actionLine(entry.at, entry.handle, told, out.paint)} ${out.paint.dim(entry.id)}`);
+  const line = actionLine(entry.at, entry.handle, told, out.paint);
+  // The line of an action that waits for a word names its id.
+  out.line(entry.state === "proposed" ? line : say`${line} ${out.paint.dim(entry.id)}`);
 }
 
 function queryOf(options: GivenOptions, now: number): LogQuery {

@@ -25,14 +25,10 @@ export const command: Command = {
     { flags: "--data <file>", describe: `what keeps it over restarts (default: ${DEFAULT_DATA})` },
     { flags: "--seed <text>", describe: `what residents do follows from it (default: ${DEFAULT_SEED})` },
     { flags: "--agents <dir>", describe: "whom it gives accounts and keys (default: the definitions in ./agents, else one called scout)" },
-    {
-      flags: "--accent <seed>",
-      describe: "speak in other words, shapes and paths, which follow from it; what its documentation would say is beside the keys",
-    },
     OPTIONS.for,
     { flags: "--openapi", describe: "print the OpenAPI document of the set (or of both) and end" },
   ],
-  examples: ["retinue network --port 8080 --set b", "retinue network --set b --accent 7", "retinue network --openapi --set a > set-a.json"],
+  examples: ["retinue network --port 8080 --set b", "retinue network --openapi --set a > set-a.json"],
   async run(context) {
     const { out, options, clock, cwd, version, command: name } = context;
     const set = choiceOption(options, "set", SETS);
@@ -51,7 +47,6 @@ export const command: Command = {
         port,
         set,
         cast,
-        accent: textOption(options, "accent"),
         log: stage.log,
       });
       try {
@@ -65,15 +60,13 @@ export const command: Command = {
             baseUrls,
             guardian: guardian.url,
             keyFile: world.keyFile,
-            accentFile: world.accentFile,
             handles,
           },
           [
             ...SETS.flatMap((one) => (baseUrls[one] === undefined ? [] : [`Set ${one.toUpperCase()}  ${baseUrls[one]}`])),
             `Keys   ${world.keyFile} (${handles.join(", ")}; copy them to .env, or pass the file to your shell)`,
-            ...(world.accentFile === undefined ? [] : [`Docs   ${world.accentFile} (what no read shows of this accent)`]),
             `Page   ${guardian.url} (token ${guardian.token})`,
-          ].join("\n"),
+          ],
         );
         await stage.lifetime.over;
         const { jobs, network } = world.network.summary();
@@ -91,7 +84,7 @@ export const command: Command = {
 function printOpenApi({ out }: Context, set: EndpointSet | undefined): typeof EXIT.done {
   const document = set === undefined ? { a: openApiDocument("a"), b: openApiDocument("b") } : openApiDocument(set);
   if (out.json) out.result(document);
-  else out.line(JSON.stringify(document, undefined, 2));
+  else out.value(document);
   return EXIT.done;
 }
 

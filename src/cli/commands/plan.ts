@@ -101,7 +101,11 @@ function show(rows: readonly PlanRow[], out: Output): void {
       "In brackets what is guaranteed. What handlers will decide to do is not known beforehand: it comes on top, and polls give way to it.",
     ),
   );
-  for (const { handle, warnings } of rows) for (const warning of warnings) out.line(out.paint.yellow(`\n${handle} ${warning}`));
+  for (const { handle, warnings } of rows)
+    for (const warning of warnings) {
+      out.line();
+      out.line(out.paint.yellow(`${handle} ${warning}`));
+    }
 }
 
 /** Calls by what they are for, in one of the windows, and when it would be used up. */

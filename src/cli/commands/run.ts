@@ -4,7 +4,7 @@ import { planLaunch } from "../../runtime/launch.ts";
 import { durationOption, flagOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { launchOn, live, openStage } from "../session.ts";
-import { summaryJson, summaryTable } from "../run-summary.ts";
+import { countWithheld, summaryJson, summaryTable, withheldLine } from "../run-summary.ts";
 
 export const command: Command = {
   name: "run",
@@ -23,7 +23,7 @@ export const command: Command = {
       describe: "dangerous: registers RETINUE_WEBHOOK_URL though it is an address of this machine or a private network",
     },
     { flags: "--allow-moved", describe: "once: the network of this store has another address now" },
-    { flags: "--dry-run", describe: "read and decide, but send no write and keep nothing" },
+    { flags: "--dry-run", describe: "read and decide, show what would be sent, send no write and keep nothing" },
   ],
   examples: ["retinue run --base-url https://api.example.com/v1", "retinue run --dry-run --for 10m"],
   async run(context) {
@@ -35,19 +35,22 @@ export const command: Command = {
     await checkReachable(plan.baseUrl, clock);
     const stage = openStage(context, forMs);
     try {
-      const launched = await launchOn(stage, plan, { dryRun });
+      const launched = await launchOn(stage, plan, { writes: dryRun ? "refuse" : "send" });
       try {
         const handles = plan.roster.definitions.map(({ specialist }) => specialist.handle);
         const { set } = plan.profile;
         const unsigned = launched.runtime.webhooks?.unsigned ?? false;
-        out.progress(
-          { type: "started", at: clock.now(), set, baseUrl: plan.baseUrl, handles, dryRun, unsigned },
-          `${handles.join(", ")} at ${plan.baseUrl} (Set ${set.toUpperCase()})${dryRun ? ": a dry run, nothing is sent but reads" : ""}${unsigned ? ": WEBHOOKS ARE NOT SIGNED" : ""}\n`,
-        );
+        out.progress({ type: "started", at: clock.now(), set, baseUrl: plan.baseUrl, handles, dryRun, unsigned }, [
+          `${handles.join(", ")} at ${plan.baseUrl} (Set ${set.toUpperCase()})${dryRun ? ": a dry run, nothing is sent but reads" : ""}${unsigned ? ": WEBHOOKS ARE NOT SIGNED" : ""}`,
+          "",
+        ]);
+        const withheld = countWithheld(stage.announcer);
         const { why, shown } = await live(stage, launched);
         summaryTable(shown, out);
+        if (dryRun) withheldLine(withheld, out);
         const ok = why !== "lost";
-        out.result({ version: context.version, command: context.command, ok, specialists: summaryJson(shown, set) });
+        const specialists = summaryJson(shown, set);
+        out.result({ version: context.version, command: context.command, ok, specialists, ...(dryRun ? { withheld } : {}) });
         return ok ? EXIT.done : EXIT.failed;
       } finally {
         await launched.stop();

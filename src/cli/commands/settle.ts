@@ -1,4 +1,5 @@
 /** `retinue settle`: a person's word on an action of which nobody knows whether it happened. */
+import { defined } from "../../core/defined.ts";
 import { Misconfigured } from "../../core/errors.ts";
 import type { Verdict } from "../../guardian/guardian.ts";
 import { flagOption, textOption } from "../args.ts";
@@ -23,9 +24,7 @@ export const command: Command = {
     const verdict = verdictOf(options);
     const created = textOption(options, "created");
     const [id = ""] = args;
-    const { message } = await withGuardian(context, (guardian) =>
-      guardian.settle({ id, verdict, ...(created === undefined ? {} : { created }) }),
-    );
+    const { message } = await withGuardian(context, (guardian) => guardian.settle(defined({ id, verdict, created })));
     out.line(message);
     out.result({ ok: true, message });
     return EXIT.done;

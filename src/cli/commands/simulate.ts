@@ -5,6 +5,7 @@ import { simulate, type Simulation } from "../../simulation/simulate.ts";
 import { choiceOption, durationOption, wholeOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import type { Output } from "../output.ts";
+import { say } from "../text.ts";
 
 const MAX_SEEDS = 1_000_000;
 const DEFAULT_MS = 7 * DAY;
@@ -69,8 +70,7 @@ export const command: Command = {
 function tell({ seed, ok, violations, errors, trace, tally }: Simulation, out: Output): void {
   const { requests, effects, crashes, doubts, parked } = tally;
   out.line(
-    `seed ${seed}: ${ok ? "kept" : out.paint.red("broken")}, ${requests} requests, ${effects} effects, ${crashes} crashes, ` +
-      `${doubts} in doubt, ${parked} parked (${trace})`,
+    say`seed ${seed}: ${ok ? "kept" : out.paint.red("broken")}, ${requests} requests, ${effects} effects, ${crashes} crashes, ${doubts} in doubt, ${parked} parked (${trace})`,
   );
   for (const { promise, what, at } of violations) out.line(`  ${promise} ${new Date(at).toISOString()} ${what}`);
   for (const error of errors) out.line(`  logged: ${error}`);

@@ -3,12 +3,15 @@ import { MICROS_PER_UNIT, showDuration } from "../../core/units.ts";
 import { EVERYONE } from "../../limits/admission.ts";
 import { freezeReason } from "../../limits/spending.ts";
 import { unfreezeCommand } from "../../limits/wait-rules.ts";
+import { wordsOf } from "../../outbox/announce.ts";
 import type { Snapshot, SpecialistShown, WaitingForPerson } from "../../guardian/status.ts";
 import type { SpecialistWebhooks, WebhooksShown } from "../../webhooks/webhooks.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { withGuardian } from "../find-guardian.ts";
 import type { Output } from "../output.ts";
+import { costText } from "../proposal.ts";
 import { moment } from "../format-values.ts";
+import { say } from "../text.ts";
 
 export const command: Command = {
   name: "status",
@@ -30,7 +33,7 @@ function show(snapshot: Snapshot, out: Output): void {
   out.line(
     running === undefined
       ? paint.yellow("Nothing runs on this store now. This is how it was left.")
-      : `${paint.green("Running")} since ${moment(running.since, at)}, on ${running.baseUrl} (Set ${running.set.toUpperCase()}), process ${running.pid}`,
+      : say`${paint.green("Running")} since ${moment(running.since, at)}, on ${running.baseUrl} (Set ${running.set.toUpperCase()}), process ${running.pid}`,
   );
   for (const { scope, reason, since } of halts)
     out.line(
@@ -61,20 +64,25 @@ function show(snapshot: Snapshot, out: Output): void {
   for (const { handle, parked, cooldown, waits } of snapshot.specialists) {
     if (parked !== undefined) {
       const { message, probeAt } = parked;
-      out.line(paint.red(`\n${handle} is parked: ${message}`));
+      out.line();
+      out.line(paint.red(`${handle} is parked: ${message}`));
       if (probeAt !== undefined) out.line(`  next try: ${moment(probeAt, at)}`);
     }
-    if (cooldown !== undefined)
-      out.line(paint.yellow(`\n${handle}: the network asked to wait until ${moment(cooldown.until, at)} (${cooldown.reason})`));
+    if (cooldown !== undefined) {
+      out.line();
+      out.line(paint.yellow(`${handle}: the network asked to wait until ${moment(cooldown.until, at)} (${cooldown.reason})`));
+    }
     // Halts and pauses are told above, and their lanes only ask again at a time.
-    for (const { lane, message, until } of waits.filter(({ rule }) => rule !== "halted" && rule !== "paused"))
-      out.line(paint.yellow(`\n${handle} waits to ${LANE[lane]} until ${moment(until, at)}: ${message}`));
+    for (const { lane, message, until } of waits.filter(({ rule }) => rule !== "halted" && rule !== "paused")) {
+      out.line();
+      out.line(paint.yellow(`${handle} waits to ${LANE[lane]} until ${moment(until, at)}: ${message}`));
+    }
   }
   showUnread(snapshot, out);
   showGaps(snapshot, out);
   showStanding(snapshot, out);
   if (snapshot.webhooks !== undefined) showWebhooks(snapshot.webhooks, at, out);
-  list("Waits for your word (retinue approve <id>, retinue reject <id>)", snapshot.approvals, at, out);
+  showApprovals(snapshot, out);
   list("Waits for a decision on the network's side (then retinue settle <id>)", snapshot.pending, at, out);
   list("Deliveries that were refused, of jobs that are still ours (retinue why <id>)", snapshot.undelivered, at, out);
   list("Parked (retinue why <id>, retinue retry <id>)", snapshot.parked, at, out);
@@ -85,8 +93,10 @@ function show(snapshot: Snapshot, out: Output): void {
 function showUnread({ specialists, at }: Snapshot, out: Output): void {
   for (const { handle, sources } of specialists)
     for (const { name, readFailure } of sources)
-      if (readFailure !== undefined)
-        out.line(out.paint.red(`\n${name} of ${handle} cannot be read since ${moment(readFailure.since, at)}: ${readFailure.message}`));
+      if (readFailure !== undefined) {
+        out.line();
+        out.line(out.paint.red(`${name} of ${handle} cannot be read since ${moment(readFailure.since, at)}: ${readFailure.message}`));
+      }
 }
 
 /** What was listed and never read, since more came than is read back. */
@@ -96,7 +106,7 @@ function showGaps({ specialists, at }: Snapshot, out: Output): void {
   );
   if (gaps.length === 0) return;
   const latest = gaps.toSorted((a, b) => b.until - a.until).slice(0, MAX_GAPS_SHOWN);
-  out.line(`\n${out.paint.bold("Passed over in the last days, as more came than is read back")}: ${gaps.length}`);
+  section(out, "Passed over in the last days, as more came than is read back", `: ${gaps.length}`);
   out.table(latest, [
     { title: "specialist", value: ({ handle }) => handle },
     { title: "list", value: ({ name }) => name },
@@ -111,9 +121,8 @@ const MAX_GAPS_SHOWN = 10;
 
 /** What the network made us stop, and how its answers changed. */
 function showStanding({ stopped, drift, at }: Snapshot, out: Output): void {
-  const { paint } = out;
   if (stopped.length > 0) {
-    out.line(`\n${paint.bold("Stopped by what the network says (retinue why <operation>, retinue retry <operation or specialist>)")}`);
+    section(out, "Stopped by what the network says (retinue why <operation>, retinue retry <operation or specialist>)");
     out.table(stopped, [
       { title: "operation", value: ({ operation }) => operation ?? "all" },
       { title: "specialist", value: ({ handle }) => handle ?? "everyone" },
@@ -125,7 +134,7 @@ function showStanding({ stopped, drift, at }: Snapshot, out: Output): void {
   const changed = drift.filter(({ severity }) => severity !== "note");
   if (drift.length === 0) return;
   const notes = drift.length - changed.length;
-  out.line(`\n${paint.bold("Answers that changed")}: ${changed.length}${notes === 0 ? "" : `, and ${notes} with something new in them`}`);
+  section(out, "Answers that changed", `: ${changed.length}${notes === 0 ? "" : `, and ${notes} with something new in them`}`);
   out.table(changed.slice(0, MAX_DRIFT_SHOWN), [
     { title: "operation", value: ({ operation }) => operation },
     { title: "severity", value: ({ severity }) => severity },
@@ -141,7 +150,7 @@ function showWebhooks({ url, unsigned, counts, specialists }: WebhooksShown, at:
   const { paint } = out;
   const refused = Object.values(counts.refused).reduce((sum, count) => sum + count, 0);
   const received = `${counts.stored} received, ${counts.known} repeated, ${refused} refused${counts.rateLimited === 0 ? "" : `, ${counts.rateLimited} turned away`}`;
-  out.line(`\n${paint.bold("Webhooks")} at ${url ?? "no port"}: ${received}`);
+  section(out, "Webhooks", ` at ${url ?? "no port"}: ${received}`);
   if (unsigned)
     out.line(paint.red("They are not signed (--allow-unsigned): anybody can make specialists look; nothing they say is believed."));
   out.table(specialists, [
@@ -173,9 +182,30 @@ const LANE: { readonly [lane: string]: string } = {
   explore: "look around",
 };
 
+function section(out: Output, title: string, rest = ""): void {
+  out.line();
+  out.line(say`${out.paint.bold(title)}${rest}`);
+}
+
+/** A line for each: `retinue approve` shows them whole. */
+function showApprovals({ approvals, specialists, at }: Snapshot, out: Output): void {
+  if (approvals.length === 0) return;
+  const more = specialists.reduce((sum, { awaiting }) => sum + (awaiting?.count ?? 0), 0) - approvals.length;
+  section(out, "Waits for your word (retinue approve <id> shows all of it and asks; retinue reject <id>)");
+  out.table(approvals, [
+    { title: "id", value: (row) => row.id },
+    { title: "specialist", value: (row) => row.handle },
+    { title: "what", value: (row) => `${row.what}${row.target === undefined ? "" : ` ${row.target}`}` },
+    { title: "costs", value: ({ cost }) => costText(cost) },
+    { title: "answer by", value: ({ expiresAt }) => moment(expiresAt, at) },
+    { title: "begins", value: ({ input }) => (wordsOf(input) ?? JSON.stringify(input)).replaceAll(/\s+/g, " ") },
+  ]);
+  if (more > 0) out.line(out.paint.dim(`and ${more} more, asked for later`));
+}
+
 function list(title: string, items: readonly WaitingForPerson[], at: number, out: Output): void {
   if (items.length === 0) return;
-  out.line(`\n${out.paint.bold(title)}`);
+  section(out, title);
   out.table(items, [
     { title: "id", value: (row) => row.id },
     { title: "specialist", value: (row) => row.handle },

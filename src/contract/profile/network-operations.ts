@@ -1,5 +1,6 @@
 /** What every operation is on one network: the table's row, the set's endpoint and the profile's overrides as one value. */
 import { z } from "zod";
+import { defined } from "../../core/defined.ts";
 import type { Json } from "../../core/json.ts";
 import {
   isOperationName,
@@ -78,7 +79,7 @@ function merged(
     lane: over.lane ?? row.lane,
     record: over.record ?? row.record,
     list: over.list ?? row.list === true,
-    ...(unsupported === undefined ? {} : { unsupported }),
+    ...defined({ unsupported }),
     extra: false,
   };
 }
@@ -96,7 +97,7 @@ function extraOperation(name: string, source: OperationSource): ProfileOperation
     lane: source.lane ?? "act",
     record: source.record ?? "none",
     list: source.list ?? false,
-    ...(unsupported === undefined ? {} : { unsupported }),
+    ...defined({ unsupported }),
     extra: true,
   };
 }
@@ -109,16 +110,16 @@ function shared(
   over: OperationOverride,
   input: z.ZodObject,
 ): Pick<ProfileOperation, "query" | "body" | "values" | "input" | "price" | "charged" | "weight" | "answer"> {
-  return {
-    ...(over.query === undefined ? {} : { query: over.query }),
-    ...(over.body === undefined ? {} : { body: over.body }),
+  return defined({
+    query: over.query,
+    body: over.body,
     values: over.values ?? {},
     input: over.input === undefined ? input : input.extend(inputShape(over.input)),
     price: over.price ?? "free",
-    ...(over.charged === undefined ? {} : { charged: over.charged }),
+    charged: over.charged,
     weight: over.weight ?? 1,
     answer: over.answer ?? "record",
-  };
+  });
 }
 
 function reasonOf(unsupported: boolean | string | undefined, name: string): string | undefined {

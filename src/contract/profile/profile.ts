@@ -1,6 +1,6 @@
 /** A profile: the data that says how one network speaks, resolved from a shipped one and what a user wrote on top. */
 import type { z } from "zod";
-import { isObject, type Json, type JsonObject } from "../../core/json.ts";
+import { asJson, isObject, type Json, type JsonObject } from "../../core/json.ts";
 import { expectation } from "./expectation.ts";
 import { checkProfile } from "./consistency.ts";
 import { ProfileInvalid, type ProfileProblem } from "./profile-problem.ts";
@@ -43,13 +43,13 @@ export function resolveProfile(source: unknown, base?: Profile): Profile {
   const { extends: extended, ...over } = parsed.data;
   const [baseSet, shipped] = BASES[extended];
   const set = base?.set ?? baseSet;
-  const written = plain(over);
+  const written = asJson(over);
   const stated = leaves(written);
   const own = over.guesses ?? [];
-  const below: unknown = base?.data ?? shipped;
+  const below: object = base?.data ?? shipped;
   const settled = [...(base?.settled ?? []), ...stated].filter((path) => !own.some((guess) => covers(guess, path)));
   const guesses = (base?.data.guesses ?? shipped.guesses).filter((guess) => !stated.some((path) => covers(path, guess)));
-  const merged = profileData.safeParse({ ...asObject(merge(plain(below), written)), guesses: [...guesses, ...own] });
+  const merged = profileData.safeParse({ ...asObject(merge(asJson(below), written)), guesses: [...guesses, ...own] });
   if (!merged.success) throw new ProfileInvalid(problemsOf(merged.error));
   const data = merged.data;
   const { operations: _overrides, extra: _extra, ...rest } = data;
@@ -79,10 +79,6 @@ function problemsOf(error: z.ZodError): ProfileProblem[] {
 /** `operations.posts.reply` covers itself and all below it. */
 function covers(above: string, path: string): boolean {
   return path === above || path.startsWith(`${above}.`);
-}
-
-function plain(value: unknown): Json {
-  return JSON.parse(JSON.stringify(value)) as Json;
 }
 
 function asObject(value: Json): JsonObject {

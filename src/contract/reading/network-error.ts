@@ -1,4 +1,5 @@
 /** The network's own way of saying no, by a profile's candidates; RFC 9457 problems and plain `{message}` among them. */
+import { foreignCode, type AnyCode } from "../../core/error-codes.ts";
 import { isObject, type Json } from "../../core/json.ts";
 import { fieldPath, firstAt, type FieldPath } from "./field-path.ts";
 import type { Profile } from "../profile/profile.ts";
@@ -9,7 +10,7 @@ const MAX_MESSAGE_LENGTH = 1_000;
 
 export interface NetworkError {
   /** The network's word, or undefined where it only gave a message. */
-  readonly code: string | undefined;
+  readonly code: AnyCode | undefined;
   readonly message: string;
 }
 
@@ -46,7 +47,7 @@ export function errorReader(profile: Pick<Profile, "errors" | "pending">): Error
         typeof found === "string" && found !== "" ? found.slice(0, MAX_MESSAGE_LENGTH) : undefined,
       );
       if (word === undefined && text === undefined) return undefined;
-      return { code: word, message: text ?? word ?? "" };
+      return { code: word === undefined ? undefined : foreignCode(word), message: text ?? word ?? "" };
     },
     failed: (body) => firstAt(body, failed, (found) => (typeof found === "boolean" ? !found : undefined)) === true,
     stated: (body) => isObject(body) && [...holders].some((holder) => Object.hasOwn(body, holder) && isSomething(body[holder])),

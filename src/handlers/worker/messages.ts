@@ -1,4 +1,5 @@
 /** What the runtime and a worker thread say to each other: plain data, since functions do not cross threads. */
+import { foreignCode } from "../../core/error-codes.ts";
 import { Fatal, messageOf, Misconfigured, Refused, Retryable, RetinueError } from "../../core/errors.ts";
 import type { IntentId } from "../../core/ids.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
@@ -63,8 +64,9 @@ export type Answer<Value> = { readonly value: Value } | { readonly error: ErrorD
 export interface ErrorData {
   readonly name: string;
   readonly message: string;
-  /** Of our own classes. */
+  /** Of our own classes and those made from them; which, where it says what to do. */
   readonly code?: string;
+  readonly class?: keyof typeof CLASSES;
   readonly hint?: string;
   readonly retryAt?: number;
 }
@@ -83,24 +85,27 @@ export function encodeError(error: unknown): ErrorData {
   const message = messageOf(error);
   if (!(error instanceof RetinueError)) return { name: error instanceof Error ? error.name : "Error", message };
   const { hint } = error.details;
+  const own = CLASS_NAMES.find((name) => error instanceof CLASSES[name]);
   return {
     name: error.name,
     message,
     code: error.code,
+    ...(own === undefined ? {} : { class: own }),
     ...(hint === undefined ? {} : { hint }),
     ...(error instanceof Retryable && error.retryAt !== undefined ? { retryAt: error.retryAt } : {}),
   };
 }
 
 const CLASSES = { Refused, Retryable, Misconfigured, Fatal, RunInterrupted } as const;
+const CLASS_NAMES = Object.keys(CLASSES) as readonly (keyof typeof CLASSES)[];
+
+/** One of ours that says nothing of what to do. */
+class Unclassed extends RetinueError {}
 
 /** The same error on the other side, without its stack. */
-export function decodeError({ name, message, code, hint, retryAt }: ErrorData): Error {
+export function decodeError({ name, message, code, class: own, hint, retryAt }: ErrorData): Error {
   if (code === undefined) return Object.assign(new Error(message), { name });
-  const Class = isOwn(name) ? CLASSES[name] : Refused;
-  return new Class(code, message, { ...(hint === undefined ? {} : { hint }), ...(retryAt === undefined ? {} : { retryAt }) });
-}
-
-function isOwn(name: string): name is keyof typeof CLASSES {
-  return Object.hasOwn(CLASSES, name);
+  const Class = own === undefined ? Unclassed : CLASSES[own];
+  const details = { ...(hint === undefined ? {} : { hint }), ...(retryAt === undefined ? {} : { retryAt }) };
+  return Object.assign(new Class(foreignCode(code), message, details), { name });
 }

@@ -1,4 +1,5 @@
 /** One worker thread as the runtime sees it: it is given one handling at a time, and ended where it does not come back. */
+import type { AnyCode } from "../../core/error-codes.ts";
 import { extname } from "node:path";
 import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
 import type { Clock, Timer } from "../../core/clock.ts";
@@ -238,7 +239,7 @@ async function answered<Value>(work: () => Promise<Value>) {
   }
 }
 
-function interrupted(code: string, message: string): Extract<RunResult, { readonly kind: "failed" }> & { readonly error: RunInterrupted } {
+function interrupted(code: AnyCode, message: string): Extract<RunResult, { readonly kind: "failed" }> & { readonly error: RunInterrupted } {
   return { kind: "failed", error: new RunInterrupted(code, message) };
 }
 

@@ -2,7 +2,8 @@
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from "node:worker_threads";
 import { loadModule } from "../../config/module-file.ts";
 import { systemClock, type Clock } from "../../core/clock.ts";
-import { Fatal, messageOf, Refused } from "../../core/errors.ts";
+import { Fatal, messageOf, Refused, Retryable } from "../../core/errors.ts";
+import { asJson } from "../../core/json.ts";
 import type { LogFields, Logger, LogLevel } from "../../core/log.ts";
 import { MINUTE } from "../../core/units.ts";
 import type { SpecialistDefinition } from "../../specialist/definition.ts";
@@ -136,7 +137,7 @@ function question<What extends Question["what"]>(about: Extract<Question, { read
     if ("error" in said.answer) throw decodeError(said.answer.error);
     return said.answer.value;
   }
-  throw new Fatal("runtime_silent", `the runtime did not answer in ${ANSWER_MS} ms`);
+  throw new Retryable("runtime_silent", `the runtime did not answer in ${ANSWER_MS} ms`);
 }
 
 function loggerOf(run: number): Logger {
@@ -146,7 +147,7 @@ function loggerOf(run: number): Logger {
       if (lines++ > MAX_LOG_LINES) return;
       if (lines > MAX_LOG_LINES) return tell({ say: "log", run, level: "warn", message: "more log lines were left out", fields: {} });
       // Fields become JSON here, as what cannot be JSON cannot cross either.
-      tell({ say: "log", run, level, message, fields: JSON.parse(JSON.stringify({ ...fields, ...more })) as LogFields });
+      tell({ say: "log", run, level, message, fields: asJson({ ...fields, ...more }) });
     };
     return {
       debug: write("debug"),

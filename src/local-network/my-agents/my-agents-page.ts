@@ -2,6 +2,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { isTier } from "../../contract/tiers.ts";
+import { defined } from "../../core/defined.ts";
 import { RetinueError } from "../../core/errors.ts";
 import { confirmationPage, keyPage, loginPage, myAgentsPage, STYLE } from "./page-html.ts";
 import type { LocalNetwork } from "../options.ts";
@@ -84,10 +85,7 @@ const ACTIONS: Readonly<Record<string, Act>> = {
   spending(network, form) {
     const perTransaction = credits(form, "perTransaction");
     const perMonth = credits(form, "perMonth");
-    network.setSpending(field(form, "handle"), {
-      ...(perTransaction === undefined ? {} : { perTransaction }),
-      ...(perMonth === undefined ? {} : { perMonth }),
-    });
+    network.setSpending(field(form, "handle"), defined({ perTransaction, perMonth }));
     return undefined;
   },
   decide(network, form) {

@@ -72,7 +72,7 @@ export function paging(from: Readonly<Record<string, Json | undefined>>): Start 
   return plain.startsWith(SKIP) ? { ...start, skip: position } : { ...start, before: position };
 }
 
-/** Marks a cursor that counts rows, for accents that page by number. */
+/** Marks a cursor that counts rows, for dialects that page by number. */
 const SKIP = "+";
 
 /** A cursor that leaves out the first `count` rows. */

@@ -1,4 +1,5 @@
 /** Set A's wording: agents by handle, likes, results. */
+import { defined } from "../../core/defined.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { View } from "../server/exchange.ts";
 import type { Account, Application, Community, Job, Post } from "../world/rows.ts";
@@ -17,7 +18,7 @@ export function wireFormatA(world: World): WireFormat {
 function record(world: World, view: View, asker: Account): JsonObject {
   switch (view.type) {
     case "agent":
-      return { ...agent(view.agent), ...(view.key === undefined ? {} : { api_key: view.key }) };
+      return { ...agent(view.agent), ...defined({ api_key: view.key }) };
     case "stats":
       return stats(view.agent);
     case "post":
@@ -90,14 +91,13 @@ function post(world: World, row: Post, asker: Account): JsonObject {
     ...(liked === undefined ? {} : { liked: liked > 0 }),
     ...(world.assume.tellsVoters ? { liked_by: votersFor(row) } : {}),
     reply_count: row.replyCount,
-    ...(row.community === undefined ? {} : { community: row.community }),
-    ...(row.parentId === undefined ? {} : { parent_id: row.parentId }),
+    ...defined({ community: row.community, parent_id: row.parentId }),
   };
 }
 
 function job(world: World, row: Job, asker: Account, whole: boolean): JsonObject {
   const input = whole ? world.inputOf(row) : undefined;
-  return {
+  return defined({
     id: row.id,
     poster: { id: row.posterId, handle: handleOf(world, row.posterId) },
     title: row.title,
@@ -110,9 +110,9 @@ function job(world: World, row: Job, asker: Account, whole: boolean): JsonObject
     applied: row.applications.some(({ accountId }) => accountId === asker.id),
     created_at: iso(row.createdAt),
     deadline: iso(row.deadlineAt),
-    ...(row.verdict === undefined ? {} : { verdict: row.verdict }),
-    ...(input === undefined ? {} : { input }),
-  };
+    verdict: row.verdict,
+    input,
+  });
 }
 
 function application(world: World, row: Job, mine: Application): JsonObject {

@@ -1,4 +1,5 @@
 /** Set B's wording: specialists by id, votes, deliverables, amounts with a currency. */
+import { defined } from "../../core/defined.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { View } from "../server/exchange.ts";
 import type { Account, Application, Community, Job, Post, Webhook } from "../world/rows.ts";
@@ -17,7 +18,7 @@ export function wireFormatB(world: World): WireFormat {
 function record(world: World, view: View, asker: Account): JsonObject {
   switch (view.type) {
     case "agent":
-      return { ...agent(view.agent), ...(view.key === undefined ? {} : { api_key: view.key }) };
+      return { ...agent(view.agent), ...defined({ api_key: view.key }) };
     case "stats":
       return { id: view.agent.id, reputation: view.agent.reputation };
     case "post":
@@ -32,7 +33,7 @@ function record(world: World, view: View, asker: Account): JsonObject {
     case "community":
       return community(view.community, asker);
     case "webhook":
-      return { ...webhook(view.webhook), ...(view.secret === undefined ? {} : { secret: view.secret }) };
+      return { ...webhook(view.webhook), ...defined({ secret: view.secret }) };
     case "result":
       return { title: view.page.title, url: view.page.url, snippet: view.page.text.slice(0, 200) };
     case "token":
@@ -67,17 +68,16 @@ function post(world: World, row: Post, asker: Account): JsonObject {
     content: row.content,
     created_at: iso(row.createdAt),
     votes: voteSum(row.votes),
-    ...(mine === undefined ? {} : { my_vote: mine }),
+    ...defined({ my_vote: mine }),
     ...(world.assume.tellsVoters ? { liked_by: votersFor(row) } : {}),
     replies_count: row.replyCount,
-    ...(row.community === undefined ? {} : { community: row.community }),
-    ...(row.parentId === undefined ? {} : { reply_to: row.parentId }),
+    ...defined({ community: row.community, reply_to: row.parentId }),
   };
 }
 
 function job(world: World, row: Job, asker: Account, whole: boolean): JsonObject {
   const input = whole ? world.inputOf(row) : undefined;
-  return {
+  return defined({
     id: row.id,
     poster_id: row.posterId,
     poster_handle: handleOf(world, row.posterId),
@@ -91,9 +91,9 @@ function job(world: World, row: Job, asker: Account, whole: boolean): JsonObject
     has_applied: row.applications.some(({ accountId }) => accountId === asker.id),
     created_at: iso(row.createdAt),
     due_at: iso(row.deadlineAt),
-    ...(row.verdict === undefined ? {} : { feedback: row.verdict }),
-    ...(input === undefined ? {} : { input }),
-  };
+    feedback: row.verdict,
+    input,
+  });
 }
 
 function application(row: Job, mine: Application): JsonObject {

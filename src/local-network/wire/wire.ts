@@ -1,4 +1,4 @@
-/** How a set words what it hears and says: the seam at which a network with another accent differs. */
+/** How a set words what it hears and says: the seam at which a network in other words differs. */
 import type { OperationName } from "../../contract/operations.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { ListKind, NetworkReply, NetworkRequest, View } from "../server/exchange.ts";

@@ -68,7 +68,6 @@ export function createAdmission(db: DatabaseSync, commits: Commits, tables: Admi
         seq: Number(lastInsertRowid),
         specialist: request.specialist,
         keyId: request.key,
-        intentSeq: intent?.seq,
         operation: request.operation,
         lane,
         cost,

@@ -4,15 +4,9 @@ import { asIntentId, type Handle, type IntentId } from "../../core/ids.ts";
 import type { Approval } from "../../limits/approvals.ts";
 import { APPROVALS_KEPT_MS, PRUNE_BATCH } from "../../limits/row-lifetimes.ts";
 import { EVERYONE, type Stop } from "../../limits/admission.ts";
+import type { Word } from "../controls.ts";
 
 export type StopKind = "halt" | "pause";
-
-export interface Answer {
-  readonly approve: boolean;
-  readonly reason?: string;
-  /** Until when a yes may be used. Default: as asked. */
-  readonly expiresAt?: number;
-}
 
 export class ControlTable {
   readonly #sql: ReturnType<typeof statements>;
@@ -32,14 +26,20 @@ export class ControlTable {
     return row === undefined ? undefined : approvalOf(row);
   }
 
-  /** The Guardian's answer. False where nothing was asked, it was answered already, or the time is over. */
-  answer(intent: IntentId, { approve, reason, expiresAt }: Answer, now: number): boolean {
-    return Number(this.#sql.answer.run(approve ? "approved" : "rejected", now, reason ?? null, expiresAt ?? null, intent, now).changes) > 0;
-  }
-
-  /** Unanswered questions, oldest first, at most `limit`. */
-  asked(specialist: Handle, limit: number): Approval[] {
-    return this.#sql.asked.all(specialist, limit).map(approvalOf);
+  /** The Guardian's answer; a yes holds for what was shown. False where nothing was asked, it was answered already, or the time is over. */
+  answer(intent: IntentId, word: Word, now: number): boolean {
+    const shown = word.verdict === "approved" ? word.shown : undefined;
+    const { changes } = this.#sql.answer.run(
+      word.verdict,
+      now,
+      word.reason ?? null,
+      shown?.payloadHash ?? null,
+      shown?.amount?.currency ?? null,
+      shown?.amount?.micros ?? null,
+      intent,
+      now,
+    );
+    return Number(changes) > 0;
   }
 
   /** Stops one handle, or {@link EVERYONE}. In force for every admission after the commit. */
@@ -85,7 +85,7 @@ export class ControlTable {
   }
 }
 
-function approvalOf(row: Record<string, unknown>): Approval {
+export function approvalOf(row: Record<string, unknown>): Approval {
   const { state, decided_at: decidedAt, currency, amount, reason } = row;
   return {
     intent: asIntentId(String(row["intent"])),
@@ -107,10 +107,10 @@ function statements(db: DatabaseSync) {
         asked_at = excluded.asked_at, expires_at = excluded.expires_at, decided_at = NULL, reason = NULL
       WHERE payload_hash <> excluded.payload_hash AND state <> 'rejected'`),
     approval: db.prepare("SELECT * FROM approval WHERE intent = ?"),
-    answer: db.prepare(
-      "UPDATE approval SET state = ?, decided_at = ?, reason = ?, expires_at = coalesce(?, expires_at) WHERE intent = ? AND state = 'asked' AND expires_at > ?",
-    ),
-    asked: db.prepare("SELECT * FROM approval WHERE specialist = ? AND state = 'asked' ORDER BY asked_at LIMIT 0 + ?"),
+    answer: db.prepare(`
+      UPDATE approval SET state = ?1, decided_at = ?2, reason = ?3, payload_hash = coalesce(?4, payload_hash),
+        currency = iif(?1 = 'approved', ?5, currency), amount = iif(?1 = 'approved', ?6, amount)
+      WHERE intent = ?7 AND state = 'asked' AND expires_at > ?8`),
     stops: db.prepare("SELECT kind, scope, since, reason FROM stop"),
     stop: db.prepare("INSERT INTO stop (kind, scope, since, reason) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"),
     lift: db.prepare("DELETE FROM stop WHERE kind = ? AND scope = ?"),

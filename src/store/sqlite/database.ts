@@ -18,6 +18,7 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 import { Misconfigured, messageOf, Retryable } from "../../core/errors.ts";
+import { realPath } from "../../core/real-path.ts";
 import { Checkpoints, LOG_PAGES } from "./checkpoints.ts";
 import { LIMITS } from "./migrations/0002-limits.ts";
 import { WEBHOOKS } from "./migrations/0003-webhooks.ts";
@@ -76,9 +77,9 @@ export interface DatabaseOptions {
 }
 
 /** Opens (and creates) a store for writing. Throws `Retryable` (`store_in_use`) or `Misconfigured`, with what to do. */
-export function openDatabase(path: string, { blocking = false, facts = false }: DatabaseOptions = {}): OpenDatabase {
+export function openDatabase(named: string, { blocking = false, facts = false }: DatabaseOptions = {}): OpenDatabase {
   const migrations = facts ? [...MIGRATIONS, FACTS] : MIGRATIONS;
-  if (path !== MEMORY) prepareFolder(path);
+  const path = named === MEMORY ? MEMORY : prepareFile(named);
   const lock = path === MEMORY ? undefined : takeLock(path);
   let db: DatabaseSync | undefined;
   let log: number | undefined;
@@ -148,6 +149,35 @@ export function syncFolder(path: string): void {
     fsyncSync(folder);
   } finally {
     closeSync(folder);
+  }
+}
+
+/** The real path of the store, whose folder exists: a lock beside a link would be another lock. */
+function prepareFile(named: string): string {
+  const path = followLinks(named);
+  prepareFolder(path);
+  const names = existsSync(path) ? statSync(path).nlink : 1;
+  if (names > 1)
+    throw new Misconfigured(
+      "store_linked",
+      `the store ${path} has ${names} names in the file system, and each would have a lock of its own`,
+      {
+        file: path,
+        hint: "keep one name: copy the store with retinue backup, and remove the hard link",
+      },
+    );
+  return path;
+}
+
+function followLinks(path: string): string {
+  try {
+    return realPath(path);
+  } catch (error) {
+    throw new Misconfigured("store_unreadable", `the links to the store ${path} cannot be followed: ${messageOf(error)}`, {
+      file: path,
+      cause: error,
+      hint: "name the file itself with --store sqlite:<path>",
+    });
   }
 }
 
@@ -261,7 +291,7 @@ function keepOriginal(db: DatabaseSync, path: string): void {
   const { bavail, bsize } = statfsSync(dirname(path));
   if (bavail * bsize < needed)
     throw new Misconfigured(
-      "disk_short",
+      "store_unreadable",
       `the store ${path} is of an earlier schema, and to rewrite it takes ${Math.ceil(needed / 1_048_576)} MB`,
       {
         file: path,

@@ -2,21 +2,31 @@
 import type { DatabaseSync } from "node:sqlite";
 import { asHandle } from "../../core/ids.ts";
 import { INTENT_ROW, readIntent } from "./outbox.ts";
-import { bytesOf, maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
+import { bytesOf, jsonOf, maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
 import type { EventRow, HistoryStore, KeptDelivery, Retention } from "../history.ts";
 
 /** Rows deleted of each table in one go, so that no commit is long. */
 const PRUNE_BATCH = 1_000;
 
 export function createHistory(db: DatabaseSync): HistoryStore {
-  const events = db.prepare(
-    "SELECT specialist, id, kind, state, note, attempts, not_before, created_at, done_at FROM event WHERE specialist IN (SELECT handle FROM specialist UNION SELECT specialist FROM event WHERE state = 'parked') AND id = ? ORDER BY seq DESC LIMIT 0 + ?",
-  );
-  return { ...createIntentHistory(db), findEvents: async (id, limit) => events.all(id, limit).map(readEvent) };
+  const eventColumns = "specialist, id, kind, state, note, attempts, not_before, created_at, done_at, payload";
+  const events = db.prepare(`
+    SELECT ${eventColumns} FROM event
+    WHERE specialist IN (SELECT handle FROM specialist UNION SELECT specialist FROM event WHERE state = 'parked') AND id = ?
+    ORDER BY seq DESC LIMIT 0 + ?`);
+  const oneEvent = db.prepare(`SELECT ${eventColumns} FROM event WHERE seq = ?`);
+  return {
+    ...createIntentHistory(db),
+    findEvents: async (id, limit) => events.all(id, limit).map(readEvent),
+    async eventOf({ eventSeq }) {
+      const row = oneEvent.get(eventSeq);
+      return row === undefined ? undefined : readEvent(row);
+    },
+  };
 }
 
 /** All but events. */
-export function createIntentHistory(db: DatabaseSync): Omit<HistoryStore, "findEvents"> {
+export function createIntentHistory(db: DatabaseSync): Omit<HistoryStore, "findEvents" | "eventOf"> {
   const list = db.prepare(`
     SELECT ${INTENT_ROW} FROM main.intent
     WHERE (?1 IS NULL OR specialist = ?1) AND created_at >= ?2 AND seq < ?3 AND (?4 IS NULL OR state IN (SELECT value FROM json_each(?4)))
@@ -69,6 +79,7 @@ function readEvent(row: Row): EventRow {
     notBefore: numberOf(row, "not_before"),
     createdAt: numberOf(row, "created_at"),
     doneAt: maybeNumber(row, "done_at"),
+    payload: jsonOf(row, "payload"),
   };
 }
 

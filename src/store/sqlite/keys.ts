@@ -2,34 +2,33 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Lane } from "../../contract/operations.ts";
 import { asHandle, asIntentId, asKeyId, type Handle, type IntentId, type KeyId } from "../../core/ids.ts";
+import { answerBy, payloadHash, type Approval, type Shown } from "../../limits/approvals.ts";
 import { liveBudget } from "../../limits/poll-budget.ts";
 import { quotaUse } from "../../limits/quota.ts";
 import { scopeOf } from "../../limits/spending.ts";
+import type { Intent } from "../../outbox/intent.ts";
 import type { Commits } from "./commits.ts";
-import type { ControlTable } from "./controls.ts";
+import { approvalOf, type ControlTable } from "./controls.ts";
 import type { Obligations } from "./obligations.ts";
 import type { QuotaTable } from "./quota.ts";
 import type { SpendingTable } from "./spending.ts";
-import type { ApplyChange, Payable } from "./outbox.ts";
-import { maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
-import type { ControlStore, OpenAttempt } from "../controls.ts";
+import { INTENT_ROW, readIntent, type ApplyChange, type Payable } from "./outbox.ts";
+import { maybeText, numberOf, textOf, type Row } from "./rows.ts";
+import type { ApprovalStore, ControlStore, OpenAttempt, Word } from "../controls.ts";
 
 export interface KeyTables {
   readonly quota: QuotaTable;
   readonly spending: SpendingTable;
   readonly guardian: ControlTable;
-  readonly applyChange: ApplyChange;
   readonly owed: Obligations;
   readonly payable: Payable;
-  /** The number of a proposed intent. */
-  readonly proposed: (intent: IntentId) => number | undefined;
   readonly openAttempts: () => readonly OpenAttempt[];
 }
 
 export function createKeyTables(
   db: DatabaseSync,
   commits: Commits,
-  { quota, spending, guardian, applyChange, owed, payable, proposed, openAttempts }: KeyTables,
+  { quota, spending, guardian, owed, payable, openAttempts }: KeyTables,
 ): ControlStore {
   const key = db.prepare("SELECT key_id FROM specialist WHERE handle = ?");
   const saveKey = db.prepare(`
@@ -37,6 +36,11 @@ export function createKeyTables(
     ON CONFLICT (handle) DO UPDATE SET key_id = ?2, updated_at = ?3`);
   const registered = db.prepare("SELECT 1 FROM quota_key WHERE key_id = ?");
 
+  const keyOf = (handle: Handle): KeyId | undefined => {
+    const row = key.get(handle);
+    const id = row === undefined ? undefined : maybeText(row, "key_id");
+    return id === undefined ? undefined : asKeyId(id);
+  };
   const register = (
     handle: Handle,
     id: KeyId,
@@ -44,16 +48,16 @@ export function createKeyTables(
     floors: Parameters<QuotaTable["register"]>[2],
     now: number,
   ): void => {
-    const row = key.get(handle);
-    const before = row === undefined ? undefined : maybeText(row, "key_id");
+    const before = keyOf(handle);
     quota.register(id, limits, floors);
     if (before === id) return;
-    if (before !== undefined) quota.inherit(asKeyId(before), id, now);
+    if (before !== undefined) quota.inherit(before, id, now);
     saveKey.run(handle, id, now);
   };
 
   return {
     registerKey: (handle, id, { limits, floors }, now) => commits.hard(() => register(handle, id, limits, floors, now)),
+    keyOf: async (handle) => keyOf(handle),
     quotaUse: (id, now) =>
       commits.soft(() => {
         if (registered.get(id) === undefined) return undefined;
@@ -84,52 +88,77 @@ export function createKeyTables(
         if (currencies.length > 0) payable("spend_frozen", now);
         return currencies;
       }),
-    ...createApprovals(db, commits, { guardian, applyChange, proposed }),
     openAttempts: async () => openAttempts(),
   };
 }
 
-function createApprovals(
+export interface ApprovalTables {
+  readonly guardian: ControlTable;
+  readonly applyChange: ApplyChange;
+  /** The index that holds proposed intents, and its states as it says them, or it is not used. */
+  readonly waitingIn?: { readonly index: string; readonly states: string };
+  /** Brings the rows of intents up to what is the case. */
+  readonly settle?: () => void;
+}
+
+const WAITING_IN = { index: "intent_waiting", states: "'proposed', 'pending', 'parked'" };
+
+export function createApprovals(
   db: DatabaseSync,
   commits: Commits,
-  { guardian, applyChange, proposed }: Pick<KeyTables, "guardian" | "applyChange" | "proposed">,
-): Pick<ControlStore, "openApprovals" | "decideApproval"> {
-  const handles = db.prepare("SELECT DISTINCT specialist FROM approval WHERE state = 'asked'");
-  const decide = (intent: IntentId, approve: boolean, reason: string | undefined, now: number): boolean => {
-    if (!guardian.answer(intent, { approve, ...(reason === undefined ? {} : { reason }) }, now)) return false;
-    const seq = proposed(intent);
-    if (seq === undefined) return false;
-    const change = approve
-      ? ({ state: "ready", nextAt: now } as const)
-      : ({ state: "cancelled", code: "approval_rejected", message: reason ?? "the Guardian said no" } as const);
-    return applyChange({ seq, from: ["proposed"], change, now });
+  { guardian, applyChange, waitingIn = WAITING_IN, settle = () => undefined }: ApprovalTables,
+): ApprovalStore {
+  const proposed = db.prepare(`SELECT ${INTENT_ROW} FROM main.intent WHERE id = ? AND state = 'proposed'`);
+  // By the index: approvals that nobody answered stay for a year.
+  const waiting = `
+    FROM main.intent AS i INDEXED BY ${waitingIn.index} JOIN approval AS a ON a.intent = i.id
+    WHERE i.state IN (${waitingIn.states}) AND i.state = 'proposed' AND a.state = 'asked'
+      AND min(a.expires_at, coalesce(i.expires_at, a.expires_at)) > ?1`;
+  const open = db.prepare(`
+    SELECT a.*, (SELECT ${INTENT_ROW} FROM main.intent WHERE seq = i.seq) AS intent_row ${waiting} ORDER BY a.asked_at, i.seq LIMIT 0 + ?2`);
+  const count = db.prepare(`
+    SELECT count(*) AS n, min(min(a.expires_at, coalesce(i.expires_at, a.expires_at))) AS until ${waiting} AND i.specialist = ?2`);
+  /** A yes is for these rows as they are, or for nothing. */
+  const isAbout = (intent: Intent, approval: Approval, shown: Shown): boolean =>
+    shown.intent === intent.id && shown.payloadHash === payloadHash(intent) && shown.answerBy === answerBy(approval, intent);
+
+  const decide = (id: IntentId, word: Word, now: number): boolean => {
+    settle();
+    const row = proposed.get(id);
+    const approval = guardian.approval(id);
+    if (row === undefined || approval === undefined) return false;
+    const intent = readIntent(row);
+    if (now >= answerBy(approval, intent)) return false;
+    if (word.verdict === "approved" && !isAbout(intent, approval, word.shown)) return false;
+    if (!guardian.answer(id, word, now)) return false;
+    const change =
+      word.verdict === "approved"
+        ? ({ state: "ready", nextAt: now } as const)
+        : ({ state: "cancelled", code: "approval_rejected", message: word.reason ?? "the Guardian said no" } as const);
+    return applyChange({ seq: intent.seq, from: ["proposed"], change, now });
   };
 
   return {
-    async openApprovals(limit) {
-      return handles
-        .all()
-        .map((row) => asHandle(textOf(row, "specialist")))
-        .flatMap((specialist) => guardian.asked(specialist, limit).map((approval) => ({ approval, specialist })))
-        .slice(0, limit);
+    async openApprovals(limit, now) {
+      settle();
+      return open.all(now, limit).map((row) => ({ approval: approvalOf(row), intent: readIntent({ intent: row["intent_row"] ?? null }) }));
     },
-    decideApproval: (intent, verdict, reason, now) => commits.hard(() => decide(intent, verdict === "approved", reason, now)),
+    async awaiting(handle, now) {
+      settle();
+      const row = count.get(now, handle);
+      return row === undefined || row["n"] === 0 ? undefined : { count: numberOf(row, "n"), until: numberOf(row, "until") };
+    },
+    approvalOf: async (intent) => guardian.approval(intent),
+    decideApproval: (intent, word, now) => commits.hard(() => decide(intent, word, now)),
   };
 }
 
-/** The number of a proposed intent, and the requests under way, as their rows say. */
-export function createOpenRows(db: DatabaseSync): Pick<KeyTables, "proposed" | "openAttempts"> {
-  const proposed = db.prepare("SELECT seq FROM intent WHERE id = ? AND state = 'proposed'");
+/** The requests under way, as their rows say. */
+export function createOpenRows(db: DatabaseSync): KeyTables["openAttempts"] {
   const open = db.prepare(`
-    SELECT a.seq, a.specialist, key_id, intent_seq, a.operation, a.target, a.lane, weight, started_at, deadline_at, i.id AS intent
+    SELECT a.seq, a.specialist, key_id, a.operation, a.target, a.lane, weight, started_at, deadline_at, i.id AS intent
     FROM attempt AS a LEFT JOIN intent AS i ON i.seq = a.intent_seq WHERE a.ended_at IS NULL ORDER BY a.seq`);
-  return {
-    proposed(intent) {
-      const row = proposed.get(intent);
-      return row === undefined ? undefined : numberOf(row, "seq");
-    },
-    openAttempts: () => open.all().map(readAttempt),
-  };
+  return () => open.all().map(readAttempt);
 }
 
 function readAttempt(row: Row): OpenAttempt {
@@ -140,7 +169,6 @@ function readAttempt(row: Row): OpenAttempt {
     seq: numberOf(row, "seq"),
     specialist: asHandle(textOf(row, "specialist")),
     keyId: asKeyId(textOf(row, "key_id")),
-    intentSeq: maybeNumber(row, "intent_seq"),
     operation: textOf(row, "operation"),
     lane: textOf(row, "lane") as Lane,
     cost: numberOf(row, "weight"),

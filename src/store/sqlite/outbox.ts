@@ -3,14 +3,14 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { LANES, type Effect, type Lane } from "../../contract/operations.ts";
 import { Fatal } from "../../core/errors.ts";
 import { asHandle, asIntentId } from "../../core/ids.ts";
-import { UNDATED, type Intent, type IntentState } from "../../outbox/intent.ts";
+import { expiry, UNDATED, type Intent, type IntentState } from "../../outbox/intent.ts";
 import type { Capture } from "../../limits/spending.ts";
 import type { Commits } from "./commits.ts";
 import type { InsertEvent } from "./inbox.ts";
 import type { SpendingTable } from "./spending.ts";
 import { RESTORED_CODE } from "./restore-detection.ts";
 import { jsonOf, maybeNumber, maybeText, numberOf, objectOf, textOf, type Row } from "./rows.ts";
-import { INTENT_FREE, type WatchWriter } from "./sources.ts";
+import { INTENT_EXPIRES, INTENT_FREE, type WatchWriter } from "./sources.ts";
 import type { Paid } from "../admission.ts";
 import type { IntentMove, OutboxStore, Requests } from "../outbox.ts";
 
@@ -87,13 +87,13 @@ export function createApplyChange(db: DatabaseSync, { spending, insertEvent, wri
     UPDATE intent SET target = ?, state = CASE WHEN state = 'ready' AND code = '${RESTORED_CODE}' THEN 'in_doubt' ELSE state END
     WHERE target_intent = ? AND state IN ('proposed', 'ready')`);
   const payable = createPayable(db);
-  const dependants = db.prepare("SELECT seq FROM intent WHERE target_intent = ? AND state IN ('proposed', 'ready')");
+  const dependants = db.prepare("SELECT seq FROM intent WHERE target_intent = ? AND target IS NULL AND state IN ('proposed', 'ready')");
   /** What waits for room under a cap looks again. */
   const freed = (settled: Capture | undefined, now: number): void => {
     if (settled !== undefined && settled.posted < settled.released) payable("spend_cap", now);
   };
 
-  const apply: ApplyChange = ({ seq, from, change, now, events = [], watches = [], paid }) => {
+  const apply: ApplyChange = ({ seq, from, change, now, standIn, events = [], watches = [], paid }) => {
     const { changes } = update(from.length).run(
       change.state,
       change.nextAt ?? null,
@@ -109,10 +109,9 @@ export function createApplyChange(db: DatabaseSync, { spending, insertEvent, wri
     const row = changes === 1 ? moved.get(seq) : undefined;
     if (row === undefined) return false;
     const id = textOf(row, "id");
-    if (change.state === "confirmed") {
-      freed(spending.pay(id, asHandle(textOf(row, "specialist")), paid, now), now);
-      if (change.createdRef !== undefined) fill.run(change.createdRef, id);
-    }
+    if (change.state === "confirmed") freed(spending.pay(id, asHandle(textOf(row, "specialist")), paid, now), now);
+    const created = change.createdRef ?? standIn;
+    if (created !== undefined) fill.run(created, id);
     if (change.state === "refused" || change.state === "cancelled") {
       // What may have happened counts as spent: giving up looking for it is no proof that it did not.
       freed(spending.settle(id, row["ever_unknown"] === 1 ? undefined : 0, now), now);
@@ -142,7 +141,7 @@ export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: Ap
     `SELECT ${INTENT_ROW} FROM intent WHERE specialist = ? AND state = 'in_doubt' AND next_at <= ? ORDER BY next_at LIMIT 0 + ?`,
   );
   const one = db.prepare(`SELECT ${INTENT_ROW} FROM intent WHERE id = ?`);
-  const over = "specialist = ? AND expires_at <= ? AND expires_at IS NOT NULL AND state IN ('proposed', 'ready') AND ever_unknown = 0";
+  const over = `specialist = ? AND expires_at <= ? AND ${INTENT_EXPIRES}`;
   const anyExpired = db.prepare(`SELECT 1 FROM intent WHERE ${over} LIMIT 1`);
   const expired = db.prepare(`SELECT ${INTENT_ROW} FROM intent WHERE ${over} LIMIT 0 + ?`);
   const unanswered = db.prepare(
@@ -167,8 +166,8 @@ export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: Ap
     async expireIntents(specialist, now, limit) {
       if (anyExpired.get(specialist, now) === undefined) return [];
       const due = expired.all(specialist, now, limit).map(readIntent);
-      const change = { state: "cancelled", code: "expired", message: "it no longer made sense" } as const;
-      const cancel = (intent: Intent): boolean => applyChange({ seq: intent.seq, from: ["proposed", "ready"], change, now });
+      const cancel = (intent: Intent): boolean =>
+        applyChange({ seq: intent.seq, from: ["proposed", "ready"], change: expiry(intent), now });
       return commits.soft(() => due.filter(cancel));
     },
     async claimedRefs({ specialist, operation }, refs) {

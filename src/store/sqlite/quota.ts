@@ -4,7 +4,7 @@ import { LANES, type Lane } from "../../contract/operations.ts";
 import type { TierLimits } from "../../contract/tiers.ts";
 import { Refused } from "../../core/errors.ts";
 import type { KeyId } from "../../core/ids.ts";
-import { isObject, parseJson } from "../../core/json.ts";
+import { isObject, numberIn, parseJson } from "../../core/json.ts";
 import type { Random } from "../../core/random.ts";
 import { HOUR, SECOND } from "../../core/units.ts";
 import { addToCell, cellAt, listCells, slotIndex, WINDOWS, WINDOW_SHAPES, type WindowName } from "../../limits/window-cells.ts";
@@ -387,9 +387,6 @@ function oldestCell(name: WindowName, now: number): number {
 
 function floorsOf(text: string): LaneFloors {
   const given = parseJson(text);
-  const floor = (lane: Lane): number => {
-    const value = isObject(given) ? given[lane] : undefined;
-    return typeof value === "number" ? value : DEFAULT_FLOORS[lane];
-  };
+  const floor = (lane: Lane): number => (isObject(given) ? numberIn(given, lane) : undefined) ?? DEFAULT_FLOORS[lane];
   return Object.fromEntries(LANES.map((lane) => [lane, floor(lane)])) as { [lane in Lane]: number };
 }

@@ -7,7 +7,7 @@
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { isObject } from "../../core/json.ts";
+import { isObject, numberIn } from "../../core/json.ts";
 import { DAY, MINUTE } from "../../core/units.ts";
 import { syncFolder } from "./database.ts";
 import { createMetadata, type Metadata } from "./metadata.ts";
@@ -93,10 +93,7 @@ export class RestoredTable {
     if (row === undefined) return restored;
     const kind = textOf(row, "kind");
     const payload = jsonOf(row, "payload");
-    const time = (name: string): number | undefined => {
-      const value = isObject(payload) ? payload[name] : undefined;
-      return typeof value === "number" ? value : undefined;
-    };
+    const time = (name: string): number | undefined => (isObject(payload) ? numberIn(payload, name) : undefined);
     const scheduledAt = kind.startsWith(SCHEDULE_PREFIX) ? time("scheduledAt") : undefined;
     if (scheduledAt !== undefined) return scheduledAt < restored.at ? restored : undefined;
     const happenedAt = TIMED.includes(kind) ? time("createdAtMs") : undefined;

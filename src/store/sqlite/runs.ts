@@ -5,6 +5,7 @@ import { Refused } from "../../core/errors.ts";
 import type { Handle } from "../../core/ids.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { HOUR } from "../../core/units.ts";
+import { DRY_RUN } from "../../outbox/intent.ts";
 import type { FinishedRun, RunStore } from "../runs.ts";
 import type { Commits } from "./commits.ts";
 import type { InsertEvent } from "./inbox.ts";
@@ -47,7 +48,7 @@ export function createRuns(db: DatabaseSync, commits: Commits, { insertEvent, gu
     return ref === undefined ? draft : { ...draft, target: ref };
   };
   /** Its own words are known by their id also where the network does not say who wrote them. */
-  const ownPost = (run: FinishedRun, draft: DraftIntent) =>
+  const ownPost = (run: FinishedRun, draft: DraftIntent): IntentRefusal | undefined =>
     draft.operation === "posts.reply" && draft.target !== undefined && own.get(run.specialist, draft.target) !== undefined
       ? { code: "own_post", message: "a specialist does not answer itself" }
       : undefined;
@@ -61,7 +62,7 @@ export function createRuns(db: DatabaseSync, commits: Commits, { insertEvent, gu
     // What a person orders is new.
     const doubt = ordered || run.intents.length === 0 ? undefined : restored.doubtful(run.seq, run.now);
     return run.intents.map((draft) => {
-      const verdict =
+      const verdict: IntentRefusal | undefined =
         draft.refusal ??
         ownPost(run, draft) ??
         (draft.targetIntent !== undefined && refused.has(draft.targetIntent)
@@ -146,14 +147,15 @@ function firstState(draft: DraftIntent, refusal: IntentRefusal | undefined, doub
 }
 
 /**
- * Our own words that were or may still be said: refused and cancelled ones do not count.
+ * Our own words that were or may still be said: refused and cancelled ones do not count, save those that only a dry run withheld.
  * Counts stop just past their cap, so that a talkative specialist costs no more than a quiet one.
  */
 function createRecentWords(db: DatabaseSync) {
   const count = (where: string) =>
     db.prepare(`
       SELECT count(*) AS n FROM (
-        SELECT 1 FROM intent WHERE specialist = ? AND ${where} AND text_hash IS NOT NULL AND state NOT IN ('refused', 'cancelled') LIMIT 0 + ?)`);
+        SELECT 1 FROM intent WHERE specialist = ? AND ${where} AND text_hash IS NOT NULL
+          AND (state NOT IN ('refused', 'cancelled') OR code = '${DRY_RUN}') LIMIT 0 + ?)`);
   const inThread = count("thread = ?");
   const toAuthor = count("author = ? AND created_at > ?");
   const inHour = count("created_at > ?");

@@ -43,6 +43,12 @@ export function createWatchWriter(db: DatabaseSync, makeRoom: MakeRoom): WatchWr
 /** Whether a row of `source` is a schedule. */
 export const IS_SCHEDULE = `(substr(name, 1, ${SCHEDULE_PREFIX.length}) = '${SCHEDULE_PREFIX}')`;
 
+/**
+ * An intent ends at its time as long as it was never sent. One that waits for the Guardian ends in any case: in a store that was put
+ * back from a copy it may have been sent since, but nobody can answer it.
+ */
+export const INTENT_EXPIRES = "expires_at IS NOT NULL AND state IN ('proposed', 'ready') AND (ever_unknown = 0 OR state = 'proposed')";
+
 /** An intent waits for the earlier ones of its run, and for the one whose object it is about. */
 export const INTENT_FREE = `(target_intent IS NULL OR target IS NOT NULL)
   AND (ordinal = 0 OR NOT EXISTS (
@@ -55,7 +61,7 @@ const FIRST_OF_PARTS = `
   UNION ALL SELECT 'intents', min(next_at) FROM intent AS i INDEXED BY intent_ready
     WHERE specialist = ?1 AND state = 'ready' AND lane IN (SELECT value FROM json_each(?2)) AND ${INTENT_FREE}
   UNION ALL SELECT 'intents', min(expires_at) FROM intent
-    WHERE specialist = ?1 AND expires_at IS NOT NULL AND state IN ('proposed', 'ready') AND ever_unknown = 0
+    WHERE specialist = ?1 AND ${INTENT_EXPIRES}
   UNION ALL SELECT 'doubts', min(next_at) FROM intent WHERE specialist = ?1 AND state = 'in_doubt'
   UNION ALL SELECT 'deliveries', min(due_at) FROM delivery WHERE specialist = ?1 AND state = 'ready'
   UNION ALL SELECT 'schedules', min(due_at) FROM source WHERE specialist = ?1 AND due_at IS NOT NULL AND ${IS_SCHEDULE}
@@ -99,7 +105,7 @@ export function createSources(db: DatabaseSync, commits: Commits): SourceStore {
       WHERE state = 'ready' AND (target_intent IS NULL OR target IS NOT NULL) GROUP BY specialist
     UNION ALL SELECT specialist, min(next_at) FROM intent WHERE state = 'in_doubt' GROUP BY specialist
     UNION ALL SELECT specialist, min(expires_at) FROM intent
-      WHERE expires_at IS NOT NULL AND state IN ('proposed', 'ready') AND ever_unknown = 0 GROUP BY specialist
+      WHERE ${INTENT_EXPIRES} GROUP BY specialist
     UNION ALL SELECT specialist, min(due_at) FROM delivery WHERE state = 'ready' GROUP BY specialist
     UNION ALL SELECT specialist, min(due_at) FROM watch WHERE due_at IS NOT NULL GROUP BY specialist`;
   const first = db.prepare(`

@@ -1,6 +1,7 @@
 /** Specialists in SQLite: their accounts, keys and parks; and the Guardian's hand over them. */
+import { foreignCode } from "../../core/error-codes.ts";
 import type { DatabaseSync } from "node:sqlite";
-import { asHandle, asKeyId } from "../../core/ids.ts";
+import { asHandle } from "../../core/ids.ts";
 import type { Commits } from "./commits.ts";
 import { maybeNumber, maybeText, numberOf, textOf } from "./rows.ts";
 import type { SpecialistStore } from "../specialists.ts";
@@ -18,7 +19,6 @@ export function createSpecialists(db: DatabaseSync, commits: Commits): Specialis
     "UPDATE specialist SET parked_code = NULL, parked_message = NULL, parked_at = NULL, parked_until = NULL, updated_at = ? WHERE";
   const unpark = db.prepare(`${free} handle = ?`);
   const unparkAll = db.prepare(`${free} parked_code IS NOT NULL`);
-  const key = db.prepare("SELECT key_id FROM specialist WHERE handle = ?");
   return {
     async loadSpecialist(handle) {
       const row = load.get(handle);
@@ -30,7 +30,7 @@ export function createSpecialists(db: DatabaseSync, commits: Commits): Specialis
           code === undefined
             ? undefined
             : {
-                code,
+                code: foreignCode(code),
                 message: maybeText(row, "parked_message") ?? "",
                 at: numberOf(row, "parked_at"),
                 until: maybeNumber(row, "parked_until"),
@@ -42,10 +42,5 @@ export function createSpecialists(db: DatabaseSync, commits: Commits): Specialis
     suspend: (handle, why, now) => commits.hard(() => void park.run(handle, why.code, why.message, why.until ?? null, now)),
     resume: (handle, now) => commits.hard(() => void unpark.run(now, handle)),
     resumeAll: (now) => commits.hard(() => void unparkAll.run(now)),
-    async keyOf(handle) {
-      const row = key.get(handle);
-      const id = row === undefined ? undefined : maybeText(row, "key_id");
-      return id === undefined ? undefined : asKeyId(id);
-    },
   };
 }

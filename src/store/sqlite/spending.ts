@@ -97,7 +97,6 @@ export class SpendingTable {
       money: { currency: String(row["currency"]), micros: Number(row["amount"]) },
       state: stateOf(row["state"]),
       posted: Number(row["posted"]),
-      heldAt: Number(row["held_at"]),
       expiresAt: Number(row["expires_at"]),
     };
   }
@@ -342,7 +341,7 @@ function statements(db: DatabaseSync) {
     hold: db.prepare(
       "INSERT INTO hold (id, specialist, currency, amount, starts, state, held_at, expires_at) VALUES (?, ?, ?, ?, ?, 'open', ?, ?)",
     ),
-    find: db.prepare("SELECT specialist, currency, amount, state, posted, held_at, expires_at FROM hold WHERE id = ?"),
+    find: db.prepare("SELECT specialist, currency, amount, state, posted, expires_at FROM hold WHERE id = ?"),
     countOpen: db.prepare("SELECT count(*) AS n FROM hold WHERE state = 'open'"),
     open: db.prepare("SELECT currency, amount, starts FROM hold WHERE id = ? AND state = 'open'"),
     settled: db.prepare("UPDATE hold SET state = ?, posted = ?, settled_at = ? WHERE id = ? AND state = 'open'"),

@@ -1,10 +1,13 @@
 /** The store in one SQLite file: every port over one connection, every write in a grouped commit. */
-import type { Store } from "../store.ts";
-import { createAdmission, createRecovery } from "./admission.ts";
+import type { DatabaseSync } from "node:sqlite";
+import { ledgerOf } from "../ledger.ts";
+import type { Ledger, Store } from "../store.ts";
+import type { MetadataStore } from "../metadata.ts";
+import { createAdmission, createRecovery, type AdmissionTables } from "./admission.ts";
 import { Commits } from "./commits.ts";
 import { MEMORY, openDatabase } from "./database.ts";
 import { openFactStore } from "./facts/store.ts";
-import { createKeyTables, createOpenRows } from "./keys.ts";
+import { createApprovals, createKeyTables, createOpenRows } from "./keys.ts";
 import { createDeliveries, createHasRoom } from "./deliveries.ts";
 import { createHistory, createPrune } from "./history.ts";
 import { createInbox, createInsertEvent } from "./inbox.ts";
@@ -55,22 +58,23 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const applyChange = createApplyChange(db, { spending, insertEvent, writer });
   const parts = { insertEvent, hasRoomForEvents: createHasRoom(db) };
   const { pruneDeliveries, forgetDeliveries, ...deliveries } = createDeliveries(db, commits, parts);
-  const tables = { quota, spending, guardian, applyChange };
   const recover = createRecovery(db, quota, redating, restored);
   const prune = createPrune(db);
+  const upkeep = createUpkeep(db, commits, kept ? options.path : undefined, () => clock.now());
+  const tables = { quota, redating, spending, guardian, applyChange };
   return {
+    ...(options.ledger === undefined ? createLedger(db, commits, tables, upkeep) : ledgerOf(options.ledger)),
     ...createInbox(db, commits, insertEvent, writer),
     ...deliveries,
     ...createRuns(db, commits, { insertEvent, guardian, restored }),
     ...createOutbox(db, commits, applyChange),
     ...createSources(db, commits),
-    ...createAdmission(db, commits, { ...tables, redating }),
-    ...createKeyTables(db, commits, { ...tables, owed: createObligations(db), payable: createPayable(db), ...createOpenRows(db) }),
+    ...createApprovals(db, commits, { guardian, applyChange }),
     ...createSpecialists(db, commits),
     ...createHistory(db),
     ...createNetworkState(db, commits),
-    ...createUpkeep(db, commits, kept ? options.path : undefined, () => clock.now()),
     async recover(now, firstCheckMs) {
+      await options.ledger?.beginLedger(now);
       const recovered = await commits.hard(() => recover(now, firstCheckMs));
       restored.noteBeat();
       return recovered;
@@ -80,7 +84,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
         await commits.hard(() => restored.beat(now));
         restored.noteBeat();
       }
-      return commits.soft(() => prune(now, retention) + pruneDeliveries(now) + pruneLedgers({ quota, spending, guardian }, now));
+      return commits.soft(() => prune(now, retention) + pruneDeliveries(now) + pruneLedgers(tables, now));
     },
     async close() {
       try {
@@ -90,5 +94,19 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
         if (options.database === undefined) database.close();
       }
     },
+  };
+}
+
+function createLedger(db: DatabaseSync, commits: Commits, tables: AdmissionTables, upkeep: MetadataStore): Ledger {
+  return {
+    ...createAdmission(db, commits, tables),
+    ...createKeyTables(db, commits, {
+      ...tables,
+      owed: createObligations(db),
+      payable: createPayable(db),
+      openAttempts: createOpenRows(db),
+    }),
+    ...upkeep,
+    beginLedger: (now) => commits.hard(() => tables.redating.begin(now)),
   };
 }

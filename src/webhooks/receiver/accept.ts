@@ -53,6 +53,8 @@ export interface GateHint {
 export interface GateAnswer {
   readonly status: 200 | 202 | 401 | 404 | 503;
   readonly retryAfterS?: number;
+  /** A secret of ours vouches for the request: a 503 for reasons of our own is then not held against its sender. */
+  readonly verified: boolean;
 }
 
 export interface GateCounts {
@@ -81,10 +83,12 @@ const COME_BACK_S = 5;
 /** Refusals are logged at most this often: a flood of forgeries must not fill the disk. */
 const LOG_EVERY_MS = MINUTE;
 const MAX_KIND_LENGTH = 100;
+/** Of an error that a request led to, whose words may be the sender's. */
+const MAX_FAILURE_LENGTH = 200;
 
 export function createGate(options: GateOptions): Gate {
   const { clock, log, rules } = options;
-  const counts = { stored: 0, known: 0, hints: 0, full: 0, failed: 0 };
+  const counts: Counts = { stored: 0, known: 0, hints: 0, full: 0, failed: 0 };
   const refused = { unsigned: 0, mismatch: 0, stale: 0, early: 0 };
   const bySecret: number[] = [];
   const byScheme: Record<string, number> = {};
@@ -101,52 +105,48 @@ export function createGate(options: GateOptions): Gate {
       loggedAt = now;
       unlogged = 0;
     }
-    return { status: 401 };
+    return { status: 401, verified: false };
   };
 
-  const hint = (specialist: Handle, delivery: RawDelivery, kind: string | undefined): GateAnswer => {
+  const hint = (specialist: Handle, delivery: RawDelivery, kind: string | undefined, verified: boolean): GateAnswer => {
     counts.hints += 1;
     options.onHint(specialist, { kind, body: delivery.body, signed: false });
-    return { status: 202 };
+    return { status: 202, verified };
   };
 
-  const store = async (delivery: VerifiedDelivery): Promise<GateAnswer> => {
-    let outcome: Awaited<ReturnType<GateOptions["put"]>>;
-    try {
-      outcome = await options.put(delivery);
-    } catch (error) {
-      counts.failed += 1;
-      log.error("a webhook delivery could not be stored", { handle: delivery.specialist, message: messageOf(error) });
-      return { status: 503, retryAfterS: COME_BACK_S };
-    }
-    if (outcome === "full") {
-      counts.full += 1;
-      return { status: 503, retryAfterS: COME_BACK_S };
-    }
-    counts[outcome] += 1;
-    return { status: outcome === "known" ? KNOWN : 202 };
+  /** An unexpected error; `verified` if a secret had vouched for the request before it. */
+  const fail = (error: unknown, verified: boolean): GateAnswer => {
+    counts.failed += 1;
+    log.error("a webhook delivery could not be judged", { message: messageOf(error).slice(0, MAX_FAILURE_LENGTH) });
+    return { status: 503, retryAfterS: COME_BACK_S, verified };
   };
 
   /** What verified last, by specialist: it is tried first. Only of those that are known. */
-  const verified = new Map<Handle, SignedScheme>();
+  const lastScheme = new Map<Handle, SignedScheme>();
   return {
     knows: (specialist) => options.secretsOf(asHandle(specialist)) !== undefined,
     async accept(name, delivery) {
-      const specialist = asHandle(name);
-      const secrets = options.secretsOf(specialist);
-      if (secrets === undefined) return { status: 404 };
-      const kind = header(delivery, rules.kindHeaders)?.slice(0, MAX_KIND_LENGTH);
-      if (options.allowUnsigned && (secrets.length === 0 || rules.scheme === "none")) return hint(specialist, delivery, kind);
-      const verdict = verdictOn(delivery, secrets, options, verified.get(specialist));
-      if (!verdict.ok) return refuse(specialist, verdict.why);
-      bySecret[verdict.secret] = (bySecret[verdict.secret] ?? 0) + 1;
-      byScheme[verdict.scheme] = (byScheme[verdict.scheme] ?? 0) + 1;
-      if (verdict.scheme === "path") return hint(specialist, delivery, kind);
-      verified.set(specialist, verdict.scheme);
-      const { covered, signedId } = verdict;
-      const answer = await store({ specialist, id: identityOf(verdict), kind, scheme: verdict.scheme, body: covered });
-      if (answer.status === KNOWN && signedId === undefined) options.onHint(specialist, { kind, body: covered, signed: true });
-      return answer;
+      let verified = false;
+      try {
+        const specialist = asHandle(name);
+        const secrets = options.secretsOf(specialist);
+        if (secrets === undefined) return { status: 404, verified };
+        const kind = header(delivery, rules.kindHeaders)?.slice(0, MAX_KIND_LENGTH);
+        if (options.allowUnsigned && (secrets.length === 0 || rules.scheme === "none")) return hint(specialist, delivery, kind, verified);
+        const verdict = verdictOn(delivery, secrets, options, lastScheme.get(specialist));
+        if (!verdict.ok) return refuse(specialist, verdict.why);
+        verified = true;
+        bySecret[verdict.secret] = (bySecret[verdict.secret] ?? 0) + 1;
+        byScheme[verdict.scheme] = (byScheme[verdict.scheme] ?? 0) + 1;
+        if (verdict.scheme === "path") return hint(specialist, delivery, kind, verified);
+        lastScheme.set(specialist, verdict.scheme);
+        const { covered, signedId } = verdict;
+        const answer = await store(options, counts, { specialist, id: identityOf(verdict), kind, scheme: verdict.scheme, body: covered });
+        if (answer.status === KNOWN && signedId === undefined) options.onHint(specialist, { kind, body: covered, signed: true });
+        return answer;
+      } catch (error) {
+        return fail(error, verified);
+      }
     },
     counts: () => ({
       ...counts,
@@ -155,6 +155,23 @@ export function createGate(options: GateOptions): Gate {
       byScheme: { ...byScheme },
     }),
   };
+}
+
+type Counts = { -readonly [name in "stored" | "known" | "hints" | "full" | "failed"]: GateCounts[name] };
+
+async function store({ put, log }: GateOptions, counts: Counts, delivery: VerifiedDelivery): Promise<GateAnswer> {
+  const later: GateAnswer = { status: 503, retryAfterS: COME_BACK_S, verified: true };
+  let outcome: Awaited<ReturnType<GateOptions["put"]>>;
+  try {
+    outcome = await put(delivery);
+  } catch (error) {
+    counts.failed += 1;
+    log.error("a webhook delivery could not be stored", { handle: delivery.specialist, message: messageOf(error) });
+    return later;
+  }
+  counts[outcome] += 1;
+  if (outcome === "full") return later;
+  return { status: outcome === "known" ? KNOWN : 202, verified: true };
 }
 
 /** Timely by the network's clock, or by ours: what is known of the network's may lag for a moment after this machine has slept. */

@@ -1,5 +1,6 @@
 /** The receiver's HTTP: everything that is wrong with a request is found before a byte of its body is believed. */
-import type { IncomingMessage } from "node:http";
+import { STATUS_CODES, type IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
 import { cannotListen } from "../../core/port-errors.ts";
 import { SECOND } from "../../core/units.ts";
@@ -19,6 +20,8 @@ const REQUEST_TIMEOUT_MS = 10 * SECOND;
 /** How long a sender is asked to wait when there is no room for its body. */
 const COME_BACK_S = 5;
 const KEEP_ALIVE_MS = 30 * SECOND;
+/** Of a part of the path: a specialist's handle, or the secret behind it. */
+const MAX_PART_LENGTH = 300;
 /** Sockets at once; past it the one that has waited longest without a complete request makes room. */
 const MAX_SOCKETS = 2_048;
 /** Answered requests on one connection, so that no sender keeps a socket for ever. */
@@ -30,6 +33,8 @@ export interface ReceiverOptions {
   /** Told of faults in the receiver itself. */
   readonly onError?: (error: unknown) => void;
   readonly maxSockets?: number;
+  /** How long a request may take to come in. Default 10 s. */
+  readonly timeoutMs?: number;
 }
 
 export interface Listening {
@@ -39,7 +44,7 @@ export interface Listening {
 }
 
 export interface ReceiverCounts {
-  /** Requests that were no HTTP. */
+  /** Requests that were no HTTP, or did not end in time. */
   readonly malformed: number;
   readonly tooLarge: number;
   /** Connections that made room for others. */
@@ -58,20 +63,31 @@ export interface Receiver {
   counts(): ReceiverCounts;
 }
 
-export function createReceiver({ gate, clock, onError, maxSockets = MAX_SOCKETS }: ReceiverOptions): Receiver {
+export function createReceiver(options: ReceiverOptions): Receiver {
+  const { gate, clock, onError, maxSockets = MAX_SOCKETS, timeoutMs = REQUEST_TIMEOUT_MS } = options;
   const seen = { malformed: 0, tooLarge: 0, rateLimited: 0 };
   const crowd = createConnectionTable(maxSockets);
   const floods = createFloodGuard(clock);
   const refuse = createRefusal(floods);
   const bodies = createBodyReader(() => (seen.tooLarge += 1));
-  const onMalformed = (peer: string | undefined): void => {
+  const onMalformed = (socket: Socket, status: number): void => {
     seen.malformed += 1;
-    floods.refused(peer);
+    if (bodies.stop(socket, status)) return;
+    floods.refused(socket.remoteAddress);
+    if (socket.writable) socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    else socket.destroy();
   };
-  const app = createServer({ onMalformed, refuse, onError });
+  const app = createServer({ onMalformed, refuse, onError, timeoutMs });
   app.server.on("connection", (socket) => {
     void socket.remoteAddress; // read while it is connected, it is known afterwards too
     crowd.enter(socket);
+  });
+  // Node would answer these by itself, and hold nothing against anybody.
+  app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
+  app.server.on("connect", ({ socket }) => {
+    seen.malformed += 1;
+    floods.refused(socket.remoteAddress);
+    socket.destroy(); // Node has removed its error listeners: a failed write of an answer would be uncaught
   });
   // Whatever the sender calls it, or calls it not: the signature is over the bytes, and what they mean is read from them.
   app.addContentTypeParser("*", (_request, stream, done) => bodies.read(stream, done));
@@ -81,6 +97,8 @@ export function createReceiver({ gate, clock, onError, maxSockets = MAX_SOCKETS 
       seen.rateLimited += 1;
       refuse(reply, 429);
     } else if (request.raw.rawHeaders.length > 2 * MAX_HEADERS) refuse(reply, 431);
+    else if (request.headers.host === undefined) refuse(reply, 400);
+    else if (request.headers.expect?.toLowerCase().includes("100-continue") === false) refuse(reply, 417);
     else if (specialist !== undefined && !gate.knows(specialist)) refuse(reply, 404);
     else {
       // fastify refuses what it cannot read as a type, an empty one too, before any parser is asked.
@@ -120,33 +138,35 @@ interface Target {
 }
 
 interface ServerOptions {
-  readonly onMalformed: (peer: string | undefined) => void;
+  readonly onMalformed: (socket: Socket, status: number) => void;
   readonly refuse: Refusal;
   readonly onError: ReceiverOptions["onError"];
+  readonly timeoutMs: number;
 }
 
-function createServer({ onMalformed, refuse, onError }: ServerOptions) {
+/** Statuses for the errors of Node's parser and timers; every other one is 400. */
+const MALFORMED: { readonly [code: string]: number | undefined } = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 };
+
+function createServer({ onMalformed, refuse, onError, timeoutMs }: ServerOptions) {
   const app = fastify({
     // A proxy beside us says who came to it; who comes from afar says it of himself.
     trustProxy: isInnerPeer,
     bodyLimit: MAX_BODY_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: timeoutMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     maxRequestsPerSocket: MAX_REQUESTS_PER_SOCKET,
     forceCloseConnections: "idle",
     return503OnClosing: true,
-    routerOptions: { maxParamLength: 300, caseSensitive: true },
+    rewriteUrl: ({ url = NOWHERE }) => (isRoutable(url) ? url : NOWHERE),
+    routerOptions: { maxParamLength: MAX_PART_LENGTH, caseSensitive: true },
     http: {
       maxHeaderSize: MAX_HEADER_BYTES,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: SECOND,
+      headersTimeout: Math.min(HEADERS_TIMEOUT_MS, timeoutMs),
+      connectionsCheckingInterval: Math.min(SECOND, timeoutMs),
       insecureHTTPParser: false,
+      requireHostHeader: false,
     },
-    clientErrorHandler: (_error, socket) => {
-      onMalformed(socket.remoteAddress);
-      if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
-      else socket.destroy();
-    },
+    clientErrorHandler: ({ code }, socket) => onMalformed(socket, MALFORMED[code] ?? 400),
   });
   app.removeAllContentTypeParsers();
   app.setNotFoundHandler((_request, reply) => refuse(reply, 404));
@@ -161,6 +181,20 @@ function createServer({ onMalformed, refuse, onError }: ServerOptions) {
   return app;
 }
 
+/** A path without a route. */
+const NOWHERE = "/";
+
+/** The router answers a path it cannot decode by itself, without counting it. */
+function isRoutable(url: string): boolean {
+  const [path = ""] = url.split(/[?#]/, 1);
+  if (!path.startsWith("/") && !URL.canParse(url)) return false;
+  try {
+    return path.split("/").every((part) => decodeURIComponent(part).length <= MAX_PART_LENGTH);
+  } catch {
+    return false; // a path that is no text is none
+  }
+}
+
 interface Door {
   readonly gate: SenderCheck;
   readonly crowd: ConnectionTable;
@@ -173,26 +207,26 @@ function receive(request: FastifyRequest, reply: FastifyReply, { gate, crowd, fl
   const { socket } = request.raw;
   const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
   crowd.work(socket, 1);
-  const answered = ({ status, retryAfterS }: GateAnswer): void => {
-    crowd.work(socket, -1);
-    if (status === 401 || status === 404) floods.refused(request.ip);
-    else if (status !== 503 && floods.watching()) floods.accepted(request.ip);
+  const answered = ({ status, retryAfterS, verified }: GateAnswer): void => {
+    if (!verified && status >= 400) floods.refused(request.ip);
+    else if (verified && floods.watching()) floods.accepted(request.ip);
     if (retryAfterS !== undefined) void reply.header("retry-after", retryAfterS);
     void reply.code(status).send();
   };
   gate
     .accept(specialist, { headers: request.headers, body, ...(token === undefined ? {} : { token }) })
+    .finally(() => crowd.work(socket, -1))
     .then(answered)
     .catch((error: unknown) => void reply.send(error)); // to the error handler
 }
 
 type Refusal = (reply: FastifyReply, status: number) => FastifyReply;
 
-/** An answer without a word why, the last on its connection. What the sender did wrong is held against it. */
+/** An answer without a word why, the last on its connection. It is held against the sender: nobody vouched for what is refused here. */
 function createRefusal(floods: FloodGuard): Refusal {
   return (reply, status) => {
     if (status === 503 || status === 429) void reply.header("retry-after", COME_BACK_S);
-    else floods.refused(reply.request.ip);
+    if (status !== 429) floods.refused(reply.request.ip);
     return reply.code(status).header("connection", "close").send();
   };
 }
@@ -211,22 +245,29 @@ class BodyRefused extends Error {
 function createBodyReader(onTooLarge: () => void) {
   let inFlight = 0;
   /** Those under way, the oldest first: a delivery comes in one go, and who never ends keeps nobody out. */
-  const underWay = new Set<(status: number) => void>();
+  const underWay = new Map<Socket, (status: number) => void>();
   const makeRoom = (): void => {
-    for (const stop of underWay) {
+    for (const stop of underWay.values()) {
       if (inFlight <= MAX_BYTES_IN_FLIGHT) return;
       stop(503);
     }
   };
   return {
+    /** Ends the body that comes over this socket with an answer. False where none does. */
+    stop(socket: Socket, status: number): boolean {
+      const stop = underWay.get(socket);
+      stop?.(status);
+      return stop !== undefined;
+    },
     read(stream: IncomingMessage, done: Done): void {
+      const { socket } = stream;
       const chunks: Buffer[] = [];
       let size = 0;
       let over = false;
       const finish = (error: Error | null, body?: Buffer): void => {
         if (over) return;
         over = true;
-        underWay.delete(stop);
+        underWay.delete(socket);
         inFlight -= size;
         stream.off("data", onData).off("end", onEnd).off("error", onBroken).off("close", onBroken);
         if (error !== null) stream.resume();
@@ -248,7 +289,7 @@ function createBodyReader(onTooLarge: () => void) {
         onTooLarge();
         return stop(413);
       }
-      underWay.add(stop);
+      underWay.set(socket, stop);
       stream.on("data", onData).on("end", onEnd).on("error", onBroken).on("close", onBroken);
     },
   };

@@ -32,7 +32,7 @@ describe.each(TASK_KINDS)("%s", (kind) => {
     const task = tasks(kind, 1)[0];
     const skill = task === undefined ? undefined : skillFor(task);
     expect(skill).toBeDefined();
-    for (const input of [null, "x", 5, [], {}, { csv: 1, html: [], text: {}, records: "no", ndjson: null, left: 0, log: false }])
+    for (const input of [null, "x", 5, [], {}, { csv: 1, text: {}, records: "no" }])
       expect(() => skill?.solve(input)).toThrow(/^expected /);
   });
 
@@ -47,42 +47,19 @@ it("a job that asks for something else finds no skill", () => {
 });
 
 it("a job that asks for two things at once finds no skill", () => {
-  const [one, two] = [tasks("csv-to-json", 1)[0], tasks("log-errors", 1)[0]];
+  const [one, two] = [tasks("csv-to-json", 1)[0], tasks("invoice-totals", 1)[0]];
   const description = `${one?.description ?? ""}\n\n${two?.description ?? ""}`;
   expect(skillFor({ title: "Two in one", description, skills: [] })).toBeUndefined();
-});
-
-it("a pattern that could run for ever is refused before it is tried", () => {
-  const skill = skillFor(tasks("schema-check", 1)[0] ?? { title: "", description: "", skills: [] });
-  const ndjson = JSON.stringify("a".repeat(50_000));
-  for (const pattern of ["^(a+)+$", "a*a*a*a*b", "x".repeat(500)])
-    expect(() => skill?.solve({ schema: { pattern }, ndjson })).toThrow(/^expected a simple pattern/);
-});
-
-it("a schema keyword that the skill does not know is an error, not ignored", () => {
-  const skill = skillFor(tasks("schema-check", 1)[0] ?? { title: "", description: "", skills: [] });
-  for (const keyword of ["multipleOf", "constructor"])
-    expect(() => skill?.solve({ schema: { [keyword]: 3 }, ndjson: "4" })).toThrow(`does not know: ${keyword}`);
-});
-
-it("letters that grow in lower case do not shift what is read after a script", () => {
-  const skill = skillFor(tasks("html-links", 1)[0] ?? { title: "", description: "", skills: [] });
-  const html = `<p>${"İ".repeat(40)}</p><SCRIPT>"<a href=no>"</Script><a href=yes>`;
-  expect(skill?.solve({ url: "https://example.com/", html })).toMatchObject({ links: [{ url: "https://example.com/yes", count: 1 }] });
 });
 
 describe("a hostile input takes time in proportion to its size", () => {
   const long = 200_000;
   it.each([
-    ["html-links", { url: "https://example.com/", html: '<a href="'.repeat(long / 8) }],
-    ["html-links", { url: "https://example.com/", html: "<script>".repeat(long / 8) }],
     ["csv-to-json", { csv: `a,b\n${'"'.repeat(long)}` }],
     ["invoice-totals", { text: `INV-1000|2026-01-01|x|${"1,111".repeat(long / 5)} EUR|1%` }],
     ["text-statistics", { text: `${".".repeat(long)}a` }],
     ["text-statistics", { text: "a'".repeat(long / 2) }],
-    ["iso-dates", { text: `x${" ".repeat(long)}x` }],
-    ["log-errors", { log: `2026-01-01T00:00:00Z ${"x".repeat(long)}` }],
-    ["schema-check", { schema: { uniqueItems: true }, ndjson: JSON.stringify(Array.from({ length: long / 10 }, (_, i) => i)) }],
+    ["duplicate-rows", { records: [{ id: 1, name: `x${" ".repeat(long)}x`, email: "@".repeat(long), phone: "0".repeat(long) }] }],
   ])("%s", (kind, input) => {
     // The runner's time limit is what fails here: quadratic work on these takes from ten seconds to minutes.
     expect(skillFor(tasks(kind, 1)[0] ?? { title: "", description: "", skills: [] })?.solve(input)).toBeDefined();

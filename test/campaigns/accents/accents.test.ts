@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../../src/core/json.ts";
-import { accent } from "../../../src/local-network/accents/accent.ts";
-import { exact, ID_STYLES, idsIn } from "../../../src/local-network/accents/ids.ts";
+import { accent } from "./wire/accent.ts";
+import { exact, ID_STYLES, idsIn } from "./wire/ids.ts";
 import { OPERATIONS, OPERATION_NAMES, type EndpointSet, type OperationName } from "../../../src/contract/operations.ts";
 import { ask, speaking } from "./speaker.ts";
 
@@ -24,12 +24,12 @@ describe("an accent", () => {
   });
 
   test("is written from nothing that a reader knows", () => {
-    const folder = new URL("../../../src/local-network/accents/", import.meta.url);
+    const folder = new URL("./wire/", import.meta.url);
     const files = readdirSync(folder).filter((name) => name.endsWith(".ts"));
     expect(files.length).toBeGreaterThan(5);
     for (const file of files) {
       const imports = [...readFileSync(new URL(file, folder), "utf8").matchAll(/from "([^"]+)"/g)].map((match) => match[1] ?? "");
-      expect(imports.filter((from) => /contract\/(?!operations)|client|config|runtime/.test(from))).toEqual([]);
+      expect(imports.filter((from) => /contract\/(?!operations)|client|config|doctor|runtime/.test(from))).toEqual([]);
     }
   });
 

@@ -16,7 +16,7 @@ import { Secret } from "../../../src/core/secret.ts";
 import { MINUTE } from "../../../src/core/units.ts";
 import { virtualClock, type VirtualClock } from "../../../src/core/virtual-clock.ts";
 import { virtualPacer } from "../../../src/limits/pacing.ts";
-import { accent, type Accent } from "../../../src/local-network/accents/accent.ts";
+import { accent, type Accent } from "./wire/accent.ts";
 import { createLocalNetwork } from "../../../src/local-network/local-network.ts";
 import type { LocalNetwork } from "../../../src/local-network/options.ts";
 import { createRuntime } from "../../../src/runtime/runtime.ts";
@@ -69,7 +69,7 @@ export async function runAccent({ seed, set, cast, minutes, faults = "none", tim
   const clock = virtualClock();
   const random = seededRandom(`accent run ${seed}`);
   const spoken = accent(seed);
-  const network = createLocalNetwork({ clock, random: random.fork("network"), accent: seed, residents: RESIDENTS });
+  const network = createLocalNetwork({ clock, random: random.fork("network"), ...spoken.network, residents: RESIDENTS });
   const specialists = cast.map((definition) => createSpecialist(definition));
   const keys = new Map(specialists.map(({ handle, tier }) => [handle as string, network.provision({ handle, tier, set }).key]));
   const guest = network.provision({ handle: "guest", tier: "pro", set });

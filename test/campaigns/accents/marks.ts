@@ -5,8 +5,8 @@ import type { ProfileSource } from "../../../src/contract/profile/source.ts";
 import { JOB_STATUSES } from "../../../src/contract/records.ts";
 import { statusWord } from "../../../src/contract/reading/values.ts";
 import { isObject, type Json } from "../../../src/core/json.ts";
-import type { Accent } from "../../../src/local-network/accents/accent.ts";
-import type { Spoken } from "../../../src/local-network/accents/requests.ts";
+import type { Accent } from "./wire/accent.ts";
+import type { Spoken } from "./wire/requests.ts";
 
 type OperationMarks = Record<string, Json>;
 

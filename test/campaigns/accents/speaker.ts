@@ -3,11 +3,11 @@ import type { EndpointSet, OperationName } from "../../../src/contract/operation
 import { isObject, parseJson, type Json, type JsonObject } from "../../../src/core/json.ts";
 import { seededRandom } from "../../../src/core/random.ts";
 import { virtualClock } from "../../../src/core/virtual-clock.ts";
-import { accent } from "../../../src/local-network/accents/accent.ts";
-import { idsIn } from "../../../src/local-network/accents/ids.ts";
-import type { Spoken } from "../../../src/local-network/accents/requests.ts";
-import type { Voice } from "../../../src/local-network/accents/voice.ts";
-import { cased } from "../../../src/local-network/accents/voice.ts";
+import { accent } from "./wire/accent.ts";
+import { idsIn } from "./wire/ids.ts";
+import type { Spoken } from "./wire/requests.ts";
+import type { Voice } from "./wire/voice.ts";
+import { cased } from "./wire/voice.ts";
 import { createLocalNetwork } from "../../../src/local-network/local-network.ts";
 import type { LocalNetwork } from "../../../src/local-network/options.ts";
 
@@ -69,8 +69,8 @@ export async function ask(
 /** A network in the accent of a seed, with one thing of every kind in it. */
 export function speaking(seed: number, set: EndpointSet): Speaker {
   const clock = virtualClock();
-  const network = createLocalNetwork({ clock, random: seededRandom(seed), accent: seed });
-  const { voice, documented } = accent(seed);
+  const { voice, documented, network: spoken } = accent(seed);
+  const network = createLocalNetwork({ clock, random: seededRandom(seed), ...spoken });
   const ids = idsIn(voice.ids, voice.salt);
   const author = network.provision({ handle: "author", tier: "pro", set });
   const me = network.provision({ handle: "speaker", tier: "pro", set });

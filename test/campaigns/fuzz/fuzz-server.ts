@@ -6,7 +6,7 @@ import { createKeys } from "../../../src/client/auth.ts";
 import { resolveProfile } from "../../../src/contract/profile/profile.ts";
 import { systemClock } from "../../../src/core/clock.ts";
 import { asHandle } from "../../../src/core/ids.ts";
-import { createLogger } from "../../../src/core/log.ts";
+import { createLogger, type LogLine } from "../../../src/core/log.ts";
 import { systemRandom } from "../../../src/core/random.ts";
 import { Secret } from "../../../src/core/secret.ts";
 import { livePacer } from "../../../src/limits/pacing.ts";
@@ -18,6 +18,10 @@ import { SECRET } from "../../harness/webhook-secret.ts";
 /** What the server says of itself when asked. */
 export interface ServerReport {
   readonly rssBytes: number;
+  /** Memory in use after a collection, in V8's heap and outside of it. */
+  readonly keptBytes: number;
+  /** Of the log, from the start. */
+  readonly logBytes: number;
   /** Uncaught errors, unhandled rejections, faults of the receiver. */
   readonly faults: readonly string[];
   readonly stored: number;
@@ -53,6 +57,12 @@ async function fillCache(): Promise<void> {
 }
 await fillCache();
 
+let logBytes = 0;
+const logged = (line: LogLine): void => {
+  logBytes += Buffer.byteLength(JSON.stringify(line));
+  if (line.level === "error") note(line);
+};
+
 let handled = 0;
 const heard = (): void => void handled++;
 const runtime = createRuntime({
@@ -86,7 +96,7 @@ const runtime = createRuntime({
   pacer: livePacer(clock, { spacingMs: 0 }),
   clock,
   random,
-  log: createLogger({ level: "error", now: () => clock.now(), sink: note }),
+  log: createLogger({ level: "debug", now: () => clock.now(), sink: logged }),
   receiver: { port: 0, host: "127.0.0.1", url: undefined, allowUnsigned: false, readSecrets: () => [new Secret(SECRET)] },
 });
 await runtime.start();
@@ -94,9 +104,12 @@ const { webhooks } = runtime;
 
 process.on("message", () => {
   for (let i = 0; i < 3; i++) global.gc?.();
+  const { rss, heapUsed, external } = process.memoryUsage();
   void webhooks?.shown().then(({ counts }) => {
     const report: ServerReport = {
-      rssBytes: process.memoryUsage.rss(),
+      rssBytes: rss,
+      keptBytes: heapUsed + external,
+      logBytes,
       faults,
       stored: counts.stored,
       handled,

@@ -1,5 +1,6 @@
 /** Raw requests as attackers, broken proxies and fuzzers write them: each a list of pieces, with pauses between some. */
 import type { Random } from "../../../src/core/random.ts";
+import { MAX_BODY_BYTES } from "../../../src/webhooks/receiver/http.ts";
 import { DELIVERY_SCHEMES, signDelivery } from "../../../src/webhooks/receiver/sign.ts";
 
 export interface RawRequest {
@@ -258,6 +259,34 @@ export const GRAMMAR: { readonly [name: string]: Make } = {
       ),
     ],
   }),
+  "a signature of any length": (random) => ({
+    pieces: [
+      plain(
+        JSON.stringify({
+          type: random.pick(KINDS),
+          signature: random.pick(["a", "0", "(a+)+$", "\\", "\u0001", "\ud800", "sha256="]).repeat(upTo(random, 60_000)).slice(0, 260_000),
+          id: random.word(8),
+        }).slice(0, MAX_BODY_BYTES),
+      ),
+    ],
+  }),
+  "signatures as many as fit": (random) => {
+    const member = `"signature"${" ".repeat(upTo(random, 120))}:${" ".repeat(upTo(random, 120))}"${"0".repeat(64)}"`;
+    const text = `{${random.next() < 0.5 ? "" : '"a":1,'}${`${member},`.repeat(upTo(random, Math.floor(200_000 / member.length)))}"signature":`;
+    return { pieces: [plain(`${text}${random.pick([`"${"0".repeat(64)}"`, `"${"0".repeat(44)}"`, "null"])}}`)] };
+  },
+  "broad json, unsigned": (random) => {
+    const count = upTo(random, 20_000);
+    const members = Array.from({ length: count }, (_, i) => `"${random.pick(["k", "__proto__", "\\u005f_proto__", "4294967"])}${i}":0`);
+    const name = random.pick(["a", "__proto__", "\\u005f_proto__"]);
+    return {
+      pieces: [plain(`{"${name}":[0${",0".repeat(count)}],${members.join(",")},"signature":"${"0".repeat(64)}"}`.slice(0, MAX_BODY_BYTES))],
+    };
+  },
+  "names of any length, unsigned": (random) => ({
+    pieces: [plain(`{"${"n".repeat(upTo(random, 250_000))}":{"type":"x"},"signature":"${"0".repeat(64)}"}`)],
+  }),
+  "no host": () => ({ pieces: [`POST ${PATH} HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}`] }),
   "no http": (random) => ({
     pieces: [
       random.pick([

@@ -43,9 +43,15 @@ test.each([
 });
 
 test("a prototype cannot be slipped in, with or without long numbers", () => {
-  for (const text of ['{"__proto__": {"id": 1}}', '{"__proto__": {"id": 1}, "n": 12345678901234567890}']) {
+  for (const text of [
+    '{"__proto__": {"id": 1}}',
+    '{"__proto__": {"id": 1}, "n": 12345678901234567890}',
+    '{"a": [{"__proto__": {"id": 1}}], "__proto__": 1, "__proto__": {"id": 1}}',
+    '{"\\u005f_proto__": {"id": 1}, "a": [{"_\\u005Fpr\\u006fto__": {"id": 1}}]}',
+  ]) {
     const read = parseExactJson(text) as Record<string, unknown>;
     expect(read["id"]).toBeUndefined();
     expect(Object.getPrototypeOf(read)).toBe(Object.prototype);
+    expect(JSON.stringify(read)).not.toContain("__proto__");
   }
 });

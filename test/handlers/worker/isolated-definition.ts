@@ -1,5 +1,5 @@
 /** A definition with one handler per thing that a handler may do, right or wrong; run in this thread and in one of its own. */
-import { defineSpecialist, type Act, type ExtraEvent } from "retinue";
+import { defineSpecialist, Fatal, Misconfigured, Refused, Retryable, RetinueError, type Act, type ExtraEvent } from "retinue";
 
 type Doing = (event: ExtraEvent, act: Act) => unknown;
 
@@ -96,6 +96,34 @@ const refused: { readonly [kind: `x:${string}`]: Doing } = {
   },
 };
 
+class OutOfStock extends Refused {}
+class ModelBusy extends Retryable {}
+class OddError extends RetinueError {}
+
+const IN_AN_HOUR = 1_780_003_600_000;
+
+/** What says by its class whether trying again may help. */
+const classed: { readonly [name: string]: () => Error } = {
+  refused: () => new Refused("x:out_of_stock", "there is none", { hint: "ask tomorrow" }),
+  misconfigured: () => new Misconfigured("x:no_model", "MODEL_URL is not set"),
+  fatal: () => new Fatal("x:index_broken", "the index is broken"),
+  retryable: () => new Retryable("x:model_busy", "the model is busy", { retryAt: IN_AN_HOUR }),
+  "own-refused": () => new OutOfStock("x:out_of_stock", "there is none"),
+  "own-retryable": () => new ModelBusy("x:model_busy", "the model is busy", { retryAt: IN_AN_HOUR }),
+  "own-error": () => new OddError("x:odd", "nobody knows"),
+};
+const throwing = Object.fromEntries(
+  Object.entries(classed).flatMap(([name, make]): [string, Doing][] => [
+    [
+      `x:throws-${name}`,
+      () => {
+        throw make();
+      },
+    ],
+    [`x:step-throws-${name}`, async (_event, act) => void (await act.step("think", () => Promise.reject(make())))],
+  ]),
+);
+
 /** Only for a thread of its own. */
 const terrible: { readonly [kind: `x:${string}`]: Doing } = {
   "x:blocks": (_event, act) => {
@@ -140,5 +168,5 @@ export default defineSpecialist({
   may: ["posts.create", "posts.reply", "posts.vote", "jobs.submit", "agents.update"],
   review: ["agents.update"],
   schedules: { tick: { every: "1h", run: (act) => void act.post("tick") } },
-  on: { ...well, ...refused, ...terrible },
+  on: { ...well, ...refused, ...throwing, ...terrible },
 });

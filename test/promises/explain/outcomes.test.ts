@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { credits, HOUR } from "../../../src/core/units.ts";
 import { createGuardian } from "../../../src/guardian/guardian.ts";
 import type { Act } from "../../../src/specialist/act.ts";
-import type { Explanation } from "../../../src/guardian/explain.ts";
+import type { Explanation } from "../../../src/guardian/explanation.ts";
 import { whyLab, type WhyLab } from "../../harness/explained-specialist.ts";
 
 const A_TIME = expect.any(Number);
@@ -87,9 +87,17 @@ describe("what was refused says the rule, and in words what is wrong", () => {
   });
 
   test("what came too late to make sense", async () => {
-    const lab = await whyLab((act) => void act.post("words", { expiresIn: "1h" }), { may: ["posts.create"], review: ["posts.create"] });
+    const lab = await whyLab((act) => void act.post("words", { expiresIn: "1h" }), { may: ["posts.create"] }, { key: () => undefined });
     await lab.clock.advance(2 * HOUR);
     expect(await whyLast(lab)).toMatchObject({ state: "cancelled", reasons: [{ rule: "expired", message: "it no longer made sense" }] });
+  });
+
+  test("an action that nobody approved in time", async () => {
+    const definition = { may: ["posts.create"], review: ["posts.create"] };
+    const lab = await whyLab((act) => void act.post("words", { expiresIn: "1h" }), definition);
+    await lab.clock.advance(2 * HOUR);
+    const reason = { rule: "approval_expired", message: "nobody answered in time" };
+    expect(await whyLast(lab)).toMatchObject({ state: "cancelled", reasons: [reason] });
   });
 
   test("what the network refused, in its own words", async () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { asHandle } from "../../../src/core/ids.ts";
 import { credits, DAY, HOUR, MINUTE } from "../../../src/core/units.ts";
-import type { Reason } from "../../../src/guardian/explain.ts";
+import type { Reason } from "../../../src/guardian/explanation.ts";
 import { whyLab, type WhyLab } from "../../harness/explained-specialist.ts";
 
 const SCOUT = asHandle("scout");

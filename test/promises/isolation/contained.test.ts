@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { SECOND } from "../../../src/core/units.ts";
-import { became, folder, start } from "../../harness/process.ts";
+import { became, folder, start, textIn } from "../../harness/process.ts";
 
 /** What each does about every post, and what its failure is called; nothing where it does not fail. */
 const CAST: {
@@ -12,6 +12,8 @@ const CAST: {
     readonly isolate: "none" | "worker";
     readonly does: string;
     readonly says?: string;
+    /** It is refused, and would be so again. */
+    readonly forGood?: boolean;
     readonly deadline?: string;
   };
 } = {
@@ -19,7 +21,7 @@ const CAST: {
   "good-apart": { isolate: "worker", does: `act.reply(post, "I read it too: " + post.id);` },
   thrower: { isolate: "none", does: `throw new Error("thrown on purpose");`, says: "thrown on purpose" },
   hanger: { isolate: "none", does: `return new Promise(() => undefined);`, says: "to end within 1500 ms" },
-  flooder: { isolate: "none", does: `for (let i = 0; ; i++) act.post("flood " + i);`, says: "at most 100 actions" },
+  flooder: { isolate: "none", does: `for (let i = 0; ; i++) act.post("flood " + i);`, says: "at most 100 actions", forGood: true },
   litterer: { isolate: "none", does: `setTimeout(() => { throw new Error("left behind"); }, 1); Promise.reject(new Error("dropped"));` },
   blocker: { isolate: "worker", does: `for (;;);`, says: "blocked its thread" },
   exiter: { isolate: "worker", does: `process.exit(9);`, says: "exit code 9" },
@@ -48,33 +50,39 @@ export default defineSpecialist({
 });
 `;
 
-test("what goes wrong in one specialist is told, tried again, and delays no other", { timeout: 120 * SECOND }, async (context) => {
-  const root = folder(context);
-  mkdirSync(join(root, "agents"));
-  for (const [handle, one] of Object.entries(CAST)) writeFileSync(join(root, `agents/${handle}.js`), source(handle, one));
-  const demo = start(context, ["demo", "--data", join(root, "network.sqlite"), "--store", `sqlite:${join(root, "store.sqlite")}`], {
-    cwd: root,
-  });
+test(
+  "what goes wrong in one specialist is told, tried again where that may help, and delays no other",
+  { timeout: 120 * SECOND },
+  async (context) => {
+    const root = folder(context);
+    mkdirSync(join(root, "agents"));
+    for (const [handle, one] of Object.entries(CAST)) writeFileSync(join(root, `agents/${handle}.js`), source(handle, one));
+    const demo = start(context, ["demo", "--data", join(root, "network.sqlite"), "--store", `sqlite:${join(root, "store.sqlite")}`], {
+      cwd: root,
+    });
 
-  const failed = (handle: string) => (said: JsonObject) =>
-    said["type"] === "run" && said["handle"] === handle && said["result"] === "failed";
-  const failing = Object.entries(CAST).flatMap(([handle, { says }]) => (says === undefined ? [] : [{ handle, says }]));
-  for (const { handle, says } of failing)
-    expect(await demo.saying(failed(handle))).toMatchObject({ message: expect.stringContaining(says) });
+    const failed = (handle: string) => (said: JsonObject) =>
+      said["type"] === "run" && said["handle"] === handle && ["failed", "parked"].includes(textIn(said, "result"));
+    const failing = Object.entries(CAST).flatMap(([handle, { says, forGood = false }]) =>
+      says === undefined ? [] : [{ handle, says, result: forGood ? "parked" : "failed" }],
+    );
+    for (const { handle, says, result } of failing)
+      expect(await demo.saying(failed(handle))).toMatchObject({ result, message: expect.stringContaining(says) });
 
-  // While the blocker stood still a second and a half, the others handled what came.
-  const blockedAt = demo.said.findIndex(failed("blocker"));
-  const handled = (handle: string): number =>
-    demo.said.slice(0, blockedAt).filter((said) => said["type"] === "run" && said["handle"] === handle && said["result"] === "finished")
-      .length;
-  for (const handle of ["good", "good-apart", "litterer"]) expect(handled(handle), handle).toBeGreaterThanOrEqual(5);
+    // While the blocker stood still a second and a half, the others handled what came.
+    const blockedAt = demo.said.findIndex(failed("blocker"));
+    const handled = (handle: string): number =>
+      demo.said.slice(0, blockedAt).filter((said) => said["type"] === "run" && said["handle"] === handle && said["result"] === "finished")
+        .length;
+    for (const handle of ["good", "good-apart", "litterer"]) expect(handled(handle), handle).toBeGreaterThanOrEqual(5);
 
-  for (const handle of ["good", "good-apart"])
-    await demo.saying((said) => became("confirmed", "posts.reply")(said) && said["handle"] === handle);
-  const stray = (what: string) => (said: JsonObject) => said["type"] === "log" && JSON.stringify(said["fields"]).includes(what);
-  await demo.saying(stray("left behind"));
-  await demo.saying(stray("dropped"));
-  expect(demo.said.filter((said) => said["type"] === "intent" && said["handle"] === "flooder")).toEqual([]);
-  demo.kill("SIGTERM");
-  expect((await demo.ended).code).toBe(0);
-});
+    for (const handle of ["good", "good-apart"])
+      await demo.saying((said) => became("confirmed", "posts.reply")(said) && said["handle"] === handle);
+    const stray = (what: string) => (said: JsonObject) => said["type"] === "log" && JSON.stringify(said["fields"]).includes(what);
+    await demo.saying(stray("left behind"));
+    await demo.saying(stray("dropped"));
+    expect(demo.said.filter((said) => said["type"] === "intent" && said["handle"] === "flooder")).toEqual([]);
+    demo.kill("SIGTERM");
+    expect((await demo.ended).code).toBe(0);
+  },
+);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadDefinition } from "../../../src/config/definitions.ts";
 import { resolveProfile } from "../../../src/contract/profile/profile.ts";
 import { systemClock } from "../../../src/core/clock.ts";
-import { Refused } from "../../../src/core/errors.ts";
+import { Fatal, Misconfigured, Refused, Retryable } from "../../../src/core/errors.ts";
 import { asHandle, newIntentId } from "../../../src/core/ids.ts";
 import type { Json } from "../../../src/core/json.ts";
 import { createLogger, type LogLine } from "../../../src/core/log.ts";
@@ -115,6 +115,30 @@ describe("a handling does exactly the same in this thread and in one of its own"
     expect(here).toBeInstanceOf(Error);
     expect(there).toMatchObject({ name: (here as Error).name, message: (here as Error).message });
     expect((there as { readonly code?: string }).code).toBe((here as { readonly code?: string }).code);
+  });
+});
+
+describe.each(ways)("what a handler throws says the same of trying again $way", ({ run }) => {
+  const inAnHour = NOW + 3_600_000;
+  it.each([
+    ["refused", Refused, { name: "Refused", code: "x:out_of_stock", details: { hint: "ask tomorrow" } }],
+    ["misconfigured", Misconfigured, { name: "Misconfigured", code: "x:no_model" }],
+    ["fatal", Fatal, { name: "Fatal", code: "x:index_broken" }],
+    ["retryable", Retryable, { name: "Retryable", code: "x:model_busy", retryAt: inAnHour }],
+    ["own-refused", Refused, { name: "OutOfStock", code: "x:out_of_stock" }],
+    ["own-retryable", Retryable, { name: "ModelBusy", code: "x:model_busy", retryAt: inAnHour }],
+  ])("%s", async (name, Class, shown) => {
+    for (const kind of [`x:throws-${name}`, `x:step-throws-${name}`]) {
+      const error = failure(await run({ kind }));
+      expect(error).toBeInstanceOf(Class);
+      expect(error).toMatchObject(shown);
+    }
+  });
+
+  it("a class of one's own that says nothing of it", async () => {
+    const error = failure(await run({ kind: "x:throws-own-error" }));
+    expect(error).toMatchObject({ name: "OddError", code: "x:odd", message: "nobody knows" });
+    expect([Refused, Retryable, Misconfigured, Fatal].filter((Class) => error instanceof Class)).toEqual([]);
   });
 });
 

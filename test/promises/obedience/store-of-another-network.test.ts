@@ -52,7 +52,7 @@ test("what only looks may look at any network, and makes the store none of its",
   const { open } = settled();
   await open(HERE);
   await open(THERE, { passive: true, anyNetwork: true });
-  await open(THERE, { dryRun: true });
+  await open(THERE, { writes: "refuse" });
   await expect(open(THERE)).rejects.toMatchObject(refused);
 });
 

@@ -33,7 +33,7 @@ function wanted(specialist: Admit["request"]["specialist"], effect: "read" | "re
     now: T0,
     deadlineAt: T0 + 30 * SECOND,
     holdExpiresAt: T0 + 30 * SECOND,
-    known: { may: undefined, review: false, keyUnusable: undefined, caps: [] },
+    known: { may: undefined, review: false, caps: [] },
   };
 }
 

@@ -25,12 +25,16 @@ async function stage({ onTestFinished }: TestContext) {
   let key = network.provision({ handle: "scout", tier: "pro", set: "a" }).key;
   /** What each request was made with: the key, or which of the tokens. */
   const sent: { readonly path: string; readonly credential: string }[] = [];
-  const state = { refuseTokens: false };
+  const state = { refuseTokens: false, refuseTrades: false };
   const link = plainLink(network, "a");
   const transport: Transport = (request) => {
     const { path, headers } = request;
     const credential = headers["authorization"]?.slice(BEARER.length) ?? "";
     sent.push({ path: path.split("?", 1)[0] ?? "", credential });
+    if (state.refuseTrades && path.startsWith("/v1/auth/")) {
+      const text = JSON.stringify({ error: { code: "grant_invalid", message: "no tokens for keys of this kind" } });
+      return Promise.resolve({ kind: "answer", status: 422, headers: { "content-type": "application/json" }, text, elapsedMs: 1 });
+    }
     const isToken = credential.startsWith("at_");
     const shown = state.refuseTokens && isToken ? { ...headers, authorization: `${BEARER}at_nothing` } : headers;
     return link({ ...request, headers: shown });
@@ -117,6 +121,23 @@ describe("token mode", { timeout: 60_000 }, () => {
     expect(sent.length).toBeGreaterThan(before + 20);
     const after = await clock.run(guardian.status({}));
     expect(after.specialists[0]?.parked).toBeUndefined();
+  });
+
+  test("pays for few trades where the network refuses to give a token, and goes on once it does", async (context) => {
+    const { clock, asked, state, store, runtime } = await stage(context);
+    await clock.advance(5 * MINUTE);
+    state.refuseTrades = true;
+    await clock.advance(2 * HOUR);
+    const before = asked("/v1/auth/token");
+    await clock.advance(2 * HOUR);
+    expect(asked("/v1/auth/token") - before).toBeLessThan(2 * 15);
+    expect(asked("/v1/auth/token") - before).toBeGreaterThan(5);
+    state.refuseTrades = false;
+    const posted = asked("/v1/posts");
+    await clock.advance(15 * MINUTE);
+    expect(asked("/v1/posts")).toBeGreaterThan(posted);
+    expect(runtime.member("scout")?.keyTrouble).toBeUndefined();
+    expect(await store.openAttempts()).toEqual([]);
   });
 
   test("looks on while halted, since a trade changes nothing there", async (context) => {

@@ -76,7 +76,10 @@ it("that a proxy names gets 429 before its body is read, and others behind the p
   const taken: string[] = [];
   const gate = {
     knows: () => true,
-    accept: async (name: string) => (taken.push(name), { status: name === "good" ? (202 as const) : (401 as const) }),
+    accept: async (name: string) => (
+      taken.push(name),
+      name === "good" ? { status: 202 as const, verified: true } : { status: 401 as const, verified: false }
+    ),
   };
   const receiver = createReceiver({ gate, clock: { monotonic: () => 0 } });
   const { url } = await receiver.listen({ port: 0, host: "127.0.0.1" });
@@ -100,8 +103,8 @@ it("of somebody who hangs up before the answer is known all the same, and does n
   let answer: () => void = () => undefined;
   const entered = Promise.withResolvers<void>();
   const accept = () =>
-    new Promise<{ readonly status: 401 }>((resolve) => {
-      answer = () => resolve({ status: 401 });
+    new Promise<{ readonly status: 401; readonly verified: boolean }>((resolve) => {
+      answer = () => resolve({ status: 401, verified: false });
       entered.resolve();
     });
   const receiver = createReceiver({

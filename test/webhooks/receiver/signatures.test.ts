@@ -183,6 +183,38 @@ describe("a signature inside the body", () => {
     expect(verdict.ok && JSON.parse(Buffer.from(verdict.covered).toString())).toEqual({ a: 1, b: [1, 2] });
   });
 
+  it("is found where it is alone, and where its text stands elsewhere in the body too", () => {
+    const alone = check({ headers: {}, body: Buffer.from(`{ "signature": "${signature("{  }")}" }`) });
+    expect(alone.ok && Buffer.from(alone.covered).toString()).toBe("{  }");
+    const quoted = (proof: string): string => JSON.stringify({ a: `"signature":"${proof}"`, list: [proof] });
+    const rest = quoted("0".repeat(64));
+    const proof = signature(rest);
+    const verdict = check({ headers: {}, body: Buffer.from(`${rest.slice(0, -1)},"signature":"${proof}"}`) });
+    expect(verdict.ok && Buffer.from(verdict.covered).toString()).toBe(rest);
+  });
+
+  it("is found in a long body as it was written, and in a short one as it is serialized again", () => {
+    const long = { a: "x".repeat(100_000), b: 1 };
+    const text = JSON.stringify(long);
+    const signed = (covered: string, spaced: string): string => `${spaced.slice(0, -1)},"signature":"${signature(covered)}"}`;
+    const spaced = JSON.stringify(long, null, 2);
+    expect(check({ headers: {}, body: Buffer.from(signed(spaced, spaced)) }).ok).toBe(true);
+    expect(check({ headers: {}, body: Buffer.from(signed(text, spaced)) })).toEqual({ ok: false, why: "mismatch" });
+    expect(check({ headers: {}, body: Buffer.from(signed('{"a":1}', '{\n  "a": 1\n}')) }).ok).toBe(true);
+  });
+
+  it.each([
+    ["longer than signatures are", "0".repeat(513)],
+    ["of 200 KB", "a".repeat(200_000)],
+    ["full of signs of a pattern", "(a+)+$"],
+    ["no hash", "sha256="],
+  ])("is none where it is %s", (_what, text) => {
+    expect(check({ headers: {}, body: Buffer.from(JSON.stringify({ id: "e1", signature: text })) })).toEqual({
+      ok: false,
+      why: "mismatch",
+    });
+  });
+
   it("does not vouch for what was put in beside it", () => {
     const acted = [
       `{"a":1,"b":[1,2],"c":3,"signature":"${signature(covered)}"}`,

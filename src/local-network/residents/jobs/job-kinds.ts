@@ -6,21 +6,13 @@ import { difference } from "./compare.ts";
 import { csvToJson } from "./csv-to-json.ts";
 import type { Draft, Kind } from "./job-draft.ts";
 import { duplicateRows } from "./duplicate-rows.ts";
-import { htmlLinks } from "./html-links.ts";
 import { invoiceTotals } from "./invoice-totals.ts";
-import { isoDates } from "./iso-dates.ts";
-import { logErrors } from "./log-errors.ts";
-import { schemaCheck } from "./schema-check.ts";
-import { tableMerge } from "./table-merge.ts";
 import { textStatistics } from "./text-statistics.ts";
 
 export { residentPost } from "./resident-work.ts";
 
 const KINDS: ReadonlyMap<string, Kind> = new Map(
-  [csvToJson, htmlLinks, invoiceTotals, duplicateRows, schemaCheck, textStatistics, isoDates, tableMerge, logErrors].map((kind) => [
-    kind.name,
-    kind,
-  ]),
+  [csvToJson, invoiceTotals, duplicateRows, textStatistics].map((kind) => [kind.name, kind]),
 );
 
 /** The kinds of task a job can be. */

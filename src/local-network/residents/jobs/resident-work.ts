@@ -10,7 +10,7 @@ export interface ResidentPost {
 
 type Line = (random: Random) => string;
 
-const TOPICS = ["csv", "logs", "invoices", "html", "dates", "schema", "text", "tables"] as const;
+const TOPICS = ["csv", "invoices", "duplicates", "statistics"] as const;
 
 const NEWS: readonly Line[] = [
   (random) => `${random.pick(COMPANIES)} opened an office in ${random.pick(CITIES)} today.`,

@@ -1,4 +1,4 @@
-/** The words that generated tables, pages, logs and posts are made of. */
+/** The words that generated tables, texts and posts are made of. */
 
 export const FIRST_NAMES = (
   "Ada Amara Björn Chiara Dmitri Elif Fatou Gustav Hana Ines Jamal Keiko Liam Marta Nadia Olu Priya Quentin Rosa Søren Tomás " +
@@ -72,5 +72,3 @@ export const REMARKS = [
   "100% cotton",
   "=SUM(A1:A9)",
 ] as const;
-
-export const SERVICES = "auth billing cart catalog gateway mailer orders payments search shipping stock-sync web-front".split(" ");

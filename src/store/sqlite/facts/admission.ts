@@ -62,7 +62,7 @@ export function createAdmission(db: DatabaseSync, parts: AdmissionParts): Admiss
     const about = { specialist, operation, lane, cost, deadlineAt };
     const { seq } = log.add({ fact: "attempt", at: view.now, intent: intent?.seq, target: wanted.target, key, ...about });
     if (isLimited(request)) commits.add(() => uses.begin(key, operation, seq, { at: view.now, deadlineAt }));
-    return { kind: "admitted", attempt: { seq, keyId: key, intentSeq: intent?.seq, startedAt: view.now, ...about } };
+    return { kind: "admitted", attempt: { seq, keyId: key, startedAt: view.now, ...about } };
   };
 
   const settle = (settlement: Completion): void => {
@@ -177,7 +177,6 @@ export function openAttempts(present: Present): readonly OpenAttempt[] {
       seq,
       specialist,
       keyId: key,
-      intentSeq: intent,
       operation,
       target,
       lane,

@@ -6,7 +6,7 @@ import type { Present } from "../../../live/present.ts";
 import type { EventRow, HistoryStore, Retention } from "../../history.ts";
 import type { Commits } from "../commits.ts";
 import { createIntentHistory } from "../history.ts";
-import { maybeNumber, numberOf, textOf, type Row } from "../rows.ts";
+import { jsonOf, maybeNumber, numberOf, textOf, type Row } from "../rows.ts";
 import type { OpenRows } from "./load.ts";
 
 /** Rows looked at of each table in one go, so that no commit is long. */
@@ -21,8 +21,9 @@ export interface HistoryParts {
 
 export function createHistory(db: DatabaseSync, { present, commits, rows, fold }: HistoryParts): HistoryStore {
   const events = db.prepare(`
-    SELECT seq, specialist, id, kind, created_at FROM main.event
+    SELECT seq, specialist, id, kind, payload, created_at FROM main.event
     WHERE specialist IN (SELECT handle FROM specialist UNION SELECT DISTINCT value FROM json_each(?3)) AND id = ?1 ORDER BY seq DESC LIMIT 0 + ?2`);
+  const oneEvent = db.prepare("SELECT seq, specialist, id, kind, payload, created_at FROM main.event WHERE seq = ?");
   // Nearly always among the next few rows: a run follows its event.
   const doneAt = db.prepare("SELECT at FROM main.run WHERE seq > ?1 AND event = ?1 LIMIT 1");
   const { intents, counts, ...rest } = createIntentHistory(db);
@@ -35,6 +36,7 @@ export function createHistory(db: DatabaseSync, { present, commits, rows, fold }
       id: textOf(row, "id"),
       kind: textOf(row, "kind"),
       createdAt: numberOf(row, "created_at"),
+      payload: jsonOf(row, "payload"),
     };
     if (live !== undefined) return { ...base, ...stateOf(live) };
     return {
@@ -56,6 +58,10 @@ export function createHistory(db: DatabaseSync, { present, commits, rows, fold }
       commits.add(fold);
       return counts(specialist);
     },
+    async eventOf({ eventSeq }) {
+      const row = oneEvent.get(eventSeq);
+      return row === undefined ? undefined : eventRow(row);
+    },
     async findEvents(id, limit) {
       commits.add(fold);
       const parked = [...rows.openEvents()].filter(({ state }) => state === "parked").map(({ specialist }) => specialist);
@@ -71,7 +77,7 @@ function stateOf({
   attempts,
   notBefore,
   parkedAt,
-}: LiveEvent): Omit<EventRow, "specialist" | "id" | "kind" | "createdAt"> {
+}: LiveEvent): Omit<EventRow, "specialist" | "id" | "kind" | "createdAt" | "payload"> {
   return { state: isClaimed ? "running" : state, note, attempts, notBefore, doneAt: parkedAt };
 }
 

@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { LANES } from "../../../contract/operations.ts";
 import { asIntent, isFree, isReadyIn, runsOut, setOf, type LiveIntent } from "../../../live/intents.ts";
 import type { IntentFields } from "../../../live/facts.ts";
-import { UNDATED, type Intent } from "../../../outbox/intent.ts";
+import { expiry, UNDATED, type Intent } from "../../../outbox/intent.ts";
 import type { Present } from "../../../live/present.ts";
 import type { Capture } from "../../../limits/spending.ts";
 import type { OutboxStore, Requests } from "../../outbox.ts";
@@ -65,6 +65,14 @@ export function createChanges(
     return found ?? NONE;
   };
 
+  /** Its object is there, or something stands in for it. */
+  const fill = (intent: LiveIntent, object: string, now: number): void => {
+    for (const one of dependants(intent)) {
+      const wasRestored = one.state === "ready" && one.code === RESTORED_CODE;
+      change(one, now, { target: object, ...(wasRestored ? { state: "in_doubt" } : {}) });
+    }
+  };
+
   const follow: Changes["follow"] = (intent, paid, now) => {
     const { id, state, createdRef, specialist, everUnknown } = intent;
     if (state === "confirmed") {
@@ -73,11 +81,7 @@ export function createChanges(
           commits.undoable(() => spending.pay(id, specialist, paid, now)),
           now,
         );
-      if (createdRef === undefined) return;
-      for (const one of dependants(intent)) {
-        const wasRestored = one.state === "ready" && one.code === RESTORED_CODE;
-        change(one, now, { target: createdRef, ...(wasRestored ? { state: "in_doubt" } : {}) });
-      }
+      if (createdRef !== undefined) fill(intent, createdRef, now);
     }
     if (state !== "refused" && state !== "cancelled") return;
     // What may have happened counts as spent: giving up looking for it is no proof that it did not.
@@ -87,13 +91,15 @@ export function createChanges(
         now,
       );
     const hanging = { state: "cancelled", code: "depends_on_refused", message: "what it was about did not come to be" } as const;
-    for (const one of dependants(intent)) applyChange({ seq: one.seq, from: ["proposed", "ready"], change: hanging, now });
+    for (const one of dependants(intent))
+      if (one.target === undefined) applyChange({ seq: one.seq, from: ["proposed", "ready"], change: hanging, now });
   };
-  const applyChange: ApplyChange = ({ seq, from, change: wanted, now, events = [], watches = [], paid }) => {
+  const applyChange: ApplyChange = ({ seq, from, change: wanted, now, standIn, events = [], watches = [], paid }) => {
     const intent = find(seq);
     if (intent === undefined || !from.includes(intent.state)) return false;
     if (!present.intents.has(seq)) present.putIntent(intent); // until it is written again
     change(intent, now, setOf(intent, wanted, now, RESTORED_CODE));
+    if (standIn !== undefined) fill(intent, standIn, now);
     follow(intent, paid, now);
     const { insertEvent, writer } = effects();
     for (const event of events) insertEvent(event, now);
@@ -147,8 +153,7 @@ export function createOutbox(db: DatabaseSync, { present, commits, log, intents,
     moveIntent: async (move) => applyChange(move),
     async expireIntents(specialist, now, limit) {
       const due = expired(specialist, now).slice(0, limit).map(asIntent);
-      const change = { state: "cancelled", code: "expired", message: "it no longer made sense" } as const;
-      return due.filter(({ seq }) => applyChange({ seq, from: ["proposed", "ready"], change, now }));
+      return due.filter((intent) => applyChange({ seq: intent.seq, from: ["proposed", "ready"], change: expiry(intent), now }));
     },
     async claimedRefs({ specialist, operation }, refs) {
       commits.add(fold);

@@ -110,6 +110,7 @@ function createDecide({ present, intents, words }: Pick<RunParts, "present" | "i
   const decide = (run: FinishedRun, doubt: RestoreDetection | undefined): readonly Decided[] => {
     const refused = new Set<string>();
     const said: DraftIntent[] = [];
+    const doubtOf = (draft: DraftIntent): RestoreDetection | undefined => (draft.effect === "idempotent" ? undefined : doubt);
     return run.intents.map((draft) => {
       const refusal =
         draft.refusal ??
@@ -120,12 +121,11 @@ function createDecide({ present, intents, words }: Pick<RunParts, "present" | "i
         (draft.textHash === undefined ? undefined : run.brake(draft, words.recent(run, draft, said)));
       if (refusal !== undefined) refused.add(draft.id);
       else if (draft.textHash !== undefined) said.push(draft);
-      const seed = seedOf(resolved(draft, run.intents), refusal, draft.effect === "idempotent" ? undefined : doubt);
-      const { state, code, message } = seed;
-      const why = code === undefined || message === undefined ? {} : { code, message };
+      const seed = seedOf(resolved(draft, run.intents), refusal, doubtOf(draft));
+      const { state } = seed;
       return {
         seed,
-        stored: { id: draft.id, state, ...why },
+        stored: { id: draft.id, state, ...reasonOf(refusal, doubtOf(draft)) },
         review: state === "proposed" ? draft.review : undefined,
         receipt: refusal === undefined ? undefined : run.report(draft, refusal),
       };
@@ -137,17 +137,20 @@ function createDecide({ present, intents, words }: Pick<RunParts, "present" | "i
 /** As an intent is stored: in doubt from the start is what a store that was put back from a copy may have sent. */
 function seedOf(draft: DraftIntent, refusal: IntentRefusal | undefined, doubt: RestoreDetection | undefined): IntentSeed {
   const { review, refusal: _refusal, expiresAt: asked, ...rest } = draft;
-  const why = refusal ?? (doubt === undefined ? undefined : { code: RESTORED_CODE, message: RESTORED_MESSAGE });
   const waits = draft.targetIntent !== undefined && draft.target === undefined;
   const state = refusal !== undefined ? "refused" : review !== undefined ? "proposed" : doubt === undefined || waits ? "ready" : "in_doubt";
   const times = [asked, review?.expiresAt].filter((at) => at !== undefined); // a question not answered in time is withdrawn
   return {
     ...rest,
     state,
-    ...why,
+    ...reasonOf(refusal, doubt),
     ...(times.length === 0 ? {} : { expiresAt: Math.min(...times) }),
     ...(doubt === undefined || refusal !== undefined ? {} : { everUnknown: true, sentAt: doubt.from }),
   };
+}
+
+function reasonOf(refusal: IntentRefusal | undefined, doubt: RestoreDetection | undefined): IntentRefusal | undefined {
+  return refusal ?? (doubt === undefined ? undefined : { code: RESTORED_CODE, message: RESTORED_MESSAGE });
 }
 
 /** Each specialist's own value: a row, and a copy of those that are used. */

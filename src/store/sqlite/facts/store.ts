@@ -1,8 +1,9 @@
 /** The store over facts: what happened is a row that is inserted once, what is the case now is in memory. */
 import type { WatchWrite } from "../../../contract/event.ts";
-import type { Store } from "../../store.ts";
+import { ledgerOf } from "../../ledger.ts";
+import type { Ledger, Store } from "../../store.ts";
 import { createDeliveries } from "../deliveries.ts";
-import { createKeyTables } from "../keys.ts";
+import { createApprovals, createKeyTables } from "../keys.ts";
 import { createNetworkState } from "../network-state.ts";
 import { pruneLedgers } from "../prune-ledgers.ts";
 import { createSourceRows, createWatchWriter, type WatchWriter } from "../sources.ts";
@@ -19,6 +20,9 @@ import { createRecovery } from "./recovery.ts";
 import { createRuns } from "./runs.ts";
 import { createSources } from "./sources.ts";
 import { createSpokenWords } from "./words.ts";
+
+/** The index that holds proposed intents, and its states. */
+const LIVE = { index: "intent_live", states: "'proposed', 'ready', 'sending', 'in_doubt'" };
 
 /** What changes events and intents from more than one part. */
 interface Parts {
@@ -39,6 +43,19 @@ export function openFactStore(options: FactStoreOptions): Store {
   const { intents } = rows;
   const { fold } = folding;
   const { owed } = debts;
+  const { applyChange } = changes;
+  const createLedger = (): Ledger => ({
+    ...createAdmission(db, { present, commits, log, quota, redating, spending, guardian, owed, changes, insertEvent, writer }),
+    ...createControls(core, changes),
+    ...createUpkeep(db, commits, path, () => options.clock.now()),
+    beginLedger: async (now) => {
+      commits.add(() => {
+        quota.flush(); // what earlier processes counted is in rows before the clock is judged
+        redating.begin(now);
+      });
+      await commits.synced();
+    },
+  });
   return {
     ...inboxStore,
     ...deliveryStore,
@@ -46,13 +63,12 @@ export function openFactStore(options: FactStoreOptions): Store {
     ...createOutbox(db, { present, commits, log, intents, changes, fold }),
     ...createLooks(core),
     ...createSources(db, present, dues),
-    ...createAdmission(db, { present, commits, log, quota, redating, spending, guardian, owed, changes, insertEvent, writer }),
-    ...createControls(core, changes),
+    ...(options.ledger === undefined ? createLedger() : ledgerOf(options.ledger)),
+    ...createApprovals(db, commits, { guardian, applyChange, settle: () => commits.add(fold), waitingIn: LIVE }),
     ...createSpecialists(db, commits),
     ...createHistory(db, { present, commits, rows, fold }),
     ...createNetworkState(db, commits),
-    ...createUpkeep(db, commits, path, () => options.clock.now()),
-    ...createLife(core, inbox, deliveries, () => options.clock.now()),
+    ...createLife(core, inbox, deliveries, options),
   };
 }
 
@@ -95,18 +111,13 @@ function createLooks({ db, commits, dues, debts }: Core) {
   };
 }
 
-function createControls({ db, commits, quota, spending, guardian, present, debts }: Core, { applyChange, payable }: Changes) {
+function createControls({ db, commits, quota, spending, guardian, present, debts }: Core, { payable }: Changes) {
   const controls = createKeyTables(db, commits, {
     quota,
     spending,
     guardian,
-    applyChange,
     payable,
     owed: debts.owed,
-    proposed(intent) {
-      const live = present.byId(intent);
-      return live?.state === "proposed" ? live.seq : undefined;
-    },
     openAttempts: () => openAttempts(present),
   });
   return {
@@ -123,13 +134,14 @@ function createLife(
   { db, path, present, log, quota, redating, restored, dues, commits, folding, spending, guardian, close }: Core,
   inbox: Inbox,
   { pruneDeliveries }: PlainDeliveries,
-  clock: () => number,
+  { clock, ledger }: FactStoreOptions,
 ): Pick<Store, "recover" | "prune" | "close"> {
   const recover = createRecovery(db, { present, log, quota, redating, restored });
   const prune = createPrune(db);
   return {
     async recover(now, firstCheckMs) {
       dues.forgetAll();
+      await ledger?.beginLedger(now);
       const recovered = commits.add(() => recover(now, firstCheckMs));
       await commits.synced();
       restored.noteBeat();
@@ -148,7 +160,7 @@ function createLife(
     async close() {
       try {
         if (commits.lost) return;
-        inbox.endUnbegun(clock());
+        inbox.endUnbegun(clock.now());
         commits.add(folding.fold);
         await commits.synced(); // what is queued is written first
       } finally {

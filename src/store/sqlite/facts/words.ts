@@ -1,6 +1,7 @@
 /** What specialists have said and made: read from their rows once each, then kept in memory by what becomes of their intents. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Handle } from "../../../core/ids.ts";
+import { DRY_RUN } from "../../../outbox/intent.ts";
 import { isSaid } from "../../../live/intents.ts";
 import type { Present } from "../../../live/present.ts";
 import { Words, type Spoken } from "../../../live/words.ts";
@@ -21,7 +22,7 @@ const NOTHING: RecentWords = { inThread: 0, toAuthorInHour: 0, inHour: 0, sameTe
 
 export function createSpokenWords(db: DatabaseSync, present: Present): SpokenWords {
   const spoken = db.prepare(`
-    SELECT seq, operation, thread, author, text_hash, created_at, created_ref, state IN ('refused', 'cancelled') AS unsaid
+    SELECT seq, operation, thread, author, text_hash, created_at, created_ref, (state IN ('refused', 'cancelled') AND coalesce(code, '') <> '${DRY_RUN}') AS unsaid
     FROM main.intent INDEXED BY intent_of WHERE specialist = ? AND text_hash IS NOT NULL`);
   const own = db.prepare(`
     SELECT 1 FROM main.intent INDEXED BY intent_of

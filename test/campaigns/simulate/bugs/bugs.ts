@@ -89,7 +89,7 @@ export const BUGS: readonly PlantedBug[] = [
     '    if (change.state === "in_doubt") spending.settle(id, 0, now);\n    if (change.state === "refused" || change.state === "cancelled") {',
   ),
   bug("no money set aside", ADMISSION, "if (verdict.hold !== undefined && intent !== undefined)", "if (verdict.hold === null)"),
-  bug("a cap holds only from midnight to midnight", "src/limits/configured-limits.ts", "rollingDay = spend.perDay", "rollingDay"),
+  bug("a cap holds only from midnight to midnight", "src/limits/caps.ts", 'perDay: ["day", "rolling-day"]', 'perDay: ["day"]'),
   bug("claimed objects found again", DOUBTING, "refs.filter((ref) => !claimed.has(ref))", "refs"),
   bug(
     "cursor stored before its events",
@@ -109,9 +109,9 @@ export const BUGS: readonly PlantedBug[] = [
     "      await store.retryEvent(event.seq, { notBefore: result.until",
     "      if (result === null) await store.retryEvent(event.seq, { notBefore: result.until",
   ),
-  bug("expired while in doubt", OUTBOX, " AND ever_unknown = 0", ""),
+  bug("expired while in doubt", "src/store/sqlite/sources.ts", " AND (ever_unknown = 0 OR state = 'proposed')", ""),
   bug("dependants of a refused action wait for ever", OUTBOX, "for (const dependant of dependants.all(id))", "for (const dependant of [])"),
-  bug("a reference is never filled in", OUTBOX, "if (change.createdRef !== undefined) fill.run(change.createdRef, id);", ""),
+  bug("a reference is never filled in", OUTBOX, "if (created !== undefined) fill.run(created, id);", ""),
   bug("doubts are never looked at", DOUBTING, "return intents.length === BATCH;", "return false;", {
     file: DOUBTING,
     find: "  for (const { intent, doubt, look } of looks) {\n",

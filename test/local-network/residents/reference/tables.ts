@@ -1,4 +1,4 @@
-/** Reference solvers for the tasks about tables: CSV, duplicates, merging. */
+/** Reference solvers for the tasks about tables: CSV, duplicates. */
 import { isObject, type Json } from "../../../../src/core/json.ts";
 import { list, stated, text, type Solver } from "./read.ts";
 
@@ -89,46 +89,4 @@ export const duplicateRows: Solver = (description, input) => {
     unique: all.filter((ids) => ids.length === 1).length,
     errors,
   };
-};
-
-export const tableMerge: Solver = (description, input) => {
-  const key = stated(description, /by their column `(\w+)`/);
-  const inner = description.includes("without a partner gives no row");
-  const errors: Json[] = [];
-  const read = (table: "left" | "right"): { columns: string[]; rows: Map<string, string>[] } => {
-    const [head = [], ...lines] = text(input, table)
-      .split("\n")
-      .map((line) => line.split("\t").map((field) => field.replace(/^ +| +$/g, "")));
-    const seen = new Set<string>();
-    const rows: Map<string, string>[] = [];
-    lines.forEach((fields, i) => {
-      const row = new Map(head.map((name, at) => [name, fields[at] ?? ""]));
-      const own = row.get(key) ?? "";
-      const canon = canonical(own);
-      const fail = (reason: string): unknown => errors.push({ table, line: i + 2, reason });
-      if (fields.length !== head.length) return fail("column_count");
-      if (!/^[A-Za-z]-\d{1,8}$/.test(own)) return fail("bad_key");
-      if (table === "right" && seen.has(canon)) return fail("duplicate_key");
-      seen.add(canon);
-      return rows.push(row);
-    });
-    return { columns: head.filter((name) => name !== key), rows };
-  };
-  const canonical = (value: string): string => value.toUpperCase().replace(/-0+(?=\d)/, "-");
-  const left = read("left");
-  const right = read("right");
-  const keyOf = (row: Map<string, string>): string => canonical(row.get(key) ?? "");
-  const rows: Json[] = [];
-  let unmatchedLeft = 0;
-  for (const row of left.rows) {
-    const partner = right.rows.find((other) => keyOf(other) === keyOf(row));
-    if (partner === undefined) unmatchedLeft++;
-    if (partner === undefined && inner) continue;
-    const renamed = right.columns.map(
-      (name) => [left.columns.includes(name) ? `right_${name}` : name, partner?.get(name) ?? null] as const,
-    );
-    rows.push({ ...Object.fromEntries(row), ...Object.fromEntries(renamed) });
-  }
-  const unmatched = right.rows.filter((row) => !left.rows.some((other) => keyOf(other) === keyOf(row)));
-  return { rows, unmatchedLeft, unmatchedRight: unmatched.map((row) => row.get(key) ?? ""), errors };
 };

@@ -1,0 +1,61 @@
+/** The ways by which people reach a runtime at work: the control socket of the commands, and the console's port. */
+import type { Config } from "../config/config.ts";
+import { messageOf } from "../core/errors.ts";
+import type { Announcer } from "../core/events.ts";
+import type { Logger } from "../core/log.ts";
+import type { Scrubber } from "../core/secret.ts";
+import { controlPath, serveControl, type Control } from "../guardian/control-socket.ts";
+import type { Guardian } from "../guardian/guardian.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import type { Console } from "./console.ts";
+
+export interface SurfaceOptions {
+  readonly config: Config;
+  readonly runtime: Runtime;
+  readonly guardian: Guardian;
+  readonly announcer: Announcer;
+  readonly log: Logger;
+  readonly scrubber: Scrubber;
+  /** Called when a command asks the runtime to stop. */
+  readonly onStop: () => void;
+}
+
+export interface Surfaces {
+  /** The console's address; undefined where settings give it no port. */
+  readonly consoleUrl: string | undefined;
+  close(): Promise<void>;
+}
+
+/** Opens the ways that the settings ask for. Throws `Retryable` (`port_in_use`) or `Misconfigured` where one cannot be opened. */
+export async function openSurfaces(options: SurfaceOptions): Promise<Surfaces> {
+  const control = await openControl(options);
+  try {
+    const console = await openConsolePort(options);
+    return {
+      consoleUrl: console?.url,
+      async close() {
+        await console?.close();
+        await control?.close();
+      },
+    };
+  } catch (error) {
+    await control?.close();
+    throw error;
+  }
+}
+
+/** Commands find a runtime by its store; a store in memory has no place to be found at. */
+async function openControl({ config, guardian, announcer, log, onStop }: SurfaceOptions): Promise<Control | undefined> {
+  const { path } = config.store;
+  return path === ":memory:" ? undefined : serveControl({ path: controlPath(path), guardian, announcer, log, onStop });
+}
+
+async function openConsolePort({ config, runtime, guardian, log, scrubber }: SurfaceOptions): Promise<Console | undefined> {
+  const { port, host, readToken } = config.console;
+  if (port === undefined) return undefined;
+  const token = readToken();
+  if (token !== undefined) scrubber.add(token);
+  const { openConsole } = await import("./console.ts"); // fastify is a third of the start, and most runtimes need no console
+  const onError = (error: unknown): void => log.error("the console failed", { message: messageOf(error) });
+  return openConsole({ port, host, token, runtime, guardian, onError });
+}

@@ -1,0 +1,196 @@
+/** Actions that wait for the Guardian's word: all that is shown of one, and the word, which names what was shown. */
+import { Misconfigured, Refused } from "../core/errors.ts";
+import { asIntentId } from "../core/ids.ts";
+import { isObject, type Json, type JsonObject } from "../core/json.ts";
+import { showMoney, type Money } from "../core/units.ts";
+import {
+  answerBy,
+  changedSince,
+  isShownHash,
+  payloadHash,
+  shownHash,
+  type Approval,
+  type Shown,
+  type ShownPart,
+} from "../limits/approvals.ts";
+import type { Profile } from "../contract/profile/profile.ts";
+import type { Intent } from "../outbox/intent.ts";
+import type { OpenApproval } from "../store/controls.ts";
+import type { EventRow } from "../store/history.ts";
+import type { Store } from "../store/store.ts";
+import type { ApprovalShown, EventShown, Over, Reason } from "./explanation.ts";
+import { wakeAll, type GuardianContext, type OrderResult } from "./wake-waiting.ts";
+import type { Member } from "../gateway/member.ts";
+
+/** An action that can still be answered. */
+export interface Proposal extends ApprovalShown {
+  readonly id: string;
+  readonly handle: string;
+  readonly what: string;
+  readonly target?: string;
+  /** The payload, whole. */
+  readonly input: JsonObject;
+}
+
+/** Knows today's prices, where a specialist runs. */
+export interface Pricing {
+  readonly member: Member | undefined;
+  readonly profile: Pick<Profile, "operations">;
+}
+
+export function showApproval(intent: Intent, approval: Approval, now: number, pricing?: Pricing): ApprovalShown {
+  const shown = shownOf(intent, approval, pricing);
+  const over = overOf(intent, approval, now);
+  return {
+    hash: shownHash(shown),
+    since: approval.askedAt,
+    expiresAt: shown.answerBy,
+    ...(shown.amount === undefined ? {} : { cost: shown.amount }),
+    ...(over === undefined ? {} : { over }),
+  };
+}
+
+export const APPROVAL_WANTED = "approval_wanted";
+
+/** Why a proposed action waits: a question that nobody answers in time is answered by no. */
+export function waitForWord({ lane, createdAt }: Intent, approval: ApprovalShown | undefined): Reason {
+  return {
+    rule: APPROVAL_WANTED,
+    message: "waits for the Guardian's approval",
+    lane,
+    since: approval?.since ?? createdAt,
+    ...(approval === undefined ? {} : { until: approval.expiresAt }),
+  };
+}
+
+export function showProposal({ intent, approval }: OpenApproval, now: number, pricing?: Pricing): Proposal {
+  const { id, specialist: handle, operation: what, target, input } = intent;
+  return {
+    id,
+    handle,
+    what,
+    input,
+    ...(target === undefined ? {} : { target }),
+    ...showApproval(intent, approval, now, pricing),
+  };
+}
+
+function shownOf(intent: Intent, approval: Approval, pricing: Pricing | undefined): Shown {
+  return {
+    intent: intent.id,
+    payloadHash: payloadHash(intent),
+    amount: amountOf(intent, approval, pricing),
+    answerBy: answerBy(approval, intent),
+  };
+}
+
+/** The most it may cost now: a yes to a lower price of earlier would be refused at admission. */
+function amountOf({ operation, target, input }: Intent, { state, amount }: Approval, pricing: Pricing | undefined): Money | undefined {
+  const isPriced = state === "asked" && pricing?.profile.operations.has(operation) === true;
+  const review = isPriced ? pricing.member?.rules.of(operation).review : undefined;
+  return review === undefined ? amount : review(target, input).amount;
+}
+
+function overOf(intent: Intent, approval: Approval, now: number): Over | undefined {
+  const { state, code, message, settledAt } = intent;
+  const { decidedAt = now, reason } = approval;
+  if (approval.state === "approved") return { how: "approved", message: "it was approved", at: decidedAt };
+  if (approval.state === "rejected")
+    return { how: "rejected", message: `it was rejected${reason === undefined ? "" : `: ${reason}`}`, at: decidedAt };
+  const deadline = answerBy(approval, intent);
+  if (state === "proposed" ? now >= deadline : code === "approval_expired")
+    return { how: "expired", message: "nobody answered in time", at: deadline };
+  if (state === "proposed") return undefined;
+  return { how: "cancelled", message: `it was ${state}${message === undefined ? "" : `: ${message}`}`, at: settledAt ?? now };
+}
+
+export function showEvent({ id, kind, createdAt, payload }: EventRow): EventShown {
+  const record: JsonObject = isObject(payload) ? payload : {};
+  const first = (...names: readonly string[]): string | undefined => names.map((name) => record[name]).find(isText);
+  const author = first("authorHandle", "authorId", "byHandle", "byId", "handle");
+  const object = first("id", "postId", "created", "target", "reference");
+  const title = first("title", "name");
+  const text = first("content", "description", "message", "bio");
+  return {
+    id,
+    kind,
+    at: createdAt,
+    ...(author === undefined ? {} : { author }),
+    ...(object === undefined ? {} : { object }),
+    ...(title === undefined ? {} : { title }),
+    ...(text === undefined ? {} : { text }),
+  };
+}
+
+const isText = (value: Json | undefined): value is string => typeof value === "string" && value !== "";
+
+/** Each throws `Refused` (`nothing_found`, `nothing_asked`, `approval_over`). */
+export interface Words {
+  /** A yes to what was shown under this hash. Throws `Refused` (`changed_meanwhile`), which says what changed since. */
+  approve(query: { readonly id: string; readonly hash: string; readonly reason?: string }): Promise<OrderResult>;
+  reject(query: { readonly id: string; readonly reason?: string }): Promise<OrderResult>;
+}
+
+export function words(hand: GuardianContext): Words {
+  const { store, clock, parts } = hand;
+  const said = (verdict: string, { operation, specialist }: Intent): OrderResult => {
+    wakeAll(hand, [APPROVAL_WANTED]);
+    return { message: `${verdict}: ${operation} of ${specialist}` };
+  };
+  return {
+    async approve({ id, hash, reason }) {
+      if (!isShownHash(hash))
+        throw new Misconfigured("option_invalid", `${JSON.stringify(hash)} is no hash of an action`, {
+          expected: `64 hex digits, as retinue why ${id} --json says them under approval`,
+        });
+      const now = clock.now();
+      const { intent, approval } = await answerable(store, id, now);
+      const pricing = parts === undefined ? undefined : { profile: parts.profile, member: await hand.memberOf(intent.specialist) };
+      const shown = shownOf(intent, approval, pricing);
+      const changed = changedSince(hash, shown);
+      if (changed.length > 0)
+        throw changedMeanwhile(
+          id,
+          changed.map((part) => CHANGES[part](shown)),
+        );
+      const word = { verdict: "approved", shown, ...(reason === undefined ? {} : { reason }) } as const;
+      if (!(await store.decideApproval(intent.id, word, now))) throw changedMeanwhile(id);
+      return said("approved", intent);
+    },
+    async reject({ id, reason }) {
+      const now = clock.now();
+      const { intent } = await answerable(store, id, now);
+      const word = { verdict: "rejected", ...(reason === undefined ? {} : { reason }) } as const;
+      if (!(await store.decideApproval(intent.id, word, now))) throw changedMeanwhile(id);
+      return said("rejected", intent);
+    },
+  };
+}
+
+/** The action of this id, where it can be answered. Throws `Refused` elsewhere. */
+async function answerable(store: Store, id: string, now: number): Promise<OpenApproval> {
+  const intent = await store.findIntent(id);
+  if (intent === undefined)
+    throw new Refused("nothing_found", `there is no action "${id}"`, { hint: "retinue status lists what waits for your word" });
+  const approval = await store.approvalOf(asIntentId(id));
+  if (approval === undefined)
+    throw new Refused("nothing_asked", `"${id}" needs no approval: it is ${intent.state}`, { hint: `retinue why ${id}` });
+  const over = overOf(intent, approval, now);
+  if (over !== undefined)
+    throw new Refused("approval_over", `${id} can no longer be answered: ${over.message}, ${new Date(over.at).toISOString()}`, {
+      hint: `retinue why ${id}`,
+    });
+  return { intent, approval };
+}
+
+function changedMeanwhile(id: string, changes: readonly string[] = []): Refused {
+  return new Refused("changed_meanwhile", [`${id} is not what was shown`, ...changes].join("; "), {
+    hint: `look again: retinue approve ${id}`,
+  });
+}
+
+const CHANGES: { readonly [part in ShownPart]: (shown: Shown) => string } = {
+  payload: () => "it would send something else",
+  cost: ({ amount }) => `it may now cost ${amount === undefined ? "nothing" : showMoney(amount)}`,
+  deadline: (shown) => `the time to answer now ends ${new Date(shown.answerBy).toISOString()}`,
+};

@@ -1,0 +1,132 @@
+/** Retinue inside a program: the same checks, limits and promises as `retinue run`. */
+import type { Transport } from "./client/transport.ts";
+import { openSurfaces } from "./console/surfaces.ts";
+import { loadConfig } from "./config/config.ts";
+import { systemClock } from "./core/clock.ts";
+import { messageOf } from "./core/errors.ts";
+import {
+  ANNOUNCEMENT_NAMES,
+  createAnnouncer,
+  subscribe,
+  type AnnouncementName,
+  type Announcements,
+  type Announcer,
+} from "./core/events.ts";
+import { createLogger, type LogLine, type Logger, type LogLevel } from "./core/log.ts";
+import { systemRandom } from "./core/random.ts";
+import { Scrubber } from "./core/secret.ts";
+import { createGuardian, type Guardian } from "./guardian/guardian.ts";
+import { launch, planCast, planLaunch } from "./runtime/launch.ts";
+import type { SpecialistDefinition } from "./specialist/definition.ts";
+
+/** A listener for each name of an announcement. */
+export type Listeners = { readonly [name in AnnouncementName]?: ((what: Announcements[name]) => void) | undefined };
+
+export interface RetinueOptions {
+  /** The folder of the project: `retinue.config.ts`, `.env` and the definitions are found from here. */
+  readonly cwd: string;
+  /** Variables in place of those of the process. `.env` is read beside them. */
+  readonly env?: { readonly [name: string]: string | undefined };
+  /** Definitions in code, in place of the folder of definitions. They are not loaded again. */
+  readonly specialists?: readonly SpecialistDefinition[];
+  /**
+   * Wraps the one function by which requests leave: for a proxy, a recording or tracing. It sees requests with their keys.
+   * Admission comes before it, so it must pass each request on at most once.
+   */
+  readonly transport?: (next: Transport) => Transport;
+  /** `refuse` reads and decides, and sends no write: a dry run. Default `send`. */
+  readonly writes?: "send" | "refuse";
+  /** Takes each log line, without known secrets; lines that repeat are summed up. Default: log lines are dropped. */
+  readonly log?: (line: LogLine) => void;
+  /** The lowest level of log lines. Default `info`. */
+  readonly logLevel?: LogLevel;
+  /** Listeners, set before anything happens. A listener that throws is logged and changes nothing. */
+  readonly on?: Listeners;
+}
+
+/** Specialists at work in this process. */
+export interface Retinue extends AsyncDisposable {
+  /** The orders and questions of the Guardian: status, why, approve, halt and the rest. */
+  readonly guardian: Guardian;
+  /** Announcements of work as it happens, for eyes and counters. */
+  readonly events: Announcer;
+  /**
+   * Begins nothing new, waits for answers under way (at most `drainMs`), and closes everything. Calls share one stop.
+   * Rejects with `Fatal` (`store_lost`) where the store could not be written to its end.
+   */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the specialists of a folder, or those given in code, on the network that settings name. The store is bound to this
+ * process until `stop` resolves. The commands (`retinue status` and the rest) reach it like any runtime.
+ *
+ * @throws `Misconfigured` for the first mistake in settings, profile, definitions or keys, before anything is opened.
+ * @throws `Retryable` (`store_in_use`, `port_in_use`) where another process holds the store or a port.
+ */
+export async function startRetinue(options: RetinueOptions): Promise<Retinue> {
+  const { cwd, env, specialists, transport, writes = "send" } = options;
+  const clock = systemClock();
+  const scrubber = new Scrubber();
+  const log = createLogger({
+    level: options.logLevel ?? "info",
+    now: () => clock.now(),
+    scrubber,
+    sink: options.log ?? (() => undefined),
+  });
+  const events = createAnnouncer();
+  listen(events, options.on ?? {}, log);
+  const config = await loadConfig({ cwd, ...(env === undefined ? {} : { env }) });
+  const plan = await planLaunch(config, clock, await planCast(config, clock, specialists));
+  for (const { message, code, file, hint } of plan.warnings) log.warn(message, { code, file, hint });
+  const launched = await launch(plan, {
+    config,
+    clock,
+    random: systemRandom(),
+    log,
+    scrubber,
+    announcer: events,
+    writes,
+    fixed: specialists !== undefined,
+    ...(transport === undefined ? {} : { transport }),
+  });
+  const { runtime, store } = launched;
+  const guardian = createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl: plan.baseUrl } });
+  const close = (): Promise<void> => launched.stop().finally(() => log.flush());
+  let stopped: Promise<void> | undefined;
+  const surfaces = await openSurfaces({ config, runtime, guardian, log, announcer: events, scrubber, onStop: () => void stop() }).catch(
+    async (error: unknown) => {
+      await close();
+      throw error;
+    },
+  );
+  const end = async (): Promise<void> => {
+    await launched.drain();
+    await surfaces.close();
+    await close();
+  };
+  const stop = (): Promise<void> => (stopped ??= end());
+  try {
+    await launched.start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { guardian, events, stop, [Symbol.asyncDispose]: stop };
+}
+
+function listen(events: Announcer, listeners: Listeners, log: Logger): void {
+  for (const name of ANNOUNCEMENT_NAMES) listenTo(events, name, listeners, log);
+}
+
+function listenTo<Name extends AnnouncementName>(events: Announcer, name: Name, listeners: Listeners, log: Logger): void {
+  const listener: ((what: Announcements[Name]) => void) | undefined = listeners[name];
+  if (listener === undefined) return;
+  subscribe(events, name, (what) => {
+    try {
+      listener(what);
+    } catch (error) {
+      log.error(`a listener for "${name}" failed`, { message: messageOf(error) });
+    }
+  });
+}
