@@ -21,7 +21,7 @@ import type { LedgerTime } from "../limits/ledger-clock.ts";
 import { DRY_RUN, DRY_RUN_MESSAGE, type Attempt, type Conclusion, type Intent, type IntentChange } from "../outbox/intent.ts";
 import type { Store } from "../store/store.ts";
 import { createCredentials, type Credentials } from "./credentials.ts";
-import { KEY_CHECK_MS, type KeyWatch } from "./keys.ts";
+import { keyWait, type KeyWatch } from "./keys.ts";
 import type { Member } from "./member.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
 import { currencyOf, priceOf } from "./prices.ts";
@@ -201,7 +201,7 @@ async function attempt(options: GatewayParts, passage: GatewayRequest): Promise<
   const client = examining ?? options.client;
   if (options.writes === "refuse" && effectOf(client.profile, passage) !== "read") return withheld(options, passage);
   const key = await keys.usable(member, probe || trade);
-  if (key === undefined) return withoutKey(options, member, lane);
+  if (key === undefined) return { kind: "waits", ...keyWait(member, clock.now()), lane };
   // Before the pacer: a trade takes a place of its own there.
   const credential = await credentials.of(member, key, call);
   if (credential.kind === "held") return credential.held;
@@ -220,14 +220,6 @@ async function attempt(options: GatewayParts, passage: GatewayRequest): Promise<
   });
 }
 
-function withoutKey(
-  { clock }: GatewayParts,
-  { keyTrouble: { message } = { message: "there is no key" } }: Member,
-  lane: Lane,
-): GatewayAnswer {
-  return { kind: "waits", until: clock.now() + KEY_CHECK_MS, rule: "key_unusable", message, lane };
-}
-
 interface AdmittedBy {
   readonly key: HeldKey;
   readonly client: Client;
@@ -243,7 +235,7 @@ async function sendAdmitted(options: GatewayParts, passage: GatewayRequest, { ke
   const stop = examining === undefined ? breakers.stop(handle, call.operation, isWrite) : undefined;
   if (stop !== undefined) return waits(options, member, { ...stop, until: stop.probeAt ?? clock.now() + STOPPED_WAIT_MS, lane });
   // What was lined up when the network refused its key would be refused as well.
-  if (member.keyTrouble !== undefined && !probe && !trade) return withoutKey(options, member, lane);
+  if (member.keyTrouble !== undefined && !probe && !trade) return { kind: "waits", ...keyWait(member, clock.now()), lane };
   // Those that were lined up when the first of them was told to wait need not ask again.
   const lined = intent === undefined || examining !== undefined ? undefined : member.waits?.get(lane);
   if (lined !== undefined && lined.until > clock.now()) return { ...lined, kind: "waits", lane };

@@ -34,6 +34,11 @@ export interface KeyWatch {
   probe(member: Member, takesKey: () => Promise<boolean>): Promise<boolean>;
 }
 
+/** What there is to wait for without a key that can be used. */
+export function keyWait({ keyTrouble }: Member, now: number) {
+  return { until: now + KEY_CHECK_MS, rule: "key_unusable", message: keyTrouble?.message ?? "there is no key" } as const;
+}
+
 export function createKeyWatch({ keys, store, clock, ledger, announcer }: KeyWatchOptions): KeyWatch {
   // Lists and no sets: nearly every key has one holder, and a set of one would be a seventh of what a specialist weighs.
   const holders = new Map<KeyId, Member[]>();

@@ -228,3 +228,15 @@ describe("memory has bounds", () => {
     expect(differences()).toEqual([]);
   });
 });
+
+test("what there is can still be read where the disk has failed and nothing more is written", async () => {
+  const database = openDatabase(MEMORY, { facts: true });
+  onTestFinished(() => database.close());
+  const clock = virtualClock(T0);
+  const sync = (): Promise<void> => Promise.reject(new Error("EIO"));
+  const store = openFactStore({ path: MEMORY, database: { ...database, sync }, clock, random: seededRandom(1) });
+  await expect(clock.run(store.stop("pause", "scout", "a disk that fails", T0))).rejects.toMatchObject({ code: "store_lost" });
+  expect(await store.intents({ limit: 1 })).toEqual([]);
+  expect(await store.parkedEvents(undefined, 1)).toEqual([]);
+  expect(await store.findEvents("nothing", 1)).toEqual([]);
+});

@@ -37,6 +37,8 @@ export interface Core {
   readonly commits: Commits;
   readonly log: FactLog;
   readonly folding: Folding;
+  /** Brings the rows up to what is in memory; after a loss they stay as they are. */
+  readonly settle: () => void;
   readonly dues: Dues;
   readonly debts: OwedByKeys;
   /** What deliveries have to do with folds and rollbacks, set once they are there. */
@@ -85,11 +87,14 @@ export function openCore(options: FactStoreOptions): Core {
   });
   const log = createLog(db, commits, present, options.observe);
   const folding = createFolding(db, { present, flushQuota: () => quota.flush(), flushCounts: () => deliveries.flushCounts() });
+  const settle = (): void => {
+    if (!commits.lost) commits.add(folding.fold);
+  };
   const redating = createRedating(db, quota, createRedateRows(db, "limited_use"));
   const close = async (): Promise<void> => {
     await database.checkpoints?.stop();
     if (options.database === undefined) database.close();
   };
   const tables = { quota, redating, spending, guardian, restored };
-  return { ...tables, db, path, rows, present, told, commits, log, folding, dues, debts, deliveries, close };
+  return { ...tables, db, path, rows, present, told, commits, log, folding, settle, dues, debts, deliveries, close };
 }

@@ -16,10 +16,11 @@ export interface HistoryParts {
   readonly present: Present;
   readonly commits: Commits;
   readonly rows: OpenRows;
-  readonly fold: () => void;
+  /** Brings the rows up to what is in memory. */
+  readonly settle: () => void;
 }
 
-export function createHistory(db: DatabaseSync, { present, commits, rows, fold }: HistoryParts): HistoryStore {
+export function createHistory(db: DatabaseSync, { present, commits, rows, settle }: HistoryParts): HistoryStore {
   const events = db.prepare(`
     SELECT seq, specialist, id, kind, payload, created_at FROM main.event
     WHERE specialist IN (SELECT handle FROM specialist UNION SELECT DISTINCT value FROM json_each(?3)) AND id = ?1 ORDER BY seq DESC LIMIT 0 + ?2`);
@@ -51,11 +52,11 @@ export function createHistory(db: DatabaseSync, { present, commits, rows, fold }
   return {
     ...rest,
     intents(filter) {
-      commits.add(fold);
+      settle();
       return intents(filter);
     },
     counts(specialist) {
-      commits.add(fold);
+      settle();
       return counts(specialist);
     },
     async eventOf({ eventSeq }) {
@@ -63,7 +64,7 @@ export function createHistory(db: DatabaseSync, { present, commits, rows, fold }
       return row === undefined ? undefined : eventRow(row);
     },
     async findEvents(id, limit) {
-      commits.add(fold);
+      settle();
       const parked = [...rows.openEvents()].filter(({ state }) => state === "parked").map(({ specialist }) => specialist);
       return events.all(id, limit, JSON.stringify(parked)).map(eventRow);
     },

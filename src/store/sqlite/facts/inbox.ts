@@ -20,7 +20,8 @@ export interface InboxParts {
   readonly log: FactLog;
   readonly writer: WatchWriter;
   readonly rows: OpenRows;
-  readonly fold: () => void;
+  /** Brings the rows up to what is in memory. */
+  readonly settle: () => void;
 }
 
 /** Inserts what happened, where it is new, inside a transaction the caller owns. */
@@ -39,7 +40,7 @@ export interface Inbox extends InboxStore {
 
 const NO_STEPS: ReadonlyMap<string, Json> = new Map();
 
-export function createInbox(db: DatabaseSync, { present, commits, log, writer, rows, fold }: InboxParts): Inbox {
+export function createInbox(db: DatabaseSync, { present, commits, log, writer, rows, settle }: InboxParts): Inbox {
   const change = createChange(log);
   const { claim, claimed } = createClaims(db, present, change);
   /** With nothing before it, it is claimed next: its row says so at once. */
@@ -88,7 +89,7 @@ export function createInbox(db: DatabaseSync, { present, commits, log, writer, r
       change(event, now, { state: "parked", begun: false, parkedAt: now, note });
       event.isClaimed = false;
     },
-    ...createParked(db, { present, commits, rows, fold }, change),
+    ...createParked(db, { present, commits, rows, settle }, change),
     endUnbegun(now) {
       for (const event of present.events.values()) if (event.begun && !event.isClaimed) change(event, now, { begun: false });
     },
@@ -138,7 +139,7 @@ function createClaims(db: DatabaseSync, present: Present, change: Change) {
 /** Events that wait for a person: they are in rows alone. */
 function createParked(
   db: DatabaseSync,
-  { present, commits, rows, fold }: Pick<InboxParts, "present" | "commits" | "rows" | "fold">,
+  { present, commits, rows, settle }: Pick<InboxParts, "present" | "commits" | "rows" | "settle">,
   change: Change,
 ): Pick<InboxStore, "unparkEvent" | "parkedEvents"> {
   const identity = db.prepare("SELECT seq FROM main.event WHERE specialist = ? AND id = ?");
@@ -155,7 +156,7 @@ function createParked(
       return true;
     },
     async parkedEvents(specialist, limit) {
-      commits.add(fold);
+      settle();
       const parked: ParkedEvent[] = [];
       for (const event of rows.openEvents())
         if (event.state === "parked" && (specialist === undefined || event.specialist === specialist)) parked.push(parkedEvent(event));

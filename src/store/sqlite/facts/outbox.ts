@@ -115,10 +115,11 @@ export interface OutboxParts {
   readonly log: FactLog;
   readonly intents: IntentRows;
   readonly changes: Changes;
-  readonly fold: () => void;
+  /** Brings the rows up to what is in memory. */
+  readonly settle: () => void;
 }
 
-export function createOutbox(db: DatabaseSync, { present, commits, log, intents, changes, fold }: OutboxParts): OutboxStore {
+export function createOutbox(db: DatabaseSync, { present, commits, log, intents, changes, settle }: OutboxParts): OutboxStore {
   const claimed = db.prepare(`
     SELECT created_ref FROM main.intent INDEXED BY intent_of WHERE specialist = ? AND operation = ? AND created_ref IN (SELECT value FROM json_each(?))`);
   const { applyChange } = changes;
@@ -156,7 +157,7 @@ export function createOutbox(db: DatabaseSync, { present, commits, log, intents,
       return due.filter((intent) => applyChange({ seq: intent.seq, from: ["proposed", "ready"], change: expiry(intent), now }));
     },
     async claimedRefs({ specialist, operation }, refs) {
-      commits.add(fold);
+      settle();
       return new Set(claimed.all(specialist, operation, JSON.stringify(refs)).map((row) => textOf(row, "created_ref")));
     },
     async unansweredAttempts(seq) {
@@ -167,14 +168,14 @@ export function createOutbox(db: DatabaseSync, { present, commits, log, intents,
       if (intent?.state !== "in_doubt") return;
       log.add({ fact: "change", of: "intent", subject: seq, at: intent.nextAt, set: { sentAt: UNDATED } });
     },
-    similarIntents: createIntentsAlike(db, { commits, changes, intents, fold }),
+    similarIntents: createIntentsAlike(db, { commits, changes, intents, settle }),
     ...createProofs(db, commits),
   };
 }
 
 function createIntentsAlike(
   db: DatabaseSync,
-  { commits, changes, intents, fold }: Pick<OutboxParts, "commits" | "changes" | "intents" | "fold">,
+  { commits, changes, intents, settle }: Pick<OutboxParts, "commits" | "changes" | "intents" | "settle">,
 ): OutboxStore["similarIntents"] {
   const alike = (where: string): StatementSync =>
     db.prepare(`
@@ -186,7 +187,7 @@ function createIntentsAlike(
   const requestsOf = ({ firstRequest: first, lastRequest: last }: LiveIntent): Requests | undefined =>
     first === undefined || last === undefined ? undefined : { first, last };
   return async ({ seq, specialist, conflictKey }, limit) => {
-    commits.add(fold);
+    settle();
     const own = changes.find(seq);
     const hash = own?.textHash;
     const rows =

@@ -35,13 +35,12 @@ interface Parts {
 /** Opens a store for writing. Throws `Misconfigured` when the file cannot be used. */
 export function openFactStore(options: FactStoreOptions): Store {
   const core = openCore(options);
-  const { db, path, rows, present, quota, commits, dues, folding, guardian, restored, spending, redating, log, debts } = core;
+  const { db, path, rows, present, quota, commits, dues, settle, guardian, restored, spending, redating, log, debts } = core;
   const { changes, writer, inbox, deliveries } = createParts(core);
   const { insertEvent, hasRoomForEvents: _h, endUnbegun: _e, ...inboxStore } = inbox;
   const { pruneDeliveries: _p, forgetDeliveries: _f, flushCounts: _c, pendingCounts, ...deliveryStore } = deliveries;
   options.onOpened?.(() => differences(rows, { present, cells: quota.pendingCells, counts: pendingCounts() }));
   const { intents } = rows;
-  const { fold } = folding;
   const { owed } = debts;
   const { applyChange } = changes;
   const createLedger = (): Ledger => ({
@@ -60,19 +59,19 @@ export function openFactStore(options: FactStoreOptions): Store {
     ...inboxStore,
     ...deliveryStore,
     ...createRuns(db, { present, commits, log, intents, words: createSpokenWords(db, present), insertEvent, guardian, restored }),
-    ...createOutbox(db, { present, commits, log, intents, changes, fold }),
+    ...createOutbox(db, { present, commits, log, intents, changes, settle }),
     ...createLooks(core),
     ...createSources(db, present, dues),
     ...(options.ledger === undefined ? createLedger() : ledgerOf(options.ledger)),
-    ...createApprovals(db, commits, { guardian, applyChange, settle: () => commits.add(fold), waitingIn: LIVE }),
+    ...createApprovals(db, commits, { guardian, applyChange, settle, waitingIn: LIVE }),
     ...createSpecialists(db, commits),
-    ...createHistory(db, { present, commits, rows, fold }),
+    ...createHistory(db, { present, commits, rows, settle }),
     ...createNetworkState(db, commits),
     ...createLife(core, inbox, deliveries, options),
   };
 }
 
-function createParts({ db, present, commits, log, rows, spending, dues, debts, folding, told, deliveries: late }: Core): Parts {
+function createParts({ db, present, commits, log, rows, spending, dues, debts, settle, told, deliveries: late }: Core): Parts {
   const changes = createChanges({ present, commits, log, intents: rows.intents, spending }, () => ({
     insertEvent: (event, now) => inbox.insertEvent(event, now),
     writer,
@@ -90,7 +89,7 @@ function createParts({ db, present, commits, log, rows, spending, dues, debts, f
       plain.watch(write, now);
     },
   };
-  const inbox: Inbox = createInbox(db, { present, commits, log, writer, rows, fold: folding.fold });
+  const inbox: Inbox = createInbox(db, { present, commits, log, writer, rows, settle });
   const { insertEvent, hasRoomForEvents } = inbox;
   const stored = createDeliveries(db, commits, { insertEvent, hasRoomForEvents });
   const deliveries = createPlainDeliveries(db, { commits, inbox, stored, dues, onNudged: () => debts.forget(), told });
