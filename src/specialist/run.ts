@@ -1,5 +1,4 @@
 /** One handling of one event: calls the handler, collects what it decided, and sends nothing. */
-import type { AnyCode } from "../core/error-codes.ts";
 import { Refused, RetinueError } from "../core/errors.ts";
 import { isObject, type JsonObject } from "../core/json.ts";
 import { seededRandom } from "../core/random.ts";

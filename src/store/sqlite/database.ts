@@ -77,10 +77,7 @@ export interface DatabaseOptions {
 }
 
 /** Opens (and creates) a store for writing. Throws `Retryable` (`store_in_use`) or `Misconfigured`, with what to do. */
-export function openDatabase(
-  named: string,
-  { blocking = false, facts = false }: DatabaseOptions = {},
-): OpenDatabase {
+export function openDatabase(named: string, { blocking = false, facts = false }: DatabaseOptions = {}): OpenDatabase {
   const migrations = facts ? [...MIGRATIONS, FACTS] : MIGRATIONS;
   const path = named === MEMORY ? MEMORY : prepareFile(named);
   const lock = path === MEMORY ? undefined : takeLock(path);

@@ -28,8 +28,7 @@ import { createMakeRoom, createSources, createWatchWriter } from "./sources.ts";
 
 /** Opens a store for writing. Throws `Misconfigured` when the file cannot be used. */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
-  if (options.database === undefined ? options.facts === true : options.database.facts === true)
-    return openFactStore(options);
+  if (options.database === undefined ? options.facts === true : options.database.facts === true) return openFactStore(options);
   const { clock, random } = options;
   const database = options.database ?? openDatabase(options.path, options);
   const { db } = database;

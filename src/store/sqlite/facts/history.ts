@@ -4,7 +4,6 @@ import { asHandle } from "../../../core/ids.ts";
 import type { LiveEvent } from "../../../live/events.ts";
 import type { Present } from "../../../live/present.ts";
 import type { EventRow, HistoryStore, Retention } from "../../history.ts";
-import type { Commits } from "../commits.ts";
 import { createIntentHistory } from "../history.ts";
 import { jsonOf, maybeNumber, numberOf, textOf, type Row } from "../rows.ts";
 import type { OpenRows } from "./load.ts";
@@ -14,13 +13,12 @@ const PRUNE_BATCH = 1_000;
 
 export interface HistoryParts {
   readonly present: Present;
-  readonly commits: Commits;
   readonly rows: OpenRows;
   /** Brings the rows up to what is in memory. */
   readonly settle: () => void;
 }
 
-export function createHistory(db: DatabaseSync, { present, commits, rows, settle }: HistoryParts): HistoryStore {
+export function createHistory(db: DatabaseSync, { present, rows, settle }: HistoryParts): HistoryStore {
   const events = db.prepare(`
     SELECT seq, specialist, id, kind, payload, created_at FROM main.event
     WHERE specialist IN (SELECT handle FROM specialist UNION SELECT DISTINCT value FROM json_each(?3)) AND id = ?1 ORDER BY seq DESC LIMIT 0 + ?2`);

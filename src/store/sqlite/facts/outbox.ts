@@ -168,14 +168,14 @@ export function createOutbox(db: DatabaseSync, { present, commits, log, intents,
       if (intent?.state !== "in_doubt") return;
       log.add({ fact: "change", of: "intent", subject: seq, at: intent.nextAt, set: { sentAt: UNDATED } });
     },
-    similarIntents: createIntentsAlike(db, { commits, changes, intents, settle }),
+    similarIntents: createIntentsAlike(db, { changes, intents, settle }),
     ...createProofs(db, commits),
   };
 }
 
 function createIntentsAlike(
   db: DatabaseSync,
-  { commits, changes, intents, settle }: Pick<OutboxParts, "commits" | "changes" | "intents" | "settle">,
+  { changes, intents, settle }: Pick<OutboxParts, "changes" | "intents" | "settle">,
 ): OutboxStore["similarIntents"] {
   const alike = (where: string): StatementSync =>
     db.prepare(`

@@ -65,7 +65,7 @@ export function openFactStore(options: FactStoreOptions): Store {
     ...(options.ledger === undefined ? createLedger() : ledgerOf(options.ledger)),
     ...createApprovals(db, commits, { guardian, applyChange, settle, waitingIn: LIVE }),
     ...createSpecialists(db, commits),
-    ...createHistory(db, { present, commits, rows, settle }),
+    ...createHistory(db, { present, rows, settle }),
     ...createNetworkState(db, commits),
     ...createLife(core, inbox, deliveries, options),
   };
