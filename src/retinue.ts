@@ -14,7 +14,7 @@ import {
 } from "./core/events.ts";
 import { createLogger, type LogLine, type Logger, type LogLevel } from "./core/log.ts";
 import { systemRandom } from "./core/random.ts";
-import { Scrubber } from "./core/secret.ts";
+import { Scrubber } from "./core/scrubber.ts";
 import { createGuardian, type Guardian } from "./guardian/guardian.ts";
 import { launch, planCast, planLaunch } from "./runtime/launch.ts";
 import type { SpecialistDefinition } from "./specialist/definition.ts";

@@ -6,7 +6,7 @@ import { resolveProfile } from "../../src/contract/profile/profile.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { silentLogger } from "../../src/core/log.ts";
 import { systemRandom } from "../../src/core/random.ts";
-import { Scrubber, Secret } from "../../src/core/secret.ts";
+import { Secret } from "../../src/core/secret.ts";
 import { livePacer } from "../../src/limits/pacing.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
@@ -62,7 +62,6 @@ const runtime = createRuntime({
   keys: createKeys({
     read: (handle) => `sk_live_${handle}_abcdefghijkl`,
     salt: new Secret("bench-salt-bench-salt"),
-    scrubber: new Scrubber(),
   }),
   pacer: livePacer(clock),
   clock,

@@ -6,7 +6,7 @@ import { resolveProfile } from "../../src/contract/profile/profile.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { silentLogger } from "../../src/core/log.ts";
 import { systemRandom } from "../../src/core/random.ts";
-import { Scrubber, Secret } from "../../src/core/secret.ts";
+import { Secret } from "../../src/core/secret.ts";
 import { livePacer } from "../../src/limits/pacing.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
@@ -31,7 +31,6 @@ const store = openSqliteStore({
   facts: facts === true,
 });
 const transport = createTransport({ clock });
-const scrubber = new Scrubber();
 const secret = new Secret(SECRET);
 const runtime = createRuntime({
   specialists: Array.from({ length: Number(specialists) }, (_, i) =>
@@ -49,7 +48,7 @@ const runtime = createRuntime({
   baseUrl: `http://127.0.0.1:${sink}/v1`,
   store,
   transport: transport.send,
-  keys: createKeys({ read: (handle) => `sk_live_${handle}_abcdefghijkl`, salt: new Secret("bench-salt-bench-salt"), scrubber }),
+  keys: createKeys({ read: (handle) => `sk_live_${handle}_abcdefghijkl`, salt: new Secret("bench-salt-bench-salt") }),
   pacer: livePacer(clock, spacing === "as shipped" ? {} : { spacingMs: 0 }),
   clock,
   random,

@@ -10,7 +10,7 @@ import type { Context } from "./command.ts";
 /** Runs `work` over the runtime that is live on the configured store, or over the store itself where none is. */
 export async function withGuardian<Result>(
   context: Context,
-  work: (guardian: Guardian, client: ControlClient | undefined, config: Config) => Promise<Result>,
+  work: (guardian: Guardian, client: ControlClient | undefined) => Promise<Result>,
 ): Promise<Result> {
   const config = await storeConfig(context);
   const client = await connectControl(config.store.path, context.clock);
@@ -18,10 +18,10 @@ export async function withGuardian<Result>(
     requireStore(config);
     // Loaded only now: it takes as long as all the rest, and whoever orders a halt waits for it.
     const { overStore } = await import("./offline-guardian.ts");
-    return overStore(config, context, (guardian) => work(guardian, undefined, config));
+    return overStore(config, context, (guardian) => work(guardian, undefined));
   }
   try {
-    return await work(client.guardian, client, config);
+    return await work(client.guardian, client);
   } finally {
     client.close();
   }

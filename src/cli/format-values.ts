@@ -1,5 +1,4 @@
-/** Times and shares as people read them, and nothing of a secret. */
-import { Scrubber, type Secret } from "../core/secret.ts";
+/** Times and shares as people read them. */
 import { DAY, showDuration } from "../core/units.ts";
 import { timeOfDay } from "./progress.ts";
 
@@ -16,11 +15,4 @@ export function bar(used: number, limit: number, width: number): string {
   // Something used is never shown as nothing.
   const full = used > 0 ? Math.max(1, Math.round(share * width)) : 0;
   return "▓".repeat(full) + "░".repeat(Math.max(0, width - full));
-}
-
-/** The same, with whatever is in it of these secrets taken out. */
-export function withoutSecrets<Shown>(shown: Shown, secrets: readonly Secret[]): Shown {
-  const scrubber = new Scrubber();
-  for (const secret of secrets) scrubber.add(secret);
-  return JSON.parse(scrubber.clean(JSON.stringify(shown))) as Shown;
 }

@@ -27,7 +27,7 @@ export function keyFileOf(data: string): string {
  */
 export function provisionAll(network: LocalNetwork, cast: readonly Resident[], file: string, set: EndpointSet): void {
   const known = openEnvironment({ cwd: dirname(file), file, variables: {} });
-  const lines = new Map<string, string>(known.names("RETINUE_").map((name) => [name, known.get(name) ?? ""]));
+  const lines = new Map<string, string>(known.entries("RETINUE_"));
   for (const { handle, tier, name } of cast) {
     const variable = keyVariable(handle);
     const kept = lines.get(variable);

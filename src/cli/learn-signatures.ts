@@ -2,9 +2,11 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { addDraft } from "../doctor/draft-profile.ts";
 import { loadConfig, type Config } from "../config/config.ts";
+import { environmentSecrets } from "../config/key-sources.ts";
 import { loadProfile } from "../config/profile-file.ts";
 import { profileYaml, withWebhooks } from "../config/profile-write.ts";
 import { resolveProfile, type Profile } from "../contract/profile/profile.ts";
+import { Scrubber } from "../core/scrubber.ts";
 import { xKindOf } from "../webhooks/interpret.ts";
 import {
   createRecorder,
@@ -41,6 +43,7 @@ interface Learning {
   readonly config: Config;
   readonly profile: Profile;
   readonly recorder: DeliveryRecorder;
+  readonly scrubber: Scrubber;
 }
 
 /** Records until it is over, then says what was learnt. Answers `failed` where no scheme fits. */
@@ -50,7 +53,8 @@ export async function learnWebhooks(context: Context, { forMs, writeTo }: Learni
   const config = await loadConfig({ flags: { ...flags, allowUnsigned: true }, env, cwd });
   const profile = await loadProfile(config.network.profile);
   if (writeTo !== undefined) await writtenProfile(existsSync(writeTo) ? writeTo : config.network.profile); // what cannot be added to is said now
-  const learning: Learning = { context, config, profile, recorder: createRecorder() };
+  const learning: Learning = { context, config, profile, recorder: createRecorder(), scrubber: new Scrubber() };
+  for (const secret of environmentSecrets(config.environment)) learning.scrubber.add(secret);
   const gate = recordingGate(learning.recorder, clock, (delivery) => told(learning, delivery));
   const receiver = createReceiver({ gate, clock });
   const lifetime = openLifetime(clock, forMs === undefined ? {} : { forMs });
@@ -80,10 +84,10 @@ function introduce({ context: { out, clock }, config: { receiver } }: Learning, 
 }
 
 /** One line for each delivery as it comes. */
-function told({ context: { out }, config, profile, recorder }: Learning, delivery: RecordedDelivery): void {
+function told({ context: { out }, config, profile, recorder, scrubber }: Learning, delivery: RecordedDelivery): void {
   if (recorder.count > MAX_SHOWN) return;
-  const { kind, bytes, sha256, at, maybeSigned } = seenDelivery(delivery, profile);
-  const [best] = learnSchemes([delivery], config.receiver.readSecrets, profile);
+  const { kind, bytes, sha256, at, maybeSigned } = seenDelivery(delivery, profile, scrubber);
+  const [best] = schemesIn([delivery], { config, profile, scrubber });
   const verdict =
     best === undefined
       ? out.paint.yellow(maybeSigned.length === 0 ? "carries no signature" : `no scheme fits (${maybeSigned.join(", ")})`)
@@ -95,14 +99,23 @@ function told({ context: { out }, config, profile, recorder }: Learning, deliver
   );
 }
 
+/** The schemes that fit, without secrets: a sender chooses the names of its headers. */
+function schemesIn(
+  recorded: readonly RecordedDelivery[],
+  { config, profile, scrubber }: Pick<Learning, "config" | "profile" | "scrubber">,
+): readonly LearntScheme[] {
+  const learnt = learnSchemes(recorded, config.receiver.readSecrets, profile);
+  return JSON.parse(scrubber.cleanJson(JSON.stringify(learnt))) as readonly LearntScheme[]; // which are JSON as they are
+}
+
 function nameOf({ scheme, signature }: LearntScheme): string {
   return signature === undefined ? scheme : `${scheme} (${scheme === "body" ? "body: " : ""}${signature})`;
 }
 
-async function report({ context, config, profile, recorder }: Learning, writeTo: string | undefined): Promise<ExitCode> {
+async function report({ context, config, profile, recorder, scrubber }: Learning, writeTo: string | undefined): Promise<ExitCode> {
   const { out, version, command: name } = context;
-  const seen = recorder.seen(profile);
-  const schemes = learnSchemes(recorder.recorded(), config.receiver.readSecrets, profile);
+  const seen = recorder.seen(profile, scrubber);
+  const schemes = schemesIn(recorder.recorded(), { config, profile, scrubber });
   const [best] = schemes;
   const kinds = kindsOf(
     seen.map(({ kind }) => kind),

@@ -2,9 +2,12 @@
 import { readFileSync } from "node:fs";
 import { Command as Parser, CommanderError, Option } from "commander";
 import { loadConfig, type Flags } from "../config/config.ts";
+import { openEnvironment } from "../config/environment.ts";
+import { environmentSecrets } from "../config/key-sources.ts";
 import { nearest, type Problem } from "../config/problem.ts";
 import { systemClock } from "../core/clock.ts";
 import { Misconfigured, messageOf, RetinueError } from "../core/errors.ts";
+import { Scrubber } from "../core/scrubber.ts";
 import { flagOption, textOption } from "./args.ts";
 import { createAsk, type Input } from "./asking.ts";
 import { EXIT, type Command, type ExitCode, type GivenOptions } from "./command.ts";
@@ -151,9 +154,13 @@ function report(error: unknown, json: boolean, around: Surroundings): ExitCode {
   const { cause: _cause, ...details } = known
     ? error.details
     : { cause: undefined, hint: "this is a fault of ours: run it again with DEBUG=1 and report what it prints" };
-  const problem: Problem = { level: "error", code: known ? error.code : "unexpected", message: messageOf(error), ...details };
+  // A file that was loaded may have read a secret, and thrown it.
+  const scrubber = new Scrubber();
+  for (const secret of environmentSecrets(openEnvironment({ cwd, variables: env }))) scrubber.add(secret);
+  const message = scrubber.clean(messageOf(error));
+  const problem: Problem = { level: "error", code: known ? error.code : "unexpected", message, ...details };
   out.result({ error: problemJson(problem, cwd) });
   out.problems([problem]);
-  if ((env["DEBUG"] ?? "") !== "" && error instanceof Error) out.trace(error.stack ?? messageOf(error));
+  if ((env["DEBUG"] ?? "") !== "" && error instanceof Error) out.trace(scrubber.clean(error.stack ?? messageOf(error)));
   return error instanceof Misconfigured ? EXIT.misused : EXIT.failed;
 }

@@ -5,19 +5,16 @@ import type { ApprovalShown, Explanation } from "../guardian/explanation.ts";
 import type { Context } from "./command.ts";
 import { withGuardian } from "./find-guardian.ts";
 import type { Output } from "./output.ts";
-import { moment, withoutSecrets } from "./format-values.ts";
+import { moment } from "./format-values.ts";
 import { WANTED } from "./describe-event.ts";
 import { hides, say } from "./text.ts";
 
 /** An action that can be answered. */
 export type Answerable = Explanation & { readonly approval: ApprovalShown };
 
-/** Explains anything by its id, without the webhook secrets of its specialist. */
+/** Explains anything by its id. */
 export function readExplanation(context: Context, id: string): Promise<Explanation> {
-  return withGuardian(context, async (guardian, _client, { receiver }) => {
-    const why = await guardian.why({ id });
-    return withoutSecrets(why, why.handle === "" ? [] : receiver.readSecrets(why.handle));
-  });
+  return withGuardian(context, (guardian) => guardian.why({ id }));
 }
 
 /** Throws `Refused` (`nothing_found`, `nothing_asked`, `approval_over`). */

@@ -3,7 +3,7 @@ import { createAnnouncer, type Announcer } from "../core/events.ts";
 import { messageOf, RetinueError, type Fatal } from "../core/errors.ts";
 import { createLogger, type Logger } from "../core/log.ts";
 import { systemRandom } from "../core/random.ts";
-import { Scrubber } from "../core/secret.ts";
+import { Scrubber } from "../core/scrubber.ts";
 import { openSurfaces } from "../console/surfaces.ts";
 import { createGuardian } from "../guardian/guardian.ts";
 import { launch, type Launched, type LaunchOptions, type LaunchPlan } from "../runtime/launch.ts";

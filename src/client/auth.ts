@@ -2,7 +2,8 @@
 import { createHmac } from "node:crypto";
 import { Misconfigured } from "../core/errors.ts";
 import { asKeyId, type KeyId } from "../core/ids.ts";
-import { Secret, type Scrubber } from "../core/secret.ts";
+import type { Scrubber } from "../core/scrubber.ts";
+import { Secret } from "../core/secret.ts";
 
 /** What fits a header, and nothing that could end one. */
 const KEY = /^[\x21-\x7e]{8,1000}$/;

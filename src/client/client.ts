@@ -1,15 +1,19 @@
 /** A network as one function: a call by our names in, what became of it out. No retries, no limits: those wrap it. */
 import { parseBaseAddress } from "../contract/base-address.ts";
-import type { Call, Outcome } from "../contract/call.ts";
+import type { Call, Outcome, Secrets } from "../contract/call.ts";
+import { parseExactJson } from "../contract/reading/exact-json.ts";
 import type { Observation, Pins } from "../contract/reading/pins.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { ProfileOperation } from "../contract/profile/network-operations.ts";
+import { readRecord } from "../contract/reading/read-answer.ts";
+import { handsOutSecrets, sentSecret } from "../contract/secrets.ts";
 import type { Clock } from "../core/clock.ts";
 import { Refused } from "../core/errors.ts";
+import { Scrubber } from "../core/scrubber.ts";
 import type { Secret } from "../core/secret.ts";
 import { outcomeReader, type OutcomeReader } from "./outcome.ts";
 import { requestBuilder, type RequestBuilder } from "./build-request.ts";
-import type { Transport, WireAnswer, WireRequest } from "./transport.ts";
+import type { Transport, WireAnswer, WireHeaders, WireRequest } from "./transport.ts";
 
 export interface ClientOptions {
   readonly profile: Profile;
@@ -21,6 +25,8 @@ export interface ClientOptions {
   readonly deadlineMs?: number;
   /** What earlier answers to an operation settled. Default: nothing. */
   readonly pins?: (operation: string) => Pins;
+  /** Its secrets are taken out of every answer. It learns the key and secrets of each request, and those that answers hand out. Default: a new one. */
+  readonly scrubber?: Scrubber;
   /** Told of every answer that departs from what was seen before. */
   readonly onDrift?: (operation: string, observations: readonly Observation[]) => void;
 }
@@ -42,7 +48,7 @@ export interface Client {
    * `target_unexpected`, `target_invalid`, `input_unknown`, `input_invalid`, `input_unsupported`. Never throws after it.
    */
   send(call: Call, options: SendOptions): Promise<Outcome>;
-  /** As `send`, with the answer as it came: for the doctor, who looks at what the profile cannot read. */
+  /** As `send`, with the answer as it came but for secrets: for the doctor, which looks at parts that the profile cannot read. */
   exchange(call: Call, options: SendOptions): Promise<Exchange>;
 }
 
@@ -58,7 +64,7 @@ interface Prepared {
 }
 
 export function createClient(options: ClientOptions): Client {
-  const { profile, transport, clock, onDrift } = options;
+  const { profile, transport, clock, onDrift, scrubber = new Scrubber() } = options;
   const base = parseBaseAddress(options.baseUrl);
   const deadlineMs = options.deadlineMs ?? profile.timing.deadlineMs;
   const { header: authHeader, prefix } = profile.auth;
@@ -99,21 +105,43 @@ export function createClient(options: ClientOptions): Client {
         ...(body === undefined ? {} : { body }),
         ...(signal === undefined ? {} : { signal }),
       };
-      const wire = await transport(request);
-      const { outcome, drift } = read(wire, call);
+      const heard = await transport(request);
+      const handedOut = secretsIn(heard, profile, operation);
+      const held: readonly (Secret | undefined)[] = [key, sentSecret(call), ...Object.values({ ...handedOut })];
+      for (const secret of held) if (secret !== undefined) scrubber.add(secret);
+      // Records, messages, drift and the doctor's findings all come from the cleaned answer.
+      const wire = withoutSecrets(heard, scrubber);
+      const { outcome, drift } = read(wire, call, handedOut);
       if (drift.length > 0) onDrift?.(operation.name, drift);
-      return { outcome: withoutKey(outcome, key), wire };
+      return { outcome, wire };
     },
   };
   return client;
 }
 
-/** A network that repeats the key in its refusal must not bring it into rows and logs. */
-function withoutKey(outcome: Outcome, key: Secret): Outcome {
-  if (!("message" in outcome) || outcome.message === undefined) return outcome;
-  const value = key.reveal();
-  if (!outcome.message.includes(value)) return outcome;
-  return { ...outcome, message: outcome.message.replaceAll(value, "[secret]") };
+/** Secrets that an answer hands out to us, read before the answer is cleaned of them. */
+function secretsIn(answer: WireAnswer, profile: Profile, { name, record }: ProfileOperation): Secrets | undefined {
+  if (answer.kind !== "answer" || answer.status >= 300 || !handsOutSecrets(name)) return undefined;
+  return readRecord(profile, record, parseExactJson(answer.text)).secrets;
+}
+
+function withoutSecrets(answer: WireAnswer, scrubber: Scrubber): WireAnswer {
+  switch (answer.kind) {
+    case "answer":
+      return { ...answer, headers: cleanHeaders(answer.headers, scrubber), text: scrubber.blankJson(answer.text) };
+    case "unknown": {
+      const { headers, reason, ...rest } = answer;
+      return { ...rest, reason: scrubber.blank(reason), ...(headers === undefined ? {} : { headers: cleanHeaders(headers, scrubber) }) };
+    }
+    case "never-left":
+      return { ...answer, reason: scrubber.blank(answer.reason) };
+  }
+}
+
+function cleanHeaders(headers: WireHeaders, scrubber: Scrubber): WireHeaders {
+  const json = JSON.stringify(headers);
+  const clean = scrubber.blankJson(json);
+  return clean === json ? headers : (JSON.parse(clean) as WireHeaders);
 }
 
 /** The operation as this network has it. Throws `Refused` (`operation_unknown`, `operation_not_in_set`). */

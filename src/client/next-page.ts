@@ -3,6 +3,7 @@ import type { NextPage } from "../contract/call.ts";
 import { fieldPath, valueAt, type FieldPath } from "../contract/reading/field-path.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { Json } from "../core/json.ts";
+import { HIDDEN } from "../core/secret.ts";
 import type { WireHeaders } from "./transport.ts";
 
 const MAX_CURSOR_LENGTH = 4_000;
@@ -86,5 +87,6 @@ export function cursorOf(next: NextPage): string | undefined {
 export function cursorParameters(paging: Profile["paging"], cursor: string): [string, string][] {
   if (!cursor.startsWith(LINK)) return [[paging.parameter, cursor]];
   const query = /\?([^#]*)/.exec(cursor)?.[1] ?? "";
-  return [...new URLSearchParams(query)];
+  // A network may repeat the key in its links. It was taken out there, and the header carries it.
+  return [...new URLSearchParams(query)].filter(([, value]) => !value.includes(HIDDEN));
 }

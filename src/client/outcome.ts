@@ -1,5 +1,5 @@
 /** From an answer on the wire to the class of what became of the attempt: the one place that decides "it happened". */
-import type { Answered, Call, Outcome } from "../contract/call.ts";
+import type { Answered, Call, Outcome, Secrets } from "../contract/call.ts";
 import { parseExactJson } from "../contract/reading/exact-json.ts";
 import { fieldPath, firstAt, type FieldPath } from "../contract/reading/field-path.ts";
 import { NEEDS_ID } from "../contract/reading/fields.ts";
@@ -22,7 +22,8 @@ export interface OutcomeReading {
   readonly drift: readonly Observation[];
 }
 
-export type OutcomeReader = (wire: WireAnswer, call: Call) => OutcomeReading;
+/** `handedOut` are the secrets that the answer held before it was cleaned. Default: those it holds now. */
+export type OutcomeReader = (wire: WireAnswer, call: Call, handedOut?: Secrets) => OutcomeReading;
 
 /** What reading one operation's answers needs. */
 interface Context {
@@ -43,6 +44,7 @@ interface Received {
   readonly headers: WireHeaders;
   readonly isEmpty: boolean;
   readonly body: Json | undefined;
+  readonly handedOut?: Secrets | undefined;
 }
 
 const NO_DRIFT: readonly Observation[] = [];
@@ -65,7 +67,7 @@ export function outcomeReader(profile: Profile, operation: ProfileOperation, clo
     nextPage: nextPageReader(profile.paging),
     charged: (operation.charged ?? []).map(fieldPath),
   };
-  return (wire, call) => {
+  return (wire, call, handedOut) => {
     if (wire.kind === "never-left") return plain({ class: "never-left", reason: wire.reason });
     if (wire.kind === "unknown") {
       const seen = wire.status === undefined || wire.headers === undefined ? undefined : answeredOf(context, wire.status, wire.headers);
@@ -74,7 +76,7 @@ export function outcomeReader(profile: Profile, operation: ProfileOperation, clo
     const { status, headers, text } = wire;
     const isEmpty = text === "";
     const received = { answered: answeredOf(context, status, headers), headers, isEmpty, body: isEmpty ? undefined : parseExactJson(text) };
-    if (status >= 200 && status < 300) return succeeded(context, received, call);
+    if (status >= 200 && status < 300) return succeeded(context, { ...received, handedOut }, call);
     if (status >= 400 && status < 500) return plain(rejected(context, received));
     if (status >= 300 && status < 400) return plain(redirected(context.isRead, received.answered));
     return plain(failed(context, received));
@@ -166,8 +168,9 @@ function chargedBy({ charged }: Context, body: Json | undefined): { readonly cha
 
 function readSingle(context: Context, received: Received): OutcomeReading {
   const { profile, operation, pins } = context;
-  const { answered, body, isEmpty } = received;
-  const { record, secrets, drift } = readRecord(profile, operation.record, body, pins);
+  const { answered, body, isEmpty, handedOut } = received;
+  const { record, secrets: held, drift } = readRecord(profile, operation.record, body, pins);
+  const secrets = handedOut ?? held;
   const isPlainYes = operation.answer === "any" && (isEmpty || isObject(body));
   if (record === undefined && !isPlainYes)
     return unreadable(

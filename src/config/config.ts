@@ -9,7 +9,7 @@ import { DAY, durationMs, SECOND, type Duration, type Money } from "../core/unit
 import { spendCaps, type Caps, type SpecialistOverride } from "../specialist/specialist.ts";
 import { MAX_PORT, readConfigFile, type ConfigValues, type FoundConfig } from "./config-file.ts";
 import { openEnvironment, parseBoolean, parseWhole, type Environment, type Variables } from "./environment.ts";
-import { handleVariable } from "./key-sources.ts";
+import { checkSecrets, handleVariable } from "./key-sources.ts";
 import { isMistake, mistake, nearest, problemOf, throwMistakes, type Problem } from "./problem.ts";
 import { DEFAULT_STORE, parseStoreAddress, type StoreAddress } from "./store-address.ts";
 
@@ -128,7 +128,7 @@ export async function readConfig({
 }: ConfigOptions): Promise<{ readonly config: Config; readonly problems: readonly Problem[] }> {
   const environment = openEnvironment(defined({ cwd, variables: env, file: envFile }));
   const found = await readConfigFile(cwd, flags.config === undefined ? undefined : inFolder(cwd, flags.config));
-  const problems: Problem[] = [...environment.problems, ...found.problems, ...mistypedVariables(environment)];
+  const problems: Problem[] = [...environment.problems, ...found.problems, ...mistypedVariables(environment), ...checkSecrets(environment)];
   const { values } = found;
   const pick = pickFrom(environment, found);
 
@@ -274,7 +274,7 @@ function readReceiver(values: ConfigValues, environment: Environment, problems: 
         hint: "set RETINUE_WEBHOOK_URL",
       }),
     );
-  const ofOne = environment.names(`${WEBHOOK_SECRET}_`);
+  const ofOne = environment.entries(`${WEBHOOK_SECRET}_`);
   if (port !== undefined && !allowUnsigned && ofOne.length === 0 && secretIn(environment, WEBHOOK_SECRET).length === 0)
     problems.push(
       mistake("webhook_secret_missing", "the receiver has no secret to check signatures with", {
@@ -316,7 +316,8 @@ function overrides(values: ConfigValues["specialists"] = {}): Config["specialist
 
 function mistypedVariables(environment: Environment): Problem[] {
   return environment
-    .names("RETINUE_")
+    .entries("RETINUE_")
+    .map(([name]) => name)
     .filter((name) => !OPEN_PREFIXES.some((prefix) => name.startsWith(prefix)) && !VARIABLES.includes(name))
     .map((name) => {
       const near = nearest(name, VARIABLES);

@@ -13,8 +13,8 @@ export interface Environment {
   get(name: string): string | undefined;
   /** Where a variable comes from, for messages: `RETINUE_SET (.env)`. */
   describe(name: string): string;
-  /** Names that begin so, in order. */
-  names(prefix: string): readonly string[];
+  /** Names with this prefix, in order, each with its value. */
+  entries(prefix: string): readonly (readonly [name: string, value: string])[];
   /** What is wrong with the `.env` file itself. */
   readonly problems: readonly Problem[];
 }
@@ -41,10 +41,13 @@ export function openEnvironment({ cwd, variables = process.env, file = join(cwd,
       present(variables, name) === undefined && present(readDotenv(file).variables, name) !== undefined
         ? `${name} (${basename(file)})`
         : name,
-    names(prefix) {
+    entries(prefix) {
       const dotenv = readDotenv(file).variables;
-      const all = new Set([...Object.keys(variables), ...Object.keys(dotenv)]);
-      return [...all].filter((name) => name.startsWith(prefix) && value(name, dotenv) !== undefined).sort();
+      const names = new Set([...Object.keys(variables), ...Object.keys(dotenv)].filter((name) => name.startsWith(prefix)));
+      return [...names].sort().flatMap((name) => {
+        const found = value(name, dotenv);
+        return found === undefined ? [] : [[name, found] as const];
+      });
     },
   };
 }

@@ -3,6 +3,8 @@ import { readFileSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { type EndpointSet, SETS } from "../contract/operations.ts";
 import { messageOf, Misconfigured } from "../core/errors.ts";
+import { MIN_SCRUBBED_LENGTH } from "../core/scrubber.ts";
+import { Secret } from "../core/secret.ts";
 import type { Environment } from "./environment.ts";
 import { mistake, warning, type Problem } from "./problem.ts";
 
@@ -29,6 +31,32 @@ export function keyVariable(handle: string): string {
 /** A variable of one specialist: `<prefix>_DATA_WORKER` for `data-worker`. */
 export function handleVariable(prefix: string, handle: string): string {
   return `${prefix}_${handle.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
+}
+
+const HOLDS_KEY = /^RETINUE_(?:KEY_.*|GUARDIAN_KEY)(?<!_FILE)$/;
+const HOLDS_SECRETS = /^RETINUE_(?:WEBHOOK_SECRET(?:_.*)?|CONSOLE_TOKEN)$/;
+
+function secretsByName(environment: Environment): readonly (readonly [name: string, secret: string])[] {
+  return environment.entries("RETINUE_").flatMap(([name, text]) => {
+    const parts = HOLDS_KEY.test(name) ? [text] : HOLDS_SECRETS.test(name) ? text.split(",") : [];
+    return parts.map((part) => [name, part.trim()] as const).filter(([, part]) => part !== "");
+  });
+}
+
+/** Every secret that stands in the environment itself: keys, the webhooks' secrets, the console's token. */
+export function environmentSecrets(environment: Environment): readonly Secret[] {
+  return secretsByName(environment).map(([, secret]) => new Secret(secret));
+}
+
+/** Warns of secrets that no scrubber takes out. Keys as short as that are refused elsewhere. */
+export function checkSecrets(environment: Environment): Problem[] {
+  const short = secretsByName(environment).filter(([name, secret]) => HOLDS_SECRETS.test(name) && secret.length < MIN_SCRUBBED_LENGTH);
+  return short.map(([name]) =>
+    warning("secret_short", `${environment.describe(name)} holds a secret of fewer than ${MIN_SCRUBBED_LENGTH} characters`, {
+      expected: "a long and random text: a shorter one stays in whatever a network repeats",
+      hint: `replace it, such as by the output of: openssl rand -hex 24`,
+    }),
+  );
 }
 
 export interface KeyPlace {

@@ -121,7 +121,7 @@ export function show(path: Path): string {
 
 const MAX_SHOWN = 60;
 
-/** A short form of what was found. Never used on keys or secrets. */
+/** A short form of what was found. */
 export function showValue(value: unknown): string {
   if (typeof value === "function") return "a function";
   if (value instanceof Promise) return "a promise";
@@ -129,7 +129,8 @@ export function showValue(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
   if (typeof value === "object" && value !== null) return "an object";
   const text = typeof value === "string" ? JSON.stringify(value) : String(value);
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+  // A part of a long text may be a part of a key, which no scrubber finds.
+  return text.length > MAX_SHOWN ? `a text of ${text.length} characters` : text;
 }
 
 /** An expectation may carry its own advice after `; `. */

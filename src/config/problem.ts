@@ -2,6 +2,8 @@
 import { defined } from "../core/defined.ts";
 import type { AnyCode } from "../core/error-codes.ts";
 import { Misconfigured, RetinueError } from "../core/errors.ts";
+import { Scrubber } from "../core/scrubber.ts";
+import type { Secret } from "../core/secret.ts";
 
 export interface Problem {
   /** A warning does not stop anything. */
@@ -40,6 +42,14 @@ export function problemOf(error: unknown, details: ProblemDetails = {}): Problem
     ...details,
     ...defined({ file, line, expected, hint }),
   });
+}
+
+/** The same problems without secrets: a file that is code may have read one, and thrown it while it was loaded. */
+export function withoutSecrets(problems: readonly Problem[], secrets: readonly Secret[]): readonly Problem[] {
+  if (problems.length === 0) return problems;
+  const scrubber = new Scrubber();
+  for (const secret of secrets) scrubber.add(secret);
+  return problems.map((problem) => ({ ...problem, message: scrubber.clean(problem.message) }));
 }
 
 /** Throws the first mistake as `Misconfigured`, and says how many more there are. */

@@ -8,8 +8,8 @@ import type { SpendCaps } from "../specialist/definition.ts";
 import { withOverride, type Specialist } from "../specialist/specialist.ts";
 import type { Config } from "./config.ts";
 import { givenDefinitions, loadDefinitions, type LoadedDefinition } from "./definitions.ts";
-import { checkKeys, keyVariable, type KeyPlace } from "./key-sources.ts";
-import { mistake, nearest, problemOf, warning, type Problem } from "./problem.ts";
+import { checkKeys, environmentSecrets, keyVariable, type KeyPlace } from "./key-sources.ts";
+import { mistake, nearest, problemOf, warning, withoutSecrets, type Problem } from "./problem.ts";
 
 export interface Roster {
   /** The endpoint set of the network they will live on. */
@@ -58,7 +58,8 @@ export async function loadRoster({ config, profile, given, checkCron, checkCaps 
       );
   }
   problems.push(...sharedVariables(definitions), ...capProblems(loaded.definitions, config, checkCaps));
-  return { definitions, problems: [...problems, ...checkPrices(config, profile)], set: profile.set };
+  const all = withoutSecrets([...problems, ...checkPrices(config, profile)], environmentSecrets(config.environment));
+  return { definitions, problems: all, set: profile.set };
 }
 
 /** Each as it was written: what the Guardian overrides may leave a cap of the definition out of reach. */

@@ -3,7 +3,7 @@ import type { Config } from "../config/config.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
-import type { Scrubber } from "../core/secret.ts";
+import type { Scrubber } from "../core/scrubber.ts";
 import { controlPath, serveControl, type Control } from "../guardian/control-socket.ts";
 import type { Guardian } from "../guardian/guardian.ts";
 import type { Runtime } from "../runtime/runtime.ts";

@@ -45,7 +45,7 @@ export function depthOf(text: string): number {
 export function parseJson(text: string): Json | undefined {
   if (depthOf(text) > MAX_JSON_DEPTH) return undefined;
   try {
-    const clean = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+    const clean = withoutMark(text);
     const parsed = JSON.parse(clean) as Json;
     if (clean.includes("__proto__") || clean.includes("\\u00")) dropProto(parsed); // it may be written in escapes
     return parsed;
@@ -65,6 +65,57 @@ function dropProto(value: Json | undefined): void {
 /** One line for every reader of lines: JSON leaves two separators of lines as they are, which Node's readline splits at. */
 export function jsonLine(value: object): string {
   return JSON.stringify(value).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
+}
+
+/** The text without a byte order mark at its beginning. */
+export function withoutMark(text: string): string {
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}
+
+/** JSON with each of its strings, names and numbers mapped, and nothing else changed. Text that is no JSON is mapped as a whole. */
+export function mapLiterals(json: string, map: (text: string) => string): string {
+  if (!isJson(json)) return map(json);
+  let mapped = "";
+  let at = 0;
+  for (let quote = json.indexOf('"'); quote >= 0; quote = json.indexOf('"', at)) {
+    const end = endOfString(json, quote);
+    mapped += mapNumbers(json.slice(at, quote), map) + mapString(json.slice(quote, end), map);
+    at = end;
+  }
+  return mapped + mapNumbers(json.slice(at), map);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(withoutMark(text));
+    return true;
+  } catch {
+    return false; // "not JSON" is the answer
+  }
+}
+
+/** The place behind the closing quote. */
+function endOfString(json: string, quote: number): number {
+  for (let at = quote + 1; at < json.length; at++) {
+    const code = json.charCodeAt(at);
+    if (code === 0x5c) at++;
+    else if (code === 0x22) return at + 1;
+  }
+  return json.length;
+}
+
+function mapString(literal: string, map: (text: string) => string): string {
+  const text = literal.includes("\\") ? (JSON.parse(literal) as string) : literal.slice(1, -1);
+  const mapped = map(text);
+  return mapped === text ? literal : JSON.stringify(mapped);
+}
+
+/** A number that `map` changes becomes a string. */
+function mapNumbers(between: string, map: (text: string) => string): string {
+  return between.replace(/-?\d[\d.eE+-]*/g, (literal) => {
+    const mapped = map(literal);
+    return mapped === literal ? literal : JSON.stringify(mapped);
+  });
 }
 
 /** The same text for equal values, whatever the order of their keys. */

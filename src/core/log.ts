@@ -4,7 +4,7 @@
  */
 import { excerpt, excerptOf } from "./excerpt.ts";
 import { createRepeats } from "./repeats.ts";
-import type { Scrubber } from "./secret.ts";
+import type { Scrubber } from "./scrubber.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];

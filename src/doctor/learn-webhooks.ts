@@ -5,6 +5,7 @@ import type { ProfileSource } from "../contract/profile/source.ts";
 import { typeOf } from "../contract/reading/field-path.ts";
 import type { Clock } from "../core/clock.ts";
 import { isObject, parseJson, type Json } from "../core/json.ts";
+import type { Scrubber } from "../core/scrubber.ts";
 import type { Secret } from "../core/secret.ts";
 import { kindOf } from "../webhooks/interpret.ts";
 import type { SenderCheck } from "../webhooks/receiver/http.ts";
@@ -66,6 +67,7 @@ const MAX_SHAPE = 200;
 const MAX_SIGNATURE_MEMBERS = 8;
 /** Of a name that somebody we do not know has chosen. */
 const MAX_NAME_LENGTH = 100;
+const MAX_KIND_LENGTH = 100;
 const MAX_DEPTH = 6;
 const WHENEVER: Tolerance = { pastMs: Infinity, futureMs: Infinity };
 
@@ -203,7 +205,7 @@ export interface DeliveryRecorder {
   readonly count: number;
   recorded(): readonly RecordedDelivery[];
   /** What may be shown and logged. */
-  seen(profile: Profile): readonly SeenDelivery[];
+  seen(profile: Profile, scrubber: Scrubber): readonly SeenDelivery[];
 }
 
 /** Takes deliveries and acts on none. */
@@ -222,7 +224,7 @@ export function createRecorder(): DeliveryRecorder {
       while (kept.length > MAX_RECORDED || bytes > MAX_RECORDED_BYTES) bytes -= kept.shift()?.body.byteLength ?? 0;
     },
     recorded: () => [...kept],
-    seen: (profile) => kept.map((delivery) => seenDelivery(delivery, profile)),
+    seen: (profile, scrubber) => kept.map((delivery) => seenDelivery(delivery, profile, scrubber)),
   };
 }
 
@@ -243,12 +245,12 @@ export function recordingGate(
   };
 }
 
-/** What may be shown and logged of a delivery. */
-export function seenDelivery({ at, headers, body }: RecordedDelivery, { webhooks }: Profile): SeenDelivery {
+/** The part of a delivery that may be shown and logged. A sender chooses the names in it, and may choose a secret. */
+export function seenDelivery({ at, headers, body }: RecordedDelivery, { webhooks }: Profile, scrubber: Scrubber): SeenDelivery {
   const parsed = parseJson(utf8(body) ?? "");
-  return {
+  const seen: SeenDelivery = {
     at,
-    kind: (isObject(parsed) ? kindOf(parsed, webhooks) : undefined) ?? header({ headers }, webhooks.kindHeaders)?.slice(0, 100),
+    kind: (isObject(parsed) ? kindOf(parsed, webhooks) : undefined) ?? header({ headers }, webhooks.kindHeaders),
     bytes: body.byteLength,
     sha256: createHash("sha256").update(body).digest("hex"),
     headers: Object.keys(headers).map(short),
@@ -260,6 +262,8 @@ export function seenDelivery({ at, headers, body }: RecordedDelivery, { webhooks
     ],
     shape: shapeOf(parsed),
   };
+  const clean = JSON.parse(scrubber.cleanJson(JSON.stringify(seen))) as SeenDelivery; // plain JSON
+  return { ...clean, kind: clean.kind?.slice(0, MAX_KIND_LENGTH) };
 }
 
 function shapeOf(value: Json | undefined): readonly string[] {

@@ -2,37 +2,46 @@
 import type { Profile } from "../contract/profile/profile.ts";
 import type { ProfileOperation } from "../contract/profile/network-operations.ts";
 import { parameterOf } from "../contract/operations.ts";
+import { sentSecret } from "../contract/secrets.ts";
 import { tierLimits, type TierLimits } from "../contract/tiers.ts";
 import type { Clock } from "../core/clock.ts";
 import { Refused } from "../core/errors.ts";
 import type { JsonObject } from "../core/json.ts";
+import type { Scrubber } from "../core/scrubber.ts";
 import { DEFAULT_APPROVAL_MS, payloadHash } from "../limits/approvals.ts";
 import type { OwnLimit } from "../limits/admission.ts";
 import type { Price } from "../limits/spending.ts";
 import type { OperationRule, OperationRules, Refusal } from "../specialist/operation-rules.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import { priceOf } from "./prices.ts";
+import { refuseSecrets, secretIn } from "./secret-refusal.ts";
 import type { TrustBreakers } from "./trust.ts";
 
-/** `trust` says what the network's trust in it is; without, it is not known. */
-export function operationRules(specialist: Specialist, profile: Profile, clock: Clock, trust?: Trusting): OperationRules {
-  return new ProfileRules(specialist, profile, clock, trust);
+export interface Known {
+  /** The network's trust in the specialist. Default: not known. */
+  readonly trust?: Pick<TrustBreakers, "of">;
+  /** The secrets that no input may hold. Default: none. */
+  readonly scrubber?: Pick<Scrubber, "holds">;
 }
 
-type Trusting = Pick<TrustBreakers, "of">;
+export function operationRules(specialist: Specialist, profile: Profile, clock: Clock, known: Known = {}): OperationRules {
+  return new ProfileRules(specialist, profile, clock, known);
+}
 
 /** A class, since every specialist has one and closures would each take their own memory. */
 class ProfileRules implements OperationRules {
   readonly #specialist: Specialist;
   readonly #profile: Profile;
   readonly #clock: Clock;
-  readonly #trust: Trusting | undefined;
+  readonly #trust: Known["trust"];
+  readonly #scrubber: Known["scrubber"];
 
-  constructor(specialist: Specialist, profile: Profile, clock: Clock, trust: Trusting | undefined) {
+  constructor(specialist: Specialist, profile: Profile, clock: Clock, { trust, scrubber }: Known) {
     this.#specialist = specialist;
     this.#profile = profile;
     this.#clock = clock;
     this.#trust = trust;
+    this.#scrubber = scrubber;
   }
 
   of(name: string): OperationRule {
@@ -55,7 +64,11 @@ class ProfileRules implements OperationRules {
   }
 
   input(name: string, input: JsonObject): JsonObject {
-    return checkedInput(operationOf(this.#profile, name), input);
+    const checked = checkedInput(operationOf(this.#profile, name), input);
+    const what = `${name}: the input`;
+    if (sentSecret({ operation: name, input: checked }) !== undefined) throw secretIn(what);
+    if (this.#scrubber !== undefined) refuseSecrets(this.#scrubber, what, checked);
+    return checked;
   }
 }
 

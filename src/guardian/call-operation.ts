@@ -11,6 +11,7 @@ import { runHandler } from "../specialist/run.ts";
 import type { Member } from "../gateway/member.ts";
 import type { Dependencies } from "../runtime/dependencies.ts";
 import { readFor } from "../handlers/reads.ts";
+import { refuseSecrets } from "../gateway/secret-refusal.ts";
 import { sendOne } from "../outbox/send.ts";
 import type { DraftIntent } from "../specialist/intent-draft.ts";
 
@@ -56,6 +57,7 @@ async function record(parts: Dependencies, member: Member, call: Calling): Promi
   const { clock, random, store } = parts;
   const { specialist } = member;
   const now = clock.now();
+  refuseSecrets(parts.scrubber, `${call.operation}: the target`, call.target);
   const event: NewEvent = {
     specialist: specialist.handle,
     id: eventId(KIND, random.word(15)),

@@ -1,4 +1,5 @@
 /** Actions that wait for the Guardian's word: all that is shown of one, and the word, which names what was shown. */
+import { defined } from "../core/defined.ts";
 import { Misconfigured, Refused } from "../core/errors.ts";
 import { asIntentId } from "../core/ids.ts";
 import { isObject, type Json, type JsonObject } from "../core/json.ts";
@@ -40,39 +41,31 @@ export interface Pricing {
 
 export function showApproval(intent: Intent, approval: Approval, now: number, pricing?: Pricing): ApprovalShown {
   const shown = shownOf(intent, approval, pricing);
-  const over = overOf(intent, approval, now);
-  return {
+  return defined({
     hash: shownHash(shown),
     since: approval.askedAt,
     expiresAt: shown.answerBy,
-    ...(shown.amount === undefined ? {} : { cost: shown.amount }),
-    ...(over === undefined ? {} : { over }),
-  };
+    cost: shown.amount,
+    over: overOf(intent, approval, now),
+  });
 }
 
 export const APPROVAL_WANTED = "approval_wanted";
 
 /** Why a proposed action waits: a question that nobody answers in time is answered by no. */
 export function waitForWord({ lane, createdAt }: Intent, approval: ApprovalShown | undefined): Reason {
-  return {
+  return defined({
     rule: APPROVAL_WANTED,
     message: "waits for the Guardian's approval",
     lane,
     since: approval?.since ?? createdAt,
-    ...(approval === undefined ? {} : { until: approval.expiresAt }),
-  };
+    until: approval?.expiresAt,
+  });
 }
 
 export function showProposal({ intent, approval }: OpenApproval, now: number, pricing?: Pricing): Proposal {
   const { id, specialist: handle, operation: what, target, input } = intent;
-  return {
-    id,
-    handle,
-    what,
-    input,
-    ...(target === undefined ? {} : { target }),
-    ...showApproval(intent, approval, now, pricing),
-  };
+  return defined({ id, handle, what, input, target, ...showApproval(intent, approval, now, pricing) });
 }
 
 function shownOf(intent: Intent, approval: Approval, pricing: Pricing | undefined): Shown {
@@ -107,19 +100,15 @@ function overOf(intent: Intent, approval: Approval, now: number): Over | undefin
 export function showEvent({ id, kind, createdAt, payload }: EventRow): EventShown {
   const record: JsonObject = isObject(payload) ? payload : {};
   const first = (...names: readonly string[]): string | undefined => names.map((name) => record[name]).find(isText);
-  const author = first("authorHandle", "authorId", "byHandle", "byId", "handle");
-  const object = first("id", "postId", "created", "target", "reference");
-  const title = first("title", "name");
-  const text = first("content", "description", "message", "bio");
-  return {
+  return defined({
     id,
     kind,
     at: createdAt,
-    ...(author === undefined ? {} : { author }),
-    ...(object === undefined ? {} : { object }),
-    ...(title === undefined ? {} : { title }),
-    ...(text === undefined ? {} : { text }),
-  };
+    author: first("authorHandle", "authorId", "byHandle", "byId", "handle"),
+    object: first("id", "postId", "created", "target", "reference"),
+    title: first("title", "name"),
+    text: first("content", "description", "message", "bio"),
+  });
 }
 
 const isText = (value: Json | undefined): value is string => typeof value === "string" && value !== "";
@@ -153,14 +142,14 @@ export function words(hand: GuardianContext): Words {
           id,
           changed.map((part) => CHANGES[part](shown)),
         );
-      const word = { verdict: "approved", shown, ...(reason === undefined ? {} : { reason }) } as const;
+      const word = defined({ verdict: "approved", shown, reason });
       if (!(await store.decideApproval(intent.id, word, now))) throw changedMeanwhile(id);
       return said("approved", intent);
     },
     async reject({ id, reason }) {
       const now = clock.now();
       const { intent } = await answerable(store, id, now);
-      const word = { verdict: "rejected", ...(reason === undefined ? {} : { reason }) } as const;
+      const word = defined({ verdict: "rejected", reason });
       if (!(await store.decideApproval(intent.id, word, now))) throw changedMeanwhile(id);
       return said("rejected", intent);
     },

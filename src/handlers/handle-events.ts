@@ -14,6 +14,7 @@ import type { Semaphore } from "../gateway/semaphore.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
+import type { Scrubber } from "../core/scrubber.ts";
 import type { Random } from "../core/random.ts";
 import type { WorkKind } from "../store/sources.ts";
 import type { Store } from "../store/store.ts";
@@ -21,12 +22,15 @@ import type { WorkerPool } from "./worker/worker-pool.ts";
 import { draftReceipt, receiptEvent } from "../outbox/receipts.ts";
 import type { DraftIntent, StoredIntent } from "../specialist/intent-draft.ts";
 import { handlerOf } from "../specialist/handlers.ts";
+import { refuseSecrets } from "../gateway/secret-refusal.ts";
 
 /** The parts of the runtime that the handling of events uses. */
 export interface HandlerDependencies {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Knows every secret: foreign text is cleaned by it before anything is read from it, or cut. */
+  readonly scrubber: Scrubber;
   readonly announcer: Announcer;
   readonly store: Store;
   /** Bounds how many handlers run at once. */
@@ -96,7 +100,7 @@ async function handleOne(
   const result: RunResult =
     handler === undefined
       ? { kind: "finished", intents: [] }
-      : await runOne(parts, member, event, handler, (call, signal) => read(member, call, signal));
+      : storable(parts, await runOne(parts, member, event, handler, (call, signal) => read(member, call, signal)));
   const about = { at: clock.now(), handle: specialist.handle, event: event.id, kind: event.kind };
   switch (result.kind) {
     case "finished": {
@@ -107,10 +111,12 @@ async function handleOne(
       if (stored.some(({ state }) => state === "in_doubt")) parts.wake(member, "doubts");
       return true;
     }
-    case "suspended":
-      await store.retryEvent(event.seq, { notBefore: result.until, failed: false, note: result.reason });
-      announcer.emit("run", { ...about, result: "suspended", intents: 0, message: result.reason });
+    case "suspended": {
+      const message = parts.scrubber.clean(result.reason);
+      await store.retryEvent(event.seq, { notBefore: result.until, failed: false, note: message });
+      announcer.emit("run", { ...about, result: "suspended", intents: 0, message });
       return false;
+    }
     case "failed":
       await giveBack(parts, member, event, result.error, retryDelay(result.error, event.attempts, clock.now()));
       return false;
@@ -135,7 +141,8 @@ async function giveBack(
   retryMs: number | undefined,
 ): Promise<void> {
   const { store, clock, announcer, log } = parts;
-  const message = messageOf(error);
+  // A definition may have read a secret, and thrown it. The message is cleaned before anything cuts it.
+  const message = parts.scrubber.clean(messageOf(error));
   const stopped = error instanceof RunInterrupted && error.code === "run_stopped";
   const delay = stopped ? 0 : retryMs;
   const about = { at: clock.now(), handle: member.specialist.handle, event: event.id, kind: event.kind, intents: 0, message };
@@ -173,7 +180,10 @@ async function runOne(
     rules: member.rules,
     deadlineMs: specialist.deadlineMs,
     read,
-    saveStep: (name, value) => parts.store.saveStep(event.seq, name, value),
+    async saveStep(name, value) {
+      refuseSecrets(parts.scrubber, "what a step returned", [name, value]);
+      await parts.store.saveStep(event.seq, name, value);
+    },
     newIntentId: () => newIntentId(parts.random),
     fetch: parts.fetch,
     clock: parts.clock,
@@ -182,6 +192,20 @@ async function runOne(
   };
   const isolation = specialist.isolate === "worker" ? parts.isolation : undefined;
   return isolation === undefined ? runHandler(handler, request) : isolation.run(specialist, event.kind, request);
+}
+
+/** A run that wants a secret stored has failed. The inputs of its actions were checked when it decided on them. */
+function storable({ scrubber }: HandlerDependencies, result: RunResult): RunResult {
+  if (result.kind !== "finished") return result;
+  try {
+    refuseSecrets(scrubber, "act.state", result.state);
+    for (const { operation, target, label, data } of result.intents)
+      if (target !== undefined || label !== undefined || data !== undefined)
+        refuseSecrets(scrubber, `${operation}: its target or what goes with it`, [target ?? null, label ?? null, data ?? null]);
+    return result;
+  } catch (error) {
+    return { kind: "failed", error };
+  }
 }
 
 function isEmpty(state: JsonObject): boolean {

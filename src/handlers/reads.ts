@@ -7,16 +7,21 @@ import type { Clock } from "../core/clock.ts";
 import type { Breakers } from "../gateway/breakers.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { endOfRefusal } from "../gateway/end-of-refusal.ts";
+import { refuseSecrets } from "../gateway/secret-refusal.ts";
+import type { Scrubber } from "../core/scrubber.ts";
 
 /** The parts of the runtime that a read of a handler uses. */
 export interface ReadDependencies {
   readonly clock: Clock;
   readonly gateway: Gateway;
   readonly breakers: Breakers;
+  /** Knows every secret: none leaves in the target of a read. */
+  readonly scrubber: Scrubber;
 }
 
 /** Throws `Refused` where the network or a rule says no to this read for good, `Retryable` where nothing complete came back. */
 export async function readFor(parts: ReadDependencies, member: Member, call: ReadCall, signal: AbortSignal): Promise<ReadResult> {
+  refuseSecrets(parts.scrubber, `${call.operation}: the target`, call.target);
   const answer = await parts.gateway.read(member, call, { signal });
   if (answer.kind === "waits") return { suspendedUntil: answer.until, reason: answer.message };
   if (answer.kind === "refused") throw new Refused(answer.code, answer.message);

@@ -2,7 +2,7 @@
 import { createKeys, type KeyProvider } from "../client/auth.ts";
 import { createTransport, type SocketTransport, type Transport } from "../client/transport.ts";
 import type { Config } from "../config/config.ts";
-import { keyReference } from "../config/key-sources.ts";
+import { environmentSecrets, keyReference } from "../config/key-sources.ts";
 import { throwMistakes, type Problem } from "../config/problem.ts";
 import { loadProfile } from "../config/profile-file.ts";
 import { checkRosterKeys, loadRoster, type Roster } from "../config/roster.ts";
@@ -13,7 +13,8 @@ import { Misconfigured, type Fatal } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
-import { Secret, type Scrubber } from "../core/secret.ts";
+import type { Scrubber } from "../core/scrubber.ts";
+import { Secret } from "../core/secret.ts";
 import { checkCaps } from "../limits/caps.ts";
 import { livePacer } from "../limits/pacing.ts";
 import { checkCron } from "../schedule/cron.ts";
@@ -32,7 +33,7 @@ export interface LaunchOptions {
   /** Must not repeat over restarts: ids come from it. */
   readonly random: Random;
   readonly log: Logger;
-  /** Learns every key. The one the logger uses. */
+  /** Learns every secret. Give it to the logger as well. */
   readonly scrubber: Scrubber;
   readonly announcer?: Announcer;
   /** `refuse` for a dry run: it thinks and reads, sends no write, and keeps nothing but what its reads have used. Default `send`. */
@@ -121,6 +122,7 @@ export function readRoster(config: Config, profile: Profile, clock: Clock, given
 export async function launch(planned: LaunchPlan, options: LaunchOptions): Promise<Launched> {
   const { config, profile, baseUrl, roster } = planned;
   const { clock, random, log, scrubber } = options;
+  for (const secret of environmentSecrets(config.environment)) scrubber.add(secret);
   const real = openSqliteStore({
     path: config.store.path,
     clock,
@@ -159,13 +161,14 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
       clock,
       random,
       log,
+      scrubber,
       zone: config.guardian.zone,
       guardianCaps: config.guardian.spend,
       drainMs: config.drainMs,
       retention: config.retention,
       passive: options.passive ?? false,
       writes: options.writes ?? "send",
-      ...(config.receiver.port === undefined || options.passive === true || isDry ? {} : { receiver: scrubbed(config.receiver, scrubber) }),
+      ...(config.receiver.port === undefined || options.passive === true || isDry ? {} : { receiver: config.receiver }),
       ...defined({ announcer: options.announcer }),
     });
     return {
@@ -229,16 +232,6 @@ function lifeOf({ runtime, planned, options, close }: Life): Pick<Launched, "sta
     drain,
     stop: () => (stopped ??= stop()),
   };
-}
-
-/** Every secret that is read is one that must never be printed. */
-function scrubbed(receiver: Config["receiver"], scrubber: Scrubber): Config["receiver"] {
-  const readSecrets = (handle: string): readonly Secret[] => {
-    const secrets = receiver.readSecrets(handle);
-    for (const secret of secrets) scrubber.add(secret);
-    return secrets;
-  };
-  return { ...receiver, readSecrets };
 }
 
 /** What the Guardian's settings say of the network, on top of the profile. Throws `Misconfigured` (`operation_unknown`, `token_unsupported`). */

@@ -4,6 +4,7 @@ import type { Transport } from "../client/transport.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
+import type { Scrubber } from "../core/scrubber.ts";
 import { DAY } from "../core/units.ts";
 import { capsOf } from "../limits/caps.ts";
 import type { Pacer } from "../limits/pacing.ts";
@@ -28,6 +29,8 @@ export interface GatewaySettings {
 }
 
 export interface GatewayDependencies {
+  /** Cleans every answer. */
+  readonly scrubber: Scrubber;
   readonly announcer: Announcer;
   readonly breakers: Breakers;
   readonly keys: KeyWatch;
@@ -41,9 +44,12 @@ export interface GatewayDependencies {
 /** Money held for an action nobody could settle counts as spent after this. */
 const HOLD_MS = 7 * DAY;
 
-export function openGateway(options: GatewaySettings, { announcer, breakers, keys, clock, wall, ledger }: GatewayDependencies): Gateway {
+export function openGateway(
+  options: GatewaySettings,
+  { announcer, scrubber, breakers, keys, clock, wall, ledger }: GatewayDependencies,
+): Gateway {
   const { profile, transport, baseUrl, store, pacer } = options;
-  const connection = { baseUrl, transport, clock: wall };
+  const connection = { baseUrl, transport, clock: wall, scrubber };
   const client = createClient({
     ...connection,
     profile,

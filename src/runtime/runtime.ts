@@ -3,11 +3,12 @@ import type { KeyProvider } from "../client/auth.ts";
 import type { Transport } from "../client/transport.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import { sleep, type Clock } from "../core/clock.ts";
-import { messageOf, Misconfigured, type Fatal } from "../core/errors.ts";
+import { messageOf, type Fatal } from "../core/errors.ts";
 import { createAnnouncer, type Announcer } from "../core/events.ts";
 import { asHandle, type Handle } from "../core/ids.ts";
 import type { LogFields, Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
+import { Scrubber } from "../core/scrubber.ts";
 import { SECOND } from "../core/units.ts";
 import { floorsOf } from "../limits/lanes.ts";
 import type { Pacer } from "../limits/pacing.ts";
@@ -40,6 +41,7 @@ import { createBreakers, loadBreakers } from "../gateway/breakers.ts";
 import { createSharedLists } from "../polling/shared-lists.ts";
 import { sendIntents } from "../outbox/send.ts";
 import { startTimes } from "./staggered-start.ts";
+import { refuseTwins } from "./unique-handles.ts";
 import { warnLeftBehind, warnRestored } from "./startup-warnings.ts";
 import { createWebhookCoverage } from "../polling/webhook-coverage.ts";
 import { createWebhooks, type Webhooks } from "../webhooks/webhooks.ts";
@@ -56,6 +58,8 @@ export interface RuntimeOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Learns every secret, and cleans answers, deliveries and errors of them. Give it to the logger as well. Default: a new one. */
+  readonly scrubber?: Scrubber;
   readonly announcer?: Announcer;
   /** Caps on what all specialists together may spend. */
   readonly guardianCaps?: Caps;
@@ -146,6 +150,7 @@ class Engine implements Runtime {
   #phase: Runtime["phase"] = "starting";
 
   constructor(options: RuntimeOptions) {
+    const { scrubber = new Scrubber() } = options;
     const ledger = ledgerTime(options.clock);
     const clock = steadyClock(options.clock, ledger);
     this.#options = { ...options, clock };
@@ -162,13 +167,22 @@ class Engine implements Runtime {
     });
     this.parts = {
       ...options,
+      scrubber,
       clock,
       wall: options.clock,
       networkNow: () => ledger.networkNow(),
       announcer: this.announcer,
       breakers,
       zone: options.zone ?? "UTC",
-      gateway: openGateway(options, { announcer: this.announcer, breakers, keys: this.#keys, clock, wall: options.clock, ledger }),
+      gateway: openGateway(options, {
+        announcer: this.announcer,
+        scrubber,
+        breakers,
+        keys: this.#keys,
+        clock,
+        wall: options.clock,
+        ledger,
+      }),
       handlers: createSemaphore(options.handlers ?? DEFAULT_HANDLERS),
       isolation: options.isolation,
       fetch: options.fetch ?? globalThis.fetch,
@@ -253,7 +267,8 @@ class Engine implements Runtime {
 
   #rules(specialist: Specialist): OperationRules {
     const { profile, clock } = this.#options;
-    return operationRules(specialist, profile, clock, this.parts.breakers.trust);
+    const { scrubber, breakers } = this.parts;
+    return operationRules(specialist, profile, clock, { trust: breakers.trust, scrubber });
   }
 
   #enlist(specialist: Specialist, accountId: string | undefined): Member {
@@ -378,14 +393,5 @@ class Engine implements Runtime {
     await sleep(clock, SECOND, over.signal);
     if (!over.signal.aborted) this.#options.log.warn("stopped before everything had come back", { open: this.#atWork.size });
     else await idle;
-  }
-}
-
-function refuseTwins(specialists: readonly Specialist[]): void {
-  const handles = new Set<string>();
-  for (const { handle } of specialists) {
-    const known = handle.toLowerCase();
-    if (handles.has(known)) throw new Misconfigured("handle_twice", `two specialists have the handle "${known}"`);
-    handles.add(known);
   }
 }

@@ -7,7 +7,7 @@ import { messageOf, Refused } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
-import { Scrubber, Secret } from "../core/secret.ts";
+import { Secret } from "../core/secret.ts";
 import { HOUR } from "../core/units.ts";
 import type { RawDelivery } from "../webhooks/receiver/signatures.ts";
 import { virtualPacer } from "../limits/pacing.ts";
@@ -178,7 +178,7 @@ function startProcess(options: MachineOptions, living: ProcessOptions, chance: R
     baseUrl: options.baseUrl,
     store,
     transport: (request) => life.outside("request", () => options.transport(request)),
-    keys: createKeys({ read: options.keyOf, salt: new Secret("simulation"), scrubber: new Scrubber() }),
+    keys: createKeys({ read: options.keyOf, salt: new Secret("simulation") }),
     pacer: virtualPacer(life.clock),
     clock: life.clock,
     random: chance.fork("runtime"),

@@ -49,15 +49,17 @@ type Deferred = Extract<RegistrationState, { readonly kind: "deferred" }>;
  * a request whose answer was lost, and nobody knows what it signs with.
  */
 export async function keepRegistered(parts: WebhookDependencies, member: Member, wanted: WantedWebhook): Promise<RegistrationState> {
-  const { store, log } = parts;
+  const { store, log, scrubber } = parts;
   const { handle } = member.specialist;
+  // The list comes without secrets, like every answer.
+  const address = scrubber.blank(wanted.url);
   const listed = await listWebhooks(parts, member);
   if ("kind" in listed) return listed;
   const known = new Map((await store.registrations(handle)).map((one) => [one.webhookId, one]));
-  const ours = listed.filter(({ url, id }) => isAt(url, wanted.url) || known.has(id));
+  const ours = listed.filter(({ url, id }) => isAt(url, address) || known.has(id));
   const working = ours.filter((webhook) => works(webhook, known.get(webhook.id), wanted));
   const strange = ours.find(({ id, active }) => !known.has(id) && active !== false);
-  let kept = working.find(({ id, url }) => isAt(url, wanted.url) && signsAsWanted(known.get(id), wanted));
+  let kept = working.find(({ id, url }) => isAt(url, address) && signsAsWanted(known.get(id), wanted, address !== wanted.url));
   if (kept === undefined && strange !== undefined && wanted.adopt === true) {
     kept = strange;
     log.warn("a webhook that is not recorded here is taken as it is, as making it anew did not last", { handle, webhook: kept.id });
@@ -125,8 +127,10 @@ function works({ id, active }: Webhook, record: Registration | undefined, { told
   return record !== undefined && active !== false && (!record.foreignSecret || id === told);
 }
 
-function signsAsWanted(record: Registration | undefined, { secret }: WantedWebhook): boolean {
-  return record !== undefined && (record.foreignSecret || record.signedWith === printOf(secret, record.webhookId));
+/** Only the record tells which secret an address ends in. */
+function signsAsWanted(record: Registration | undefined, { secret }: WantedWebhook, tellsSecret: boolean): boolean {
+  if (record === undefined) return false;
+  return (record.foreignSecret && !tellsSecret) || record.signedWith === printOf(secret, record.webhookId);
 }
 
 function recordOf(webhookId: string, { url, storedUrl = url, secret }: WantedWebhook, foreignSecret: boolean): Registration {

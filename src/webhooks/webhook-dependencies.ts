@@ -3,6 +3,7 @@ import type { Profile } from "../contract/profile/profile.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
+import type { Scrubber } from "../core/scrubber.ts";
 import type { Breakers } from "../gateway/breakers.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Member } from "../gateway/member.ts";
@@ -17,6 +18,8 @@ export interface WebhookDependencies {
   /** The network's clock in ms, for the age of what it reports. */
   readonly networkNow: () => number;
   readonly log: Logger;
+  /** Knows every secret: foreign text is cleaned by it before anything is read from it, or cut. */
+  readonly scrubber: Scrubber;
   readonly announcer: Announcer;
   readonly store: Store;
   readonly profile: Profile;

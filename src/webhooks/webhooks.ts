@@ -95,16 +95,22 @@ class Reception implements Webhooks {
   #listening: Listening | undefined;
 
   constructor({ settings, parts, members }: WebhooksOptions) {
-    const { wall, log, profile, networkNow } = parts;
+    const { wall, log, profile, networkNow, scrubber } = parts;
     this.#settings = settings;
     this.#parts = parts;
     this.#members = members;
-    this.#secrets = keptSecrets(settings.readSecrets, () => wall.monotonic());
+    const readSecrets = (handle: string): readonly Secret[] => {
+      const secrets = settings.readSecrets(handle);
+      for (const secret of secrets) scrubber.add(secret);
+      return secrets;
+    };
+    this.#secrets = keptSecrets(readSecrets, () => wall.monotonic());
     this.#hints = createHints(parts);
     this.#gate = createGate({
       clock: wall,
       networkNow,
       log,
+      scrubber,
       rules: profile.webhooks,
       allowUnsigned: settings.allowUnsigned,
       secretsOf: (handle) => this.#secretsOf(handle),
@@ -261,7 +267,7 @@ class Reception implements Webhooks {
     const renewals = this.#renewals.get(handle) ?? 0;
     const wanted = {
       url: deliveryUrl(url, handle, token),
-      storedUrl: deliveryUrl(url, handle),
+      storedUrl: this.#parts.scrubber.blank(deliveryUrl(url, handle)),
       secret,
       told,
       adopt: renewals >= MAX_RENEWALS,

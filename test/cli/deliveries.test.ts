@@ -1,4 +1,4 @@
-/** `retinue deliveries`: what nobody handled or understood can be looked at, and nothing of it steers a terminal or tells a secret. */
+/** `retinue deliveries`: what nobody handled or understood can be looked at, and nothing of it steers a terminal. */
 import { join } from "node:path";
 import { expect, test, type TestContext } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
@@ -10,13 +10,10 @@ import { folder } from "../harness/process.ts";
 import { inProcess, retinue } from "../harness/cli.ts";
 import type { DeliveryArrival } from "../../src/store/deliveries.ts";
 
-const SECRET = "whsec_of_this_test_and_long_enough";
-
 interface Came {
   readonly to: string;
   readonly kind: string;
   readonly state?: "done" | "unhandled" | "parked";
-  readonly scheme?: string;
   readonly body: string;
 }
 
@@ -25,15 +22,14 @@ async function storeOf(context: TestContext, came: readonly Came[]) {
   const cwd = folder(context);
   const clock = systemClock();
   const store = openSqliteStore({ path: join(cwd, "store.sqlite"), clock, random: seededRandom(1) });
-  for (const [i, { to, kind, state = "unhandled", scheme = "standard", body }] of came.entries()) {
+  for (const [i, { to, kind, state = "unhandled", body }] of came.entries()) {
     const note = state === "parked" ? "expected an object" : undefined;
     const plain: DeliveryArrival["plain"] = { state, kind, events: [], nudges: [], ...(note === undefined ? {} : { note }) };
-    const delivery = { specialist: asHandle(to), id: `d${i}`, kind, scheme, body: Buffer.from(body) };
+    const delivery = { specialist: asHandle(to), id: `d${i}`, kind, scheme: "standard", body: Buffer.from(body) };
     await store.putDelivery({ delivery, plain, onStored: () => undefined }, clock.now());
   }
   await store.close();
-  return (args: readonly string[], env = {}) =>
-    inProcess(["deliveries", ...args, "--store", `sqlite:${join(cwd, "store.sqlite")}`], { cwd, env });
+  return (args: readonly string[]) => inProcess(["deliveries", ...args, "--store", `sqlite:${join(cwd, "store.sqlite")}`], { cwd });
 }
 
 const CAME: readonly Came[] = [
@@ -71,17 +67,6 @@ test("shows what came with one", async (context) => {
   expect(odd.stdout).toContain("not JSON \\u001b[2J at all");
   const json = parseJson((await ask(["4", "--json"])).stdout);
   expect(json).toMatchObject({ ok: true, seq: 4, body: "not JSON \u001b[2J at all", specialist: "scout" });
-});
-
-test("takes the webhook's secret out of a delivery that is checked by it, and shows none where it does not know it", async (context) => {
-  const ask = await storeOf(context, [{ to: "scout", kind: "odd", scheme: "body", body: `{"secret":"${SECRET}","type":"odd"}` }]);
-  const unknown = await ask(["1"]);
-  expect(unknown.code).toBe(2);
-  expect(unknown.stderr).toContain("RETINUE_WEBHOOK_SECRET");
-  const known = await ask(["1"], { RETINUE_WEBHOOK_SECRET: SECRET });
-  expect(known.code).toBe(0);
-  expect(known.stdout).toContain(`"type": "odd"`);
-  for (const { stdout, stderr } of [unknown, known]) expect(stdout + stderr).not.toContain(SECRET);
 });
 
 test("says so of one that is not kept, and of what is no number", async (context) => {

@@ -127,6 +127,19 @@ test.each([
   for (const shown of [stdout, stderr()]) for (const value of ["hush", SECRET, "evt_7", hmac(BODY)]) expect(shown).not.toContain(value);
 });
 
+test("a secret in the place of a name or a kind is not shown", { timeout: 20_000 }, async () => {
+  const env = { RETINUE_WEBHOOK_SECRET: SECRET, RETINUE_KEY_SCOUT: "sk_live_0123456789abcdef" };
+  const { url, stderr, interrupt, deliveries } = await learning([], env);
+  const body = JSON.stringify({ [`for-${SECRET}`]: { sk_live_0123456789abcdef: 1 }, signature: "none" });
+  const headers = { "x-sk_live_0123456789abcdef": "1", "x-event-type": `${"k".repeat(80)}${SECRET}`, "acme-proof": hmac(body) };
+  expect(await send(url, headers, body)).toBe(202);
+  await expect.poll(deliveries).toBe(1);
+  const { stdout, result } = await interrupt();
+  expect(result).toMatchObject({ deliveries: 1, shape: expect.arrayContaining(["for-[secret].[secret]: number"]) });
+  for (const shown of [stdout, stderr()])
+    for (const secret of [SECRET, SECRET.slice(0, 12), "0123456789abcdef"]) expect(shown).not.toContain(secret);
+});
+
 describe("--write", () => {
   test(
     "makes a profile with the rules, as a guess while few deliveries are behind it, and then patches it",

@@ -6,7 +6,8 @@ import { createTokens, type TokenOptions } from "../../src/client/tokens.ts";
 import type { Call, Outcome } from "../../src/contract/call.ts";
 import { shippedProfile } from "../../src/contract/profile/profile.ts";
 import { Misconfigured, Refused, Retryable } from "../../src/core/errors.ts";
-import { Scrubber, Secret } from "../../src/core/secret.ts";
+import { Scrubber } from "../../src/core/scrubber.ts";
+import { Secret } from "../../src/core/secret.ts";
 import { virtualClock, type VirtualClock } from "../../src/core/virtual-clock.ts";
 
 const salt = new Secret("a salt of this installation");

@@ -1,14 +1,16 @@
 /** The client: what leaves for a call, and what is refused before anything leaves. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createClient, type Client } from "../../src/client/client.ts";
+import { createClient, type Client, type Exchange } from "../../src/client/client.ts";
 import { methods } from "../../src/client/methods.ts";
-import type { WireRequest } from "../../src/client/transport.ts";
+import type { Transport, WireAnswer, WireRequest } from "../../src/client/transport.ts";
+import type { Call, Outcome } from "../../src/contract/call.ts";
 import type { Observation } from "../../src/contract/reading/pins.ts";
 import { ENDPOINT_ROWS, OPERATIONS, type EndpointSet } from "../../src/contract/operations.ts";
 import { resolveProfile, shippedProfile, type Profile } from "../../src/contract/profile/profile.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { JsonObject } from "../../src/core/json.ts";
+import { Scrubber } from "../../src/core/scrubber.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 
@@ -230,20 +232,110 @@ test("whatever the target, a request stays at its endpoint and names exactly tha
   expect(left).toBeGreaterThan(1_000);
 });
 
-test("a network that repeats the key in a refusal does not get it into our rows", async () => {
-  const client = createClient({
-    profile: shippedProfile("b"),
-    baseUrl: "http://net.test",
-    clock: virtualClock(),
-    transport: () =>
-      Promise.resolve({
-        kind: "answer",
-        status: 403,
-        headers: {},
-        text: '{"error":{"message":"sk_live_0123456789 may not do that"}}',
-        elapsedMs: 1,
-      }),
+describe("a network that repeats the key, or what a call told it", () => {
+  const said = "sk_live_0123456789 \\u0073k_live_0123456789 sk%5Flive_0123456789 the-hook-secret-77 SK_LIVE_0123456789";
+  const fields = `"id":"x-sk_live_0123456789-1","type":"${said}","status":"${said}","message":"${"m".repeat(990)}${said}","${said}":["${said}"]`;
+  const body = `{${fields},"error":{"code":"no-sk_live_0123456789","message":"${"m".repeat(990)}${said}"},"approval":{"id":"ap-sk_live_0123456789"}}`;
+  const record = `{${fields},"content":"${said}","url":"https://me.example/${said}","secret":"the-hook-secret-77","api_key":"sk_live_0123456789"}`;
+  const headers = {
+    "x-said": said,
+    "x-sk_live_0123456789": "1",
+    link: `<http://net.test/v1/posts?cursor=c2&key=sk_live_0123456789>; rel="next"`,
+  };
+  const answer = (status: number, text: string): WireAnswer => ({ kind: "answer", status, headers, text, elapsedMs: 1 });
+  const heard = async (wire: WireAnswer, call: Call): Promise<Exchange> => {
+    const scrubber = new Scrubber();
+    // A read knows of the webhook's secret only by another request.
+    if (call !== WRITE) scrubber.add(new Secret("the-hook-secret-77"));
+    const transport: Transport = () => Promise.resolve(wire);
+    const client = createClient({
+      profile: shippedProfile("b"),
+      baseUrl: "http://net.test/v1",
+      clock: virtualClock(),
+      transport,
+      scrubber,
+    });
+    return client.exchange(call, { key });
+  };
+  const READ: Call = { operation: "posts.get", target: "p", input: {} };
+  const LIST: Call = { operation: "posts.list", input: {} };
+  const WRITE: Call = { operation: "webhooks.create", input: { url: "https://me.example/hook", secret: "the-hook-secret-77" } };
+  const pending = body.replace(/"status":"[^"]*"/, '"status":"pending_approval"');
+  test.each<[string, Outcome["class"], WireAnswer, Call]>([
+    ["a read", "confirmed", answer(200, record), READ],
+    ["a list", "confirmed", answer(200, `{"items":[${record}],"note":"${said}"}`), LIST],
+    ["a write", "confirmed", answer(201, record), WRITE],
+    ["a refusal", "refused", answer(422, body), WRITE],
+    ["a refusal with a good status", "refused", answer(200, `{"ok":false,${body.slice(1)}`), READ],
+    ["a wait", "limited", answer(429, body), WRITE],
+    ["a refused key", "unauthorized", answer(401, body), WRITE],
+    ["an approval", "pending", answer(202, pending), WRITE],
+    ["a redirect", "refused", answer(302, said), READ],
+    ["what is no JSON", "unknown", answer(200, `<p>${said}</p>`), READ],
+    ["a failure", "unknown", answer(500, said), WRITE],
+    ["an answer that broke off", "unknown", { kind: "unknown", reason: `reset by ${said}`, status: 200, headers }, WRITE],
+    ["no answer", "never-left", { kind: "never-left", reason: `no way to ${said}` }, WRITE],
+  ])("has it taken out of %s", async (_what, outcome, wire, call) => {
+    const exchange = await heard(wire, call);
+    expect(exchange.outcome.class).toBe(outcome);
+    const all = JSON.stringify(exchange).toLowerCase();
+    expect(all).toContain("[secret]");
+    for (const part of ["live_012", "live_0123456789", "\\u0073", "5flive", "hook-secret-77"]) expect(all).not.toContain(part);
   });
-  const outcome = await client.send({ operation: "posts.get", target: "p", input: {} }, { key });
-  expect(outcome).toMatchObject({ class: "refused", message: "[secret] may not do that" });
+
+  test("still has its records read, each with an id of its own", async () => {
+    const items = ["-a", "-b", "-c"].map((tail) => record.replace('-1"', `${tail}"`));
+    const { outcome } = await heard(answer(200, `{"items":[${items.join()}]}`), LIST);
+    expect(outcome).toMatchObject({
+      items: [{ id: "x-[secret]-a" }, { id: "x-[secret]-b" }, { id: "x-[secret]-c" }],
+      next: { url: expect.stringContaining("cursor=c2&key=[secret]") as string },
+    });
+  });
+
+  test("hands a token to the caller alone, also when it is handed out twice", async () => {
+    const set = shippedProfile("a");
+    const token = `{"access_token":"at_first_token_1","refresh_token":"rt_first_token_1","expires_in":60,"note":"at_first_token_1 rt_first_token_1"}`;
+    const scrubber = new Scrubber();
+    const client = createClient({
+      profile: set,
+      baseUrl: "http://net.test",
+      clock: virtualClock(),
+      scrubber,
+      transport: ({ path }) =>
+        Promise.resolve(answer(200, path.includes("auth") ? token : `{"items":[{"id":"p","content":"at_first_token_1"}]}`)),
+    });
+    for (const call of [
+      { operation: "auth.token", input: {} },
+      { operation: "auth.refresh", input: { refreshToken: "rt_first_token_1" } },
+    ]) {
+      const { outcome, wire } = await client.exchange(call, { key });
+      const { secrets, ...rest } = outcome.class === "confirmed" ? outcome : {};
+      expect([secrets?.accessToken?.reveal(), secrets?.refreshToken?.reveal()]).toEqual(["at_first_token_1", "rt_first_token_1"]);
+      expect(JSON.stringify([rest, wire])).not.toMatch(/[ar]t_first/);
+    }
+    expect(JSON.stringify(await client.send(LIST, { key }))).not.toContain("at_first");
+    expect(scrubber.clean("at_first_token_1")).toBe("[secret]");
+  });
+
+  test("blanks nothing else because an agent's public record names a key", async () => {
+    const scrubber = new Scrubber();
+    const client = createClient({
+      profile: shippedProfile("b"),
+      baseUrl: "http://net.test/v1",
+      clock: virtualClock(),
+      scrubber,
+      transport: () => Promise.resolve(answer(200, `{"id":"a1","handle":"quill","key":"ordinary words"}`)),
+    });
+    await client.send({ operation: "agents.get", target: "a1", input: {} }, { key });
+    expect(scrubber.holds("ordinary words")).toBe(false);
+  });
+});
+
+test("a next page's link is followed without the parameter that repeated the key", async () => {
+  const { client, sent } = probe(shippedProfile("b"), `{"items":[]}`);
+  await client.send(
+    { operation: "posts.list", input: { cursor: "link:http://net.test/v1/posts?cursor=c2&key=[secret]&limit=5" } },
+    { key },
+  );
+  expect(sent[0]?.path).toBe("/v1/posts?cursor=c2&limit=5");
 });

@@ -237,6 +237,16 @@ describe("a mistake in the settings is named:", () => {
 });
 
 describe("secrets", () => {
+  test("one that is too short to be taken out of answers is warned of, without saying it", async () => {
+    const env = { RETINUE_WEBHOOK_SECRET: "long-enough, s3cret", RETINUE_CONSOLE_TOKEN: "t0ken", RETINUE_KEY_SCOUT_FILE: "k" };
+    const { problems } = await readConfig({ flags: {}, env, cwd: project().root });
+    expect(problems.map(({ code, level }) => [code, level])).toEqual([
+      ["secret_short", "warning"],
+      ["secret_short", "warning"],
+    ]);
+    expect(JSON.stringify(problems)).not.toMatch(/s3cret|t0ken|long-enough/);
+  });
+
   test("several webhook secrets are read anew, and never shown", async () => {
     const { root, write } = project({ ".env": "RETINUE_WEBHOOK_SECRET=first-secret, second-secret\nRETINUE_WEBHOOK_PORT=0" });
     const config = await loadConfig({ env: {}, cwd: root });
@@ -247,11 +257,11 @@ describe("secrets", () => {
   });
 
   test("a specialist's own webhook secrets take the place of those of all", async () => {
-    const text = "RETINUE_WEBHOOK_SECRET=of-all\nRETINUE_WEBHOOK_SECRET_DATA_WORKER=new-own,old-own\nRETINUE_WEBHOOK_PORT=0";
+    const text = "RETINUE_WEBHOOK_SECRET=secret-of-all\nRETINUE_WEBHOOK_SECRET_DATA_WORKER=a-new-own,an-old-own\nRETINUE_WEBHOOK_PORT=0";
     const { root } = project({ ".env": text });
     const { config, problems } = await readConfig({ env: {}, cwd: root });
     const of = (handle: string) => config.receiver.readSecrets(handle).map((secret) => secret.reveal());
-    expect([of("data-worker"), of("scout")]).toEqual([["new-own", "old-own"], ["of-all"]]);
+    expect([of("data-worker"), of("scout")]).toEqual([["a-new-own", "an-old-own"], ["secret-of-all"]]);
     expect(problems).toEqual([]);
   });
 

@@ -1,7 +1,8 @@
 /** The log: whatever it is told, and how often, it stays short, shows no secret and never throws. */
 import { describe, expect, it } from "vitest";
 import { createLogger, type LogLine } from "../../src/core/log.ts";
-import { Scrubber, Secret } from "../../src/core/secret.ts";
+import { Scrubber } from "../../src/core/scrubber.ts";
+import { Secret } from "../../src/core/secret.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 
 const KEY = "key-of-somebody-0123456789";

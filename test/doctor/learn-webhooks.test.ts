@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { resolveProfile } from "../../src/contract/profile/profile.ts";
 import { systemClock } from "../../src/core/clock.ts";
+import { Scrubber } from "../../src/core/scrubber.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { createRecorder, learnSchemes, recordingGate, type RecordedDelivery } from "../../src/doctor/learn-webhooks.ts";
 import { createReceiver } from "../../src/webhooks/receiver/http.ts";
@@ -100,7 +101,7 @@ it("what is recorded is shown by names, types and hashes only", async () => {
   });
   expect((await fetch(`${url}anybody`, { method: "POST", headers, body: Uint8Array.from(body) })).status).toBe(202);
   await receiver.close();
-  const [seen] = recorder.seen(profile);
+  const [seen] = recorder.seen(profile, new Scrubber());
   expect(seen).toMatchObject({
     kind: "mention",
     bytes: body.length,
@@ -137,7 +138,7 @@ describe("what anybody may send while we learn", () => {
       depth === 0 ? "1" : `{${`"${"n".repeat(9_000)}${depth}":${deep(depth - 1)},`.repeat(2)}"z":1}`;
     for (const body of [decoys, deep(3), `{"${"s".repeat(100_000)}":"${HEX}"}`])
       recorder.record(sent(body, { [`x-${"h".repeat(9_000)}`]: HEX }));
-    for (const seen of recorder.seen(profile)) expect(Buffer.byteLength(JSON.stringify(seen))).toBeLessThan(8_192);
+    for (const seen of recorder.seen(profile, new Scrubber())) expect(Buffer.byteLength(JSON.stringify(seen))).toBeLessThan(8_192);
   });
 
   it("is kept within a bound of bytes", () => {

@@ -9,7 +9,8 @@ import { systemClock } from "../../src/core/clock.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import { createLogger, type LogLine } from "../../src/core/log.ts";
 import { seededRandom, systemRandom } from "../../src/core/random.ts";
-import { Scrubber, Secret } from "../../src/core/secret.ts";
+import { Scrubber } from "../../src/core/scrubber.ts";
+import { Secret } from "../../src/core/secret.ts";
 import { livePacer } from "../../src/limits/pacing.ts";
 import type { WebhookScheme } from "../../src/local-network/assumptions.ts";
 import { createLocalNetwork } from "../../src/local-network/local-network.ts";
@@ -81,6 +82,7 @@ export async function webhookLab(options: WebhookLabOptions): Promise<WebhookLab
     pacer: livePacer(clock, { spacingMs: 0 }),
     clock,
     random,
+    scrubber,
     log: createLogger({ level: "debug", now: () => clock.now(), scrubber, sink: (line) => void lines.push(line) }),
     receiver: {
       port: 0,

@@ -9,7 +9,7 @@ import { systemClock } from "../../src/core/clock.ts";
 import { asEventId, asHandle, asIntentId } from "../../src/core/ids.ts";
 import { silentLogger } from "../../src/core/log.ts";
 import { systemRandom } from "../../src/core/random.ts";
-import { Scrubber } from "../../src/core/secret.ts";
+import { Scrubber } from "../../src/core/scrubber.ts";
 import { DAY, HOUR } from "../../src/core/units.ts";
 import { launch, planLaunch } from "../../src/runtime/launch.ts";
 import { createMember, type Member } from "../../src/gateway/member.ts";

@@ -189,3 +189,47 @@ describe("a webhook at our address that nothing here recorded", () => {
     expect(await shown()).toEqual({ kind: "registered" });
   });
 });
+
+describe("a webhook whose address ends in its secret", () => {
+  const path = { profile: { webhooks: { scheme: "path" } } } as const;
+  const isList = ({ method, path: at }: WireRequest): boolean => method === "GET" && at.includes("/webhooks");
+
+  test.each<[string, (url: string) => string]>([
+    ["as it is", (url) => url],
+    ["with its secret in another letter case", (url) => url.replace(/[^/]*$/, (secret) => secret.toUpperCase())],
+    ["with its secret escaped once more", (url) => url.replaceAll("%", "%25")],
+  ])("stays where the network shows the address %s", async (_what, shown) => {
+    const { clock, ids, writes } = await rotating({
+      ...path,
+      link: (network) => async (request) => {
+        const given = await network(request);
+        if (given.kind !== "answer" || !isList(request)) return given;
+        return { ...given, text: given.text.replaceAll(/"url":"([^"]*)"/g, (_, url: string) => `"url":"${shown(url)}"`) };
+      },
+    });
+    const before = await ids();
+    await clock.advance(13 * HOUR);
+    expect(await ids()).toEqual(before);
+    expect(writes()).toEqual(["create"]);
+  });
+
+  test.each<[string, Link | undefined]>([
+    ["", undefined],
+    [
+      ", also where the network says that it signs with one of its own",
+      (network) => async (request) => {
+        const given = await network(request);
+        if (given.kind !== "answer" || !isCreate(request)) return given;
+        return { ...given, text: given.text.replace(/"secret":"[^"]*"/, '"secret":"whsec_of_the_network_itself"') };
+      },
+    ],
+  ])("is replaced when the secret is another%s", async (_what, link) => {
+    const { clock, use, registered, ids } = await rotating({ ...path, ...(link === undefined ? {} : { link }) });
+    const [before] = await ids();
+    use(NEW, OLD);
+    await clock.advance(2 * MINUTE);
+    const now = await registered();
+    expect(now.map((webhook) => textAt(webhook, "url"))).toEqual([expect.stringContaining(encodeURIComponent(NEW.reveal())) as string]);
+    expect(await ids()).not.toEqual([before]);
+  });
+});

@@ -1,4 +1,5 @@
 /** `retinue approve`: shows an action whole, and takes the Guardian's yes to exactly that. */
+import { defined } from "../../core/defined.ts";
 import { Misconfigured } from "../../core/errors.ts";
 import { flagOption, textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type Context } from "../command.ts";
@@ -31,9 +32,7 @@ export const command: Command = {
       out.line(`not approved: it waits until ${moment(approval.expiresAt, clock.now())}, or for retinue reject ${id}`);
       return EXIT.failed;
     }
-    const { message } = await withGuardian(context, (guardian) =>
-      guardian.approve({ id, hash, ...(reason === undefined ? {} : { reason }) }),
-    );
+    const { message } = await withGuardian(context, (guardian) => guardian.approve(defined({ id, hash, reason })));
     out.line(message);
     out.result({ ok: true, message, ...shown, approval });
     return EXIT.done;

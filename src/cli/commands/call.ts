@@ -14,7 +14,7 @@ import { textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
 import { storeConfig } from "../find-guardian.ts";
 import { launchOn, openStage } from "../session.ts";
-import { moment, withoutSecrets } from "../format-values.ts";
+import { moment } from "../format-values.ts";
 import { say } from "../text.ts";
 
 const STDIN = 0;
@@ -36,14 +36,12 @@ export const command: Command = {
   examples: ["retinue call posts.list --as scout", `retinue call posts.reply post_7 --as scout --input '{"content": "Welcome!"}'`],
   async run(context) {
     const query = queryOf(context);
-    const { store, network, receiver } = await storeConfig(context);
+    const { store, network } = await storeConfig(context);
     // A profile of one's own may know more operations.
     if (network.profile === `set-${network.set}`) requireKnown(query.operation);
     const client = await connectControl(store.path, context.clock);
     try {
-      const result = client === undefined ? await callAlone(context, query) : await client.guardian.call(query);
-      // A network tells the address of a webhook, which may end in its secret.
-      return show(withoutSecrets(result, receiver.readSecrets(query.handle)), context);
+      return show(client === undefined ? await callAlone(context, query) : await client.guardian.call(query), context);
     } catch (error) {
       // What the rules of the operation say is a mistake in what was typed.
       if (error instanceof Refused && MISTYPED.test(error.code)) throw new Misconfigured(error.code, error.message, error.details);

@@ -1,6 +1,7 @@
 /** `retinue check`: every mistake in settings, profile, definitions and keys, without a call to the network. */
 import { readConfig, type Config } from "../../config/config.ts";
-import { isMistake, problemOf, warning, type Problem } from "../../config/problem.ts";
+import { environmentSecrets } from "../../config/key-sources.ts";
+import { isMistake, problemOf, warning, withoutSecrets, type Problem } from "../../config/problem.ts";
 import { readProfile } from "../../config/profile-file.ts";
 import { checkRosterKeys } from "../../config/roster.ts";
 import { shippedProfile, type Profile } from "../../contract/profile/profile.ts";
@@ -30,11 +31,11 @@ export const command: Command = {
     const { profile, problems: ofProfile } = await readProfile(config.network.profile);
     const speaks = profile ?? shippedProfile(config.network.set);
     const roster = await readRoster(config, speaks, clock);
-    const problems: Problem[] = [...settings, ...ofProfile, ...roster.problems];
-    problems.push(...problemsOfSettings(speaks, config));
-    problems.push(...problemsOfStore(config));
+    const found: Problem[] = [...settings, ...ofProfile, ...roster.problems];
+    found.push(...problemsOfSettings(speaks, config));
+    found.push(...problemsOfStore(config));
     if (config.network.setStated && speaks.set !== config.network.set)
-      problems.push(
+      found.push(
         warning(
           "profile_of_other_set",
           `the profile builds on Set ${speaks.set.toUpperCase()}, the settings say Set ${config.network.set.toUpperCase()}`,
@@ -43,7 +44,8 @@ export const command: Command = {
           },
         ),
       );
-    if (options["keys"] !== false) problems.push(...checkRosterKeys(roster, config));
+    if (options["keys"] !== false) found.push(...checkRosterKeys(roster, config));
+    const problems = withoutSecrets(found, environmentSecrets(config.environment));
     const failed = problems.some((problem) => isMistake(problem) || flagOption(options, "strict"));
     const mistakes = problems.filter(isMistake);
     out.problems([...problems.filter((problem) => !isMistake(problem)), ...mistakes]);

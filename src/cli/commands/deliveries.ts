@@ -1,16 +1,12 @@
 /** `retinue deliveries`: what the network delivered that nobody handled or understood, and the body of one of them. */
 import { Misconfigured } from "../../core/errors.ts";
 import { parseJson } from "../../core/json.ts";
-import type { DeliveryShown } from "../../guardian/shown-deliveries.ts";
 import { PAGE_OPTIONS, pageQuery } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
 import { withGuardian } from "../find-guardian.ts";
-import { moment, withoutSecrets } from "../format-values.ts";
+import { moment } from "../format-values.ts";
 import { say } from "../text.ts";
 import type { KeptDelivery } from "../../store/history.ts";
-
-/** A delivery by this scheme holds its secret. */
-const TELLS_SECRET = "body";
 
 export const command: Command = {
   name: "deliveries",
@@ -48,15 +44,7 @@ async function list(context: Context): Promise<ExitCode> {
 
 async function showOne(seq: number, context: Context): Promise<ExitCode> {
   const { out, clock } = context;
-  const [found, secrets] = await withGuardian(context, async (guardian, _client, { receiver }) => {
-    const delivery = await guardian.delivery({ seq });
-    return [delivery, receiver.readSecrets(delivery.specialist)] as const;
-  });
-  if (found.scheme === TELLS_SECRET && secrets.length === 0)
-    throw new Misconfigured("secret_unknown", `delivery ${seq} holds the webhook's secret, which is not to be shown`, {
-      hint: "set RETINUE_WEBHOOK_SECRET as it is for retinue run, so that it can be taken out",
-    });
-  const shown: DeliveryShown = withoutSecrets(found, secrets);
+  const shown = await withGuardian(context, (guardian) => guardian.delivery({ seq }));
   const what = out.paint.bold(shown.kind ?? "(no kind)");
   out.line(say`${what} to ${shown.specialist}, ${moment(shown.receivedAt, clock.now())}: ${whyKept(shown)}`);
   out.line(out.paint.dim(`scheme ${shown.scheme}, id ${shown.id}`));

@@ -1,4 +1,5 @@
 /** `retinue reject`: the Guardian's no to one action, which it shows. */
+import { defined } from "../../core/defined.ts";
 import { textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { withGuardian } from "../find-guardian.ts";
@@ -17,7 +18,7 @@ export const command: Command = {
     const why = await readAnswerable(context, id);
     const { approval, state: _before, reasons: _reasons, hint: _hint, ...shown } = why;
     showAnswerable(why, out, clock.now());
-    const { message } = await withGuardian(context, (guardian) => guardian.reject({ id, ...(reason === undefined ? {} : { reason }) }));
+    const { message } = await withGuardian(context, (guardian) => guardian.reject(defined({ id, reason })));
     out.line();
     out.line(message);
     out.result({ ok: true, message, ...shown, approval });

@@ -1,5 +1,5 @@
 /** Parses answers without losing digits: whole numbers that a double cannot hold become strings. */
-import { depthOf, MAX_JSON_DEPTH, parseJson, type Json } from "../../core/json.ts";
+import { depthOf, MAX_JSON_DEPTH, parseJson, withoutMark, type Json } from "../../core/json.ts";
 
 /** 2^53 has 16 digits; shorter runs are always exact. */
 const LONG_NUMBER = /\d{16}/;
@@ -12,7 +12,7 @@ export function parseExactJson(text: string): Json | undefined {
   if (!LONG_NUMBER.test(text)) return parseJson(text);
   if (depthOf(text) > MAX_JSON_DEPTH) return undefined;
   try {
-    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text, keepDigits) as Json;
+    return JSON.parse(withoutMark(text), keepDigits) as Json;
   } catch {
     return undefined; // "not JSON" is an answer here, and the caller must handle it
   }

@@ -3,7 +3,7 @@
  * nothing throws. What departs from what was seen before comes back as observations.
  */
 import { isObject, type Json, type JsonObject } from "../../core/json.ts";
-import { Secret } from "../../core/secret.ts";
+import { HIDDEN, Secret } from "../../core/secret.ts";
 import type { Secrets } from "../call.ts";
 import { fieldPath, typeOf, valueAt, type FieldPath } from "./field-path.ts";
 import { FIELDS, isReadableRecord, NEEDS_ID, type ReadableRecord } from "./fields.ts";
@@ -224,7 +224,7 @@ function valuesOf(secrets: Secrets | undefined): ReadonlySet<string> {
 }
 
 function scrub(value: Json, secrets: ReadonlySet<string>, depth: number): Json {
-  if (typeof value === "string") return secrets.has(value) || KEY_SHAPED.test(value) ? "[secret]" : value;
+  if (typeof value === "string") return secrets.has(value) || KEY_SHAPED.test(value) ? HIDDEN : value;
   if (depth > MAX_SCRUBBED_DEPTH) return null;
   if (Array.isArray(value)) return value.map((item: Json) => scrub(item, secrets, depth + 1));
   return isObject(value) ? scrubMembers(value, secrets, depth) : value;

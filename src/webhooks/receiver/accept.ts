@@ -4,6 +4,7 @@ import type { Clock } from "../../core/clock.ts";
 import { messageOf } from "../../core/errors.ts";
 import { asHandle, type Handle } from "../../core/ids.ts";
 import type { Logger } from "../../core/log.ts";
+import type { Scrubber } from "../../core/scrubber.ts";
 import type { Secret } from "../../core/secret.ts";
 import { MINUTE } from "../../core/units.ts";
 import {
@@ -31,6 +32,8 @@ export interface GateOptions {
   /** What the network's clock says, as far as it is known: senders date by theirs, and ours may be hours off. */
   readonly networkNow?: () => number;
   readonly log: Logger;
+  /** Cleans a delivery once its signature has been checked. */
+  readonly scrubber: Scrubber;
   readonly rules: WebhookRules;
   /** The secrets that may vouch for deliveries to a specialist; undefined where there is no such specialist. */
   readonly secretsOf: (specialist: Handle) => readonly Secret[] | undefined;
@@ -87,7 +90,7 @@ const MAX_KIND_LENGTH = 100;
 const MAX_FAILURE_LENGTH = 200;
 
 export function createGate(options: GateOptions): Gate {
-  const { clock, log, rules } = options;
+  const { clock, log, rules, scrubber } = options;
   const counts: Counts = { stored: 0, known: 0, hints: 0, full: 0, failed: 0 };
   const refused = { unsigned: 0, mismatch: 0, stale: 0, early: 0 };
   const bySecret: number[] = [];
@@ -110,7 +113,7 @@ export function createGate(options: GateOptions): Gate {
 
   const hint = (specialist: Handle, delivery: RawDelivery, kind: string | undefined, verified: boolean): GateAnswer => {
     counts.hints += 1;
-    options.onHint(specialist, { kind, body: delivery.body, signed: false });
+    options.onHint(specialist, { kind, body: withoutSecrets(delivery.body, scrubber), signed: false });
     return { status: 202, verified };
   };
 
@@ -131,7 +134,8 @@ export function createGate(options: GateOptions): Gate {
         const specialist = asHandle(name);
         const secrets = options.secretsOf(specialist);
         if (secrets === undefined) return { status: 404, verified };
-        const kind = header(delivery, rules.kindHeaders)?.slice(0, MAX_KIND_LENGTH);
+        const word = header(delivery, rules.kindHeaders);
+        const kind = word === undefined ? undefined : scrubber.blank(word).slice(0, MAX_KIND_LENGTH);
         if (options.allowUnsigned && (secrets.length === 0 || rules.scheme === "none")) return hint(specialist, delivery, kind, verified);
         const verdict = verdictOn(delivery, secrets, options, lastScheme.get(specialist));
         if (!verdict.ok) return refuse(specialist, verdict.why);
@@ -140,9 +144,10 @@ export function createGate(options: GateOptions): Gate {
         byScheme[verdict.scheme] = (byScheme[verdict.scheme] ?? 0) + 1;
         if (verdict.scheme === "path") return hint(specialist, delivery, kind, verified);
         lastScheme.set(specialist, verdict.scheme);
-        const { covered, signedId } = verdict;
-        const answer = await store(options, counts, { specialist, id: identityOf(verdict), kind, scheme: verdict.scheme, body: covered });
-        if (answer.status === KNOWN && signedId === undefined) options.onHint(specialist, { kind, body: covered, signed: true });
+        const id = scrubber.blank(identityOf(verdict));
+        const body = withoutSecrets(verdict.covered, scrubber);
+        const answer = await store(options, counts, { specialist, id, kind, scheme: verdict.scheme, body });
+        if (answer.status === KNOWN && verdict.signedId === undefined) options.onHint(specialist, { kind, body, signed: true });
         return answer;
       } catch (error) {
         return fail(error, verified);
@@ -172,6 +177,13 @@ async function store({ put, log }: GateOptions, counts: Counts, delivery: Verifi
   counts[outcome] += 1;
   if (outcome === "full") return later;
   return { status: outcome === "known" ? KNOWN : 202, verified: true };
+}
+
+/** The same bytes where they hold no secret. Bytes that are no UTF-8 and hold one lose what is no UTF-8: nobody reads them either way. */
+function withoutSecrets(bytes: Uint8Array, scrubber: Scrubber): Uint8Array {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+  const clean = scrubber.blankJson(text);
+  return clean === text ? bytes : Buffer.from(clean);
 }
 
 /** Timely by the network's clock, or by ours: what is known of the network's may lag for a moment after this machine has slept. */

@@ -6,7 +6,7 @@ import { resolveProfile } from "../../../src/contract/profile/profile.ts";
 import { systemClock } from "../../../src/core/clock.ts";
 import { createLogger } from "../../../src/core/log.ts";
 import { systemRandom } from "../../../src/core/random.ts";
-import { Scrubber, Secret } from "../../../src/core/secret.ts";
+import { Secret } from "../../../src/core/secret.ts";
 import { readCursor } from "../../../src/polling/list-cursor.ts";
 import { readGaps, type Gap } from "../../../src/polling/gaps.ts";
 import { livePacer } from "../../../src/limits/pacing.ts";
@@ -102,7 +102,7 @@ const runtime = createRuntime({
   baseUrl: settings.baseUrl,
   store: settings.dieAt === undefined ? store : mortal(store),
   transport: settings.dieAt === undefined ? transport.send : send,
-  keys: createKeys({ read: (handle) => settings.keys[handle], salt: new Secret("crash"), scrubber: new Scrubber() }),
+  keys: createKeys({ read: (handle) => settings.keys[handle], salt: new Secret("crash") }),
   pacer: livePacer(clock, { spacingMs: 0 }),
   clock,
   random,

@@ -6,7 +6,7 @@ import { loadConfig } from "../../../src/config/config.ts";
 import { systemClock } from "../../../src/core/clock.ts";
 import { silentLogger } from "../../../src/core/log.ts";
 import { systemRandom } from "../../../src/core/random.ts";
-import { Scrubber } from "../../../src/core/secret.ts";
+import { Scrubber } from "../../../src/core/scrubber.ts";
 import { launch, planLaunch, type LaunchOptions } from "../../../src/runtime/launch.ts";
 import { inProcess } from "../../harness/cli.ts";
 import { project } from "../../harness/project.ts";

@@ -12,8 +12,10 @@ import { createLocalNetwork } from "../../../src/local-network/local-network.ts"
 import { createGuardian } from "../../../src/guardian/guardian.ts";
 import { BASE_URL, virtualRuntime } from "../../harness/virtual-runtime.ts";
 import { createSpecialist } from "../../../src/specialist/specialist.ts";
+import { MEMORY, openDatabase } from "../../../src/store/sqlite/database.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/store.ts";
 import { plainLink } from "../../harness/plain-transport.ts";
+import { asking } from "../../harness/visitor.ts";
 import { became, folder, resultOf, start } from "../../harness/process.ts";
 
 const BEARER = "Bearer ";
@@ -25,21 +27,25 @@ async function stage({ onTestFinished }: TestContext) {
   let key = network.provision({ handle: "scout", tier: "pro", set: "a" }).key;
   /** What each request was made with: the key, or which of the tokens. */
   const sent: { readonly path: string; readonly credential: string }[] = [];
-  const state = { refuseTokens: false, refuseTrades: false };
+  const state = { refuseTokens: false, refuseTrades: false, repeatTokens: false };
   const link = plainLink(network, "a");
-  const transport: Transport = (request) => {
+  const transport: Transport = async (request) => {
     const { path, headers } = request;
     const credential = headers["authorization"]?.slice(BEARER.length) ?? "";
     sent.push({ path: path.split("?", 1)[0] ?? "", credential });
     if (state.refuseTrades && path.startsWith("/v1/auth/")) {
       const text = JSON.stringify({ error: { code: "grant_invalid", message: "no tokens for keys of this kind" } });
-      return Promise.resolve({ kind: "answer", status: 422, headers: { "content-type": "application/json" }, text, elapsedMs: 1 });
+      return { kind: "answer", status: 422, headers: { "content-type": "application/json" }, text, elapsedMs: 1 };
     }
     const isToken = credential.startsWith("at_");
     const shown = state.refuseTokens && isToken ? { ...headers, authorization: `${BEARER}at_nothing` } : headers;
-    return link({ ...request, headers: shown });
+    const answer = await link({ ...request, headers: shown });
+    if (answer.kind !== "answer" || !state.repeatTokens) return answer;
+    const all = [...new Set(sent.map((one) => one.credential))].join(" ");
+    return { ...answer, headers: { ...answer.headers, "x-seen": all }, text: answer.text.replaceAll('"content":"', `"content":"${all} `) };
   };
-  const store = openSqliteStore({ path: ":memory:", clock, random });
+  const database = openDatabase(MEMORY);
+  const store = openSqliteStore({ path: MEMORY, database, clock, random });
   const runtime = virtualRuntime({
     specialists: [
       createSpecialist({
@@ -64,6 +70,7 @@ async function stage({ onTestFinished }: TestContext) {
     await clock.run(runtime.stop());
     await clock.run(store.close());
     await clock.run(network.stop());
+    database.close();
   });
   const guardian = createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl: BASE_URL.a } });
   const asked = (path: string): number => sent.filter((one) => one.path === path).length;
@@ -76,6 +83,11 @@ async function stage({ onTestFinished }: TestContext) {
     sent,
     asked,
     state,
+    /** Every row of every table. */
+    rows(): string {
+      const tables = database.db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+      return JSON.stringify(tables.map(({ name }) => database.db.prepare(`SELECT * FROM "${String(name)}"`).all()));
+    },
     key: () => key,
     replaceKey: (other: string) => void (key = other),
   };
@@ -147,6 +159,20 @@ describe("token mode", { timeout: 60_000 }, () => {
     expect(asked("/v1/auth/refresh")).toBeGreaterThanOrEqual(2);
     const written = asked("/v1/posts");
     expect(written).toBeGreaterThan(10); // reads of the feed have the same path
+  });
+
+  test("stores no token, though every answer repeats all that were used", async (context) => {
+    const { clock, network, runtime, sent, state, key, rows } = await stage(context);
+    state.repeatTokens = true;
+    const quill = asking(network, "a", network.provision({ handle: "quill", tier: "pro", set: "a" }).key);
+    await clock.advance(2 * HOUR);
+    await quill("POST", "/v1/posts", { body: { content: "what they say" } });
+    await clock.advance(HOUR);
+    const used = new Set([...sent.map(({ credential }) => credential), key()]);
+    expect(used.size).toBeGreaterThanOrEqual(4);
+    expect(rows()).toContain("[secret] [secret] what they say");
+    expect([...used].filter((secret) => rows().includes(secret))).toEqual([]);
+    expect(runtime.member("scout")?.keyTrouble).toBeUndefined();
   });
 
   test("goes on with a key that was replaced", async (context) => {

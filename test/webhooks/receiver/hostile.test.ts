@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { resolveProfile } from "../../../src/contract/profile/profile.ts";
 import { asHandle } from "../../../src/core/ids.ts";
 import { createLogger } from "../../../src/core/log.ts";
-import { Scrubber, Secret } from "../../../src/core/secret.ts";
+import { Scrubber } from "../../../src/core/scrubber.ts";
+import { Secret } from "../../../src/core/secret.ts";
 import { virtualClock } from "../../../src/core/virtual-clock.ts";
 import { createGate, type GateOptions } from "../../../src/webhooks/receiver/accept.ts";
 import { createReceiver, MAX_BODY_BYTES, type SenderCheck, type Receiver } from "../../../src/webhooks/receiver/http.ts";
@@ -52,6 +53,7 @@ async function receiving(options: Partial<GateOptions> = {}, { gate, timeoutMs }
     rules: resolveProfile({ extends: "set-b" }).webhooks,
     secretsOf: (handle) => (handle === asHandle("scout") ? [new Secret(SECRET)] : undefined),
     allowUnsigned: false,
+    scrubber: new Scrubber(),
     put: async () => "stored",
     onHint: () => undefined,
     ...options,

@@ -5,7 +5,8 @@ import { resolveProfile } from "../../../src/contract/profile/profile.ts";
 import { systemClock } from "../../../src/core/clock.ts";
 import { asHandle } from "../../../src/core/ids.ts";
 import { createLogger, type LogLine } from "../../../src/core/log.ts";
-import { Scrubber, Secret } from "../../../src/core/secret.ts";
+import { Scrubber } from "../../../src/core/scrubber.ts";
+import { Secret } from "../../../src/core/secret.ts";
 import { createGate, type GateOptions, type VerifiedDelivery } from "../../../src/webhooks/receiver/accept.ts";
 import { createReceiver, MAX_BODY_BYTES, type Receiver } from "../../../src/webhooks/receiver/http.ts";
 import { signDelivery, type SignedDelivery } from "../../../src/webhooks/receiver/sign.ts";
@@ -23,6 +24,7 @@ async function receiving(options: Partial<GateOptions> = {}) {
   const clock = systemClock();
   const gate = createGate({
     clock,
+    scrubber: new Scrubber(),
     log: createLogger({ level: "debug", now: () => clock.now(), scrubber: new Scrubber(), sink: (line) => void log.push(line) }),
     rules: resolveProfile({ extends: "set-b" }).webhooks,
     secretsOf: (handle) => (handle === asHandle("scout") ? [new Secret(SECRET)] : undefined),
@@ -71,6 +73,60 @@ function raw(port: number, pieces: readonly (string | Buffer)[], until = "\r\n\r
     for (const piece of pieces) socket.write(piece);
   });
 }
+
+describe("a delivery that holds a secret", () => {
+  const KEY = "sk_live_0123456789abcdef";
+  const knowing = (): Scrubber => {
+    const scrubber = new Scrubber();
+    for (const secret of [KEY, SECRET]) scrubber.add(new Secret(secret));
+    return scrubber;
+  };
+
+  it("is checked as it came, and stored without", async () => {
+    const { url, stored } = await receiving({ scrubber: knowing() });
+    const body = `{"type":"mention","id":"m-${KEY}-1","\\u0073${KEY.slice(1)}":["${SECRET}",12345678901234567890]}`;
+    const signed = signDelivery({
+      scheme: "standard",
+      secret: SECRET,
+      payload: body,
+      id: `d-${KEY}-1`,
+      kind: "k".repeat(90) + KEY,
+      at: Date.now(),
+    });
+    expect(await post(`${url}scout`, signed)).toMatchObject({ status: 202 });
+    expect(await post(`${url}scout`, signed)).toMatchObject({ status: 200 });
+    expect(stored).toMatchObject([{ id: "id:d-[secret]-1", kind: `${"k".repeat(90)}[secret]` }]);
+    expect(Buffer.from(stored[0]?.body ?? []).toString()).toBe(
+      `{"type":"mention","id":"m-[secret]-1","[secret]":["[secret]",12345678901234567890]}`,
+    );
+  });
+
+  it("is not taken for another whose id or words differ beside it", async () => {
+    const { url, stored } = await receiving({ scrubber: knowing() });
+    const ids = ["1", "2"].map((tail) =>
+      signDelivery({ scheme: "standard", secret: SECRET, payload: {}, id: `${KEY}-${tail}`, at: Date.now() }),
+    );
+    // These two are known by a hash of their bytes, and read the same once they are cleaned.
+    const words = [KEY, SECRET].map((secret) =>
+      signDelivery({ scheme: "github", secret: SECRET, payload: { text: secret }, at: Date.now() }),
+    );
+    for (const signed of [...ids, ...words]) expect(await post(`${url}scout`, signed)).toMatchObject({ status: 202 });
+    expect(stored).toHaveLength(4);
+  });
+
+  it("gives no hint with it", async () => {
+    const bodies: string[] = [];
+    const { url } = await receiving({
+      scrubber: knowing(),
+      allowUnsigned: true,
+      secretsOf: () => [],
+      onHint: (_handle, { kind, body }) => void bodies.push(`${kind} ${Buffer.from(body).toString()}`),
+    });
+    const unsigned = { headers: { "content-type": "application/json", "x-event-type": KEY }, body: Buffer.from(`{"id":"${KEY}"}`) };
+    expect(await post(`${url}scout`, unsigned)).toMatchObject({ status: 202 });
+    expect(bodies).toEqual([`[secret] {"id":"[secret]"}`]);
+  });
+});
 
 describe("a request is answered", () => {
   it("with 202 once stored, with 200 when it was there already", async () => {

@@ -141,8 +141,8 @@ export const BUGS: readonly PlantedBug[] = [
   bug(
     "acknowledged before it is stored",
     "src/webhooks/receiver/accept.ts",
-    "outcome = await options.put(delivery);",
-    'outcome = "stored";\n      void options.put(delivery);',
+    "outcome = await put(delivery);",
+    'outcome = "stored";\n    void put(delivery);',
   ),
   bug(
     "told of by two ways is two events",
