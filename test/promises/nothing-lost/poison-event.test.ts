@@ -63,7 +63,7 @@ describe("an event that ends the process", () => {
 
     const status: unknown = JSON.parse((await retinue(["status", "--store", store, "--json"], { cwd: root })).stdout);
     expect(isObject(status) && status["parked"]).toEqual([
-      expect.objectContaining({ handle: "frail", what: "post.created", message: "the process ended 3 times while it was handled" }),
+      expect.objectContaining({ handle: "frail", what: "post.created", message: "the process ended 3 times while this was handled" }),
     ]);
     last.kill("SIGTERM");
     expect((await last.ended).code).toBe(0);
