@@ -22,6 +22,7 @@ import type { SpecialistDefinition } from "./specialist/definition.ts";
 /** A listener for each name of an announcement. */
 export type Listeners = { readonly [name in AnnouncementName]?: ((what: Announcements[name]) => void) | undefined };
 
+/** Options of `startRetinue`. Settings come from the folder `cwd` and the variables, as for `retinue run`. */
 export interface RetinueOptions {
   /** The folder of the project: `retinue.config.ts`, `.env` and the definitions are found from here. */
   readonly cwd: string;

@@ -187,3 +187,22 @@ test("every error code is explained in docs/errors.md, once, and none that is go
   const texts = sources.map((path) => readFileSync(join(ROOT, path), "utf8"));
   expect(ERROR_CODES.filter((code) => !texts.some((text) => text.includes(`"${code}"`)))).toEqual([]);
 });
+
+test("every public name has a docstring", () => {
+  const doors = ["src/index.ts", "src/testing.ts"].map((door) => readFileSync(join(ROOT, door), "utf8"));
+  const names = doors.flatMap((text) =>
+    [...text.matchAll(/export (?:type )?\{([^}]*)\} from "\.\/([^"]+)"/g)].flatMap(([, list = "", file = ""]) =>
+      list
+        .split(",")
+        .map((item) => item.replace("type ", "").trim())
+        .filter((name) => name !== "")
+        .map((name) => ({ name, file })),
+    ),
+  );
+  expect(names.length).toBeGreaterThan(80);
+  const bare = names.filter(({ name, file }) => {
+    const text = readFileSync(join(ROOT, "src", file), "utf8");
+    return !new RegExp(`\\*/\\nexport (?:abstract |async )?(?:class|interface|type|const|function) ${name}\\b`).test(text);
+  });
+  expect(bare).toEqual([]);
+});

@@ -8,6 +8,7 @@ import { methods, type Methods } from "./methods.ts";
 import { pages, type Page, type PagesOptions } from "./paging.ts";
 import { createTransport, type Transport } from "./transport.ts";
 
+/** Options of `connect`. */
 export interface ConnectOptions {
   /** The base address as the network publishes it, such as `https://api.example.com/v1`. */
   readonly baseUrl: string;
@@ -19,6 +20,7 @@ export interface ConnectOptions {
   readonly deadlineMs?: number;
 }
 
+/** A connection to one network without limits, store or halt. */
 export interface Connection extends AsyncDisposable {
   /**
    * Sends one request, and resolves with the class of its outcome. It neither waits nor repeats.

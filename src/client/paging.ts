@@ -7,6 +7,7 @@ import { cursorOf } from "./next-page.ts";
 /** Most pages of one list, unless the caller asks for fewer. */
 export const MAX_PAGES = 50;
 
+/** One page of a list. */
 export interface Page {
   /** Items without those of earlier pages: a list that grows while it is read shows its items twice. */
   readonly items: readonly NetworkRecord[];
@@ -20,6 +21,7 @@ export interface Page {
   readonly outcome: Extract<Outcome, { class: "confirmed" }>;
 }
 
+/** Options of a read page by page. */
 export interface PagesOptions {
   /** Default and maximum: `MAX_PAGES`. Each page is a request. */
   readonly maxPages?: number;

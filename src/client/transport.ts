@@ -6,6 +6,7 @@ import type { Clock } from "../core/clock.ts";
 import { messageOf } from "../core/errors.ts";
 import { showDuration } from "../core/units.ts";
 
+/** One HTTP request as it leaves, with the key in its headers. Times are in ms. */
 export interface WireRequest {
   readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
   /** Scheme, host and port. */

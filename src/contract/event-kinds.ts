@@ -43,6 +43,7 @@ export interface ExtraEvent {
   readonly raw: JsonObject;
 }
 
+/** The payload that a handler gets, by kind of event. */
 export interface EventPayloads {
   "post.created": Post;
   "post.liked": Like;
@@ -61,6 +62,7 @@ export interface EventPayloads {
   "intent.parked": Receipt;
 }
 
+/** The kind of an event: one of the closed list, or `x:<name>` for an event that a profile adds. */
 export type EventKind = keyof EventPayloads;
 
 export const EVENT_KINDS = [

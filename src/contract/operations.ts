@@ -324,6 +324,7 @@ const TABLE = {
   },
 } as const satisfies Record<string, Omit<Operation, "name">>;
 
+/** The name of an operation, `noun.verb`. */
 export type OperationName = keyof typeof TABLE;
 
 /** The inputs of an operation in our names, as a caller writes them. */
@@ -334,6 +335,7 @@ export type OperationTarget<Name extends OperationName> = (typeof TABLE)[Name] e
 
 export const OPERATION_NAMES = Object.keys(TABLE) as readonly OperationName[];
 
+/** Every operation of the interface by its name, with path, method, inputs, record and effect class in each endpoint set. Source: the 45 published endpoint rows. */
 export const OPERATIONS: { readonly [name in OperationName]: Operation & { readonly name: name } } = Object.fromEntries(
   OPERATION_NAMES.map((name) => [name, { name, ...TABLE[name] }]),
 ) as { readonly [name in OperationName]: Operation & { readonly name: name } };

@@ -53,6 +53,7 @@ export const JOB_STATUSES = [
   "cancelled",
   "unknown",
 ] as const;
+/** The status of a job, in the words of this package. */
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
 export const jobRecord = z.object({
@@ -138,12 +139,18 @@ export const applicationRecord = z.object({
 /** Tokens are secrets: `client/auth` reads their values from the answer's body, and no record keeps them. */
 export const tokenRecord = z.object({ kind: z.literal("token"), expiresInMs: z.number().optional() });
 
+/** A post or a reply on the network. Its texts come from others. Source: interface specification, posts. */
 export type Post = z.infer<typeof postRecord>;
+/** A job on the network, with its reward in whole millionths where the network names one. Source: interface specification, jobs. */
 export type Job = z.infer<typeof jobRecord>;
+/** An account on the network. Source: interface specification, agents. */
 export type Agent = z.infer<typeof agentRecord>;
+/** A community on the network. Source: interface specification, communities. */
 export type Community = z.infer<typeof communityRecord>;
 export type Webhook = z.infer<typeof webhookRecord>;
+/** The statistics of an account, as far as the network tells them. Source: interface specification, agents. */
 export type Stats = z.infer<typeof statsRecord>;
+/** One result of a search on the network. Source: interface specification, search. */
 export type SearchResult = z.infer<typeof resultRecord>;
 export type Application = z.infer<typeof applicationRecord>;
 export type Token = z.infer<typeof tokenRecord>;

@@ -19,6 +19,7 @@ export interface Clock {
   soon(run: () => void): void;
 }
 
+/** The clock of this machine. */
 export function systemClock(): Clock {
   return {
     now: () => Date.now(),

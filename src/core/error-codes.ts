@@ -1,5 +1,6 @@
 /** The codes of errors and refusals, as docs/errors.md explains them. The list is stable across rewording. */
 
+/** Every code of this package, by the part that it concerns. */
 export const ERROR_CODES = [
   // Commands
   "command_unknown",

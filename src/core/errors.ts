@@ -2,6 +2,7 @@
 
 import type { AnyCode } from "./error-codes.ts";
 
+/** Details of an error: a hint, a place in a file, the expected value, the cause. */
 export interface ErrorDetails {
   /** Advice, in one sentence. */
   readonly hint?: string;
@@ -11,6 +12,7 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
+/** The base of the errors of this package. Its class says what the caller should do, its `code` says what happened. */
 export abstract class RetinueError extends Error {
   /** Stable across rewording; safe to match on. */
   readonly code: AnyCode;

@@ -8,6 +8,7 @@ interface About {
   readonly handle: string;
 }
 
+/** The payload of each announcement, by its name. Times are in ms since the epoch. */
 export interface Announcements {
   /** A list or a watched object was polled. */
   poll: About & { readonly source: string; readonly fresh: number; readonly skipped: number };
@@ -66,6 +67,7 @@ export interface Announcements {
   definition: About & { readonly file: string; readonly message: string };
 }
 
+/** The name of an announcement. */
 export type AnnouncementName = keyof Announcements;
 
 export type Listener = <Name extends AnnouncementName>(name: Name, what: Announcements[Name]) => void;
@@ -87,6 +89,7 @@ const NAMES: { readonly [name in AnnouncementName]: true } = {
 /** All names, in no particular order. */
 export const ANNOUNCEMENT_NAMES = Object.keys(NAMES) as readonly AnnouncementName[];
 
+/** An event emitter of announcements. A listener that throws does not reach the runtime. */
 export type Announcer = EventEmitter<{ [name in AnnouncementName]: (what: Announcements[name]) => void }>;
 
 /** Calls `listener` with each announcement of one name. Returns the function that ends it. */

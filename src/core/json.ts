@@ -1,7 +1,9 @@
 /** JSON values as a type, and the bounds under which they are accepted. */
 import { createHash } from "node:crypto";
 
+/** Any JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+/** A JSON object. */
 export interface JsonObject {
   readonly [key: string]: Json | undefined;
 }

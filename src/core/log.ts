@@ -7,10 +7,13 @@ import { createRepeats } from "./repeats.ts";
 import type { Scrubber } from "./scrubber.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
+/** The level of a log line, from `debug` to `error`. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** The fields of a log line, plain data. Every text in them is scrubbed and bounded. */
 export type LogFields = { readonly [name: string]: unknown };
 
+/** One log line: its time in ms since the epoch, its level, its message, its fields. */
 export interface LogLine {
   readonly at: number;
   readonly level: LogLevel;
@@ -18,6 +21,7 @@ export interface LogLine {
   readonly fields: LogFields;
 }
 
+/** Writes log lines. `child` adds fields to each line. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -75,6 +79,7 @@ function loggerOn(write: Write, bound: LogFields): Logger {
   };
 }
 
+/** A logger that drops every line. */
 export function silentLogger(): Logger {
   const nothing = (): void => undefined;
   const logger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing, child: () => logger };

@@ -1,6 +1,7 @@
 /** Source of random numbers, seeded for runs that must replay. The only one in the program. */
 import { randomBytes } from "node:crypto";
 
+/** A source of chance. The same seed gives the same values. */
 export interface Random {
   /** A number in [0, 1). */
   next(): number;

@@ -7,6 +7,7 @@ const MAX_IDLE_TURNS = 1_000;
 /** Timers that one call may run: a timer that renews itself without delay ends as an error, not as a hang. */
 const MAX_STEPS = 50_000_000;
 
+/** A clock that a test advances. Timers run in order, at their virtual time in ms. */
 export interface VirtualClock extends Clock {
   /** Lets `ms` pass: runs every timer due in that span in order, and lets promises settle after each. */
   advance(ms: number): Promise<void>;

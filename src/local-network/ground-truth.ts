@@ -51,6 +51,7 @@ export interface LogFilter {
   readonly afterSeq?: number;
 }
 
+/** The record of a local network: every request with a key, every write that took effect. */
 export interface GroundTruth {
   /** Effects of writes, oldest first, as far back as they are kept. */
   effects(filter?: LogFilter): readonly Effect[];

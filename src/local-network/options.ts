@@ -14,6 +14,7 @@ import type { GroundTruth } from "./ground-truth.ts";
 import type { Account, Approval, Job, Spending } from "./world/rows.ts";
 import type { Keep } from "./world/world.ts";
 
+/** Options of a local network: clock, chance, residents, assumptions, data file. */
 export interface LocalNetworkOptions {
   readonly clock: Clock;
   readonly random: Random;
@@ -35,6 +36,7 @@ export interface LocalNetworkOptions {
   readonly keep?: Partial<Keep>;
 }
 
+/** An account made on a local network, with its key. */
 export interface Provisioned {
   readonly id: string;
   readonly handle: string;
@@ -42,6 +44,7 @@ export interface Provisioned {
   readonly key: string;
 }
 
+/** An account to make on a local network. */
 export interface NewSpecialist {
   readonly handle: string;
   readonly tier: Tier;
@@ -51,6 +54,7 @@ export interface NewSpecialist {
   readonly set?: EndpointSet;
 }
 
+/** A local network: its core without sockets, its server, its accounts, its ground truth. */
 export interface LocalNetwork {
   /**
    * Answers one request without a socket. `path` starts with `/v1/` in both sets. Rejects with `ConnectionLost` if a fault breaks the
@@ -104,6 +108,7 @@ export interface ListenOptions {
   readonly onError?: (error: unknown) => void;
 }
 
+/** A local network that listens: its base addresses, by endpoint set. */
 export interface Listening {
   readonly origin: string;
   /** Base addresses for clients. The one of Set B ends in `/v1`. */

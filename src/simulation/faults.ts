@@ -56,6 +56,7 @@ export interface FaultRates {
   readonly pileUps: number;
 }
 
+/** The name of a fault that a simulation can inject. */
 export type FaultName = keyof FaultRates;
 
 const NONE: FaultRates = {
@@ -117,6 +118,7 @@ const WORST: FaultRates = {
   pileUps: 0.03,
 };
 
+/** The names of all faults that a simulation can inject. */
 export const FAULT_NAMES = Object.keys(NONE) as readonly FaultName[];
 
 /** `swarm`: each seed chooses some of the faults and their rates, which finds more than all of them at once. */

@@ -8,6 +8,7 @@ import type { Specialist } from "../specialist/specialist.ts";
 import type { TrafficRates } from "./background-traffic.ts";
 import type { FaultChoice } from "./faults.ts";
 
+/** Options of a simulation: specialists, length, seed, faults, residents. */
 export interface SimulateOptions {
   /** Definitions, or results of `createSpecialist`. */
   readonly specialists: readonly (SpecialistDefinition | Specialist)[];

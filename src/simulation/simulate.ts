@@ -8,6 +8,7 @@ import type { SimulateOptions } from "./simulate-options.ts";
 import { DEFAULT_SEED, openStage } from "./stage.ts";
 import type { SimulationStats } from "./stats.ts";
 
+/** The result of a simulation: whether every promise held, each violation, and its numbers. */
 export interface Simulation {
   readonly seed: number;
   readonly ok: boolean;

@@ -39,8 +39,10 @@ export const SITUATIONS = {
   stale: { residents: {}, assume: { readLagMs: 20_000 } },
 } as const satisfies Record<string, Setting>;
 
+/** The name of a situation of a local network. */
 export type Situation = keyof typeof SITUATIONS;
 
+/** Options of a network situation: its name, its seed, its endpoint set. */
 export interface SituationOptions {
   /** Default `"lively"`. */
   readonly situation?: Situation;
@@ -51,6 +53,7 @@ export interface SituationOptions {
   readonly clock?: VirtualClock;
 }
 
+/** A local network in a named situation, with one specialist and a virtual clock. */
 export interface NetworkSituation {
   readonly clock: VirtualClock;
   readonly network: LocalNetwork;

@@ -1,6 +1,7 @@
 /** Counts the results of a simulated run. */
 import type { OpenDatabase } from "../store/sqlite/database.ts";
 
+/** The numbers of a simulation: requests, intents by operation and state, crashes, doubts. */
 export interface SimulationStats {
   readonly requests: number;
   readonly effects: number;

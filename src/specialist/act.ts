@@ -14,6 +14,7 @@ export interface IntentRef {
 /** An object of the network, its id, or the intent that will create it. */
 export type Target = string | { readonly id: string } | IntentRef;
 
+/** Options of one decision: a label and data for its receipt, a time after which it is not sent. */
 export interface IntentOptions {
   /** Returned with the receipt. */
   readonly key?: string;

@@ -8,6 +8,7 @@ import type { Act } from "./act.ts";
 /** Start of a new watch: new items from now on, all items, or those since a date. */
 export type WatchFrom = "now" | "start" | (string & {});
 
+/** The part of the feed that a specialist watches: communities, how far back it begins, how old an item may be. */
 export interface FeedWatch {
   /** Default `"now"`. */
   readonly from?: WatchFrom;
@@ -15,11 +16,13 @@ export interface FeedWatch {
   readonly maxAge?: Duration;
 }
 
+/** The jobs that a specialist watches: by skill, how far back it begins, how old an offer may be. */
 export interface JobsWatch extends FeedWatch {
   /** Only jobs that ask for one of these skills (any case). Default: all jobs. */
   readonly skills?: readonly string[];
 }
 
+/** The lists and threads that lead to events. A list that is not named is not polled. */
 export interface Watch {
   /** The public feed: `post.created`. */
   readonly feed?: boolean | FeedWatch;
@@ -56,8 +59,10 @@ export interface Brakes {
   readonly hops?: number;
 }
 
+/** The fate of schedule runs that were missed while nothing ran: run each, run one, or skip them. */
 export type OnMissed = "skip" | "once" | { readonly all: number };
 
+/** A time that repeats, as a cron expression or an interval, and the function that runs then. */
 export interface ScheduleDefinition {
   /** A cron expression (five or six fields); `every` is the alternative. */
   readonly cron?: string;
@@ -77,10 +82,12 @@ export interface ScheduleDefinition {
 /** The result of a handler is ignored; a promise is awaited. */
 type Handler<Payload> = (payload: Payload, act: Act) => unknown;
 
+/** One function for each kind of event. It decides through `act`, and its return value is not used. */
 export type Handlers = { readonly [kind in EventKind]?: Handler<EventPayloads[kind]> } & {
   readonly [kind in ExtraEventKind]?: Handler<ExtraEvent>;
 };
 
+/** A specialist as a user writes it: data and behaviours. Every field but `handle` has a default. */
 export interface SpecialistDefinition {
   /** Letters, digits, `_`, `-`, `.`; at most 64. */
   readonly handle: string;

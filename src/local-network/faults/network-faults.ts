@@ -23,6 +23,7 @@ export type LimitDialect = (typeof LIMIT_DIALECTS)[number];
 export const SPOILT_BODIES = ["html", "truncated", "huge", "deep", "wrong-types", "empty", "garbage"] as const;
 export type SpoiltBody = (typeof SPOILT_BODIES)[number];
 
+/** A fault that befalls a request. Times are in ms. */
 export type Fault =
   /** The effect is immediate, the answer late. */
   | { readonly do: "delay-reply"; readonly ms: number }
@@ -42,6 +43,7 @@ export type Fault =
   /** A 403 or 402 in the forms in which services stop an account. */
   | { readonly do: "account"; readonly answer: "suspended" | "challenge" | "payment" };
 
+/** A fault that befalls a webhook delivery. */
 export type DeliveryFault =
   | { readonly do: "late"; readonly ms: number }
   | { readonly do: "lost" }
@@ -61,6 +63,7 @@ export interface RequestMatch {
   readonly writes?: boolean;
 }
 
+/** A rule that says which requests or deliveries a fault befalls, and how often. */
 export interface FaultRule<M> {
   readonly mishap: M;
   readonly match?: RequestMatch;

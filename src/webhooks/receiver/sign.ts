@@ -3,9 +3,12 @@ import { createHmac } from "node:crypto";
 import { SECOND } from "../../core/units.ts";
 import { standardKeys } from "./signatures.ts";
 
+/** The schemes by which a network may sign a delivery. */
 export const DELIVERY_SCHEMES = ["standard", "sha256-header", "github", "stripe", "slack", "in-body", "path", "none"] as const;
+/** The name of a scheme by which a delivery is signed. */
 export type DeliveryScheme = (typeof DELIVERY_SCHEMES)[number];
 
+/** A delivery before it is signed: body, secret, id, and time in ms since the epoch. */
 export interface DeliveryToSign {
   readonly scheme: DeliveryScheme;
   readonly secret: string;
@@ -19,6 +22,7 @@ export interface DeliveryToSign {
   readonly at: number;
 }
 
+/** A delivery as a network sends it: headers and body. */
 export interface SignedDelivery {
   readonly headers: { readonly [name: string]: string };
   readonly body: Buffer<ArrayBuffer>;
