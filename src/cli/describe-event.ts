@@ -1,4 +1,4 @@
-/** What happened, as one line that somebody new understands. */
+/** Describes an announcement in one line that a newcomer understands. */
 import { basename } from "node:path";
 import type { AnnouncementName, Announcements } from "../core/events.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -49,7 +49,7 @@ const JOB: { readonly [state: string]: Described } = {
 
 /** Characters of one action that are shown; with `--json` it is all there. */
 const MAX_SHOWN = 10_000;
-/** Characters of why a handling failed: the log and `why` have the rest. */
+/** Characters of a failure's message: the log and `why` have the rest. */
 const MAX_REASON = 300;
 
 /** The whole content of an action on one line: its text in quotes, then the rest as JSON. */

@@ -117,7 +117,7 @@ function placeOf({ file, line }: Problem, cwd: string): string | undefined {
   return line === undefined ? shownPath(file, cwd) : `${shownPath(file, cwd)}:${line}`;
 }
 
-/** A path as people name it: from the folder they are in. */
+/** A path relative to the working directory. */
 export function shownPath(file: string, cwd: string): string {
   const path = isAbsolute(file) ? relative(cwd, file) : file;
   return path === "" || path.startsWith("..") ? file : path;

@@ -1,4 +1,4 @@
-/** Failed handlings as people read them: grouped for `status`, one with its stack for `why`, one line for `log`. */
+/** Shows failed handlings: grouped for `status`, one with its stack for `why`, one line for `log`. */
 import { defined } from "../core/defined.ts";
 import type { FailingShown, AllFailing } from "../guardian/failures.ts";
 import type { Reason } from "../guardian/explanation.ts";
@@ -8,7 +8,7 @@ import type { Described } from "./describe-event.ts";
 import { shownPath, type Output } from "./output.ts";
 import { say } from "./text.ts";
 
-/** Groups shown; with `--json` there are more. */
+/** Groups shown; `--json` has more. */
 const MAX_SHOWN = 20;
 const MAX_MESSAGE = 200;
 
@@ -35,7 +35,7 @@ function nextText({ count, parked, nextAt, tries }: FailingShown, at: number): s
   return `${tried}, ${next}${parked === 0 ? "" : `, ${parked} parked`}`;
 }
 
-/** With the place, as it is named from here. */
+/** The hint with the place, relative to the working directory. */
 export function hintText(hint: string, place: string | undefined): string {
   return place === undefined ? hint : hint.replace("mend it there", `mend ${place}`);
 }
@@ -63,7 +63,7 @@ export function describeFailure({ kind, state, tries, message, file, line }: Fai
   };
 }
 
-/** The first line, cut: `why` has all of it. */
+/** The first line, cut: `why` has the rest. */
 function beginning(text: string): string {
   const line = text.split("\n")[0] ?? "";
   return line.length > MAX_MESSAGE ? `${line.slice(0, MAX_MESSAGE)}…` : line;

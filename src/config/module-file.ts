@@ -11,7 +11,7 @@ export const MODULE_EXTENSIONS: readonly string[] = [".ts", ".mts", ".js", ".mjs
 
 /** Marks our modules with the number of their load: Node caches a module under its URL for ever. */
 const QUERY = "retinue";
-/** Stands in the address of every file that was loaded so, and in its frames of a stack. */
+/** Part of the URL of every file loaded this way, and of its stack frames. */
 export const LOADING_QUERY = `?${QUERY}=`;
 const OWN_EXTENSION = extname(import.meta.url);
 /** The package's entry points, as files of this copy of the runtime. */

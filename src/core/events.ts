@@ -34,7 +34,7 @@ export interface Announcements {
     readonly result: "finished" | "suspended" | "failed" | "parked";
     readonly intents: number;
     readonly message?: string;
-    /** Of one that failed: handlings that did, the place in the definition, and when it is tried again. */
+    /** For a failed handling: the number of failures, the place in the definition, and the time of the next try. */
     readonly tries?: number;
     readonly file?: string;
     readonly line?: number;
@@ -55,9 +55,9 @@ export interface Announcements {
   };
   /** A request completed, with or without an answer. */
   request: About & { readonly operation: string; readonly outcome: string; readonly status?: number; readonly tookMs: number };
-  /** A job that is followed came to a new standing. */
+  /** A watched job changed its state. */
   job: About & { readonly job: string; readonly state: string; readonly title?: string; readonly reason?: string };
-  /** Something waits: for quota, money, a key, an approval. */
+  /** Work waits: for quota, money, a key or an approval. */
   wait: About & { readonly lane: string; readonly rule: string; readonly until: number; readonly message: string };
   /** A condition that only a person can resolve: a dead key, an action in doubt. */
   parked: About & { readonly code: string; readonly message: string };

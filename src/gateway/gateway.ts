@@ -212,7 +212,7 @@ async function attempt(options: GatewayParts, passage: GatewayRequest): Promise<
   if (options.writes === "refuse" && effectOf(client.profile, passage) !== "read") return withheld(options, passage);
   const key = await keys.usable(member, probe || trade);
   if (key === undefined) return withoutKey(options, member, lane);
-  // Before the pacer: a trade takes a place of its own there.
+  // Before the pacer: an exchange is paced separately.
   const credential = await credentials.of(member, key, call);
   if (credential.kind === "held") return credential.held;
   if (credential.kind === "none") {
@@ -249,9 +249,9 @@ async function sendAdmitted(options: GatewayParts, passage: GatewayRequest, { ke
   const isWrite = effectOf(client.profile, passage) !== "read";
   const stop = examining === undefined ? breakers.stop(handle, call.operation, isWrite) : undefined;
   if (stop !== undefined) return waits(options, member, { ...stop, until: stop.probeAt ?? clock.now() + STOPPED_WAIT_MS, lane });
-  // What was lined up when the network refused its key would be refused as well.
+  // A request queued when the network refused its key would be refused too.
   if (member.keyTrouble !== undefined && !probe && !trade) return withoutKey(options, member, lane);
-  // Those that were lined up when the first of them was told to wait need not ask again.
+  // Requests queued when the first of them was told to wait need not ask again.
   const lined = intent === undefined || examining !== undefined ? undefined : member.waits?.get(lane);
   if (lined !== undefined && lined.until > clock.now()) return { ...lined, kind: "waits", lane };
   const release = examining === undefined ? breakers.claim(handle, call.operation, isWrite) : undefined;

@@ -30,7 +30,7 @@ export interface KeyProbe {
   readonly waitMs: number;
 }
 
-/** Handlings that failed one after the other, since the last one that did not. */
+/** Consecutive failed handlings. */
 export interface FailureStreak {
   readonly tries: number;
   readonly since: number;
@@ -54,11 +54,11 @@ export interface Member {
   floors: LaneFloors;
   /** Lanes that send nothing now; undefined if there are none, as for nearly all members. */
   waits: Map<Lane, LaneWait> | undefined;
-  /** How often the Guardian's word has freed what waited: a wait that was found before the last word no longer counts. */
+  /** Number of Guardian's orders that released waiting work: a wait found before the last order no longer counts. */
   ordersSeen: number;
-  /** How its handlings go; undefined before the first has ended in this process. */
+  /** Result of its handlings; undefined before the first has ended in this process. */
   handling: "works" | FailureStreak | undefined;
-  /** Set once it was removed: it drains what it owes and begins nothing new. */
+  /** True once it was removed: it finishes its obligations and begins no new work. */
   retired: boolean;
 }
 

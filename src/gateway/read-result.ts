@@ -62,8 +62,8 @@ function resultOf(outcome: Outcome): ReadResult {
 }
 
 /**
- * When a read may show what the network told of at `toldAt`: it may tell of something before its reads show it. Undefined where that
- * time is over, so that what is not there is gone.
+ * Time from which a read must show an object that the network reported at `toldAt`, because reads may lag. Undefined once that time is
+ * over, so that a missing object is gone.
  */
 export function shownFrom(
   { status }: Extract<Unread, { readonly kind: "gone" }>,
@@ -74,7 +74,7 @@ export function shownFrom(
   return status === 404 && clock.now() < at ? at : undefined;
 }
 
-/** Whether the network took no request of this key then (429, 401): that says nothing of the one that was made. */
+/** True if the network refused every request of this key then (429, 401), which says nothing of this one. */
 export function isKeysFault(unread: Unread): boolean {
   return unread.kind === "failed" && (unread.code === "limited" || unread.code === "unauthorized");
 }

@@ -1,4 +1,4 @@
-/** All that is known here of one object of the network: events about it, actions on it, and whether it is followed. */
+/** Everything known here of one object of the network: events about it, actions on it, and its watch. */
 import { EVENT_KINDS } from "../contract/event-kinds.ts";
 import type { Intent } from "../outbox/intent.ts";
 import type { WatchRow } from "../store/sources.ts";
@@ -11,7 +11,7 @@ import type { Store } from "../store/store.ts";
 const MAX_FOUND = 50;
 const WATCHED = ["job", "thread"] as const;
 
-/** Undefined where nothing is about it. */
+/** Undefined if nothing is about it. */
 export async function explainObject(
   { store, clock, parts }: { readonly store: Store; readonly clock: Clock; readonly parts?: { readonly profile: Profile } },
   object: string,

@@ -33,7 +33,7 @@ export interface Asking {
   readonly memberOf: (handle: string) => Promise<Member | undefined>;
 }
 
-/** One event comes to many specialists. */
+/** One event may reach many specialists. */
 const MAX_SAME_EVENT = 50;
 
 /** Takes the id of an intent, an event, or an object of the network, a handle, or the name of an operation. Throws `Refused` (`nothing_found`). */
@@ -42,7 +42,7 @@ export async function explain(asking: Asking, id: string): Promise<Explanation> 
   if (intent !== undefined) return explainIntent(asking, intent);
   const events = await asking.store.findEvents(id, MAX_SAME_EVENT);
   if (events.length > 0) return explainEvents(events);
-  // One that has sent nothing yet has no row of its own.
+  // A specialist that has sent nothing yet has no row.
   if ((await asking.store.handles()).includes(asHandle(id)) || (asking.parts !== undefined && (await asking.memberOf(id)) !== undefined))
     return explainSpecialist(asking, id);
   const operation = await explainOperation(asking, id);
@@ -54,7 +54,7 @@ export async function explain(asking: Asking, id: string): Promise<Explanation> 
   });
 }
 
-/** Where it stands with the specialist that it goes worst with, and with the others. */
+/** The state at the specialist with the worst result, and at the others. */
 function explainEvents(events: readonly EventRow[]): Explanation {
   const rank = ({ state, failure }: EventRow): number => (state === "done" ? 2 : failure === undefined && state !== "parked" ? 1 : 0);
   const [first, ...others] = events
@@ -202,7 +202,7 @@ async function stopsFor(store: Store, handle: string): Promise<Reason[]> {
   ];
 }
 
-/** What the network made us stop that concerns one specialist (or everyone), as far as one operation where it is named. */
+/** Open breakers that concern one specialist (or everyone), for one operation if it is named. */
 async function standingFor(asking: Asking, handle: string, operation?: string): Promise<Reason[]> {
   return reasonsOfStops(await breakersFor(asking, handle, operation));
 }

@@ -16,7 +16,7 @@ export interface Reason {
   readonly until?: number;
   /** The actions that wait for it: "7 jobs.create, 2 posts.reply". */
   readonly held?: string;
-  /** Of a handling that failed: how often it did, the place in the definition, and the stack. */
+  /** For a failed handling: the number of failures, the place in the definition, and the stack. */
   readonly tries?: number;
   readonly file?: string;
   readonly line?: number;
@@ -26,9 +26,9 @@ export interface Reason {
 export interface Explanation {
   readonly id: string;
   readonly about: "intent" | "event" | "specialist" | "operation" | "object" | "watch";
-  /** Empty for an operation and an object, which are everyone's. */
+  /** Empty for an operation and an object, which concern everyone. */
   readonly handle: string;
-  /** The operation of an intent, the kind of an event or of what is followed. */
+  /** The operation of an intent, the kind of an event or of a watch. */
   readonly what: string;
   readonly target?: string;
   readonly state: string;
@@ -42,7 +42,7 @@ export interface Explanation {
   /** The approval of an action, if it needs one. */
   readonly approval?: ApprovalShown;
   readonly hint?: string;
-  /** All that is about an object; the same event at other specialists. */
+  /** Everything about an object; the same event at other specialists. */
   readonly found?: readonly Explanation[];
 }
 

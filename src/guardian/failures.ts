@@ -1,4 +1,4 @@
-/** Handlers that fail, as people see them: grouped, with the place, the next try and what can be done. */
+/** Failing handlers for display: grouped, with the place, the next try and the remedy. */
 import { foreignCode } from "../core/error-codes.ts";
 import { defined } from "../core/defined.ts";
 import { isObject } from "../core/json.ts";
@@ -14,20 +14,20 @@ export interface FailingShown {
   /** The kind of the events. */
   readonly what: string;
   readonly code: string;
-  /** Of the newest of them. */
+  /** Message of the newest. */
   readonly message: string;
   readonly count: number;
-  /** How many of them wait for a person. */
+  /** Number of events that wait for a person. */
   readonly parked: number;
-  /** Handlings that failed, of the one with the most. */
+  /** Most failed handlings of one event. */
   readonly tries: number;
   readonly failedAt: number;
-  /** When the first of those that are not parked is tried again. */
+  /** Next try of the first event that is not parked. */
   readonly nextAt?: number;
-  /** The place in the definition, where the stack names one. */
+  /** The place in the definition, if the stack names one. */
   readonly file?: string;
   readonly line?: number;
-  /** The newest of them: `retinue why` shows its stack. */
+  /** The newest event: `retinue why` shows its stack. */
   readonly id: string;
   readonly hint: string;
 }
@@ -35,7 +35,7 @@ export interface FailingShown {
 export interface AllFailing {
   /** The largest groups. */
   readonly failing: readonly FailingShown[];
-  /** In all, also of groups that are not listed. */
+  /** Totals, including groups that are not listed. */
   readonly failingCounts: { readonly events: number; readonly groups: number };
 }
 
@@ -69,13 +69,13 @@ function groupShown({ specialist, kind, count, parked, tries, nextAt, latest }: 
   ];
 }
 
-/** A definition that changed is tried by itself, but for what is parked. */
+/** Events of a changed definition are retried automatically, except parked ones. */
 function hintFor(failure: Failure, name: string): string {
   const place = failure.line === undefined ? "what it needs" : "it there";
   return `mend ${place}, then: retinue retry ${name}`;
 }
 
-/** As `why <handle>` tells it. */
+/** The reason as shown by `why <handle>`. */
 export function reasonOfFailing({ what, message, count, tries, nextAt, failedAt, file, line, id }: FailingShown): Reason {
   return defined({
     rule: "handler_failed",
@@ -88,7 +88,7 @@ export function reasonOfFailing({ what, message, count, tries, nextAt, failedAt,
   });
 }
 
-/** One event: where its handling stands, why it failed, and what it told. `named` is what `retry` takes. */
+/** One event: the state of its handling, the reason of a failure, and its content. `named` is the argument of `retry`. */
 export function explainEvent(event: EventRow, named: string = event.id): Explanation {
   const { state, failure, id, kind } = event;
   const isOpen = state !== "done";
@@ -125,7 +125,7 @@ function suspended({ state, note, notBefore }: EventRow): readonly Reason[] {
   return state === "ready" ? [{ rule: "suspended", message: note, until: notBefore }] : [];
 }
 
-/** The word of the network, or of a rule of ours, on an action: a verdict, a refusal. */
+/** The verdict of the network, or of a rule of ours, on an action. */
 function toldBy({ kind, payload }: EventRow): readonly Reason[] {
   if (!isObject(payload)) return [];
   const { verdict, code, message } = payload;

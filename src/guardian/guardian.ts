@@ -37,7 +37,10 @@ export interface Guardian extends Controls, Words {
   delivery(query: { readonly seq: number }): Promise<DeliveryShown>;
   /** Throws `Refused` (`nothing_found`). */
   why(query: { readonly id: string }): Promise<Explanation>;
-  /** An event or intent again that is parked or failed; by its name, an operation or a specialist that the network made us stop, or all that failed of a specialist. Throws `Refused` (`nothing_parked`, `may_have_happened`). */
+  /**
+   * Retries a parked or failed event or a parked intent; by its name, an operation or a specialist with an open breaker, or all failures of
+   * a specialist. Throws `Refused` (`nothing_parked`, `may_have_happened`).
+   */
   retry(query: { readonly id: string; readonly handle?: string }): Promise<OrderResult>;
   /** Records a person's verdict on an action that could not be resolved. Throws `Refused` (`not_in_doubt`). */
   settle(query: { readonly id: string; readonly verdict: Verdict; readonly created?: string }): Promise<OrderResult>;

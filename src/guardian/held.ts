@@ -13,7 +13,7 @@ export interface HeldShown {
   readonly rule: ReasonRule;
   readonly message: string;
   readonly count: number;
-  /** Until when the first of them waits; absent where no time ends it. */
+  /** End of the first one's wait; absent if no time ends it. */
   readonly until?: number;
 }
 
@@ -45,7 +45,7 @@ function heldBy(
   return wait === undefined ? [] : held(wait.rule, wait.message, wait.until);
 }
 
-/** Reasons with what each of them holds back; what none of them tells of comes after. "7 jobs.create wait for spend_cap: …" */
+/** Adds to each reason the actions it holds back; actions without a listed reason follow. "7 jobs.create wait for spend_cap: …" */
 export function withHeld(reasons: readonly Reason[], held: readonly HeldShown[]): readonly Reason[] {
   const tells = (reason: Reason, { rule, message }: HeldShown): boolean => reason.rule === rule || reason.message === message;
   const told = reasons.map((reason) => {

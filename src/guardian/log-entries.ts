@@ -1,4 +1,4 @@
-/** The log as people read it: actions, and handlings that failed, in the order of their times. */
+/** The log for display: actions and failed handlings, in order of time. */
 import { defined } from "../core/defined.ts";
 import { asHandle } from "../core/ids.ts";
 import { wordsOf } from "../outbox/announce.ts";
@@ -10,16 +10,16 @@ import { MAX_LISTED, type Page } from "./page.ts";
 
 export interface LogQuery {
   readonly handle?: string;
-  /** An operation such as `posts.reply` or the kind of an event such as `job.assigned`, or what it is about, such as `posts`. */
+  /** An operation such as `posts.reply`, the kind of an event such as `job.assigned`, or a noun such as `posts`. */
   readonly kind?: string;
   /** Ms since the epoch. */
   readonly since?: number;
-  /** Only what came before this entry, to read on: `next` of the page before. */
+  /** Only entries before this one, for the next page: `next` of the previous page. */
   readonly before?: number;
   readonly limit: number;
 }
 
-/** An intent as people read it. */
+/** An intent for display. */
 export interface ActionEntry {
   readonly about: "action";
   readonly seq: number;
@@ -33,11 +33,11 @@ export interface ActionEntry {
   readonly message?: string;
   readonly created?: string;
   readonly settledAt?: number;
-  /** The beginning of its own words, where it has some. */
+  /** The beginning of its text, if it has one. */
   readonly words?: string;
 }
 
-/** An event of which a handling failed, with the last failure. */
+/** An event with a failed handling, and the last failure. */
 export interface FailureEntry {
   readonly about: "failure";
   readonly seq: number;
@@ -47,11 +47,11 @@ export interface FailureEntry {
   readonly handle: string;
   /** Of the event. */
   readonly kind: string;
-  /** `handled`: a later try did not fail. */
+  /** `handled`: a later try succeeded. */
   readonly state: "failing" | "parked" | "handled";
   readonly code: string;
   readonly message: string;
-  /** Handlings that failed. */
+  /** Failed handlings. */
   readonly tries: number;
   readonly file?: string;
   readonly line?: number;
@@ -60,7 +60,7 @@ export interface FailureEntry {
 
 export type LogEntry = ActionEntry | FailureEntry;
 
-/** A place between two entries: a time, and how many entries of that very millisecond came before. */
+/** A position between two entries: a time, and the number of earlier entries of that millisecond. */
 const PER_MS = 1_000;
 
 export async function readLog(store: Store, query: LogQuery, now: number): Promise<Page<LogEntry>> {
@@ -73,7 +73,7 @@ export async function readLog(store: Store, query: LogQuery, now: number): Promi
     store.intents(defined({ ...filter, operation: kind })),
     store.failedEvents(defined({ ...filter, kind })),
   ]);
-  // Actions stand where they were decided: that time never changes.
+  // Actions are listed at the time of their decision, which never changes.
   const placed = [
     ...intents.map((intent) => ({ at: intent.createdAt, entry: actionOf(asOf(intent, now)) })),
     ...failed.flatMap(failureOf).map((entry) => ({ at: entry.at, entry })),

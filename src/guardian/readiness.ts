@@ -1,8 +1,8 @@
-/** Whether a runtime does its work, for whoever watches over the process: a load balancer, systemd, an orchestrator. */
+/** Readiness of a runtime, for whatever supervises the process: a load balancer, systemd, an orchestrator. */
 import type { FailureStreak } from "../gateway/member.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 
-/** Handlings that failed in a row, of one specialist. */
+/** Consecutive failed handlings of one specialist. */
 export interface FailingHandler extends FailureStreak {
   readonly handle: string;
 }
@@ -11,17 +11,17 @@ export interface Readiness {
   readonly ready: boolean;
   /** Stable codes: `starting`, `stopping`, `store_lost`, `no_key_usable`, `every_handling_fails`. Empty when ready. */
   readonly reasons: readonly string[];
-  /** Which handlers fail and why, where none works. */
+  /** The failing handlers and their reasons, if none works. */
   readonly failing?: readonly FailingHandler[];
 }
 
-/** Fewer handlings, over all specialists, say nothing of the whole. */
+/** With fewer handlings, over all specialists, nothing is concluded. */
 const LEAST_TRIES = 3;
 const MAX_SHOWN = 10;
 
 /**
- * One specialist without a key, or whose handlers fail, does not make the process unready: the others work, and `status` tells. Those
- * that have handled nothing yet do not count.
+ * One specialist without a key, or with failing handlers, does not make the process unready: the others work, and `status` shows it.
+ * Specialists without a handling so far do not count.
  */
 export function readinessOf(runtime: Pick<Runtime, "members" | "phase">): Readiness {
   const members = runtime.members().filter(({ retired }) => !retired);

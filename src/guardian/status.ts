@@ -89,7 +89,7 @@ export interface SpecialistShown {
   readonly waits: readonly WaitShown[];
   /** The reason if nothing is sent for it at all. */
   readonly parked: ParkedShown | undefined;
-  /** Handlings that failed one after the other, where the last one did, in the process that runs. */
+  /** Consecutive failed handlings up to the last one, in the running process. */
   readonly failing?: FailureStreak;
   /** Its waiting actions, by rule. */
   readonly held: readonly HeldShown[];
@@ -105,7 +105,7 @@ export interface WaitingForPerson {
   readonly target?: string;
   readonly message: string;
   readonly since: number;
-  /** Its handler failed: it is one of a group in `failing` too. */
+  /** Its handler failed: it is also part of a group in `failing`. */
   readonly isFailing?: true;
 }
 
@@ -263,7 +263,7 @@ export async function showSpecialist(store: Store, clock: Clock, handle: string,
     waits,
     ...(typeof member?.handling === "object" ? { failing: member.handling } : {}),
     held: await showHeld(store, specialist, waits, clock.now()),
-    // What runs knows better than the row.
+    // The running member is more current than the row.
     parked:
       member === undefined
         ? row.parked && { code: foreignCode(row.parked.code), message: row.parked.message, since: row.parked.at }

@@ -1,4 +1,4 @@
-/** A failed handling as it is kept: message and stack without secrets and bounded, and the place in the definition. */
+/** A failed handling as stored: message and stack without secrets and bounded, and the place in the definition. */
 import { fileURLToPath } from "node:url";
 import { messageOf, RetinueError } from "../core/errors.ts";
 import { excerpt } from "../core/excerpt.ts";
@@ -9,19 +9,19 @@ import type { Failure } from "../store/failure.ts";
 export interface Failed {
   readonly at: number;
   readonly tries: number;
-  /** Takes secrets out of a text. */
+  /** Removes secrets from a text. */
   readonly clean: (text: string) => string;
 }
 
 const MAX_STACK = 2_000;
 const MAX_PATTERN = 200;
-/** A stack is searched for its place as far as this. */
+/** Characters of a stack that are searched for its place. */
 const MAX_SEARCHED = 20_000;
 
 export function failureOf(error: unknown, { at, tries, clean }: Failed): Failure {
   // Cleaned whole, before anything cuts it.
   const message = excerpt(clean(wholeMessage(error)), clean);
-  // A handling that was cut short was in no place: its stack is that of a timer.
+  // An interrupted handling has no place: its stack is that of a timer.
   const stack = error instanceof Error && !(error instanceof RunInterrupted) ? framesOf(error) : undefined;
   const place = stack === undefined ? undefined : placeIn(stack);
   return {
@@ -35,7 +35,7 @@ export function failureOf(error: unknown, { at, tries, clean }: Failed): Failure
   };
 }
 
-/** The stack without the message that it begins with, which may be long. */
+/** The stack without the message at its beginning, which may be long. */
 function framesOf({ stack, message }: Error): string | undefined {
   if (typeof stack !== "string") return undefined;
   const start = stack.indexOf(message);
@@ -43,14 +43,14 @@ function framesOf({ stack, message }: Error): string | undefined {
   return frames.replace(/^\s*\n/, "");
 }
 
-/** The reason too, where the message leaves it to the cause: "fetch failed" says nothing. */
+/** The message with that of its cause: "fetch failed" alone says nothing. */
 function wholeMessage(error: unknown): string {
   const message = messageOf(error);
   const cause = error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : "";
   return cause === "" || message.includes(cause) ? message : `${message}: ${cause}`;
 }
 
-/** The message without quoted words and without words that hold a digit: ids, times and counts differ from event to event. */
+/** The message without quoted words and words with digits: ids, times and counts differ between events. */
 export function patternOf(message: string): string {
   return message
     .slice(0, MAX_PATTERN)
@@ -63,7 +63,9 @@ export function patternOf(message: string): string {
 const OWN_FILES = new URL("../", import.meta.url).href;
 const FRAME = /(?:^|[\s(])(file:\/\/[^\s()]+|\/[^():]+|[A-Za-z]:\\[^():]+?):(\d+):\d+\)?$/;
 
-/** The frame nearest to the throw in a file that was loaded as a definition, or beside one; else the nearest that is neither ours nor a package's. */
+/**
+ * The frame nearest to the throw in a definition's file, or in one loaded beside it; else the nearest that is neither ours nor a package's.
+ */
 function placeIn(stack: string): { readonly file: string; readonly line: number } | undefined {
   const frames = stack.split("\n").flatMap((text) => {
     const [, address, line] = FRAME.exec(text.trimEnd()) ?? [];
@@ -77,7 +79,7 @@ function placeIn(stack: string): { readonly file: string; readonly line: number 
   return frame === undefined ? undefined : { file: pathOf(frame.address), line: frame.line };
 }
 
-/** As people name it: without the mark of its loading. */
+/** The path without the mark of its load. */
 function pathOf(address: string): string {
   const plain = address.split("?")[0] ?? "";
   try {

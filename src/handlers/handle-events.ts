@@ -1,4 +1,4 @@
-/** From the inbox to the outbox: claims what is due for a specialist, runs its handlers, ends each run in one transaction. */
+/** Handles events: claims the due ones of a specialist, runs its handlers, and ends each run in one transaction. */
 import { Fatal, Misconfigured, Refused, Retryable } from "../core/errors.ts";
 import { newIntentId } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -36,7 +36,7 @@ export interface HandlerDependencies {
   readonly scrubber: Scrubber;
   readonly announcer: Announcer;
   readonly store: Store;
-  /** Learns which news lead to actions. */
+  /** Learns which events lead to actions. */
   readonly acts: Acts;
   /** Bounds the number of handlers that run at once. */
   readonly handlers: PQueue;
@@ -61,7 +61,7 @@ const LONGEST_RETRY_MS = DAY;
 /** Characters of a message that are kept in memory. */
 const MAX_STREAK_MESSAGE = 200;
 
-/** Handles what is due for one specialist, one event after the other. Answers whether there may be more. */
+/** Handles the due events of one specialist, one after the other. Returns true if there may be more. */
 export async function handleEvents(
   parts: HandlerDependencies,
   member: Member,

@@ -25,14 +25,14 @@ export interface ReadDependencies {
 
 export interface ReadFor {
   readonly signal: AbortSignal;
-  /** When the handling of the event began first: what it is about may not be shown to reads yet. */
+  /** Start of the event's first handling: reads may not show its object yet. */
   readonly since: number;
 }
 
 /** Delay after a 429 or 401: the gateway then states the wait. */
 const ASK_GATEWAY_MS = SECOND;
 
-/** Throws `Refused` where the network or a rule says no to this read for good, `Retryable` where nothing complete came back. */
+/** Throws `Refused` if the network or a rule refuses this read for good, `Retryable` if no complete answer came. */
 export async function readFor(parts: ReadDependencies, member: Member, call: ReadCall, { signal, since }: ReadFor): Promise<HandlerRead> {
   refuseSecrets(parts.scrubber, `${call.operation}: the target`, call.target);
   const result = readResult(await parts.gateway.read(member, call, { signal }));

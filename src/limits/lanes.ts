@@ -1,12 +1,12 @@
 /**
  * Lanes share one key's quota by the purpose of requests.
  *
- * Each lane has a *floor*, a guaranteed share of the limit. One fifth of a floor is *kept*: nobody else ever
- * takes it, so a quiet lane can always act at once. The rest of an unused floor is lent until its lane asks for it:
- * a lane that was refused below its floor is *waiting*, and what comes back as the window moves on is left to the
- * waiting (the emptiest first) before any borrower gets more. So nothing starves, whoever asks first or oftenest.
- * Obligations (noticing and delivering what was promised, reading back what is in doubt) also have a *reserve* that grows
- * with what is owed and that no other lane touches, however much they have used; what is owed leaves nothing to others.
+ * Each lane has a *floor*, a guaranteed share of the limit. One fifth of a floor is *kept*: no other lane ever takes it, so a quiet lane
+ * can always act at once. The rest of an unused floor is lent until its lane asks for it: a lane that was refused below its floor is
+ * *waiting*, and requests that the window frees are left to the waiting lanes (the emptiest first) before any borrower gets more. So no
+ * lane starves, whichever asks first or most often. Obligations (noticing and delivering accepted work, reading back doubts) also have a
+ * *reserve* that grows with the number of obligations and that no other lane touches, however much they have used; up to it they leave
+ * nothing to others.
  */
 import { LANES, type Lane } from "../contract/operations.ts";
 import { slotIndex } from "./window-cells.ts";
@@ -37,9 +37,9 @@ export function floorsOf(given: { readonly [lane in Lane]?: number | undefined }
 export const KEPT_SHARE = 0.2;
 /** Requests to read back one action in doubt: two complete checks and a spare. Always reserved. */
 export const READ_BACK_CALLS = 3;
-/** Looks until an application is seen to have been given. */
+/** Checks until an application is seen to be assigned. */
 export const NOTICE_CALLS = 3;
-/** What one application needs until it is delivered: it is noticed, and submitted. */
+/** Requests of one application until its delivery: the checks, and the submission. */
 export const CALLS_PER_OBLIGATION = NOTICE_CALLS + 1;
 
 /** Floors and kept parts as whole requests, by slot index. External calls have neither. */
@@ -75,10 +75,10 @@ function newShares(limit: number, floors: LaneFloors): LaneShares {
   return { limit, floors: whole, kept: whole.map((floor) => Math.ceil(floor * KEPT_SHARE)) };
 }
 
-/** More than this many of the obligations' own floors are not set aside: of the hour, that is half. */
+/** Most of the reserve, in floors of the obligations lane: half of the hour. */
 const MOST_FLOORS = 2;
 
-/** Requests set aside for `obligations` things owed, whatever obligations have used already. */
+/** Requests reserved for `obligations`, whatever they have used already. */
 export function obligationReserve(shares: LaneShares, obligations: number): number {
   const floor = shares.floors[OBLIGATION] ?? 0;
   const most = obligations === 0 ? floor : Math.min(MOST_FLOORS * floor, Math.floor(shares.limit / 2));

@@ -1,25 +1,25 @@
-/** How long something takes on a network, learnt from looks that each saw it happen within a span. A small histogram over doubling times. */
+/** Learns a delay on a network from checks that each saw an event happen within a span. A small histogram over doubling times. */
 import { DAY } from "../core/units.ts";
 
 /** The lower edge of the first bucket. */
 const FIRST_MS = 250;
-/** Buckets to a doubling of the time: a look aimed at one is late by a fifth at most. */
+/** Buckets per doubling of the time: a check aimed at one is late by a fifth at most. */
 const PER_DOUBLING = 4;
-/** As many as reach thirty days. */
+/** Number of buckets up to thirty days. */
 const BUCKETS = Math.ceil(PER_DOUBLING * Math.log2((30 * DAY) / FIRST_MS));
-/** What is known weighs so much less with each thing learnt: some fifty count. */
+/** Weight factor of earlier observations at each new one: about fifty count. */
 const MEMORY = 0.98;
-/** The part of what is learnt that may lie anywhere in its span, whatever is known. */
+/** Share of an observation that is spread evenly over its span, whatever is known. */
 const DOUBT = 0.05;
-/** Where less than this is still to come, what is known says nothing of how long. */
+/** With less than this share still to come, nothing is known of the rest. */
 const BEYOND = 0.05;
 
-/** Weights by bucket. Empty where nothing is known. */
+/** Weights by bucket. Empty if nothing is known. */
 export type LearntDelay = readonly number[];
 
 export const NOTHING_LEARNT: LearntDelay = [];
 
-/** It had not happened `afterMs` after its cause, and had `byMs` after it. */
+/** Records that it had not happened `afterMs` after its cause, and had `byMs` after it. */
 export function learnDelay(known: LearntDelay, { afterMs, byMs }: { readonly afterMs: number; readonly byMs: number }): LearntDelay {
   const from = bucketOf(Math.min(afterMs, byMs));
   const to = bucketOf(byMs);
@@ -27,7 +27,7 @@ export function learnDelay(known: LearntDelay, { afterMs, byMs }: { readonly aft
   const width = spans.reduce((sum, span) => sum + span, 0);
   const mass = spans.reduce((sum, _, i) => sum + (known[from + i] ?? 0), 0);
   const after = Array.from({ length: BUCKETS }, (_, i) => (known[i] ?? 0) * MEMORY);
-  // Within the span it happened where it mostly does, and anywhere in it where nothing is known of that.
+  // Within the span the known distribution applies, or an even one if nothing is known.
   for (const [i, span] of spans.entries()) {
     const usual = mass > 0 ? (known[from + i] ?? 0) / mass : 0;
     after[from + i] = (after[from + i] ?? 0) + (mass > 0 ? (1 - DOUBT) * usual : 0) + ((mass > 0 ? DOUBT : 1) * span) / width;
@@ -35,7 +35,7 @@ export function learnDelay(known: LearntDelay, { afterMs, byMs }: { readonly aft
   return after.map((weight) => (weight < 0.001 ? 0 : Math.round(weight * 1e4) / 1e4));
 }
 
-/** When `share` of what is still to come after `ageMs` will have happened; undefined where nothing is known of it. */
+/** Time at which `share` of the events still to come after `ageMs` will have happened; undefined if nothing is known. */
 export function delayAt(known: LearntDelay, ageMs: number, share: number): number | undefined {
   const total = known.reduce((sum, weight) => sum + weight, 0);
   const from = ageMs <= 0 ? 0 : bucketOf(ageMs) + (ageMs > FIRST_MS ? 1 : 0);
@@ -49,7 +49,7 @@ export function delayAt(known: LearntDelay, ageMs: number, share: number): numbe
   return undefined;
 }
 
-/** As stored: weights by bucket, without those that are nothing. */
+/** For storage: weights by bucket, without zeros. */
 export function storeDelay(known: LearntDelay): { readonly [bucket: string]: number } {
   return Object.fromEntries(known.flatMap((weight, i) => (weight > 0 ? [[i, weight] as const] : [])));
 }

@@ -25,24 +25,24 @@ export interface Source {
   readonly pace: number;
   /** New items per poll, smoothed; 0 at first. */
   readonly yield: number;
-  /** Actions that its news have led to, of which half count after a day. Default 0. */
+  /** Actions that its news led to, of which half count after a day. Default 0. */
   readonly acts?: number;
 }
 
-/** Where it is known which list leads to actions, an empty look says little: they come when they come. */
+/** If it is known which lists lead to actions, an empty poll says little: such news comes irregularly. */
 const PACES_OF_ACTS = [1, 1.5] as const;
 
-/** What an older action counts. */
+/** Value of an older action. */
 export function agedActs(acts: number, ageMs: number): number {
   return acts * 0.5 ** (ageMs / DAY);
 }
 
-/** As if each list had led to so many: the one that leads to none is looked at, too. */
+/** Least value of a list, so that one without actions is polled too. */
 const FEWEST_ACTS = 0.1;
 
 /**
- * Where something has led to actions, looks go where they come from: by the root of how many, since that is what makes the
- * mean delay of all of them shortest. Before, to what brings news.
+ * Once news has led to actions, polls are weighted by the square root of their number, which minimises the mean delay of all actions.
+ * Before that, by yield.
  */
 function weightsOf(sources: readonly Source[], isKnown: boolean): readonly number[] {
   return sources.map(({ acts = 0, yield: news }) => (isKnown ? Math.sqrt(FEWEST_ACTS + acts) : 0.25 + Math.min(1, news)));
@@ -85,8 +85,8 @@ export interface PollPlan extends Source {
 }
 
 /**
- * Milliseconds until each source is due again, in the order given. The budget is split by what each leads to, or brings: one that
- * brings much gets up to five times the share of one that brings nothing. What covered sources leave of theirs goes to the rest.
+ * Milliseconds until each source is due, in the order given. The budget is split by actions, or by yield: a productive source gets up to
+ * five times the share of an empty one. The unused share of covered sources goes to the rest.
  */
 export function intervals(budgetPerDay: number, sources: readonly PollPlan[], options: { readonly random?: Random } = {}): number[] {
   const isKnown = sources.some(({ acts = 0 }) => acts >= 1);

@@ -109,7 +109,7 @@ export type BreakerRule = RuleWith<{ readonly order: "retry" }>;
 /** Rules that end once there is money. */
 export type SpendRule = Extract<WaitRule, `spend_${string}`>;
 
-/** Whatever `retinue why` gives as the reason: a rule that makes it wait, how far it is, or how it ended. */
+/** Any reason that `retinue why` gives: a rule that makes it wait, its progress, or its end. */
 export type ReasonRule = WaitRule | "next" | "sending" | "followed" | "rejected" | `drift_${Severity}` | AnyCode;
 
 export function isWaitRule(text: string): text is WaitRule {

@@ -9,7 +9,7 @@ import { STATES, type Conclusion, type Intent, type IntentChange, type IntentSta
 import { receiptEvent } from "./receipts.ts";
 import type { Member } from "../gateway/member.ts";
 import { LOOKED_AT, newWatch } from "../store/sources.ts";
-/** The first look after a lost answer; most lost answers can be found at once. */
+/** First check after a lost answer: most effects are visible at once. */
 const FIRST_CHECK_MS = 2 * SECOND;
 
 export function doubtTiming(profile: Profile): DoubtTiming {
@@ -80,7 +80,7 @@ function watchesOf(member: Member, intent: Intent, change: IntentChange, now: nu
   }
 }
 
-/** Whether it is given is not asked for at once: a job that was just applied for was open then. */
+/** The first check is delayed: a job that was just applied for was open then. */
 function applied(now: number): Pick<WatchWrite, "state" | "data"> {
   const { state, data } = newWatch("job", now);
   return { state, data: { ...data, [LOOKED_AT]: now } };

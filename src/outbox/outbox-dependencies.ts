@@ -23,9 +23,9 @@ export interface OutboxDependencies {
   readonly outbox: OutboxMemory;
   /** Records data of the specialist's own account from a confirmed answer. */
   readonly learn: (member: Member, record: NetworkRecord | undefined) => void;
-  /** Takes in that a job was delivered, and what the answer says of it. */
+  /** Records the delivery of a job, and the answer's data. */
   readonly delivered: (member: Member, job: string, record: NetworkRecord | undefined) => void;
-  /** Aborted when the runtime begins to stop: nothing new begins. */
+  /** Aborted when the runtime begins to stop: no new work begins. */
   readonly stopping: AbortSignal;
   /** Aborted when the time to drain is over: running work is interrupted. */
   readonly ending: AbortSignal;

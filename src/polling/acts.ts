@@ -1,15 +1,15 @@
-/** Actions that handlers have decided on since the lists were last looked at that brought the events. In memory only. */
+/** Counts handlers' actions since the lists that brought their events were last polled. In memory only. */
 import type { Member } from "../gateway/member.ts";
 import { perMember } from "../gateway/per-member.ts";
 
 export interface Acts {
-  /** Counts what the handler of an event has decided on. */
+  /** Counts the decisions of an event's handler. */
   add(member: Member, event: string, acts: number): void;
-  /** What a list of this kind has led to since it was asked last. Lists of one kind share it. */
+  /** Returns and clears the count of this kind of list. Lists of one kind share it. */
   take(member: Member, kind: string): number;
 }
 
-/** Events that lists bring. */
+/** Kinds of events from lists. */
 const LISTED: readonly string[] = ["post.created", "mention.created", "job.listed"];
 
 export function createActs(): Acts {

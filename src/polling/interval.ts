@@ -6,7 +6,7 @@ import type { Member } from "../gateway/member.ts";
 import type { ListPace } from "./list-state.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
 
-/** Requests a day that one lane of the specialist may plan with, as things stand: its part of what its key has. */
+/** Requests a day that one lane of the specialist may plan with now: its part of its key's budget. */
 async function budgetOf({ store, clock, sharers }: PollingDependencies, member: Member, lane: Lane): Promise<number> {
   const { keyId, limits } = member;
   return keyId === undefined ? limits.perDay : (await store.laneBudget(keyId, lane, clock.now())) / sharers(member);
@@ -15,7 +15,7 @@ async function budgetOf({ store, clock, sharers }: PollingDependencies, member: 
 /** A list that shares its polls' budget with others. */
 export interface PollResult {
   readonly source: ListPace;
-  /** The event it is looked at for. */
+  /** The event kind it is polled for. */
   readonly kind: string;
 }
 

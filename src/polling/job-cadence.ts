@@ -1,4 +1,4 @@
-/** When to look at a followed job again: by what it waits for, how long that takes on this network, and how many wait for the same. */
+/** Times of a watched job's checks: by its stage, the learnt delay on this network, and the number of jobs in the same stage. */
 import type { Lane } from "../contract/operations.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { TierLimits } from "../contract/tiers.ts";
@@ -6,51 +6,51 @@ import { delayAt, type LearntDelay } from "../limits/learnt-delay.ts";
 import { DEFAULT_FLOORS, NOTICE_CALLS } from "../limits/lanes.ts";
 import type { WatchRow } from "../store/sources.ts";
 
-/** What a followed job waits for, each with a delay of its own. */
+/** Stages of a watched job, each with its own delay. */
 export const JOB_STAGES = ["given", "judged", "paid"] as const;
 export type JobStage = (typeof JOB_STAGES)[number];
 
 const STAGES: { readonly [standing: string]: JobStage | undefined } = { applied: "given", submitted: "judged", accepted: "paid" };
 
-/** Undefined where the next step is ours. */
+/** Undefined if the next step is ours. */
 export function stageOf(standing: string): JobStage | undefined {
   return STAGES[standing];
 }
 
-/** What is applied for may have to be delivered; a verdict or a payment is nothing anybody can act on. */
+/** An application may have to be delivered; a verdict or a payment needs no reaction. */
 export function laneOf({ kind, state }: Pick<WatchRow, "kind" | "state">): Lane {
   const stage = kind === "job" ? stageOf(state) : undefined;
   return stage === undefined ? "watch" : stage === "given" ? "obligation" : "explore";
 }
 
 export interface Wait {
-  /** Since the standing began. */
+  /** Time since its status began. */
   readonly ageMs: number;
-  /** At it, since then. */
+  /** Checks since then. */
   readonly looks: number;
   readonly learnt: LearntDelay;
-  /** Followed objects that wait for the same, itself included. */
+  /** Watched objects in the same stage, itself included. */
   readonly waiting: number;
   readonly limits: TierLimits;
-  /** From 0 to 1, to look apart at what waits together. */
+  /** From 0 to 1, to spread the checks of jobs in the same stage. */
   readonly chance: number;
 }
 
 const SOONEST_MS = SECOND;
-/** What nobody knows the pace of is looked at this often at least, at first. */
+/** First interval of checks while the delay is unknown. */
 const UNKNOWN_MS = MINUTE;
 export const UNKNOWN_UNTIL_MS = 10 * MINUTE;
-/** Later it goes unnoticed for a quarter of its age at most. */
+/** Later checks: an event goes unnoticed for at most a quarter of its age. */
 const SHARE_OF_AGE = 0.25;
 const LONGEST_MS = 10 * MINUTE;
-/** The part of the hour, and of the day, that looks at applications may use beyond those set aside for each. */
+/** Share of the hour, and of the day, for checks of applications beyond their reserve. */
 const HOUR_SHARE = 0.5;
 const DAY_SHARE = 0.5;
-/** What part of what is still to come each look waits for; the first waits for less where there is room for more looks. */
+/** Share of the events still to come that each check waits for; the first waits for less if there is room for more checks. */
 const AIMS: readonly number[] = [0.35, 0.5, 0.97];
 const FIRST_AIM = 0.1;
 
-/** Until the next look at a job applied for. */
+/** Delay of the next check of a job applied for. */
 export function pauseUntilGiven({ ageMs, looks, learnt, waiting, limits, chance }: Wait): number {
   const perHourMs = HOUR / (limits.perHour * HOUR_SHARE);
   const sustainedMs = waiting * Math.max(perHourMs, DAY / (limits.perDay * DAY_SHARE));
@@ -61,23 +61,23 @@ export function pauseUntilGiven({ ageMs, looks, learnt, waiting, limits, chance 
   const longestMs = Math.max(LONGEST_MS, sustainedMs);
   if (looks < NOTICE_CALLS && aim !== undefined) {
     const aimedMs = looks > 0 ? Math.min(aim - ageMs, grownMs) : aim - ageMs;
-    // A late look that finds it given says nothing of how late it is.
+    // A late check that finds it assigned says nothing of how late it is.
     return Math.round(Math.max(SOONEST_MS, Math.min(aimedMs, longestMs)));
   }
-  // While nothing is known, the looks at all of them together find it out.
+  // While nothing is known, the checks of all jobs together find it out.
   const unknownMs = looks === 0 ? 0 : (waiting - 1) * perHourMs * 2 * chance;
   const leastMs = isUnknown ? unknownMs : looks < NOTICE_CALLS ? 0 : sustainedMs;
   return Math.round(Math.max(SOONEST_MS, Math.min(Math.max(grownMs, leastMs), Math.max(LONGEST_MS, leastMs))));
 }
 
-/** What nobody knows the pace of is looked at first after this. */
+/** Delay of the first check while the delay is unknown. */
 const FIRST_NEWS_MS = 5 * SECOND;
-/** So many are aimed at when it usually comes; then it is late, and looked for ever more rarely. */
+/** Checks aimed at the usual time; after them the event is late, and checks become rarer. */
 const AIMED_LOOKS = 2;
-/** Each time three times as old as before. */
+/** Growth of the age from check to check: three times as old each time. */
 const GROWTH = 2;
 
-/** Until the next look at a job whose verdict or payment is awaited: within the share of exploring, however many wait. */
+/** Delay of the next check for a verdict or payment: within the explore share, however many wait. */
 export function pauseUntilNews({ ageMs, looks, learnt, waiting, limits }: Wait): number {
   const aim = looks < AIMED_LOOKS ? delayAt(learnt, ageMs, 0.5) : undefined;
   const grownMs = aim === undefined ? Math.max(FIRST_NEWS_MS, ageMs * GROWTH) : Math.max(FIRST_NEWS_MS, aim - ageMs);
@@ -85,7 +85,7 @@ export function pauseUntilNews({ ageMs, looks, learnt, waiting, limits }: Wait):
   return Math.round(Math.max(grownMs, (waiting * DAY) / perDay));
 }
 
-/** While nothing is expected but our own next step: whether it was taken back. */
+/** Delay of a check while only our own next step is open: the job may have been taken back. */
 export function pauseUntilTakenBack({ ageMs }: Pick<Wait, "ageMs">): number {
   return Math.min(HOUR, Math.max(LONGEST_MS, ageMs));
 }

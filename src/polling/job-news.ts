@@ -1,10 +1,10 @@
-/** News of followed jobs that cost no look of their own: what a list shows anyway, and what the answer to a delivery says. */
+/** News of watched jobs without a separate check: from polled lists, and from the answer to a delivery. */
 import type { NetworkRecord } from "../contract/records.ts";
 import type { Member } from "../gateway/member.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
 import { FOLLOWS, followedIn, keep, settle, shownBy, type Round } from "./settle-watch.ts";
 
-/** A job of ours was delivered: nothing is owed for it any more, and its answer may say how it was judged. */
+/** Records the delivery of a job: it is no obligation now, and the answer may contain the verdict. */
 export async function noteDelivery(parts: PollingDependencies, member: Member, object: string, record: NetworkRecord | undefined) {
   const { store, clock } = parts;
   const { handle } = member.specialist;
@@ -22,7 +22,7 @@ export async function noteDelivery(parts: PollingDependencies, member: Member, o
   return settle(round, before, delivered, { record, isLook: false });
 }
 
-/** What the list of jobs says of those that are followed costs no look of their own. */
+/** Applies the statuses of watched jobs in a polled list of jobs. */
 export async function noteListed(parts: PollingDependencies, member: Member, items: readonly NetworkRecord[]): Promise<void> {
   const { store, clock } = parts;
   const { handle } = member.specialist;
@@ -37,7 +37,7 @@ export async function noteListed(parts: PollingDependencies, member: Member, ite
     const record = jobs.get(row.object);
     const shown = record && shownBy(member, state, record, { now, networkNow: parts.networkNow() });
     if (shown?.news !== true || !isForward(standing, shown.state)) continue;
-    // A list may lack what the work is done on, or why it was turned down: the job itself is asked for at once.
+    // A list may lack the input or the reason of a rejection: the job itself is read at once.
     if (state.kind === "job" && (shown.state === "assigned" || shown.state === "rejected")) {
       await keep(parts, member, { ...before, state: { ...state, lookedAt: undefined }, dueAt: now });
       parts.wake(member, "watches");
@@ -45,7 +45,7 @@ export async function noteListed(parts: PollingDependencies, member: Member, ite
   }
 }
 
-/** In the order a job goes through them; a list may lag behind. */
+/** In the order of a job's states; a list may lag behind. */
 const ORDER: readonly string[] = ["applied", "assigned", "submitted", "rejected", "accepted", "paid"];
 
 function isForward(before: string, after: string): boolean {

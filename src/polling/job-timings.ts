@@ -1,4 +1,4 @@
-/** How long this network takes to give a job, to judge a delivery and to pay, as looks have shown; kept over restarts. */
+/** Learnt delays of this network until a job is assigned, reviewed and paid; kept over restarts. */
 import type { Clock } from "../core/clock.ts";
 import { MINUTE } from "../core/units.ts";
 import { learnDelay, NOTHING_LEARNT, readDelay, storeDelay, type LearntDelay } from "../limits/learnt-delay.ts";
@@ -7,15 +7,15 @@ import { JOB_STAGES, type JobStage } from "./job-cadence.ts";
 
 export interface JobTimings {
   of(stage: JobStage): LearntDelay;
-  /** It had not happened after `afterMs`, and had after `byMs`. Answers whether that changes much of what is known. */
+  /** Records that it had not happened after `afterMs`, and had after `byMs`. Returns true if that changes the estimate much. */
   saw(stage: JobStage, span: { readonly afterMs: number; readonly byMs: number }): boolean;
-  /** Goes on from what an earlier process kept. */
+  /** Restores the state stored by an earlier process. */
   restore(rows: readonly NetworkStateRow[]): void;
 }
 
 const KIND = "job-delay";
 const KEEP_EVERY_MS = MINUTE;
-/** With so many of a kind seen by this process, what is known of it is not what it was. */
+/** Numbers of observations by this process at which the estimate counts as changed. */
 const NEWS_AT: readonly number[] = [1, 3, 9, 27];
 
 export function createJobTimings(clock: Clock, keep: (change: NetworkStateChange) => void): JobTimings {

@@ -1,4 +1,4 @@
-/** How a specialist reads lists: what of them it wants, and which of them all look at alike. */
+/** Lists that a specialist reads: the items it wants, and the lists that are the same for all keys. */
 import { canonicalJson, type JsonObject } from "../core/json.ts";
 import type { Member } from "../gateway/member.ts";
 import { handlerOf } from "../specialist/handlers.ts";
@@ -11,9 +11,9 @@ export function listOf({ operation, input }: { readonly operation: string; reado
   return `${operation} ${canonicalJson(input)}`;
 }
 
-/** The jobs on offer, which all look at alike. */
+/** The list of offered jobs, which is the same for all keys. */
 export const OFFERS = { operation: "jobs.list", input: {} } as const;
-/** The same as {@link SharedLists} know it. */
+/** Its name in {@link SharedLists}. */
 export const OFFERS_LIST = listOf(OFFERS);
 
 export function feedReader(member: Member, watching: FeedWatching | undefined): FeedReader {

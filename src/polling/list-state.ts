@@ -5,9 +5,9 @@ import { NEW_SOURCE, type Source } from "../limits/poll-budget.ts";
 
 export interface ListState {
   readonly cursor: ListCursor;
-  /** How much it brings, and so how often it is read. */
+  /** Its yield, which determines its poll interval. */
   readonly pace: ListPace;
-  /** Parts of it that were never read, oldest first. */
+  /** Gaps, oldest first. */
   readonly gaps: readonly Gap[];
   /** Undefined if the last poll could read it. */
   readonly failure: ReadFailure | undefined;
@@ -17,7 +17,7 @@ export interface ListState {
   readonly dormant: boolean;
 }
 
-/** How a list has done, and when its actions were last counted. */
+/** A list's yield, and the time at which its actions were last counted. */
 export interface ListPace extends Source {
   readonly acts: number;
   /** ms since the epoch. */

@@ -135,7 +135,7 @@ async function noteUnread(parts: PollingDependencies, member: Member, source: So
   await keep(parts, member, source, { events: [], state: { ...before, failure, dormant: false }, dueAt });
 }
 
-/** What is new on a list that all see alike is new for everyone who watches it: N keys learn of it N times sooner. */
+/** Wakes every watcher of a list that all see alike: N keys discover its news N times sooner. */
 async function tellOthers(
   parts: PollingDependencies,
   member: Member,

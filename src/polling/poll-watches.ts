@@ -1,4 +1,4 @@
-/** From followed objects to the inbox: jobs applied for and threads taken part in, until they are settled. */
+/** Polls watched objects into the inbox: jobs applied for and threads with own posts, until they are completed. */
 import type { Lane } from "../contract/operations.ts";
 import { DAY, MINUTE, SECOND } from "../core/units.ts";
 import type { Member } from "../gateway/member.ts";
@@ -11,11 +11,11 @@ import type { JobState } from "./watch-state.ts";
 
 /** Objects checked in one pass; the rest follows in the next. */
 const BATCH = 8;
-/** The look at a job applied for that a list shows open is put off so often in a row: a list may lag behind. */
+/** Consecutive checks of a job that may be deferred because a list shows it open: a list may lag behind. */
 const MOST_DEFERRED = 3;
 /** Time for which a list is not relied on, after it showed a job of ours as open. */
 const DOUBT_MS = DAY;
-/** One first look in so many comes sooner than what is learnt says: a network may have become faster. */
+/** One first check in this many comes earlier than learnt: a network may have become faster. */
 const EARLY_ONE_IN = 16;
 
 /** Checks the due watches. Returns true if there may be more. */
@@ -25,7 +25,7 @@ export async function followWatches(parts: PollingDependencies, member: Member):
   const rows = await store.dueWatches(handle, clock.now(), BATCH);
   if (rows.length === 0) return false;
   const round: Round = { parts, member, standings: await store.jobStandings(handle) };
-  /** All that ask for a place in one lane are refused together. */
+  /** Lanes without room: all requests of such a lane are refused together. */
   const full = new Set<Lane>();
   for (const row of rows) {
     if (parts.stopping.aborted) return false;
@@ -36,13 +36,13 @@ export async function followWatches(parts: PollingDependencies, member: Member):
   return rows.length === BATCH;
 }
 
-/** What was told of is looked at for its own sake, whatever it waits for. */
+/** A reported object is checked in its own lane, whatever it waits for. */
 function lookLane({ state, standing }: Followed): Lane {
   const lane = laneOf({ kind: state.kind, state: standing });
   return lane === "explore" && state.kind === "job" && state.lookedAt === undefined ? "watch" : lane;
 }
 
-/** Answers whether there was room for the look. */
+/** Returns true if there was room for the check. */
 async function follow(round: Round, before: Followed, lane: Lane): Promise<boolean> {
   const { parts, member } = round;
   const { gateway, store, clock } = parts;
@@ -73,7 +73,7 @@ async function follow(round: Round, before: Followed, lane: Lane): Promise<boole
   return true;
 }
 
-/** Whether the look is not due yet after all, at no request. Never where something told of it, nor while deliveries make looks rare. */
+/** Decides, without a request, if a check can be deferred. Never if something was reported, or while deliveries make checks rare. */
 async function defer(round: Round, before: Followed<JobState>): Promise<boolean> {
   const { parts, member } = round;
   const { state } = before;
@@ -94,8 +94,8 @@ async function defer(round: Round, before: Followed<JobState>): Promise<boolean>
 }
 
 /**
- * Puts off the look at a job applied for that the list of offers has shown open since the last look: it is read anyway, by all for
- * each other. Not the first look. Answers whether it did.
+ * Defers the check of a job that the list of offers has shown open since the last check: that list is polled anyway, by all keys for each
+ * other. Not the first check. Returns true if it did.
  */
 async function deferWhileOpen(round: Round, before: Followed<JobState>, lookedAt: number): Promise<boolean> {
   const { parts, member } = round;
@@ -112,7 +112,7 @@ async function deferWhileOpen(round: Round, before: Followed<JobState>, lookedAt
   return true;
 }
 
-/** A verdict or a payment that the list shows is not there yet is not asked for. Answers whether it is so. */
+/** Defers the check if the list shows that a verdict or payment has not come yet. Returns true if it did. */
 async function deferWhileShown(round: Round, before: Followed<JobState>, lookedAt: number): Promise<boolean> {
   const { parts, member } = round;
   const { object, standing, state } = before;
@@ -125,12 +125,12 @@ async function deferWhileShown(round: Round, before: Followed<JobState>, lookedA
   return true;
 }
 
-/** When a look at the list of offers began that shows a job open to all. */
+/** The start time of a poll of the offers that shows the job open. */
 function offeredAt({ shared, networkNow }: PollingDependencies, { keyId }: Member, { object }: Followed): number | undefined {
   return keyId === undefined ? undefined : shared.openAt(OFFERS_LIST, keyId, object, networkNow());
 }
 
-/** A list that shows open what was ours before and still is cannot be relied on. */
+/** A list that shows a job of ours as open cannot be relied on. */
 function checkOffers(parts: PollingDependencies, member: Member, before: Followed<JobState>): void {
   const { lookedAt } = before.state;
   const openAt = offeredAt(parts, member, before);

@@ -23,9 +23,9 @@ export interface PollingDependencies {
   readonly gateway: Gateway;
   readonly coverage: WebhookCoverage;
   readonly shared: SharedLists;
-  /** What the news of lists have led to. */
+  /** Actions that news of lists led to. */
   readonly acts: Acts;
-  /** How long the network takes to give, judge and pay. */
+  /** Learnt delays of assignment, review and payment. */
   readonly timings: JobTimings;
   readonly members: () => readonly Member[];
   /** Number of working specialists that share a specialist's key, itself included. */

@@ -1,4 +1,4 @@
-/** What a look, a list or a delivery has shown of a followed object: stored, learnt from, and when it is looked at next. */
+/** Stores the state of a watched object that a check, a list or a delivery has shown, learns from it, and sets the next check. */
 import type { NewEvent, WatchWrite } from "../contract/event.ts";
 import type { NetworkRecord } from "../contract/records.ts";
 import { DAY, HOUR, MINUTE } from "../core/units.ts";
@@ -14,22 +14,22 @@ import { followThread, type Times } from "./thread-events.ts";
 import type { WatchChange } from "./watch-change.ts";
 import { readWatchState, storeWatchState, type WatchState } from "./watch-state.ts";
 
-/** A job whose deliverable was turned down is given up after this without news. */
+/** A job with a rejected deliverable is given up after this time without news. */
 const REJECTED_MS = HOUR;
-/** While deliveries tell what changed, followed objects are looked at this much more rarely. */
+/** Factor on the checks' interval while webhooks report changes. */
 const WEBHOOKS_RELAX = 4;
-/** Nothing is followed longer than this without news. */
+/** A watch ends after this time without news. */
 export const LONGEST_MS = 30 * DAY;
 
-/** What one round of looks knows. */
+/** Data of one round of checks. */
 export interface Round {
   readonly parts: PollingDependencies;
   readonly member: Member;
-  /** Jobs by standing. */
+  /** Number of jobs by status. */
   readonly standings: ReadonlyMap<string, number>;
 }
 
-/** A followed object as its row stands, or as it is to stand. */
+/** A watched object as its row is, or will be. */
 export interface Followed<State extends WatchState = WatchState> {
   readonly object: string;
   readonly standing: string;
@@ -37,14 +37,14 @@ export interface Followed<State extends WatchState = WatchState> {
   readonly dueAt: number | null;
 }
 
-/** What was shown, and how far that takes what is known. */
+/** The shown state, and the progress since the stored one. */
 export type Shown = Omit<WatchChange<unknown>, "progress"> & { readonly progressed: WatchState };
 
 export function followedIn(row: WatchRow, now: number): Followed {
   return { object: row.object, standing: row.state, state: readWatchState(row, now), dueAt: row.dueAt };
 }
 
-/** Stores what a look or a list has shown of a followed object, and when it is looked at next. */
+/** Stores the shown state of a watched object, and the time of its next check. */
 export async function settle(
   round: Round,
   before: Followed,
@@ -71,10 +71,10 @@ export async function settle(
   if (hasLearnt && before.standing === "applied") await planAgain(round);
 }
 
-/** More than these are not looked at differently at once. */
+/** Most watches that are rescheduled at once. */
 const MAX_PLANNED_AGAIN = 1_000;
 
-/** What was applied for before it was known how long that takes is looked at accordingly. */
+/** Reschedules the checks of jobs that were applied for before the delay was known. */
 async function planAgain(round: Round): Promise<void> {
   const { parts, member } = round;
   const { store, clock } = parts;
@@ -95,7 +95,7 @@ function watchWrite({ specialist }: Member, { object, standing, state, dueAt }: 
   return { specialist: specialist.handle, kind: state.kind, object, state: standing, data: storeWatchState(state), dueAt };
 }
 
-/** Stores it in one transaction. Answers the events that nobody knew. */
+/** Stores it in one transaction. Returns the new events. */
 export async function keep(
   { store, clock }: PollingDependencies,
   member: Member,
@@ -105,14 +105,14 @@ export async function keep(
   return (await store.putEvents({ events, watches: [watchWrite(member, followed)] }, clock.now())).fresh;
 }
 
-/** How long the network took, where it has done what was waited for. Answers whether that changes much of what is known. */
+/** Learns the network's delay if the awaited event has happened. Returns true if that changes the estimate much. */
 function learn({ timings }: PollingDependencies, { standing: before, state }: Followed, standing: string, now: number): boolean {
   const stage = state.kind === "job" ? stageOf(before) : undefined;
   if (state.kind !== "job" || stage === undefined) return false;
   const since = sinceOf(state, now);
   const { lookedAt } = state;
   if (standing === before) {
-    // Not within the time that is watched closely: that is known as well, and is learnt once of each.
+    // Not within the time of close checks: that is learnt too, once for each job.
     const isNow = lookedAt !== undefined && lookedAt - since < UNKNOWN_UNTIL_MS && now - since >= UNKNOWN_UNTIL_MS;
     if (stage === "given" && isNow) timings.saw(stage, { afterMs: UNKNOWN_UNTIL_MS, byMs: LONGEST_MS });
     return false;
@@ -121,14 +121,14 @@ function learn({ timings }: PollingDependencies, { standing: before, state }: Fo
   return timings.saw(stage, { afterMs: Math.max(0, (lookedAt ?? since) - since), byMs: Math.max(0, now - since) });
 }
 
-/** The standings that end each wait. */
+/** The statuses that end each stage. */
 export const FOLLOWS: { readonly [stage in JobStage]: readonly string[] } = {
   given: ["assigned"],
   judged: ["accepted", "rejected", "paid"],
   paid: ["paid"],
 };
 
-/** Undefined where the record is of another kind. */
+/** Undefined if the record is of another kind. */
 export function shownBy(member: Member, before: WatchState, record: NetworkRecord, times: Times): Shown | undefined {
   const { specialist } = member;
   const feed = feedReader(member, specialist.watch.feed);
@@ -144,7 +144,7 @@ export function shownBy(member: Member, before: WatchState, record: NetworkRecor
   return undefined;
 }
 
-/** Until the next look at an object as it stands at a time. */
+/** Delay of an object's next check, by its state at a time. */
 export async function pauseMs(
   { parts, member, standings }: Round,
   { standing, state }: Pick<Followed, "standing" | "state">,
@@ -154,7 +154,7 @@ export async function pauseMs(
   const { coverage, timings, sharers } = parts;
   const { handle } = member.specialist;
   const { looks } = state;
-  // Replies to others in a followed thread are told to those others only.
+  // Replies to others in a watched thread are reported to those others only.
   if (state.kind === "thread") {
     const base = (await watchPauseMs(parts, member)) * 5;
     return Math.round(Math.min(Math.max(30 * MINUTE, base), base * 1.5 ** Math.min(looks, 30)));
@@ -168,14 +168,14 @@ export async function pauseMs(
   return (stage === "given" ? pauseUntilGiven(wait) : pauseUntilNews(wait)) * relaxed;
 }
 
-/** When its standing began. */
+/** Start of its status. */
 export function sinceOf({ followedAt }: WatchState, now: number): number {
   return followedAt ?? now;
 }
 
 const MAX_REASON = 300;
 
-/** Why work was turned down, where the network says so. */
+/** The reason for a rejection, if the network gives one. */
 function reasonIn(record: NetworkRecord | undefined, standing: string): { readonly reason?: string } {
   if (standing !== "rejected" || record?.kind !== "job" || record.verdict === undefined) return {};
   return { reason: record.verdict.slice(0, MAX_REASON) };

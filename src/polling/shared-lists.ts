@@ -21,7 +21,7 @@ interface SharedList {
         readonly ids: readonly string[];
         /** Open jobs and their deadlines. */
         readonly openJobs: ReadonlyMap<string, number>;
-        /** Of jobs that are given. */
+        /** Statuses of assigned jobs. */
         readonly standings: ReadonlyMap<string, string>;
         readonly at: number;
       }
@@ -48,9 +48,9 @@ export interface SharedLists {
    * undefined if the job is not shown as open, or the list is not relied on.
    */
   openAt(list: string, key: KeyId, job: string, networkNow: number): number | undefined;
-  /** When such a look began that shows a job in a standing. */
+  /** Start time of such a poll that shows a job in a status. */
   shownAt(list: string, key: KeyId, job: string, standing: string): number | undefined;
-  /** Until then what the list shows open is not relied on. */
+  /** The open jobs of the list are not relied on until then. */
   doubt(list: string, until: number): void;
 }
 

@@ -34,7 +34,7 @@ export interface JobState extends Looks {
   readonly lookedAt: number | undefined;
   /** Consecutive checks deferred because a list showed it open. */
   readonly deferred: number;
-  /** Its first look was put off until it is likely to be given. */
+  /** Its first check was delayed until the likely time of assignment. */
   readonly planned: boolean;
 }
 

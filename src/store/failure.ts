@@ -1,4 +1,4 @@
-/** A failed handling as its event keeps it: in the note, which is the one text that says why an event waits. */
+/** A failed handling, stored in its event's note, which holds the reason for an event's wait. */
 import { foreignCode, type AnyCode } from "../core/error-codes.ts";
 import { defined } from "../core/defined.ts";
 import { isObject, parseJson } from "../core/json.ts";
@@ -7,26 +7,26 @@ export interface Failure {
   readonly at: number;
   readonly code: AnyCode;
   readonly message: string;
-  /** The message without what differs from event to event: failures that share it are shown as one. */
+  /** The message without the parts that differ between events: failures with one pattern are shown as one. */
   readonly pattern: string;
-  /** Handlings that failed, this one included. */
+  /** Failed handlings, this one included. */
   readonly tries: number;
-  /** The place in the definition, where the stack names one. */
+  /** The place in the definition, if the stack names one. */
   readonly file?: string;
   readonly line?: number;
   readonly stack?: string;
-  /** The handler itself said when it is to be tried again: nothing but a new definition or a person tries it earlier. */
+  /** The handler set the time of the next try: only a new definition or a person retries earlier. */
   readonly timed?: true;
 }
 
-/** How the note of a failure begins; no other note does. */
+/** The beginning of a failure's note, and of no other note. */
 export const FAILED_NOTE = '{"failed":';
 
 export function failureNote({ at, ...failure }: Failure): string {
   return JSON.stringify({ failed: at, ...failure });
 }
 
-/** What a note says, in words, and the failure where it is one. */
+/** The text of a note, and the failure if it is one. */
 export function readNote(note: string | undefined): { readonly note: string | undefined; readonly failure?: Failure } {
   const failure = note?.startsWith(FAILED_NOTE) === true ? readFailure(note) : undefined;
   return failure === undefined ? { note } : { note: failure.message, failure };

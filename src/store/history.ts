@@ -13,9 +13,9 @@ export interface EventRow {
   readonly state: string;
   /** The reason for its wait or parking. */
   readonly note: string | undefined;
-  /** The handling that failed last. */
+  /** The last failed handling. */
   readonly failure?: Failure;
-  /** Handlings that failed. */
+  /** Failed handlings. */
   readonly attempts: number;
   readonly notBefore: number;
   readonly createdAt: number;
@@ -28,17 +28,17 @@ export interface FailureGroup {
   readonly specialist: Handle;
   readonly kind: string;
   readonly count: number;
-  /** How many of them wait for a person. */
+  /** Number of events that wait for a person. */
   readonly parked: number;
-  /** Handlings that failed, of the one with the most. */
+  /** Most failed handlings of one event. */
   readonly tries: number;
-  /** When the first of the others is tried again. */
+  /** Next try of the first of the others. */
   readonly nextAt: number | undefined;
-  /** The newest of them. */
+  /** The newest event. */
   readonly latest: EventRow;
 }
 
-/** The largest groups, and how much there is in all. */
+/** The largest groups, and the totals. */
 export interface Failing {
   readonly groups: readonly FailureGroup[];
   readonly groupCount: number;
@@ -49,14 +49,14 @@ export interface HeldIntents {
   readonly operation: string;
   readonly lane: string;
   readonly state: "ready" | "proposed";
-  /** Undefined for what was not put off by itself: its lane may wait. */
+  /** Undefined if it was not delayed itself: its lane may wait. */
   readonly code: string | undefined;
   readonly message: string | undefined;
   readonly count: number;
   readonly nextAt: number;
 }
 
-/** A webhook delivery that nobody handled or understood, as long as its body is kept. */
+/** A webhook delivery that nothing handled or understood, while its body is kept. */
 export interface KeptDelivery {
   readonly seq: number;
   readonly specialist: Handle;
@@ -92,19 +92,19 @@ export interface HistoryStore {
   findEvents(id: string, limit: number): Promise<readonly EventRow[]>;
   /** Events of these kinds about one of these objects, over all specialists, newest first. */
   eventsAbout(objects: readonly string[], kinds: readonly string[], limit: number): Promise<readonly EventRow[]>;
-  /** Events that fail and are not done, of one specialist or of all. */
+  /** Failing events that are not done, of one specialist or of all. */
   failing(specialist: Handle | undefined, limit: number): Promise<Failing>;
-  /** Events of which a handling failed, also where a later one did not; by the time of the last failure, newest first. */
+  /** Events with a failed handling, even if a later one succeeded; by the time of the last failure, newest first. */
   failedEvents(filter: {
     readonly specialist?: Handle;
-    /** A kind, or the noun of several: `job` for all that begin so. */
+    /** A kind, or a noun: `job` for all kinds of jobs. */
     readonly kind?: string;
     readonly since?: number;
     /** Not after this. */
     readonly until?: number;
     readonly limit: number;
   }): Promise<readonly EventRow[]>;
-  /** The event that an intent was decided on, as long as it is kept. */
+  /** The event that led to an intent, while it is stored. */
   eventOf(intent: Pick<Intent, "eventSeq">): Promise<EventRow | undefined>;
   /** Newest first. */
   intents(filter: {
@@ -114,12 +114,12 @@ export interface HistoryStore {
     readonly since?: number;
     /** Decided no later than this. */
     readonly until?: number;
-    /** An id of the network: of the target, of the object that came to be, or of the thread. */
+    /** An id of the network: of the target, of the created object, or of the thread. */
     readonly object?: string;
     readonly states?: readonly IntentState[];
     readonly limit: number;
   }): Promise<readonly Intent[]>;
-  /** Intents that are ready or wait for a word, by operation, lane and the rule they were put off by, with the first time of each. */
+  /** Intents that are ready or wait for approval, by operation, lane and delaying rule, with the first time of each. */
   held(specialist: Handle, limit: number): Promise<readonly HeldIntents[]>;
   counts(specialist: Handle): Promise<readonly { readonly operation: string; readonly state: IntentState; readonly count: number }[]>;
   /** Newest first. */

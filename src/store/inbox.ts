@@ -43,20 +43,20 @@ export interface ParkedEvent {
   readonly kind: string;
   readonly attempts: number;
   readonly note: string;
-  /** The handling that failed last, where that is why. */
+  /** The last failed handling, if that is the reason. */
   readonly failure?: Failure;
   readonly parkedAt: number;
 }
 
 /**
- * The events that go on at once: `untimed`, those that wait for their next try, unless the handler itself named its time; `waiting`, all of
- * those; `parked`, the parked ones too, with all their tries.
+ * The events to retry at once: `untimed`, those waiting for their next try, unless the handler set its time; `waiting`, all of those;
+ * `parked`, the parked ones too, with all their tries.
  */
 export type Retried = "untimed" | "waiting" | "parked";
-/** Failed events that one order, start or definition lets go on at once; the others keep their times. */
+/** Most failed events that one order, start or definition retries at once; the others keep their times. */
 export const MAX_RETRIED = 1_000;
 
-/** After this many handlings that never came back, an event is parked: it may be what kills the process. */
+/** Handlings without an end after which an event is parked: it may be the cause of the crashes. */
 export const MAX_CRASHES = 3;
 
 export interface InboxStore {
@@ -64,12 +64,15 @@ export interface InboxStore {
   putEvents(arrival: Arrival, now: number): Promise<{ readonly fresh: readonly NewEvent[]; readonly known: number }>;
   /** Claims up to `limit` due events, oldest first and one at a time per thread. Each counts as a crash until it is returned. */
   claimEvents(specialist: Handle, now: number, limit: number): Promise<readonly ClaimedEvent[]>;
-  /** Gives an event back to be handled again at `notBefore`. `failed` counts as an attempt; without a note it keeps the one it has. */
+  /** Returns an event to be handled again at `notBefore`. `failed` counts as an attempt; without a note it keeps the present one. */
   retryEvent(seq: number, change: { readonly notBefore: number; readonly failed: boolean; readonly note?: string }): Promise<void>;
   parkEvent(seq: number, now: number, note: string): Promise<void>;
-  /** Puts an event back that is parked, or that failed and waits for its next try. Answers false when there is none. */
+  /** Retries an event that is parked, or failed and waits for its next try. False if there is none. */
   unparkEvent(specialist: Handle, id: string, now: number): Promise<boolean>;
-  /** Lets failed events of one specialist, or of all, go on at once, at most {@link MAX_RETRIED}: what waited uses up no try. Answers how many. */
+  /**
+   * Retries failed events of one specialist, or of all, at once, at most {@link MAX_RETRIED}: a waiting event uses up no try. Returns their
+   * number.
+   */
   retryFailed(specialist: Handle | undefined, which: Retried, now: number): Promise<number>;
   parkedEvents(specialist: Handle | undefined, limit: number): Promise<readonly ParkedEvent[]>;
 }

@@ -31,10 +31,10 @@ export interface WatchRow {
   readonly dueAt: number | null;
 }
 
-/** Standings of a job that may need a look and a delivery: each sets requests aside. */
+/** Statuses of a job that may need a check and a delivery: each reserves requests. */
 export const OWED_STANDINGS: readonly string[] = ["applied", "assigned", "rejected"];
 
-/** When the first thing of a specialist is due; undefined where nothing is. */
+/** Earliest due times of a specialist; undefined if nothing is due. */
 export interface FirstDue {
   readonly specialist: Handle;
   /** Of events, intents, doubts, deliveries and watched objects. */
@@ -45,15 +45,15 @@ export interface FirstDue {
 
 export interface SourceStore {
   sources(specialist: Handle): Promise<readonly SourceRow[]>;
-  /** Applications first: what may be owed never waits for what is not. */
+  /** Applications first: obligations never wait for other watches. */
   dueWatches(specialist: Handle, now: number, limit: number): Promise<readonly WatchRow[]>;
-  /** Puts off to `until` whatever is due and stands alike: one refusal speaks for all that ask for the same place. */
+  /** Postpones the due watches of the same kind and state to `until`: one refusal applies to all that need the same room. */
   postponeWatches(specialist: Handle, now: number, until: number, alike: Pick<WatchRow, "kind" | "state">): Promise<void>;
-  /** How many jobs are followed in each standing. */
+  /** Number of watched jobs by status. */
   jobStandings(specialist: Handle): Promise<ReadonlyMap<string, number>>;
-  /** Those of these objects that are or were followed. */
+  /** The objects among these that are or were watched. */
   watchesOf(specialist: Handle, kind: WatchRow["kind"], objects: readonly string[]): Promise<readonly WatchRow[]>;
-  /** Followed objects that are not settled yet, by kind. */
+  /** Open watches, by kind. */
   openWatches(specialist: Handle, kind: WatchRow["kind"], limit: number): Promise<readonly WatchRow[]>;
   findWatch(specialist: Handle, kind: WatchRow["kind"], object: string): Promise<WatchRow | undefined>;
   /** The earliest due time of the specialist, over events, intents of these lanes, doubts, sources and watches. */

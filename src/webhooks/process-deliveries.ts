@@ -245,9 +245,9 @@ function meantFor({ profile, networkNow }: WebhookDependencies, member: Member):
 
 type FetchedPost =
   | { readonly kind: "post"; readonly post: Parameters<typeof postEvents>[0] }
-  /** The meaning depends on how long ago the network told of it. */
+  /** The meaning depends on the time since the network's report. */
   | { readonly kind: "gone"; readonly read: Extract<Unread, { readonly kind: "gone" }> }
-  /** It will not be shown, however often it is asked for. */
+  /** The network will not show it, however often it is requested. */
   | { readonly kind: "refused"; readonly why: string }
   | { readonly kind: "later"; readonly at: number | undefined; readonly why: string };
 type Reads = Map<string, Promise<FetchedPost>>;

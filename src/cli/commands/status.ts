@@ -81,7 +81,7 @@ function show(snapshot: Snapshot, cwd: string, out: Output): void {
   list("In doubt: read back by itself (retinue why <id>)", snapshot.doubts, at, out);
 }
 
-/** Why specialists, lanes and actions wait. */
+/** Shows the waits of specialists, lanes and actions. */
 function showWaits(snapshot: Snapshot, out: Output): void {
   const { at, frozen } = snapshot;
   const { paint } = out;

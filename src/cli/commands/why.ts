@@ -49,7 +49,7 @@ function showStanding(why: Explanation, { out, clock, cwd }: Context, stacks = t
   if (why.reasons.length === 0 && why.found === undefined) out.line(`  ${OVER[why.state] ?? "nothing stands in its way"}`);
 }
 
-/** Stacks and payloads are shown where one thing is asked for by its id. */
+/** Stacks and payloads are shown only for a single thing requested by its id. */
 function showFound(why: Explanation, context: Context): void {
   const { out } = context;
   out.line();
@@ -63,7 +63,7 @@ function showHint({ hint, reasons }: Explanation, { out, cwd }: Context): void {
   if (hint !== undefined) out.line(say`  ${out.paint.dim("try")} ${hintText(hint, place)}`);
 }
 
-/** States in which nothing is to be explained. */
+/** Final states, which need no explanation. */
 const OVER: { readonly [state: string]: string | undefined } = { confirmed: "it happened", done: "it was handled" };
 
 function nameOf({ id, about, handle, what, target }: Explanation): string {

@@ -65,7 +65,7 @@ export interface ErrorData {
   readonly name: string;
   readonly message: string;
   readonly stack?: string;
-  /** Of our own classes and those made from them; which, where it says what to do. */
+  /** Set for our own classes and their subclasses; the class states the reaction, if there is one. */
   readonly code?: string;
   readonly class?: keyof typeof CLASSES;
   readonly hint?: string;
@@ -99,7 +99,7 @@ export function encodeError(error: unknown): ErrorData {
   };
 }
 
-/** Characters of a stack that cross. */
+/** Characters of a stack in a message. */
 const MAX_STACK = 4_000;
 const CLASSES = { Refused, Retryable, Misconfigured, Fatal, RunInterrupted } as const;
 const CLASS_NAMES = Object.keys(CLASSES) as readonly (keyof typeof CLASSES)[];
@@ -107,7 +107,7 @@ const CLASS_NAMES = Object.keys(CLASSES) as readonly (keyof typeof CLASSES)[];
 /** An error of ours without a defined reaction. */
 class Unclassed extends RetinueError {}
 
-/** The same error on the other side, with the stack of this one. */
+/** Recreates the error on the other side, with its stack. */
 export function decodeError({ name, message, stack, code, class: own, hint, retryAt }: ErrorData): Error {
   const same = { name, ...(stack === undefined ? {} : { stack }) };
   if (code === undefined) return Object.assign(new Error(message), same);

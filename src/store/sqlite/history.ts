@@ -12,7 +12,7 @@ import type { EventRow, FailureGroup, HeldIntents, HistoryStore, KeptDelivery, R
 /** Rows deleted of each table in one go, so that no commit is long. */
 const PRUNE_BATCH = 1_000;
 
-/** Every specialist with events, also one that has sent nothing yet and has no row. Goes from one to the next in the index of identities. */
+/** Every specialist with events, even one without a row, which has sent nothing yet. Walks the index of event ids. */
 const WITH_HANDLES = `WITH RECURSIVE known (handle) AS (
   SELECT min(specialist) FROM event UNION ALL SELECT (SELECT min(specialist) FROM event WHERE specialist > handle) FROM known WHERE handle IS NOT NULL)`;
 
@@ -69,7 +69,7 @@ export function createHistory(db: DatabaseSync): HistoryStore {
   };
 }
 
-/** Failures, held intents, and events about an object: asked for by people alone. */
+/** Failures, held intents, and events about an object: queries for people only. */
 function createFailures(db: DatabaseSync, eventColumns: string): Pick<HistoryStore, "failing" | "failedEvents" | "eventsAbout" | "held"> {
   const failing = db.prepare(`
     SELECT alike.*, count(*) OVER () AS group_count, sum(n) OVER () AS event_count, ${columnsOf("event", eventColumns)} FROM (
@@ -84,13 +84,13 @@ function createFailures(db: DatabaseSync, eventColumns: string): Pick<HistorySto
     WHERE ${HAS_FAILED} AND (?1 IS NULL OR specialist = ?1) AND (?2 IS NULL OR kind = ?2 OR substr(kind, 1, length(?2) + 1) = ?2 || '.')
       AND ${failedAt} >= ?3 AND ${failedAt} <= ?4
     ORDER BY ${failedAt} DESC LIMIT 0 + ?5`);
-  // An identity is kind:object, or kind:object#occurrence; "$" follows "#".
+  // An event id is kind:object, or kind:object#occurrence; "$" follows "#".
   const about = db.prepare(`
     ${WITH_HANDLES}
     SELECT ${columnsOf("event", eventColumns)} FROM known JOIN json_each(?1) AS name
     JOIN event ON event.specialist = known.handle AND event.id >= name.value AND event.id < name.value || '$'
     WHERE event.id = name.value OR substr(event.id, length(name.value) + 1, 1) = '#' ORDER BY event.seq DESC LIMIT 0 + ?2`);
-  // One part for each state, since each has an index of its own. An intent that goes after another one of its run waits for the same.
+  // One part for each state, because each has its own index. An intent that follows another one of its run waits for the same.
   const heldIn = (state: HeldIntents["state"]): string => `
     SELECT i.operation, i.lane, coalesce(i.code, head.code) AS why, max(coalesce(i.message, head.message)) AS message, count(*) AS n,
       min(max(i.next_at, coalesce(head.next_at, 0))) AS next_at, i.state

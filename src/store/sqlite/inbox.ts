@@ -80,7 +80,7 @@ export function createInbox(db: DatabaseSync, commits: Commits, insertEvent: Ins
 /** The last handling of the event failed. Word for word as in the index of failures. */
 export const HAS_FAILED = `substr(note, 1, ${FAILED_NOTE.length}) = '${FAILED_NOTE}'`;
 
-/** Takes what is due inside a transaction the caller owns. */
+/** Claims due events inside a transaction the caller owns. */
 function createClaim(db: DatabaseSync) {
   const due = db.prepare(`
     SELECT seq, id, kind, thread, payload, hops, attempts, began_at, crashes FROM event AS e
