@@ -1,8 +1,9 @@
 /** Retinue inside a program: the same checks, limits and promises as `retinue run`. */
 import type { Transport } from "./client/transport.ts";
-import { openSurfaces } from "./console/surfaces.ts";
+import { openSurfaces, type Surfaces } from "./console/surfaces.ts";
 import { loadConfig } from "./config/config.ts";
 import { systemClock } from "./core/clock.ts";
+import { defined } from "./core/defined.ts";
 import { messageOf } from "./core/errors.ts";
 import {
   ANNOUNCEMENT_NAMES,
@@ -77,7 +78,7 @@ export async function startRetinue(options: RetinueOptions): Promise<Retinue> {
   });
   const events = createAnnouncer();
   listen(events, options.on ?? {}, log);
-  const config = await loadConfig({ cwd, ...(env === undefined ? {} : { env }) });
+  const config = await loadConfig(defined({ cwd, env }));
   const plan = await planLaunch(config, clock, await planCast(config, clock, specialists));
   for (const { message, code, file, hint } of plan.warnings) log.warn(message, { code, file, hint });
   const launched = await launch(plan, {
@@ -94,20 +95,16 @@ export async function startRetinue(options: RetinueOptions): Promise<Retinue> {
   const { runtime, store } = launched;
   const guardian = createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl: plan.baseUrl } });
   const close = (): Promise<void> => launched.stop().finally(() => log.flush());
-  let stopped: Promise<void> | undefined;
-  const surfaces = await openSurfaces({ config, runtime, guardian, log, announcer: events, scrubber, onStop: () => void stop() }).catch(
-    async (error: unknown) => {
-      await close();
-      throw error;
-    },
-  );
+  let surfaces: Surfaces | undefined;
   const end = async (): Promise<void> => {
     await launched.drain();
-    await surfaces.close();
+    await surfaces?.close();
     await close();
   };
+  let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopped ??= end());
   try {
+    surfaces = await openSurfaces({ config, runtime, guardian, log, announcer: events, scrubber, onStop: () => void stop() });
     await launched.start();
   } catch (error) {
     await stop();
