@@ -1,6 +1,7 @@
 /** Polls the network's lists into the inbox: feed, communities and jobs, each with a cursor and an interval. */
 import type { NewEvent } from "../contract/event.ts";
 import { cursorOf } from "../client/next-page.ts";
+import { freshItems } from "../client/paging.ts";
 import { MAX_PAGE_ITEMS, MAY_BE_CUT_OFF } from "../contract/reading/read-answer.ts";
 import type { Job, NetworkRecord, Post } from "../contract/records.ts";
 import { backoffMs, type Backoff } from "../core/backoff.ts";
@@ -169,12 +170,13 @@ async function readPages(
   cursor: ListCursor,
   first: Confirmed,
 ): Promise<{ readonly reading: Reading; readonly torn: boolean }> {
-  const items = [...(first.items ?? [])];
+  const seen = new Set<string>();
+  const items = [...freshItems(first.items ?? [], seen)];
   let reading = source.read(items, cursor);
   let next = first.next === undefined ? undefined : cursorOf(first.next);
   // A first list is complete unless it has a next page. So is any list too short to be cut off, because offers leave it.
-  const isShort = (cursor.seen ?? []).length === 0 || items.length < MAY_BE_CUT_OFF;
-  if (next === undefined && isShort && !isCut(first)) return { reading: { ...reading, gap: undefined }, torn: false };
+  const isWhole = ((cursor.seen ?? []).length === 0 || items.length < MAY_BE_CUT_OFF) && !isCut(first);
+  if (next === undefined && isWhole) return { reading: { ...reading, gap: undefined }, torn: false };
   for (let page = 0; reading.gap !== undefined && next !== undefined && page < MAX_GAP_PAGES; page++) {
     const answer = await parts.gateway.read(
       member,
@@ -184,7 +186,11 @@ async function readPages(
     const result = readResult(answer);
     if (result.kind === "wait") break; // the quota has no room for more: older items are given up
     if (result.kind !== "value") return { reading, torn: true };
-    items.push(...(result.value.items ?? []));
+    const more = result.value.items ?? [];
+    const fresh = freshItems(more, seen);
+    // A page that repeats itself has no next one.
+    if (fresh.length === 0 && more.length > 0) return { reading: isWhole ? { ...reading, gap: undefined } : reading, torn: false };
+    items.push(...fresh);
     next = result.value.next === undefined ? undefined : cursorOf(result.value.next);
     reading = source.read(items, cursor);
     if (next === undefined && !isCut(result.value)) return { reading: { ...reading, gap: undefined }, torn: false }; // the whole list was read: nothing can be missing
