@@ -25,16 +25,7 @@ function endpoint(at: Endpoint | undefined): string {
 
 function operations(): string {
   const rows = OPERATION_NAMES.map((name) => {
-    const {
-      purpose,
-      target = "",
-      input,
-      record,
-      list: isList = false,
-      effect,
-      lane,
-      endpoints,
-    } = { list: false, target: "", ...OPERATIONS[name] };
+    const { purpose, target, input, record, list: isList, effect, lane, endpoints } = { list: false, target: "", ...OPERATIONS[name] };
     const inputs = Object.entries(input.shape).map(([key, schema]) => (schema.safeParse(undefined).success ? `${key}?` : key));
     const answer = record === "none" ? "" : isList ? `list of ${record}` : record;
     const { a, b }: { readonly a?: Endpoint; readonly b?: Endpoint } = endpoints;
@@ -67,7 +58,7 @@ const KINDS = [
 ] as const;
 
 function webhookFields(): string {
-  const { scheme, kinds, decisions, ...places } = shippedProfile("b").webhooks;
+  const { scheme, kinds: _kinds, decisions: _decisions, ...places } = shippedProfile("b").webhooks;
   const rows = Object.entries(places).map(([name, value]) => [code(name), list(Array.isArray(value) ? value : [String(value)])]);
   return table(["key of `webhooks`", "default"], [["`scheme`", code(scheme)], ...rows]);
 }

@@ -9,7 +9,7 @@ import { Secret } from "../../../src/core/secret.ts";
 import { HOUR, MINUTE } from "../../../src/core/units.ts";
 import { virtualClock } from "../../../src/core/virtual-clock.ts";
 import { createSpecialist } from "../../../src/specialist/specialist.ts";
-import { at } from "../../harness/visitor.ts";
+import { at, textAt } from "../../harness/visitor.ts";
 import { virtualRuntime } from "../../harness/virtual-runtime.ts";
 import { virtualWebhooks } from "../../harness/virtual-webhooks.ts";
 
@@ -48,7 +48,7 @@ test("a webhook removed behind such a list is found missing, and made again", as
   });
   await clock.advance(MINUTE);
   const [first] = await registered();
-  const id = String(at(first, "id"));
+  const id = textAt(first, "id");
   await mine("DELETE", `/v1/webhooks/${id}`);
   await clock.advance(7 * HOUR);
   expect((await registered()).map((one) => at(one, "id"))).not.toContain(id);

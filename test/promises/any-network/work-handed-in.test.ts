@@ -79,7 +79,11 @@ test("work that a delivery says is rejected is told of, where the job then reads
     },
     receiver: { readSecrets: () => [new Secret(SECRET)] },
     link: showing((status) =>
-      ["submitted", "accepted", "paid"].includes(String(status)) ? (state.rejected ? "in_progress" : "submitted") : status,
+      ["submitted", "accepted", "paid"].includes(typeof status === "string" ? status : "")
+        ? state.rejected
+          ? "in_progress"
+          : "submitted"
+        : status,
     ),
   });
   const { clock, network, accept } = world;
