@@ -216,6 +216,7 @@ function checkNames(data: ProfileData, operations: ReadonlyMap<string, ProfileOp
         : [{ ...problem(["guesses", index], `"${guess}" is not a path in a profile`), mistyped: { name, known } }];
     }),
     ...data.limits.flatMap((limit, index) => unknown(["limits", index, "operations"], limit.operations)),
+    ...data.answers.flatMap((rule, index) => unknown(["answers", index, "operations"], rule.operations ?? [])),
     ...(["tiers", "trust"] as const).flatMap((section) =>
       Object.entries(data[section]).flatMap(([name, { lacks, prices }]) => [
         ...unknown([section, name, "lacks"], lacks ?? []),

@@ -121,6 +121,25 @@ const limit = z.strictObject({
   per: longerThanZero,
 });
 
+const statusNumber = z.number().int().min(200).max(599);
+const answerRule = z
+  .strictObject({
+    status: z.union([statusNumber, z.array(statusNumber).min(1)]).optional(),
+    /** The network's own codes. */
+    code: words.optional(),
+    /** Parts of its message, in any letter case. */
+    text: words.optional(),
+    /** Default: all. */
+    operations: z.array(word).min(1).optional(),
+    /** `wait`: it did not happen, and the key waits; `done`: it has happened; `refused`: it did not; `pending`: a Guardian decides. */
+    means: z.enum(["wait", "done", "refused", "pending"]),
+  })
+  .refine(
+    ({ status, code, text }) => status !== undefined || code !== undefined || text !== undefined,
+    "a status, a code or a text to match",
+  );
+export type AnswerRule = z.output<typeof answerRule>;
+
 const capability = z.strictObject({
   /** Operations this tier may not use, as far as known. */
   lacks: z.array(word).optional(),
@@ -237,6 +256,8 @@ const common = {
   operations: z.record(word, operation).optional(),
   extra: z.record(z.string().regex(/^[a-z][a-z0-9-]*\.[a-z][A-Za-z0-9-]*$/, 'a name such as "bids.withdraw"'), extra).optional(),
   limits: z.array(limit).max(100).optional(),
+  /** Answers that mean something else than their status; the first that fits counts. */
+  answers: z.array(answerRule).max(100).optional(),
   tiers: z.record(word, tier).optional(),
   trust: z.record(word, trustTier).optional(),
   records: z.strictObject(recordShapes).optional(),
@@ -275,6 +296,7 @@ export const profileData = z.strictObject({
   operations: z.record(word, operation),
   extra: z.record(word, extra),
   limits: z.array(limit),
+  answers: z.array(answerRule),
   tiers: z.record(word, tier),
   trust: z.record(word, trustTier),
   records: z.strictObject(recordShapes),
