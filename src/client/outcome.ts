@@ -14,7 +14,7 @@ import { isObject, type Json } from "../core/json.ts";
 import { microsOf, type Micros } from "../core/units.ts";
 import { answerRules, type AnswerRules, type Meaning } from "./answer-rules.ts";
 import { limitReader, type LimitReader } from "./rate-limit-headers.ts";
-import { nextPageReader, type NextPageReader } from "./next-page.ts";
+import { nextPageReader, pagingOf, type NextPageReader } from "./next-page.ts";
 import { isOldestFirst } from "./list-order.ts";
 import type { WireAnswer, WireHeaders } from "./transport.ts";
 
@@ -66,7 +66,7 @@ export function outcomeReader(profile: Profile, operation: ProfileOperation, clo
     pins,
     errors: errorReader(profile),
     limits: limitReader(profile.limitHeaders),
-    nextPage: nextPageReader(profile.paging),
+    nextPage: nextPageReader(pagingOf(profile, operation)),
     charged: (operation.charged ?? []).map(fieldPath),
     rules: answerRules(profile, operation),
   };

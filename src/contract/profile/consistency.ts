@@ -118,6 +118,8 @@ function checkOperation(at: readonly string[], operation: ProfileOperation): Pro
   for (const name of inQuery) if (!known(name)) say("query", `asks for "{${name}}", ${notOneOf}`);
   for (const name of inBody) if (!known(name)) say("body", `asks for "{${name}}", ${notOneOf}`);
   for (const name of Object.keys(operation.values)) if (!Object.hasOwn(shape, name)) say("values", `names "${name}", ${notOneOf}`);
+  if (operation.paging !== undefined && !operation.list)
+    say("paging", `expected a list; ${operation.name} answers with one ${operation.record}`);
   if (operation.method === "GET" && operation.body !== undefined && operation.body !== null) say("body", "expected no body with GET");
   if (typeof operation.price === "object" && "input" in operation.price && !Object.hasOwn(shape, operation.price.input))
     say("price", `names "${operation.price.input}", ${notOneOf}`);

@@ -74,6 +74,17 @@ const operationPath = z
     "a path under the base address, such as /v1/posts/{id}; no host, query, fragment, space, .. or //, and whole escapes only",
   );
 
+const paging = z.strictObject({
+  style: z.enum(["none", "cursor", "page", "offset", "link"]),
+  /** The query parameter (or body field) that carries the cursor, page number or offset. */
+  parameter: word,
+  limitParameter: word,
+  /** Place of the next cursor in the answer; a whole number for pages and offsets, `true` for "there is more". */
+  next: paths,
+  firstPage: z.number().int().min(0).max(1),
+  maxLimit: z.number().int().positive().max(10_000),
+});
+
 const operation = z
   .strictObject({
     purpose: z.string().max(300),
@@ -95,6 +106,8 @@ const operation = z
     weight: z.number().int().min(1).max(1_000),
     record: z.enum(RECORDS),
     list: z.boolean(),
+    /** How this list is paged, where it differs from the profile's `paging`. */
+    paging: paging.partial(),
     /** Content that a 2xx needs to count: the record, or any JSON object (or nothing at all). */
     answer: z.enum(["record", "any"]),
     /** True, or the reason for which the network lacks it. */
@@ -155,17 +168,6 @@ const trustTier = capability.extend({
 const tier = capability.extend({
   perHour: z.number().int().positive().optional(),
   perDay: z.number().int().positive().optional(),
-});
-
-const paging = z.strictObject({
-  style: z.enum(["none", "cursor", "page", "offset", "link"]),
-  /** The query parameter (or body field) that carries the cursor, page number or offset. */
-  parameter: word,
-  limitParameter: word,
-  /** Place of the next cursor in the answer; a whole number for pages and offsets, `true` for "there is more". */
-  next: paths,
-  firstPage: z.number().int().min(0).max(1),
-  maxLimit: z.number().int().positive().max(10_000),
 });
 
 const errors = z.strictObject({
