@@ -279,6 +279,7 @@ function admitFor(options: GatewayOptions, passage: GatewayRequest, key: HeldKey
   const { profile } = examining ?? options.client;
   const { specialist } = member;
   const operation = operationOf(profile, call.operation);
+  const review = specialist.review.includes(call.operation);
   const now = options.ledger.now();
   const request: AdmissionRequest = {
     specialist: specialist.handle,
@@ -294,7 +295,7 @@ function admitFor(options: GatewayOptions, passage: GatewayRequest, key: HeldKey
       ? {}
       : {
           intent: intent.id,
-          payloadHash: payloadHash(intent),
+          ...(review ? { payloadHash: payloadHash(intent) } : {}),
           readyAt: intent.createdAt,
         }),
   };
@@ -305,7 +306,7 @@ function admitFor(options: GatewayOptions, passage: GatewayRequest, key: HeldKey
     now,
     deadlineAt: now + profile.timing.deadlineMs,
     holdExpiresAt: now + options.holdMs,
-    known: { may: own ? [call.operation] : specialist.may, review: specialist.review.includes(call.operation), caps: options.caps(member) },
+    known: { may: own ? [call.operation] : specialist.may, review, caps: options.caps(member) },
   };
 }
 
