@@ -36,7 +36,7 @@ import type { Member } from "./member.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
 import { currencyOf, priceOf } from "./prices.ts";
 import { lackedBy, operationOf, ownLimitsOf } from "./permissions.ts";
-import type { Breakers } from "./breakers.ts";
+import type { Breakers } from "./network-breakers.ts";
 import type { Admission, Admit, Paid } from "../store/admission.ts";
 
 export interface GatewayOptions {
@@ -190,9 +190,9 @@ async function verdictOn(options: GatewayOptions, passage: GatewayRequest): Prom
     return { kind: "wait", rule, message, lane, window: undefined, since, until: probeAt };
   }
   if (key !== undefined) return store.explain(admitFor(options, passage, key), decide);
-  const noKey = { message: "there is no key", since: intent?.createdAt ?? clock.now(), probe: undefined };
-  const { message, since, probe } = member.keyTrouble ?? noKey;
-  return { kind: "wait", rule: "key_unusable", message, lane, window: undefined, since, until: probe?.at };
+  const noKey = { message: "there is no key", since: intent?.createdAt ?? clock.now(), circuit: undefined };
+  const { message, since, circuit } = member.keyTrouble ?? noKey;
+  return { kind: "wait", rule: "key_unusable", message, lane, window: undefined, since, until: circuit?.probeAt };
 }
 
 /** A dry run's answer to a write: the rule that refuses it for good, or that only the dry run withheld it. */

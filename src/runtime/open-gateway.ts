@@ -17,7 +17,7 @@ import { announceIntent } from "../outbox/announce.ts";
 import { concludeOutcome } from "../outbox/follow-up.ts";
 import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import type { KeyWatch } from "../gateway/keys.ts";
-import type { Breakers } from "../gateway/breakers.ts";
+import type { Breakers } from "../gateway/network-breakers.ts";
 
 export interface GatewaySettings {
   readonly profile: Profile;
