@@ -1,6 +1,7 @@
 /** Keeps exactly one webhook registered for each specialist: recreated when it is gone, with stale ones removed. */
 import { createHmac } from "node:crypto";
 import { cursorOf } from "../client/next-page.ts";
+import { freshItems } from "../client/paging.ts";
 import type { Webhook } from "../contract/records.ts";
 import { defined } from "../core/defined.ts";
 import type { Secret } from "../core/secret.ts";
@@ -155,13 +156,16 @@ function save({ store, clock }: WebhookDependencies, member: Member, records: re
 
 async function listWebhooks(parts: WebhookDependencies, member: Member): Promise<readonly Webhook[] | RegistrationState> {
   const found: Webhook[] = [];
+  const seen = new Set<string>();
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
     const input = cursor === undefined ? {} : { cursor };
     const answer = await parts.gateway.read(member, { operation: "webhooks.list", input }, { lane: "watch", signal: parts.ending });
     const result = readResult(answer);
     if (result.kind !== "value") return notNow(parts, result, "webhooks cannot be listed");
-    for (const item of result.value.items ?? []) if (item.kind === "webhook") found.push(item);
+    const fresh = freshItems(result.value.items ?? [], seen);
+    for (const item of fresh) if (item.kind === "webhook") found.push(item);
+    if (fresh.length === 0) break;
     cursor = result.value.next === undefined ? undefined : cursorOf(result.value.next);
     if (cursor === undefined) break;
   }
