@@ -3,7 +3,7 @@ import type { EndpointSet } from "../contract/operations.ts";
 import { MICROS_PER_UNIT, MINUTE, showDuration } from "../core/units.ts";
 import type { SpecialistShown } from "../guardian/status.ts";
 import { painted, timeOfDay } from "./progress.ts";
-import { bar } from "./format-values.ts";
+import { bar, thousands } from "./format-values.ts";
 import type { JobTotals, NetworkTotals } from "./run-summary.ts";
 import type { Described } from "./describe-event.ts";
 import { say, visible, type Paint, type Printable, type Text } from "./text.ts";
@@ -143,11 +143,6 @@ function use({ quota }: SpecialistShown, window: "hour" | "day", { bars, short }
   const { used, limit } = quota[window];
   const figures = short ? `${used}/${thousands(limit)}` : `${used} of ${thousands(limit)}`;
   return bars > 0 ? `${bar(used, limit, bars)} ${figures}` : figures;
-}
-
-/** `60`, `10k`. */
-function thousands(count: number): string {
-  return count >= 1_000 && count % 1_000 === 0 ? `${count / 1_000}k` : String(count);
 }
 
 function money({ money: shown }: SpecialistShown, { bars, short }: Detail): string {
