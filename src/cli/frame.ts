@@ -2,18 +2,11 @@
 import type { EndpointSet } from "../contract/operations.ts";
 import { MICROS_PER_UNIT, MINUTE, showDuration } from "../core/units.ts";
 import type { SpecialistShown } from "../guardian/status.ts";
-import { painted, timeOfDay } from "./progress.ts";
+import { painted, timeOfDay, type Action } from "./progress.ts";
 import { bar, thousands } from "./format-values.ts";
 import type { JobTotals, NetworkTotals } from "./run-summary.ts";
-import type { Described } from "./describe-event.ts";
 import { say, visible, type Paint, type Printable, type Text } from "./text.ts";
 import { fit, pad, width } from "./width.ts";
-
-export interface Action {
-  readonly at: number;
-  readonly handle: string;
-  readonly told: Described;
-}
 
 /** A specialist's latest announced wait. */
 export interface Held {

@@ -5,9 +5,9 @@ import { messageOf } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Launched } from "../runtime/launch.ts";
 import { showSpecialist, type SpecialistShown } from "../guardian/status.ts";
-import { frame, type Action, type Held } from "./frame.ts";
+import { frame, type Held } from "./frame.ts";
 import type { TextStream } from "./output.ts";
-import { createFilter, listenToAll } from "./progress.ts";
+import { createFilter, listenToAll, type Action } from "./progress.ts";
 import type { JobTotals, NetworkTotals } from "./run-summary.ts";
 import { printable, type Paint, type Text } from "./text.ts";
 
@@ -62,8 +62,7 @@ export function openLiveView(options: LiveViewOptions): LiveView {
   const filter = createFilter();
   const silence = listenToAll(announcer, (name, what) => {
     if (name === "wait" && "rule" in what) held.set(what.handle, { until: what.until, message: what.message });
-    const told = filter(name, what);
-    if (told !== undefined) add({ at: what.at, handle: what.handle, told });
+    filter.take(name, what).forEach(add);
   });
 
   const draw = (): void => {

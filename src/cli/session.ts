@@ -1,7 +1,7 @@
 /** One run of a runtime under a command: started, shown, drained, summed up, closed. */
 import { createAnnouncer, type Announcer } from "../core/events.ts";
 import { messageOf, RetinueError, type Fatal } from "../core/errors.ts";
-import { createLogger, type Logger } from "../core/log.ts";
+import { createLogger, type RootLogger } from "../core/log.ts";
 import { systemRandom } from "../core/random.ts";
 import { Scrubber } from "../core/scrubber.ts";
 import { openSurfaces } from "../console/surfaces.ts";
@@ -16,7 +16,7 @@ import type { Text } from "./text.ts";
 /** Things a command needs before launch: its log sink and its end. */
 export interface Stage {
   readonly context: Context;
-  readonly log: Logger;
+  readonly log: RootLogger;
   readonly scrubber: Scrubber;
   readonly announcer: Announcer;
   readonly lifetime: Lifetime;
@@ -93,7 +93,7 @@ export interface Showing {
 export function showLines({ announcer, context: { out, clock } }: Stage): Showing {
   return {
     stopping: () => out.progress({ type: "stopping", at: clock.now() }, out.paint.dim("stopping: waiting for answers in flight")),
-    close: reportLines(announcer, out),
+    close: reportLines(announcer, out, clock),
   };
 }
 
@@ -122,6 +122,7 @@ export async function live(stage: Stage, launched: Launched, show: () => Showing
     const why = await lifetime.over;
     if (why !== "lost") showing.stopping();
     await launched.drain();
+    log.flush();
     if (stage.lost !== undefined) throw stage.lost;
     const members = launched.runtime.members();
     const shown = await Promise.all(
