@@ -4,6 +4,7 @@ import { CREDITS, MICROS_PER_UNIT } from "../core/units.ts";
 import type { Announcer } from "../core/events.ts";
 import { DRY_RUN } from "../outbox/intent.ts";
 import type { SpecialistShown } from "../guardian/status.ts";
+import { thousands } from "./format-values.ts";
 import type { Output } from "./output.ts";
 import { say } from "./text.ts";
 
@@ -48,8 +49,8 @@ export function summaryTable(shown: readonly SpecialistShown[], out: Output): vo
     { title: "delivered", value: (row) => count(row, "jobs.submit"), align: "right" },
     { title: "spent", value: (row) => spentText(row), align: "right" },
     {
-      title: "of the hour's requests",
-      value: (row) => (row.quota === undefined ? "" : `${row.quota.hour.used} of ${row.quota.hour.limit}`),
+      title: "this hour",
+      value: (row) => (row.quota === undefined ? "" : `${row.quota.hour.used}/${thousands(row.quota.hour.limit)}`),
       align: "right",
     },
   ]);
