@@ -23,6 +23,12 @@ export interface NetworkTotals {
   readonly refused429: number;
 }
 
+/** Totals of a network of one's own. */
+export interface NetworkSummary {
+  readonly jobs: JobTotals;
+  readonly network: NetworkTotals;
+}
+
 export function summaryJson(shown: readonly SpecialistShown[], set: EndpointSet): readonly object[] {
   return shown.map(({ handle, tier, actions, quota, money }) => ({
     handle,
