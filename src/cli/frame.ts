@@ -207,7 +207,7 @@ function purposeOf(source: string): string {
 function totals({ totals: network, specialists }: Picture, columns: number, paint: Paint): Printable {
   if (network === undefined) return paint.green(fit(visible(doneText(specialists)), columns));
   const { seen, applied, assigned, delivered, accepted, rejected, paid } = network.jobs;
-  const text = `Jobs: ${seen} seen, ${applied} applied for, ${assigned} won, ${delivered} delivered, ${accepted} accepted, ${rejected} turned down, ${paid} paid`;
+  const text = `Jobs: ${seen} seen, ${applied} applied, ${assigned} won, ${delivered} delivered, ${accepted} accepted, ${rejected} rejected, ${paid} paid`;
   const requests = `Requests: ${network.network.requests}, ${network.network.refused429} refused`;
   return paint.green(fit(width(text) + width(requests) + 3 <= columns ? `${text}   ${requests}` : text, columns));
 }

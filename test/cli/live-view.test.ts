@@ -67,6 +67,7 @@ function projectOf(context: TestContext): string {
 test("the demo's view names the Guardian's page, and its token logs in there", { timeout: 30 * SECOND }, async (context) => {
   const demo = onTerminal(["demo", "--for", "3s"], projectOf(context));
   await demo.shows(/\[\?1049h/);
+  // oxlint-disable-next-line no-control-regex -- the line ends in a control sequence
   const [, page = "", token = ""] = await demo.shows(/\[H[^]*?My Agents\s+(http:\S+)  log in: ([\w-]+)\u001B\[K/);
   const answer = await fetch(`${page}/login`, { method: "POST", body: new URLSearchParams({ token }), redirect: "manual" });
   expect([answer.status, answer.headers.get("set-cookie")]).toEqual([303, expect.stringContaining("HttpOnly")]);
