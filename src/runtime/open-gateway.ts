@@ -17,6 +17,7 @@ import { concludeOutcome } from "../outbox/follow-up.ts";
 import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import type { KeyWatch } from "../gateway/keys.ts";
 import type { Breakers } from "../gateway/breakers.ts";
+import type { UnkeptHalts } from "../gateway/unkept-halts.ts";
 
 export interface GatewaySettings {
   readonly profile: Profile;
@@ -33,6 +34,7 @@ export interface GatewayDependencies {
   readonly scrubber: Scrubber;
   readonly announcer: Announcer;
   readonly breakers: Breakers;
+  readonly unkeptHalts: UnkeptHalts;
   readonly keys: KeyWatch;
   /** Dates rows. */
   readonly clock: Clock;
@@ -46,7 +48,7 @@ const HOLD_MS = 7 * DAY;
 
 export function openGateway(
   options: GatewaySettings,
-  { announcer, scrubber, breakers, keys, clock, wall, ledger }: GatewayDependencies,
+  { announcer, scrubber, breakers, unkeptHalts, keys, clock, wall, ledger }: GatewayDependencies,
 ): Gateway {
   const { profile, transport, baseUrl, store, pacer } = options;
   const connection = { baseUrl, transport, clock: wall, scrubber };
@@ -66,6 +68,7 @@ export function openGateway(
     ledger,
     announcer,
     breakers,
+    unkeptHalts,
     caps: ({ specialist }) => [...capsOf(scopeOf(specialist.handle), specialist.spend), ...capsOf(GUARDIAN, options.guardianCaps ?? {})],
     holdMs: HOLD_MS,
     writes: options.writes ?? "send",
