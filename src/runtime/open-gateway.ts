@@ -18,6 +18,7 @@ import { concludeOutcome } from "../outbox/follow-up.ts";
 import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import type { KeyWatch } from "../gateway/keys.ts";
 import type { Breakers } from "../gateway/network-breakers.ts";
+import type { UnkeptHalts } from "../gateway/unkept-halts.ts";
 
 export interface GatewaySettings {
   readonly profile: Profile;
@@ -34,6 +35,7 @@ export interface GatewayDependencies {
   readonly scrubber: Scrubber;
   readonly announcer: Announcer;
   readonly breakers: Breakers;
+  readonly unkeptHalts: UnkeptHalts;
   readonly keys: KeyWatch;
   /** Dates rows. */
   readonly clock: Clock;
@@ -47,7 +49,7 @@ const HOLD_MS = 7 * DAY;
 
 export function openGateway(
   options: GatewaySettings,
-  { announcer, scrubber, breakers, keys, clock, wall, ledger }: GatewayDependencies,
+  { announcer, scrubber, breakers, unkeptHalts, keys, clock, wall, ledger }: GatewayDependencies,
 ): Gateway {
   const { profile, transport, baseUrl, store, pacer } = options;
   const connection = { baseUrl, transport, clock: wall, scrubber };
@@ -67,6 +69,7 @@ export function openGateway(
     ledger,
     announcer,
     breakers,
+    unkeptHalts,
     caps: capsFor(options.guardianCaps),
     holdMs: HOLD_MS,
     writes: options.writes ?? "send",
