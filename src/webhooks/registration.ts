@@ -12,8 +12,14 @@ import type { WebhookDependencies } from "./webhook-dependencies.ts";
 import type { Registration } from "../store/deliveries.ts";
 
 export type RegistrationState =
-  /** Ours is registered, and alone unless `tidyAt` states when the replaced ones are removed. */
-  | { readonly kind: "registered"; readonly webhookId: string; readonly secret?: Secret; readonly tidyAt?: number }
+  /** Ours is registered, and alone unless `tidyAt` states when the replaced ones are removed. `isNew` if it was made now. */
+  | {
+      readonly kind: "registered";
+      readonly webhookId: string;
+      readonly isNew?: true;
+      readonly secret?: Secret;
+      readonly tidyAt?: number;
+    }
   /** Nothing to do: no address is set, or the network has no webhooks. */
   | { readonly kind: "notNeeded"; readonly why: string }
   /** The check could not be made now. */
@@ -220,7 +226,7 @@ async function create(
 }
 
 function registered({ record, secret }: Made): Extract<RegistrationState, { readonly kind: "registered" }> {
-  return defined({ kind: "registered", webhookId: record.webhookId, secret });
+  return defined({ kind: "registered", webhookId: record.webhookId, isNew: true, secret });
 }
 
 function notNow(parts: WebhookDependencies, unread: Unread, what: string): Deferred {
