@@ -1,7 +1,7 @@
 /** The circuit breaker as a state machine: one probe at a time, growing delays, and each kind's own end. */
 import { describe, expect, test } from "vitest";
 import {
-  BREAKERS,
+  type BREAKERS,
   isClosedBy,
   isProbeDue,
   openCircuit,

@@ -1,5 +1,6 @@
 /** Lists that ignore the paging of their network: the same page, whatever place is asked for. */
 import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
 import type { Transport } from "../../../src/client/transport.ts";
 import { resolveProfile } from "../../../src/contract/profile/profile.ts";
 import type { Announcements } from "../../../src/core/events.ts";
@@ -13,7 +14,7 @@ import { at } from "../../harness/visitor.ts";
 import { virtualRuntime } from "../../harness/virtual-runtime.ts";
 import { virtualWebhooks } from "../../harness/virtual-webhooks.ts";
 
-const OFFSETS = { paging: { style: "offset", parameter: "offset" } };
+const OFFSETS = { paging: { style: "offset", parameter: "offset" } } as const;
 
 /** A network whose list of webhooks is a bare array, whole at every offset. */
 const bareWebhooks =
@@ -48,7 +49,7 @@ test("a webhook removed behind such a list is found missing, and made again", as
   });
   await clock.advance(MINUTE);
   const [first] = await registered();
-  const id = String(at(first, "id"));
+  const id = z.string().parse(at(first, "id"));
   await mine("DELETE", `/v1/webhooks/${id}`);
   await clock.advance(7 * HOUR);
   expect((await registered()).map((one) => at(one, "id"))).not.toContain(id);
