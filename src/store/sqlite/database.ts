@@ -1,5 +1,19 @@
 /** Opens the file: pragmas, one process per file, a check, and the numbered migrations. */
-import { chmodSync, closeSync, existsSync, fdatasync, fdatasyncSync, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fdatasync,
+  fdatasyncSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  statfsSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
@@ -18,6 +32,7 @@ import { SURE_TIME } from "./migrations/0010-sure-time.ts";
 import { SIGNED_WITH } from "./migrations/0011-signed-with.ts";
 import { LEFTOVERS } from "./migrations/0012-leftovers.ts";
 import { FAILURES } from "./migrations/0013-failures.ts";
+import { FACTS } from "./migrations/0014-facts.ts";
 import { START } from "./migrations/0001-start.ts";
 
 /** In order; a released one never changes. The number of applied ones is the schema's version. */
@@ -35,6 +50,7 @@ const MIGRATIONS: readonly string[] = [
   SIGNED_WITH,
   LEFTOVERS,
   FAILURES,
+  FACTS,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -80,7 +96,7 @@ export function openDatabase(named: string, { blocking = false }: DatabaseOption
       PRAGMA wal_autocheckpoint = ${LOG_PAGES};
     `);
     if (path !== MEMORY) quickCheck(db);
-    migrate(db);
+    migrate(db, path);
     // From here on a commit does not wait for the disk; a caller that has to waits for `sync`.
     db.exec("PRAGMA synchronous = NORMAL");
     if (path !== MEMORY) {
@@ -243,16 +259,41 @@ function checkSchema(db: DatabaseSync, path: string): void {
 }
 
 /** Runs the missing migrations in one transaction: a store has one version or another, and opens with one wait for the disk. */
-function migrate(db: DatabaseSync): void {
+function migrate(db: DatabaseSync, path: string): void {
   const version = versionOf(db);
-  if (version === MIGRATIONS.length) return;
+  if (version === SCHEMA_VERSION) return rmSync(originalOf(path), { force: true });
+  const rewrites = version > 0 && version <= MIGRATIONS.indexOf(FACTS);
+  if (rewrites && path !== MEMORY) keepOriginal(db, path);
   db.exec("BEGIN IMMEDIATE");
   try {
     for (const text of MIGRATIONS.slice(version)) db.exec(text);
-    db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+    db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
     db.exec("COMMIT");
   } catch (error) {
     db.exec("ROLLBACK");
     throw error;
   }
+}
+
+/** The copy of the file before its rows became facts: deleted when the new one is opened for the second time. */
+const originalOf = (path: string): string => `${path}-before-facts`;
+
+/** The log and the copy each need as much space as the file. Throws `Misconfigured` before anything is changed. */
+function keepOriginal(db: DatabaseSync, path: string): void {
+  db.exec("PRAGMA wal_checkpoint(TRUNCATE)"); // the file has all of it
+  const needed = 3 * statSync(path).size;
+  const { bavail, bsize } = statfsSync(dirname(path));
+  if (bavail * bsize < needed)
+    throw new Misconfigured(
+      "store_unreadable",
+      `the store ${path} has an earlier schema, and its migration needs ${Math.ceil(needed / 1_048_576)} MB of free space`,
+      {
+        file: path,
+        hint: "free that much space on its disk, then start again; nothing was changed",
+      },
+    );
+  const copy = `${originalOf(path)}-new`;
+  copyFileSync(path, copy);
+  renameSync(copy, originalOf(path));
+  syncFolder(path);
 }

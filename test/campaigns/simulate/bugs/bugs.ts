@@ -52,7 +52,12 @@ export const BUGS: readonly PlantedBug[] = [
     'if (end.ending === "never-left" || end.ending === "lost") {',
   ),
   bug("lost requests age from now", QUOTA_TABLE, 'const ending = end.ending === "lost" ?', 'const ending = end.ending === "none" ?'),
-  bug("open attempts forgotten at recovery", QUOTA_TABLE, "for (const row of this.#sql.allOpen.all()) {", "for (const row of []) {"),
+  bug(
+    "open attempts forgotten at recovery",
+    QUOTA_TABLE,
+    "for (const open of this.#open.all()) {",
+    "for (const open of [] as OpenRequest[]) {",
+  ),
   bug("a new key starts empty", QUOTA_TABLE, "if (from === to ||", "if (from !== to ||"),
   bug("no quiet period", RECONCILE, "Math.max(sentAt + quietMs, now + quietMs - knownForMs)", "sentAt"),
   bug("quiet by the wall clock alone", RECONCILE, "Math.max(sentAt + quietMs, now + quietMs - knownForMs)", "sentAt + quietMs", {
