@@ -30,7 +30,7 @@ const script: { readonly [kind in Breakdown]: (path: string) => string } = {
   full: (path) => `mount -t tmpfs -o size=${SIZE} none "${path}" && echo none`,
   "read-only": (path) =>
     `truncate -s ${SIZE} "${path}.img" && mkfs.ext4 -q "${path}.img" && mount -o loop,errors=remount-ro "${path}.img" "${path}"` +
-    ` && chmod 777 "${path}" && test -e ${ERRORS_FOLDER}/loop*/trigger_fs_error && grep " ${path} " /proc/self/mounts | cut -d " " -f 1`,
+    ` && chmod 777 "${path}" && ls ${ERRORS_FOLDER}/loop*/trigger_fs_error > /dev/null && grep " ${path} " /proc/self/mounts | cut -d " " -f 1`,
 };
 
 /** True if this machine lets a test make such disks. */
