@@ -1,7 +1,9 @@
 /** Prints announcements as they come: one line per action for people, one JSON object a line for machines. */
 import { ANNOUNCEMENT_NAMES, subscribe, type AnnouncementName, type Announcements, type Announcer, type Listener } from "../core/events.ts";
+import type { Clock } from "../core/clock.ts";
 import type { LogLine } from "../core/log.ts";
-import { MINUTE } from "../core/units.ts";
+import { MINUTE, SECOND } from "../core/units.ts";
+import { createBursts } from "./bursts.ts";
 import type { Output } from "./output.ts";
 import { DESCRIBE, type Described } from "./describe-event.ts";
 import { joined, printable, say, type Paint, type Printable } from "./text.ts";
@@ -32,14 +34,26 @@ export function createFilter(): <Name extends AnnouncementName>(name: Name, what
   };
 }
 
-/** Prints lines as they come, for pipes and logs. */
-export function reportLines(announcer: Announcer, out: Output): () => void {
+/** Prints lines as they come, for pipes and logs: for machines all of them, for people no more than they can read. */
+export function reportLines(announcer: Announcer, out: Output, clock: Clock): () => void {
+  if (out.json) {
+    return listenToAll(announcer, (name, what) => {
+      if (name !== "request" && name !== "poll") out.progress({ type: name, ...what }, "");
+    });
+  }
   const filter = createFilter();
-  return listenToAll(announcer, (name, what) => {
+  const print = (at: number, handle: string, told: Described): void => out.progress({}, actionLine(at, handle, told, out.paint));
+  const bursts = createBursts(clock, (at, text) => print(at, "", { text, tone: "quiet" }));
+  const stop = listenToAll(announcer, (name, what) => {
+    if ("operation" in what && "state" in what && (what.state === "confirmed" || what.state === "cancelled"))
+      if (!bursts.passes(`${what.operation} ${what.state}`)) return;
     const told = filter(name, what);
-    if (out.json ? name !== "request" && name !== "poll" : told !== undefined)
-      out.progress({ type: name, ...what }, told === undefined ? "" : actionLine(what.at, what.handle, told, out.paint));
+    if (told !== undefined) print(what.at, what.handle, told);
   });
+  return () => {
+    stop();
+    bursts.close();
+  };
 }
 
 export function actionLine(at: number, handle: string, told: Described, paint: Paint): Printable {
@@ -53,8 +67,17 @@ export function painted({ text, tone }: Described, paint: Paint): Printable {
   return tone === "quiet" ? paint.dim(text) : printable(text);
 }
 
+let shownSecond = Number.NaN;
+let shownTime = "";
+
+/** Most lines are of the same second as the one before. */
 export function timeOfDay(at: number): string {
-  return new Date(at).toTimeString().slice(0, 8);
+  const second = Math.floor(at / SECOND);
+  if (second !== shownSecond) {
+    shownSecond = second;
+    shownTime = new Date(at).toTimeString().slice(0, 8);
+  }
+  return shownTime;
 }
 
 /** A log line of the runtime or a definition, for people. */

@@ -93,7 +93,7 @@ export interface Showing {
 export function showLines({ announcer, context: { out, clock } }: Stage): Showing {
   return {
     stopping: () => out.progress({ type: "stopping", at: clock.now() }, out.paint.dim("stopping: waiting for answers in flight")),
-    close: reportLines(announcer, out),
+    close: reportLines(announcer, out, clock),
   };
 }
 

@@ -1,4 +1,5 @@
 /** The only socket to the network: one request, one classified answer. It never retries and never follows a redirect. */
+/// <reference path="./undici-agent.d.ts" />
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import type { Dispatcher } from "undici";
