@@ -27,6 +27,7 @@ const p99 = quantile(
 );
 for (const by of ["command", "socket"] as const) {
   const mine = report.halts.filter((halt) => halt.by === by);
+  if (mine.length === 0) continue;
   const took = mine.map(({ tookMs }) => tookMs);
   const flying = mine.map(({ inFlight }) => inFlight);
   process.stdout.write(
