@@ -3,7 +3,7 @@ import { isAbsolute, relative } from "node:path";
 import { isMistake, type Problem } from "../config/problem.ts";
 import { createPaint, linesOf, printable, say, visible, type Paint, type Printable, type Text } from "./text.ts";
 import { tableLines, type Column } from "./table.ts";
-import { wordLines, wrap } from "./width.ts";
+import { fit, wordLines, wrap } from "./width.ts";
 
 /** The part of a stream that printing needs; tests provide their own. */
 export interface TextStream {
@@ -39,6 +39,8 @@ export interface Output {
   value(value: unknown): void;
   /** An event in progress: with `--json` one object a line on stderr, else the line or lines. */
   progress(event: object, text: Text | readonly Text[]): void;
+  /** Replaces the last line of the terminal, or removes it without a text. Prints nothing elsewhere. */
+  rewrite(text?: string): void;
   table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): void;
   /** The final object of `--json`. Prints nothing without it. */
   result(value: object): void;
@@ -48,6 +50,7 @@ export interface Output {
   trace(stack: string): void;
 }
 
+const TO_END_OF_LINE = "\u001B[K";
 /** Mark before each line of a text of others. */
 const MARK = "  │ ";
 /** Width of an output that is no terminal, and of a terminal that does not tell. */
@@ -67,10 +70,11 @@ export function createOutput({ json, colour, dumb = false, stdout, stderr, cwd }
   const print = (stream: TextStream, text: Text): void => void stream.write(`${printable(text).text}\n`);
   const printJson = (stream: TextStream, value: unknown): void => print(stream, JSON.stringify(value));
   const line = (text: Text = ""): void => void (json || print(stdout, text));
+  const terminal = stdout.isTTY === true && !json && !dumb ? stdout : undefined;
   return {
     json,
     paint,
-    terminal: stdout.isTTY === true && !json && !dumb ? stdout : undefined,
+    terminal,
     line,
     paragraph(text, style = printable) {
       for (const one of wordLines(visible(text), columnsOf(stdout))) line(style(one));
@@ -86,6 +90,7 @@ export function createOutput({ json, colour, dumb = false, stdout, stderr, cwd }
       if (json) printJson(stderr, event);
       else for (const one of Array.isArray(text) ? text : [text]) line(one);
     },
+    rewrite: (text = "") => void terminal?.write(`\r${fit(visible(text), columnsOf(terminal) - 1)}${TO_END_OF_LINE}`),
     table: (rows, columns) => tableLines(rows, columns, paint, columnsOf(stdout)).forEach(line),
     result: (value) => void (json && printJson(stdout, value)),
     problems(problems) {

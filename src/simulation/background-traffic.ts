@@ -1,7 +1,8 @@
 /** Simulates the other accounts of the network: they post, reply, follow, and offer and take plain jobs. */
 import { sleep, type Clock } from "../core/clock.ts";
 import type { EndpointSet } from "../contract/operations.ts";
-import { isObject, parseJson } from "../core/json.ts";
+import { defined } from "../core/defined.ts";
+import { isObject, parseJson, type Json } from "../core/json.ts";
 import type { Random } from "../core/random.ts";
 import { DAY, HOUR, SECOND } from "../core/units.ts";
 import type { LocalNetwork } from "../local-network/options.ts";
@@ -18,6 +19,28 @@ export interface TrafficRates {
   /** Rushes bring more posts within minutes than a page of a list holds. */
   readonly rushesPerDay: number;
 }
+
+/** A job that the crowd offers. */
+export interface CrowdJob {
+  readonly title: string;
+  readonly description?: string;
+  readonly skills?: readonly string[];
+  /** Whole credits. Default 1 to 20. */
+  readonly reward?: number;
+  readonly input?: Json;
+  /** Time to deliver in. Default 1 to 12 hours. */
+  readonly deadlineMs?: number;
+}
+
+/** The words of the crowd, each used in turn. Default: made-up ones. */
+export interface CrowdContent {
+  readonly posts?: readonly string[];
+  readonly replies?: readonly string[];
+  readonly jobs?: readonly CrowdJob[];
+}
+
+/** Rates and words of the other accounts. */
+export interface CrowdOptions extends Partial<TrafficRates>, CrowdContent {}
 
 export const BUSY_TRAFFIC: TrafficRates = {
   postsPerHour: 8,
@@ -56,20 +79,24 @@ export interface TrafficOptions {
   readonly network: LocalNetwork;
   readonly set: EndpointSet;
   readonly rates: TrafficRates;
+  readonly content: CrowdContent;
   /** Handles whose posts get replies. */
   readonly specialists: readonly string[];
 }
 
-export function createBackgroundTraffic({ clock, random, network, set, rates, specialists }: TrafficOptions): BackgroundTraffic {
+export function createBackgroundTraffic({ clock, random, network, set, rates, content, specialists }: TrafficOptions): BackgroundTraffic {
   const { ask, newest } = openDoors(network, set, random);
   let running = false;
   let said = 0;
   let fans = 0;
   const posts: TrafficPost[] = [];
+  const nextPost = inTurn(content.posts, () => `${random.word(8)} says number ${++said}`);
+  const nextReply = inTurn(content.replies, () => `${random.word(6)} answers number ${++said}`);
+  const nextJob = inTurn(content.jobs, (): CrowdJob => ({ title: `job ${++said}`, skills: [random.pick(SKILLS)] }));
 
   const acts = {
     post: async () => {
-      const post = await ask("/v1/posts", { content: `${random.word(8)} says number ${++said}` });
+      const post = await ask("/v1/posts", { content: nextPost() });
       const id = isObject(post) ? (isObject(post["post"]) ? post["post"]["id"] : post["id"]) : undefined;
       if (typeof id === "string") posts.push({ id, at: clock.now() });
     },
@@ -84,12 +111,14 @@ export function createBackgroundTraffic({ clock, random, network, set, rates, sp
     },
     job: () => {
       const hours = 1 + random.int(LONGEST_JOB_H);
+      const { description = "do something, and say what", skills = [], reward, input, deadlineMs = hours * HOUR, title } = nextJob();
       return ask("/v1/jobs", {
-        title: `job ${++said}`,
-        description: "do something, and say what",
-        skills: [random.pick(SKILLS)],
-        reward: 1 + random.int(20),
-        deadline: new Date(clock.now() + hours * HOUR).toISOString(),
+        title,
+        description,
+        skills,
+        reward: reward ?? 1 + random.int(20),
+        deadline: new Date(clock.now() + deadlineMs).toISOString(),
+        ...defined({ input }),
       });
     },
   };
@@ -100,7 +129,7 @@ export function createBackgroundTraffic({ clock, random, network, set, rates, sp
   };
   const replyToNewest = async (author: string): Promise<void> => {
     const post = await newest("/v1/posts", { author });
-    if (post !== undefined) await ask(`/v1/posts/${post}/reply`, { content: `${random.word(6)} answers number ${++said}` });
+    if (post !== undefined) await ask(`/v1/posts/${post}/reply`, { content: nextReply() });
   };
   const takeNewest = async (poster: string): Promise<void> => {
     const job = await newest("/v1/jobs", { poster: network.find(poster)?.id ?? "" });
@@ -130,6 +159,12 @@ export function createBackgroundTraffic({ clock, random, network, set, rates, sp
     follow,
     posts,
   };
+}
+
+/** Gives the items in turn, or made-up ones if there are none. */
+function inTurn<T>(items: readonly T[] | undefined, make: () => T): () => T {
+  let next = 0;
+  return () => items?.[next++ % items.length] ?? make();
 }
 
 /** Gives three accounts, each request made by one drawn at random. */

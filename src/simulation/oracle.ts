@@ -10,6 +10,7 @@ import type { Effect } from "../local-network/ground-truth.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import type { OpenDatabase } from "../store/sqlite/database.ts";
 import type { Disk } from "./disk.ts";
+import { createBacklog, type Backlog, type Waiting } from "./backlog.ts";
 import { createQuotaOracle } from "./oracle-quota.ts";
 import { createFeedOracle } from "./oracle-feed.ts";
 import { createWebhookOracle } from "./oracle-webhooks.ts";
@@ -53,6 +54,8 @@ export interface Oracle {
   recordPoll(poll: Announcements["poll"]): void;
   /** Returns work accepted before `since` that is neither done nor given to a person, once everything works again. */
   unfinished(since: number): readonly string[];
+  /** Returns actions that wait behind a cap or a quota that is used up. */
+  backlog(): readonly Waiting[];
   /** Runs the final checks, once all is quiet. `posts` are those of other accounts, oldest first. */
   close(since: number, posts: readonly TrafficPost[]): void;
   readonly violations: readonly Violation[];
@@ -79,6 +82,7 @@ export function createOracle(options: OracleOptions): Oracle {
   const quotaOracle = createQuotaOracle(network, clock);
   const webhookOracle = createWebhookOracle(disk, network, specialists);
   const feedOracle = createFeedOracle(db, clock, specialists);
+  const backlog = createBacklog(db, clock, specialists);
   let seenEffects = 0;
   let effects = 0;
 
@@ -127,9 +131,10 @@ export function createOracle(options: OracleOptions): Oracle {
       readTruth(request.headers[intentHeader]);
       return reply;
     },
-    unfinished: (since) => unfinished(db, since),
+    unfinished: (since) => unfinished(db, since, backlog),
+    backlog: () => backlog.read(Number.MAX_SAFE_INTEGER),
     close(since, posts) {
-      for (const what of [...unfinished(db, since), ...webhookOracle.unhandled(clock.now())]) violate("P3", what);
+      for (const what of [...unfinished(db, since, backlog), ...webhookOracle.unhandled(clock.now())]) violate("P3", what);
       for (const what of duplicateEvents(db)) violate("P4", what);
       for (const { handle, post } of feedOracle.missed(posts, gaps)) violate("P3", `${handle} never saw post ${post}`);
       for (const what of wronglyResolved(db, byIntent)) violate("P4", what);
@@ -163,7 +168,10 @@ function createGate({ db, holds }: ExaminedDisk, intentHeader: string): (request
   };
 }
 
-function unfinished(db: OpenDatabase["db"], since: number): readonly string[] {
+const MAX_UNFINISHED = 20;
+
+function unfinished(db: OpenDatabase["db"], since: number, backlog: Backlog): readonly string[] {
+  const waiting = new Set(backlog.read(since).map(({ id }) => id));
   // An intent that depends on one that only a person can resolve waits with it.
   const intents = db
     .prepare(
@@ -171,13 +179,17 @@ function unfinished(db: OpenDatabase["db"], since: number): readonly string[] {
          SELECT id FROM intent WHERE state = 'parked'
          UNION SELECT intent.id FROM intent JOIN waiting ON intent.target_intent = waiting.id WHERE intent.target IS NULL)
        SELECT id, operation, state, code FROM intent WHERE created_at < ? AND state IN ('proposed', 'ready', 'sending', 'in_doubt', 'pending')
-         AND id NOT IN waiting LIMIT 20`,
+         AND id NOT IN waiting`,
     )
     .all(since)
+    .filter((row) => !waiting.has(String(row["id"])))
+    .slice(0, MAX_UNFINISHED)
     .map((row) => `intent ${String(row["id"])} (${String(row["operation"])}) is still ${String(row["state"])}: ${String(row["code"])}`);
   const events = db
-    .prepare("SELECT id, state, note FROM event WHERE created_at < ? AND state IN ('ready', 'running') LIMIT 20")
+    .prepare("SELECT id, specialist, state, note FROM event WHERE created_at < ? AND state IN ('ready', 'running')")
     .all(since)
+    .filter((row) => !backlog.holdsEvents(String(row["specialist"])))
+    .slice(0, MAX_UNFINISHED)
     .map((row) => `event ${String(row["id"])} is still ${String(row["state"])}: ${String(row["note"])}`);
   const deliveries = db
     .prepare("SELECT specialist, id, note FROM delivery WHERE received_at < ? AND state = 'ready' LIMIT 20")

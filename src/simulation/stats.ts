@@ -1,5 +1,8 @@
 /** Counts the results of a simulated run. */
+import type { Announcements } from "../core/events.ts";
+import type { Specialist } from "../specialist/specialist.ts";
 import type { OpenDatabase } from "../store/sqlite/database.ts";
+import type { Waiting } from "./backlog.ts";
 
 /** The numbers of a simulation: requests, intents by operation and state, crashes, doubts. */
 export interface SimulationStats {
@@ -30,6 +33,12 @@ export interface SimulationStats {
   readonly provenParked: number;
   /** Intents left to a person, by `operation code`. */
   readonly parkedFor: { readonly [what: string]: number };
+  /** Actions that wait at the end behind a cap (`spend`) or a quota that is used up, by `operation limit`. */
+  readonly waiting: { readonly [what: string]: number };
+  /** Specialists that may act and never decided to, with the number of events their handlers took. */
+  readonly undecided: { readonly [handle: string]: number };
+  /** Handlings that failed, by `handle kind: message`. The first 20 are told apart. */
+  readonly failures: { readonly [what: string]: number };
 }
 
 /**
@@ -56,13 +65,26 @@ type Counter =
 export type Counting = Record<Counter, number> & {
   error(message: string): void;
   errors(): readonly string[];
-  close(db: OpenDatabase["db"], effects: number, lives: number): SimulationStats;
+  /** Counts one handling. */
+  run(what: Announcements["run"]): void;
+  close(end: End): SimulationStats;
 };
 
+/** What is known at the end of a run. */
+interface End extends Pick<SimulationStats, "effects" | "lives"> {
+  readonly db: OpenDatabase["db"];
+  readonly specialists: readonly Specialist[];
+  readonly backlog: readonly Waiting[];
+}
+
 const MAX_ERRORS = 20;
+const MAX_FAILURES = 20;
+const MAX_MESSAGE = 200;
 
 export function createStats(): Counting {
   const errors = new Set<string>();
+  const handled = new Map<string, { runs: number; intents: number }>();
+  const failures = new Map<string, number>();
   const counting: Counting = {
     requests: 0,
     commits: 0,
@@ -77,7 +99,16 @@ export function createStats(): Counting {
     approvals: 0,
     error: (message) => void (errors.size < MAX_ERRORS && errors.add(message)),
     errors: () => [...errors],
-    close(db, effects, lives) {
+    run({ handle, kind, result, intents, message = "", tries }) {
+      if (result === "finished") {
+        const before = handled.get(handle) ?? { runs: 0, intents: 0 };
+        handled.set(handle, { runs: before.runs + 1, intents: before.intents + intents });
+      }
+      if (tries === undefined) return;
+      const what = `${handle} ${kind}: ${message.slice(0, MAX_MESSAGE)}`;
+      if (failures.has(what) || failures.size < MAX_FAILURES) failures.set(what, (failures.get(what) ?? 0) + 1);
+    },
+    close({ db, effects, lives, specialists, backlog }) {
       const { requests, commits, crashes, stops, jumps, rotations, outages, halts, approvals, storms, deliveries } = counting;
       const counts = (sql: string): SimulationStats["intents"] =>
         Object.fromEntries(
@@ -110,8 +141,19 @@ export function createStats(): Counting {
           "SELECT operation || ' ' || code AS what, count(*) AS n FROM intent WHERE state = 'parked' GROUP BY 1 ORDER BY 1",
         ),
         provenParked: one(`SELECT count(*) AS n FROM intent WHERE state = 'parked' AND ${PROVEN}`),
+        waiting: countsOf(backlog.map(({ operation, limit }) => `${operation} ${limit}`)),
+        undecided: Object.fromEntries(
+          specialists
+            .filter(({ handle, may }) => may.length > 0 && (handled.get(handle)?.intents ?? 0) === 0)
+            .map(({ handle }) => [handle, handled.get(handle)?.runs ?? 0]),
+        ),
+        failures: Object.fromEntries(failures),
       };
     },
   };
   return counting;
+}
+
+function countsOf(names: readonly string[]): { readonly [name: string]: number } {
+  return Object.fromEntries([...Map.groupBy(names, (name) => name)].map(([name, all]) => [name, all.length]));
 }
