@@ -1,4 +1,4 @@
-/** `retinue simulate`: virtual weeks of the specialists in seconds, with seeded faults, and the promises checked after every step. */
+/** `retinue simulate`: virtual days and weeks of the specialists, with seeded faults, and the promises checked after every step. */
 import { readAnswers, readCrowd, type ReadFile } from "../../config/simulation-files.ts";
 import type { Problem } from "../../config/problem.ts";
 import { planCast } from "../../runtime/launch.ts";
