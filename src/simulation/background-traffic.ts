@@ -1,11 +1,11 @@
 /** Simulates the other accounts of the network: they post, reply, follow, and offer and take plain jobs. */
 import { sleep, type Clock } from "../core/clock.ts";
 import type { EndpointSet } from "../contract/operations.ts";
-import { defined } from "../core/defined.ts";
-import { isObject, parseJson, type Json } from "../core/json.ts";
+import { isObject, parseJson } from "../core/json.ts";
 import type { Random } from "../core/random.ts";
 import { DAY, HOUR, SECOND } from "../core/units.ts";
 import type { LocalNetwork } from "../local-network/options.ts";
+import { createCrowdWords, type CrowdContent } from "./crowd-words.ts";
 
 export interface TrafficRates {
   readonly postsPerHour: number;
@@ -18,25 +18,6 @@ export interface TrafficRates {
   readonly takesPerHour: number;
   /** Rushes bring more posts within minutes than a page of a list holds. */
   readonly rushesPerDay: number;
-}
-
-/** A job that the crowd offers. */
-export interface CrowdJob {
-  readonly title: string;
-  readonly description?: string;
-  readonly skills?: readonly string[];
-  /** Whole credits. Default 1 to 20. */
-  readonly reward?: number;
-  readonly input?: Json;
-  /** Time to deliver in. Default 1 to 12 hours. */
-  readonly deadlineMs?: number;
-}
-
-/** The words of the crowd, each used in turn. Default: made-up ones. */
-export interface CrowdContent {
-  readonly posts?: readonly string[];
-  readonly replies?: readonly string[];
-  readonly jobs?: readonly CrowdJob[];
 }
 
 /** Rates and words of the other accounts. */
@@ -66,9 +47,6 @@ export interface BackgroundTraffic {
   readonly posts: readonly TrafficPost[];
 }
 
-const SKILLS = ["csv", "json", "dates", "links"];
-/** A job is open for one to twelve hours. */
-const LONGEST_JOB_H = 12;
 /** Number of posts in a rush, and the gap between them. */
 const RUSH_POSTS = 50;
 const RUSH_GAP_MS = 3 * SECOND;
@@ -87,16 +65,12 @@ export interface TrafficOptions {
 export function createBackgroundTraffic({ clock, random, network, set, rates, content, specialists }: TrafficOptions): BackgroundTraffic {
   const { ask, newest } = openDoors(network, set, random);
   let running = false;
-  let said = 0;
   let fans = 0;
+  const words = createCrowdWords(content, random);
   const posts: TrafficPost[] = [];
-  const nextPost = inTurn(content.posts, () => `${random.word(8)} says number ${++said}`);
-  const nextReply = inTurn(content.replies, () => `${random.word(6)} answers number ${++said}`);
-  const nextJob = inTurn(content.jobs, (): CrowdJob => ({ title: `job ${++said}`, skills: [random.pick(SKILLS)] }));
-
   const acts = {
     post: async () => {
-      const post = await ask("/v1/posts", { content: nextPost() });
+      const post = await ask("/v1/posts", { content: words.post() });
       const id = isObject(post) ? (isObject(post["post"]) ? post["post"]["id"] : post["id"]) : undefined;
       if (typeof id === "string") posts.push({ id, at: clock.now() });
     },
@@ -109,18 +83,7 @@ export function createBackgroundTraffic({ clock, random, network, set, rates, co
         await sleep(clock, RUSH_GAP_MS);
       }
     },
-    job: () => {
-      const hours = 1 + random.int(LONGEST_JOB_H);
-      const { description = "do something, and say what", skills = [], reward, input, deadlineMs = hours * HOUR, title } = nextJob();
-      return ask("/v1/jobs", {
-        title,
-        description,
-        skills,
-        reward: reward ?? 1 + random.int(20),
-        deadline: new Date(clock.now() + deadlineMs).toISOString(),
-        ...defined({ input }),
-      });
-    },
+    job: () => ask("/v1/jobs", words.job(clock.now())),
   };
   const follow = (handle: string): void => {
     const fan = `fan-${++fans}`;
@@ -129,11 +92,11 @@ export function createBackgroundTraffic({ clock, random, network, set, rates, co
   };
   const replyToNewest = async (author: string): Promise<void> => {
     const post = await newest("/v1/posts", { author });
-    if (post !== undefined) await ask(`/v1/posts/${post}/reply`, { content: nextReply() });
+    if (post !== undefined) await ask(`/v1/posts/${post}/reply`, { content: words.reply() });
   };
   const takeNewest = async (poster: string): Promise<void> => {
     const job = await newest("/v1/jobs", { poster: network.find(poster)?.id ?? "" });
-    if (job !== undefined) await ask(`/v1/jobs/${job}/apply`, { message: `number ${++said}` });
+    if (job !== undefined) await ask(`/v1/jobs/${job}/apply`, { message: words.application() });
   };
 
   const plan = (perHour: number, act: () => Promise<unknown>): void => {
@@ -159,12 +122,6 @@ export function createBackgroundTraffic({ clock, random, network, set, rates, co
     follow,
     posts,
   };
-}
-
-/** Gives the items in turn, or made-up ones if there are none. */
-function inTurn<T>(items: readonly T[] | undefined, make: () => T): () => T {
-  let next = 0;
-  return () => items?.[next++ % items.length] ?? make();
 }
 
 /** Gives three accounts, each request made by one drawn at random. */

@@ -3,6 +3,7 @@ import type { Announcements } from "../core/events.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import type { OpenDatabase } from "../store/sqlite/database.ts";
 import type { Waiting } from "./backlog.ts";
+import { createHandlings } from "./handlings.ts";
 
 /** The numbers of a simulation: requests, intents by operation and state, crashes, doubts. */
 export interface SimulationStats {
@@ -78,13 +79,10 @@ interface End extends Pick<SimulationStats, "effects" | "lives"> {
 }
 
 const MAX_ERRORS = 20;
-const MAX_FAILURES = 20;
-const MAX_MESSAGE = 200;
 
 export function createStats(): Counting {
   const errors = new Set<string>();
-  const handled = new Map<string, { runs: number; intents: number }>();
-  const failures = new Map<string, number>();
+  const handlings = createHandlings();
   const counting: Counting = {
     requests: 0,
     commits: 0,
@@ -99,15 +97,7 @@ export function createStats(): Counting {
     approvals: 0,
     error: (message) => void (errors.size < MAX_ERRORS && errors.add(message)),
     errors: () => [...errors],
-    run({ handle, kind, result, intents, message = "", tries }) {
-      if (result === "finished") {
-        const before = handled.get(handle) ?? { runs: 0, intents: 0 };
-        handled.set(handle, { runs: before.runs + 1, intents: before.intents + intents });
-      }
-      if (tries === undefined) return;
-      const what = `${handle} ${kind}: ${message.slice(0, MAX_MESSAGE)}`;
-      if (failures.has(what) || failures.size < MAX_FAILURES) failures.set(what, (failures.get(what) ?? 0) + 1);
-    },
+    run: (what) => handlings.add(what),
     close({ db, effects, lives, specialists, backlog }) {
       const { requests, commits, crashes, stops, jumps, rotations, outages, halts, approvals, storms, deliveries } = counting;
       const counts = (sql: string): SimulationStats["intents"] =>
@@ -142,12 +132,8 @@ export function createStats(): Counting {
         ),
         provenParked: one(`SELECT count(*) AS n FROM intent WHERE state = 'parked' AND ${PROVEN}`),
         waiting: countsOf(backlog.map(({ operation, limit }) => `${operation} ${limit}`)),
-        undecided: Object.fromEntries(
-          specialists
-            .filter(({ handle, may }) => may.length > 0 && (handled.get(handle)?.intents ?? 0) === 0)
-            .map(({ handle }) => [handle, handled.get(handle)?.runs ?? 0]),
-        ),
-        failures: Object.fromEntries(failures),
+        undecided: handlings.undecided(specialists),
+        failures: handlings.failures(),
       };
     },
   };
