@@ -31,7 +31,10 @@ export interface Output {
   readonly terminal: TextStream | undefined;
   /** One line for people, whatever it contains. Prints nothing with `--json`. */
   line(text?: Text): void;
-  /** Sentences for people, wrapped at words. Not for commands, which are copied whole. */
+  /**
+   * Sentences for people, wrapped at words on a terminal, further lines indented by two more than the first. Not for commands, which are
+   * copied whole.
+   */
   paragraph(text: string, style?: (text: Text) => Printable): void;
   /** A whole text of others, with a mark before each line. Prints nothing with `--json`. */
   quote(text: string): void;
@@ -55,6 +58,7 @@ const TO_END_OF_LINE = "\u001B[K";
 const MARK = "  │ ";
 /** Width of an output that is no terminal, and of a terminal that does not tell. */
 const DEFAULT_COLUMNS = 80;
+const FURTHER = "  ";
 /** Least width: a narrower terminal counts as this wide. */
 const LEAST_QUOTED = 16;
 
@@ -77,7 +81,11 @@ export function createOutput({ json, colour, dumb = false, stdout, stderr, cwd }
     terminal,
     line,
     paragraph(text, style = printable) {
-      for (const one of wordLines(visible(text), columnsOf(stdout))) line(style(one));
+      const [indent = ""] = /^ */.exec(text) ?? [];
+      const columns = stdout.isTTY === true ? Math.max(LEAST_QUOTED, columnsOf(stdout) - indent.length - FURTHER.length) : Infinity;
+      const [first = "", ...further] = wordLines(visible(text.slice(indent.length)), columns);
+      line(style(indent + first));
+      for (const one of further) line(style(indent + FURTHER + one));
     },
     quote(text) {
       // A terminal would wrap a long line to where our own lines begin.
