@@ -149,6 +149,13 @@ function showLive(
   };
 }
 
+/** A service manager would restart the process, which then knew nothing of a halt that is not stored. */
+async function heldByHalt({ log, lifetime }: Stage, { runtime }: Launched): Promise<void> {
+  if (runtime.parts.unkeptHalts.all().length === 0) return;
+  log.warn("the process stays up for a halt that is not stored: free disk space or make the disk writable, then stop the process");
+  await lifetime.asked;
+}
+
 /** Starts, and resolves once it has ended and drained. The store is still open. Throws the error that lost the store, if there is one. */
 export async function live(stage: Stage, launched: Launched, show: (places: readonly Place[]) => Showing): Promise<Ended> {
   const { lifetime, context } = stage;
@@ -175,7 +182,10 @@ export async function live(stage: Stage, launched: Launched, show: (places: read
     if (why !== "lost") shower.stopping();
     await launched.drain();
     log.flush();
-    if (stage.lost !== undefined) throw stage.lost;
+    if (stage.lost !== undefined) {
+      await heldByHalt(stage, launched);
+      throw stage.lost;
+    }
     const members = launched.runtime.members();
     const shown = await Promise.all(
       members.map((member) => showSpecialist(launched.store, context.clock, member.specialist.handle, member)),

@@ -83,15 +83,9 @@ function endsOf(intents: { readonly [what: string]: number }): string {
   return [...byOperation].map(([operation, all]) => `${operation} ${all.map(({ end }) => end).join(", ")}`).join("; ");
 }
 
-function waitingText(what: string, count: number): string {
-  const [operation = "", limit = ""] = what.split(" ");
-  return `At the end ${count} ${operation} ${count === 1 ? "waits" : "wait"}: ${LIMITS[limit] ?? limit}.`;
+function waitingText(operation: string, count: number): string {
+  return `At the end ${count} ${operation} ${count === 1 ? "waits" : "wait"}: the cap on spending is reached.`;
 }
-
-const LIMITS: { readonly [limit: string]: string } = {
-  spend: "the cap on spending is reached",
-  quota: "the lane's share of the quota is used up",
-};
 
 function undecidedText(handle: string, handled: number): string {
   const why = handled === 0 ? "nothing came that it handles" : `its handlers took ${handled} events and chose no action`;

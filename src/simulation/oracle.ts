@@ -54,7 +54,7 @@ export interface Oracle {
   recordPoll(poll: Announcements["poll"]): void;
   /** Returns work accepted before `since` that is neither done nor given to a person, once everything works again. */
   unfinished(since: number): readonly string[];
-  /** Returns actions that wait behind a cap or a quota that is used up. */
+  /** Returns actions that wait behind a spending cap that is used up. */
   backlog(): readonly Waiting[];
   /** Runs the final checks, once all is quiet. `posts` are those of other accounts, oldest first. */
   close(since: number, posts: readonly TrafficPost[]): void;
@@ -168,8 +168,6 @@ function createGate({ db, holds }: ExaminedDisk, intentHeader: string): (request
   };
 }
 
-const MAX_UNFINISHED = 20;
-
 function unfinished(db: OpenDatabase["db"], since: number, backlog: Backlog): readonly string[] {
   const waiting = new Set(backlog.read(since).map(({ id }) => id));
   // An intent that depends on one that only a person can resolve waits with it.
@@ -183,16 +181,13 @@ function unfinished(db: OpenDatabase["db"], since: number, backlog: Backlog): re
     )
     .all(since)
     .filter((row) => !waiting.has(String(row["id"])))
-    .slice(0, MAX_UNFINISHED)
     .map((row) => `intent ${String(row["id"])} (${String(row["operation"])}) is still ${String(row["state"])}: ${String(row["code"])}`);
   const events = db
-    .prepare("SELECT id, specialist, state, note FROM event WHERE created_at < ? AND state IN ('ready', 'running')")
+    .prepare("SELECT id, state, note FROM event WHERE created_at < ? AND state IN ('ready', 'running')")
     .all(since)
-    .filter((row) => !backlog.holdsEvents(String(row["specialist"])))
-    .slice(0, MAX_UNFINISHED)
     .map((row) => `event ${String(row["id"])} is still ${String(row["state"])}: ${String(row["note"])}`);
   const deliveries = db
-    .prepare("SELECT specialist, id, note FROM delivery WHERE received_at < ? AND state = 'ready' LIMIT 20")
+    .prepare("SELECT specialist, id, note FROM delivery WHERE received_at < ? AND state = 'ready'")
     .all(since)
     .map((row) => `delivery ${String(row["id"])} to ${String(row["specialist"])} still waits: ${String(row["note"])}`);
   return [...intents, ...events, ...deliveries];

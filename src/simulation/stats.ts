@@ -34,7 +34,7 @@ export interface SimulationStats {
   readonly provenParked: number;
   /** Intents left to a person, by `operation code`. */
   readonly parkedFor: { readonly [what: string]: number };
-  /** Actions that wait at the end behind a cap (`spend`) or a quota that is used up, by `operation limit`. */
+  /** Actions that wait at the end behind a spending cap that is used up, by operation. */
   readonly waiting: { readonly [what: string]: number };
   /** Specialists that may act and never decided to, with the number of events their handlers took. */
   readonly undecided: { readonly [handle: string]: number };
@@ -131,7 +131,7 @@ export function createStats(): Counting {
           "SELECT operation || ' ' || code AS what, count(*) AS n FROM intent WHERE state = 'parked' GROUP BY 1 ORDER BY 1",
         ),
         provenParked: one(`SELECT count(*) AS n FROM intent WHERE state = 'parked' AND ${PROVEN}`),
-        waiting: countsOf(backlog.map(({ operation, limit }) => `${operation} ${limit}`)),
+        waiting: countsOf(backlog.map(({ operation }) => operation)),
         undecided: handlings.undecided(specialists),
         failures: handlings.failures(),
       };

@@ -1,4 +1,4 @@
-/** The judge excuses work only by a limit that is really used up: all else that is left is lost. */
+/** The judge excuses an action only by a cap that is really used up: all else that is left is lost. */
 import { expect, test } from "vitest";
 import { credits, HOUR } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
@@ -14,7 +14,7 @@ function backlog(act: (db: ReturnType<typeof openDatabase>["db"]) => void): read
   act(db);
   const waiting = createBacklog(db, clock, [scout]).read(clock.now() + 1);
   close();
-  return waiting.map(({ id, limit }) => `${id} ${limit}`);
+  return waiting.map(({ id }) => id);
 }
 
 type Db = Parameters<Parameters<typeof backlog>[0]>[0];
@@ -32,13 +32,6 @@ function spent(db: Db, id: string, micros: number, hoursAgo: number): void {
   ).run(id, micros, micros, clock.now() - hoursAgo * HOUR);
 }
 
-function sent(db: Db, times: number): void {
-  const attempt = db.prepare(
-    "INSERT INTO attempt (specialist, key_id, operation, lane, started_at, deadline_at) VALUES ('scout', 'k', 'posts.create', 'act', ?, 0)",
-  );
-  for (let i = 0; i < times; i++) attempt.run(clock.now() - 2 * HOUR);
-}
-
 test("an action behind a cap is excused while another of its price would pass the cap, and no longer", () => {
   const waits = (hoursAgo: number): readonly string[] =>
     backlog((db) => {
@@ -47,15 +40,6 @@ test("an action behind a cap is excused while another of its price would pass th
       decided(db, "i2", "jobs.create");
       decided(db, "i3", "jobs.create", { code: "" });
     });
-  expect(waits(3)).toEqual(["i2 spend", "i3 spend"]);
-  expect(waits(25)).toEqual([]);
-});
-
-test("an action behind the quota is excused once its lane has had its share of it, and not before", () => {
-  const waits = (times: number): readonly string[] =>
-    backlog((db) => {
-      decided(db, "i1", "posts.create", { code: "" });
-      sent(db, times);
-    });
-  expect([waits(74), waits(75)]).toEqual([[], ["i1 quota"]]); // 15 % of 500 requests a day
+  expect(waits(3)).toEqual(["i2", "i3"]);
+  expect(waits(27)).toEqual([]);
 });

@@ -31,17 +31,20 @@ export const command: Command = {
 };
 
 function show(snapshot: Snapshot, cwd: string, out: Output): void {
-  const { running, at, halts, pauses, frozen } = snapshot;
+  const { running, at, storeLost, halts, pauses, frozen } = snapshot;
   const { paint } = out;
   out.line(
     running === undefined
       ? paint.yellow("No runtime uses this store now. This is its last state.")
       : say`${paint.green("Running")} since ${moment(running.since, at)}, on ${running.baseUrl} (Set ${running.set.toUpperCase()}), process ${running.pid}`,
   );
-  for (const { scope, reason, since } of halts)
+  if (storeLost !== undefined) out.line(paint.red(`Nothing is sent: ${storeLost.message}`));
+  for (const { scope, reason, since, kept } of halts) {
+    const end = kept === false ? "; not stored: it ends with the process" : "";
     out.line(
-      paint.red(`Halted: ${scope === EVERYONE ? "nobody writes" : `${scope} does not write`} since ${moment(since, at)}: ${reason}`),
+      paint.red(`Halted: ${scope === EVERYONE ? "nobody writes" : `${scope} does not write`} since ${moment(since, at)}: ${reason}${end}`),
     );
+  }
   for (const { scope, reason, since } of pauses)
     out.line(paint.yellow(`Paused: ${scope === EVERYONE ? "everyone" : scope} since ${moment(since, at)}: ${reason}`));
   for (const { scope, currency, reason, since } of frozen) {

@@ -1,11 +1,11 @@
 /** Metadata in SQLite: the salt of fingerprints, the network of the store, and copies of it. */
 import { closeSync, existsSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { backup, DatabaseSync } from "node:sqlite";
-import { pathToFileURL } from "node:url";
+import { backup, type DatabaseSync } from "node:sqlite";
 import { messageOf, Misconfigured } from "../../core/errors.ts";
 import type { Commits } from "./commits.ts";
 import { createMetadata } from "./metadata.ts";
+import { openForReading } from "./reading.ts";
 import { markCopy } from "./restore-detection.ts";
 import type { MetadataStore } from "../metadata.ts";
 
@@ -60,18 +60,12 @@ function copyFailed(file: string, error: unknown): Misconfigured {
   });
 }
 
-/**
- * Reads the network of the store in a file, without a lock, beside its user; undefined if there is none, or no readable store. Leaves no
- * file behind: files of another user would keep a runtime from starting.
- */
+/** Reads the network of the store in a file, without a lock, beside its user; undefined if there is none, or no readable store. */
 export function networkOf(path: string): string | undefined {
   if (!existsSync(path)) return undefined;
-  const url = pathToFileURL(path);
-  // Reading a store that was closed in order would recreate its log.
-  if (!existsSync(`${path}-wal`)) url.searchParams.set("immutable", "1");
   let db: DatabaseSync | undefined;
   try {
-    db = new DatabaseSync(url, { readOnly: true });
+    db = openForReading(path);
     return createMetadata(db).get(NETWORK);
   } catch {
     return undefined; // another program's file, or a store from before that row: opening it reports the problem
@@ -82,7 +76,7 @@ export function networkOf(path: string): string | undefined {
 
 /** Copies over its own connection: the store's mostly has an open transaction, half of which must not be in the copy. */
 async function copyCommitted(path: string, file: string): Promise<void> {
-  const reader = new DatabaseSync(path, { readOnly: true });
+  const reader = openForReading(path);
   try {
     await backup(reader, file);
   } finally {
