@@ -125,6 +125,7 @@ async function readChecked<Schema extends z.ZodType>(
 ): Promise<ReadFile<z.output<Schema>>> {
   const file = isAbsolute(name) ? name : join(cwd, name);
   const { data, problems } = await readDataFile(file);
-  if (data === undefined) return { value: undefined, problems };
+  if (data === undefined)
+    return { value: undefined, problems: problems.map((problem) => ({ hint: "create it, or name another file", ...problem })) };
   return checkShape(schema, data.value, { code, file, lineOf: (path) => data.lineOf(path) });
 }
