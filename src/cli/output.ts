@@ -4,7 +4,7 @@ import { isMistake, type Problem } from "../config/problem.ts";
 import type { Clock, Timer } from "../core/clock.ts";
 import { createPaint, linesOf, printable, say, visible, type Paint, type Printable, type Text } from "./text.ts";
 import { tableLines, type Column } from "./table.ts";
-import { wordLines, wrap } from "./width.ts";
+import { fit, wordLines, wrap } from "./width.ts";
 
 /** The part of a stream that printing needs; tests provide their own. */
 export interface TextStream {
@@ -34,7 +34,10 @@ export interface Output {
   readonly terminal: TextStream | undefined;
   /** One line for people, whatever it contains. Prints nothing with `--json`. */
   line(text?: Text): void;
-  /** Sentences for people, wrapped at words. Not for commands, which are copied whole. */
+  /**
+   * Sentences for people, wrapped at words on a terminal, further lines indented by two more than the first. Not for commands, which are
+   * copied whole.
+   */
   paragraph(text: string, style?: (text: Text) => Printable): void;
   /** A whole text of others, with a mark before each line. Prints nothing with `--json`. */
   quote(text: string): void;
@@ -42,6 +45,8 @@ export interface Output {
   value(value: unknown): void;
   /** An event in progress: with `--json` one object a line on stderr, else the line or lines. Written within 25 ms, and before all else. */
   progress(event: object, text: Text | readonly Text[]): void;
+  /** Replaces the last line of the terminal, or removes it without a text. Prints nothing elsewhere. */
+  rewrite(text?: string): void;
   table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): void;
   /** The final object of `--json`. Prints nothing without it. */
   result(value: object): void;
@@ -53,10 +58,12 @@ export interface Output {
   flush(): void;
 }
 
+const TO_END_OF_LINE = "\u001B[K";
 /** Mark before each line of a text of others. */
 const MARK = "  │ ";
 /** Width of an output that is no terminal, and of a terminal that does not tell. */
 const DEFAULT_COLUMNS = 80;
+const FURTHER = "  ";
 /** Least width: a narrower terminal counts as this wide. */
 const LEAST_QUOTED = 16;
 
@@ -105,13 +112,18 @@ export function createOutput({ json, colour, dumb = false, stdout, stderr, cwd, 
   };
   const printJson = (stream: TextStream, value: unknown): void => print(stream, JSON.stringify(value));
   const line = (text: Text = ""): void => void (json || print(stdout, text));
+  const terminal = stdout.isTTY === true && !json && !dumb ? stdout : undefined;
   return {
     json,
     paint,
-    terminal: stdout.isTTY === true && !json && !dumb ? stdout : undefined,
+    terminal,
     line,
     paragraph(text, style = printable) {
-      for (const one of wordLines(visible(text), columnsOf(stdout))) line(style(one));
+      const [indent = ""] = /^ */.exec(text) ?? [];
+      const columns = stdout.isTTY === true ? Math.max(LEAST_QUOTED, columnsOf(stdout) - indent.length - FURTHER.length) : Infinity;
+      const [first = "", ...further] = wordLines(visible(text.slice(indent.length)), columns);
+      line(style(indent + first));
+      for (const one of further) line(style(indent + FURTHER + one));
     },
     quote(text) {
       // A terminal would wrap a long line to where our own lines begin.
@@ -124,6 +136,7 @@ export function createOutput({ json, colour, dumb = false, stdout, stderr, cwd, 
       if (json) waiting.add(JSON.stringify(event));
       else for (const one of Array.isArray(text) ? text : [text]) waiting.add(one);
     },
+    rewrite: (text = "") => void terminal?.write(`\r${fit(visible(text), columnsOf(terminal) - 1)}${TO_END_OF_LINE}`),
     table: (rows, columns) => tableLines(rows, columns, paint, columnsOf(stdout)).forEach(line),
     result: (value) => void (json && printJson(stdout, value)),
     problems(problems) {
