@@ -12,6 +12,8 @@ import { loadDefinitions } from "../src/config/definitions.ts";
 import { readAnswers, readCrowd } from "../src/config/simulation-files.ts";
 import { readProfile } from "../src/config/profile-file.ts";
 
+import { INTERFACE_PAGE, interfacePage } from "../scripts/interface-page.ts";
+
 const ROOT = join(import.meta.dirname, "..");
 const PAGES = ["README.md", ...globSync("docs/*.md", { cwd: ROOT }), ...globSync("examples/*/README.md", { cwd: ROOT })].toSorted();
 
@@ -49,6 +51,10 @@ test("there are pages, with blocks of every language we check", () => {
   for (const language of ["ts", "sh", "yaml", "dotenv", "ini"])
     expect([language, inLanguage(language).length > 0]).toEqual([language, true]);
   expect(blocks.filter(({ language }) => !["ts", "sh", "yaml", "dotenv", "ini"].includes(language))).toEqual([]);
+});
+
+test("docs/interface.md is what the code says: `npm run interface` writes it", () => {
+  expect(readFileSync(INTERFACE_PAGE, "utf8")).toBe(interfacePage());
 });
 
 test("every TypeScript block compiles against the package by its name", { timeout: 60_000 }, async ({ onTestFinished }) => {

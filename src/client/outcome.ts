@@ -138,7 +138,8 @@ function succeeded(context: Context, received: Received, call: Call): OutcomeRea
   const { answered, body, isEmpty } = received;
   const { status } = answered;
   if (status === 206) return unknown(received, "206: only a part of the answer");
-  if (!isEmpty && body === undefined) return unreadable(received, `${status}, but the body is not JSON`);
+  if (!isEmpty && body === undefined)
+    return unreadable(received, `${status}, but the body is ${isPage(received) ? "an HTML page" : "not JSON"}`);
   const said = errors.failed(body) ? errors.read(body) : undefined;
   if (said !== undefined) return plain({ class: "refused", ...answered, code: said.code ?? `http_${status}`, message: said.message });
   if (!isRead) {
@@ -152,6 +153,11 @@ function succeeded(context: Context, received: Received, call: Call): OutcomeRea
   if (!isRead && errors.stated(body)) return unreadable(received, `${status} with a stated error${wordOf(errors.read(body)?.code)}`);
   if (operation.record === "none") return plain({ class: "confirmed", ...answered, ...chargedBy(context, body), body });
   return operation.list ? readListed(context, received, call) : readSingle(context, received);
+}
+
+function isPage({ headers }: Received): boolean {
+  const type = headers["content-type"];
+  return typeof type === "string" && type.startsWith("text/html");
 }
 
 function wordOf(code: string | undefined): string {

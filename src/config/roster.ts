@@ -122,13 +122,13 @@ function strangerProblem(handle: string, known: readonly string[], file: string 
 }
 
 /** Lists the problems of a roster's keys. */
-export function checkRosterKeys(roster: Roster, config: Config): readonly Problem[] {
+export function checkRosterKeys(roster: Roster, config: Config, { anyNetwork = false } = {}): readonly Problem[] {
   const places = [...roster.definitions, ...roster.drafts].map(({ specialist: { handle } }): KeyPlace => {
     const keyFile = config.specialists[handle]?.keyFile;
     return defined({ handle, keyFile });
   });
   const { network, environment, cwd } = config;
-  return checkKeys(places, { set: roster.set, ownProfile: !/^set-[ab]$/.test(network.profile), environment, cwd });
+  return checkKeys(places, { set: roster.set, ownProfile: anyNetwork || !/^set-[ab]$/.test(network.profile), environment, cwd });
 }
 
 /** Handlers that usually write, and the write without which they can only read. */
@@ -142,7 +142,9 @@ const USUAL_WRITES: readonly (readonly [keyof Specialist["on"], readonly string[
 
 /** Finds parts of a definition that this network cannot do, or that cannot be intended. */
 function checkDefinition({ file, specialist }: LoadedDefinition, profile: Profile, config: Config): Problem[] {
-  const problems = mistakesOf(() => tierLimits(specialist.tier, profile.set), file, `"${specialist.handle}"`);
+  const { perHour, perDay } = profile.tiers[specialist.tier] ?? {};
+  const isDefined = perHour !== undefined && perDay !== undefined;
+  const problems = isDefined ? [] : mistakesOf(() => tierLimits(specialist.tier, profile.set), file, `"${specialist.handle}"`);
   for (const [list, names] of [
     ["may", specialist.may],
     ["review", specialist.review],

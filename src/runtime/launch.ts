@@ -250,16 +250,15 @@ export function asConfigured(profile: Profile, { prices, network: { drift, auth 
     ...defined({ drift }),
     ...(auth === undefined ? {} : { auth: { exchange: auth === "token" } }),
   };
-  const whole =
-    Object.keys(settings).length === 0
-      ? profile
-      : resolveProfile({ extends: profile.set === "a" ? "set-a" : "set-b", ...settings }, profile);
-  const missing = whole.auth.exchange ? whole.operations.get("auth.token")?.unsupported : undefined;
-  if (missing === undefined) return whole;
-  throw new Misconfigured("token_unsupported", `keys cannot be exchanged for tokens: ${missing}`, {
-    expected: 'a network with auth.token, or network: { auth: "key" }',
-    hint: "remove auth: token, or give auth.token a path in the profile",
-  });
+  const missing = auth === "token" ? profile.operations.get("auth.token")?.unsupported : undefined;
+  if (missing !== undefined)
+    throw new Misconfigured("token_unsupported", `keys cannot be exchanged for tokens: ${missing}`, {
+      expected: 'a network with auth.token, or network: { auth: "key" }',
+      hint: "remove auth: token, or give auth.token a path in the profile",
+    });
+  return Object.keys(settings).length === 0
+    ? profile
+    : resolveProfile({ extends: profile.set === "a" ? "set-a" : "set-b", ...settings }, profile);
 }
 
 /** Keys by reference: each is read from its source on every use. */

@@ -3,6 +3,7 @@ import { EVENT_KINDS, isEventKind } from "../event-kinds.ts";
 import { FIELDS } from "../reading/fields.ts";
 import type { Json } from "../../core/json.ts";
 import { isOperationName, OPERATION_NAMES, OPERATIONS, type OperationName } from "../operations.ts";
+import { checkContradictions } from "./contradictions.ts";
 import type { ProfileProblem } from "./profile-problem.ts";
 import type { ProfileOperation } from "./network-operations.ts";
 import type { InputField, ProfileData } from "./source.ts";
@@ -35,6 +36,7 @@ export function checkProfile(data: ProfileData, operations: ReadonlyMap<string, 
     ...checkTrust(data),
     ...checkNames(data, operations),
     ...checkHeaders(data),
+    ...checkContradictions(data, operations),
     ...Object.entries(data.webhooks.kinds).flatMap(([word, kind]) =>
       isEventKind(kind) || kind.startsWith("x:")
         ? []

@@ -65,13 +65,13 @@ export type InputField = z.output<typeof inputField>;
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 
-/** `//host` and `..` would lead outside the base address. */
+/** `//host` and `..`, also as `%2e%2e`, would lead outside the base address. */
 const operationPath = z
   .string()
   .max(500)
   .regex(
-    /^\/(?!\/)(?!(?:.*\/)?\.{1,2}(?:\/|$))[^?#\s\\]*$/,
-    "a path under the base address, such as /v1/posts/{id}; no host, query, fragment, space, .. or //",
+    /^\/(?!\/)(?!(?:.*\/)?(?:\.|%2e){1,2}(?:\/|$))(?:[^?#\s\\%]|%[\da-f]{2})*$/i,
+    "a path under the base address, such as /v1/posts/{id}; no host, query, fragment, space, .. or //, and whole escapes only",
   );
 
 const operation = z
