@@ -2,7 +2,8 @@
 import type { EndpointSet } from "../contract/operations.ts";
 import { MICROS_PER_UNIT, MINUTE, showDuration } from "../core/units.ts";
 import type { SpecialistShown } from "../guardian/status.ts";
-import { painted, timeOfDay } from "./progress.ts";
+import { timeOfDay } from "./output.ts";
+import { painted } from "./progress.ts";
 import { bar } from "./format-values.ts";
 import type { JobTotals, NetworkTotals } from "./run-summary.ts";
 import type { Described } from "./describe-event.ts";

@@ -34,13 +34,15 @@ export interface Output {
   readonly paint: Paint;
   /** The terminal, if the output is one with a movable cursor. */
   readonly terminal: TextStream | undefined;
+  /** The time of a line: short on a terminal, ISO 8601 elsewhere. */
+  time(at: number): string;
   /** One line for people, whatever it contains. Prints nothing with `--json`. */
   line(text?: Text): void;
   /** A whole text of others, with a mark before each line. Prints nothing with `--json`. */
   quote(text: string): void;
   /** A value as JSON over several lines. Prints nothing with `--json`. */
   value(value: unknown): void;
-  /** An event in progress: with `--json` one object a line on stderr, else the line or lines. */
+  /** An event in progress: with `--json` one object a line on stderr, with the `time` of its `at` in ISO 8601; else the line or lines. */
   progress(event: object, text: Text | readonly Text[]): void;
   table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): void;
   /** The final object of `--json`. Prints nothing without it. */
@@ -68,9 +70,11 @@ export function createOutput({ json, colour, dumb = false, stdout, stderr, cwd }
   const print = (stream: TextStream, text: Text): void => void stream.write(`${printable(text).text}\n`);
   const printJson = (stream: TextStream, value: unknown): void => print(stream, JSON.stringify(value));
   const line = (text: Text = ""): void => void (json || print(stdout, text));
+  const time = stdout.isTTY === true ? timeOfDay : isoTime;
   return {
     json,
     paint,
+    time,
     terminal: stdout.isTTY === true && !json && !dumb ? stdout : undefined,
     line,
     quote(text) {
@@ -81,7 +85,7 @@ export function createOutput({ json, colour, dumb = false, stdout, stderr, cwd }
     },
     value: (value) => linesOf(JSON.stringify(value, undefined, 2)).forEach((one) => line(one)),
     progress(event, text) {
-      if (json) printJson(stderr, event);
+      if (json) printJson(stderr, "at" in event && typeof event.at === "number" ? { time: isoTime(event.at), ...event } : event);
       else for (const one of Array.isArray(text) ? text : [text]) line(one);
     },
     table: (rows, columns) => tableLines(rows, columns, paint).forEach(line),
@@ -91,6 +95,14 @@ export function createOutput({ json, colour, dumb = false, stdout, stderr, cwd }
     },
     trace: (stack) => linesOf(stack).forEach((one) => print(stderr, MARK + one)),
   };
+}
+
+export function timeOfDay(at: number): string {
+  return new Date(at).toTimeString().slice(0, 8);
+}
+
+function isoTime(at: number): string {
+  return new Date(at).toISOString();
 }
 
 /** The problem, its place, the expectation, and advice. */

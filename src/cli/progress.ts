@@ -38,13 +38,16 @@ export function reportLines(announcer: Announcer, out: Output): () => void {
   return listenToAll(announcer, (name, what) => {
     const told = filter(name, what);
     if (out.json ? name !== "request" && name !== "poll" : told !== undefined)
-      out.progress({ type: name, ...what }, told === undefined ? "" : actionLine(what.at, what.handle, told, out.paint));
+      out.progress({ type: name, ...what }, told === undefined ? "" : actionLine(what.at, what.handle, told, out));
   });
 }
 
-export function actionLine(at: number, handle: string, told: Described, paint: Paint): Printable {
+/** The part of an output that makes a line. */
+export type LineMaker = Pick<Output, "paint" | "time">;
+
+export function actionLine(at: number, handle: string, told: Described, { paint, time }: LineMaker): Printable {
   const who = handle === "" ? "" : say`${paint.bold(handle)} `;
-  return say`${paint.dim(timeOfDay(at))}  ${who}${painted(told, paint)}`;
+  return say`${paint.dim(time(at))}  ${who}${painted(told, paint)}`;
 }
 
 export function painted({ text, tone }: Described, paint: Paint): Printable {
@@ -53,15 +56,16 @@ export function painted({ text, tone }: Described, paint: Paint): Printable {
   return tone === "quiet" ? paint.dim(text) : printable(text);
 }
 
-export function timeOfDay(at: number): string {
-  return new Date(at).toTimeString().slice(0, 8);
+/** Takes log lines: one object on stderr with `--json`, else a line for people. */
+export function logSink(out: Output, print: (line: Printable) => void = (line) => out.line(line)): (line: LogLine) => void {
+  return (line) => (out.json ? out.progress({ type: "log", ...line }, "") : print(logLine(line, out)));
 }
 
 /** A log line of the runtime or a definition, for people. */
-export function logLine(line: LogLine, paint: Paint): Printable {
+function logLine(line: LogLine, { paint, time }: LineMaker): Printable {
   const { handle, ...fields } = line.fields;
   const rest = Object.entries(fields).map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
   const who = typeof handle === "string" ? say`${paint.bold(handle)} ` : "";
   const label = line.level === "error" ? paint.red("error ") : line.level === "warn" ? paint.yellow("warning ") : "";
-  return say`${paint.dim(timeOfDay(line.at))}  ${who}${label}${joined([line.message, ...rest], " ")}`;
+  return say`${paint.dim(time(line.at))}  ${who}${label}${joined([line.message, ...rest], " ")}`;
 }

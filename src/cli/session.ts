@@ -1,7 +1,11 @@
 /** One run of a runtime under a command: started, shown, drained, summed up, closed. */
+import { defined } from "../core/defined.ts";
 import { createAnnouncer, type Announcer } from "../core/events.ts";
 import { messageOf, RetinueError, type Fatal } from "../core/errors.ts";
-import { createLogger, type Logger } from "../core/log.ts";
+import { readLogLevel } from "../config/config.ts";
+import { openEnvironment } from "../config/environment.ts";
+import { throwMistakes, type Problem } from "../config/problem.ts";
+import { createLogger, type Logger, type LogLevel } from "../core/log.ts";
 import { systemRandom } from "../core/random.ts";
 import { Scrubber } from "../core/scrubber.ts";
 import { openSurfaces } from "../console/surfaces.ts";
@@ -10,7 +14,7 @@ import { launch, type Launched, type LaunchOptions, type LaunchPlan } from "../r
 import { showSpecialist, type SpecialistShown } from "../guardian/status.ts";
 import type { Context } from "./command.ts";
 import { openLifetime, type End, type Lifetime } from "./lifetime.ts";
-import { logLine, reportLines } from "./progress.ts";
+import { logSink, reportLines } from "./progress.ts";
 import type { Text } from "./text.ts";
 
 /** Things a command needs before launch: its log sink and its end. */
@@ -33,11 +37,12 @@ export function openStage(context: Context, forMs: number | undefined): Stage {
   const scrubber = new Scrubber();
   const lifetime = openLifetime(clock, forMs === undefined ? {} : { forMs });
   const log = createLogger({
-    level: "info",
+    level: logLevelOf(context),
     now: () => clock.now(),
     scrubber,
-    sink: (line) => (out.json ? out.progress({ type: "log", ...line }, "") : stage.print(logLine(line, out.paint))),
+    sink: logSink(out, (line) => stage.print(line)),
   });
+  context.prints?.elsewhere(log);
   // A definition may leave a failing promise or timer behind; the others must survive it.
   const stray = (error: unknown): void =>
     log.error("something failed outside any handling", {
@@ -64,6 +69,14 @@ export function openStage(context: Context, forMs: number | undefined): Stage {
   return stage;
 }
 
+/** Throws `Misconfigured` (`log_level_unknown`). */
+function logLevelOf({ flags, cwd, env }: Context): LogLevel {
+  const problems: Problem[] = [];
+  const level = readLogLevel(flags, openEnvironment({ cwd, variables: env }), problems);
+  throwMistakes(problems);
+  return level;
+}
+
 /** Opens the store and composes the runtime. Starts nothing. */
 export function launchOn(
   stage: Stage,
@@ -71,11 +84,24 @@ export function launchOn(
   options: Pick<LaunchOptions, "writes" | "passive" | "networkName" | "anyNetwork"> = {},
 ): Promise<Launched> {
   const { log, scrubber, announcer, context, lifetime } = stage;
+  const { config } = plan;
+  const { clock, variables, prints } = context;
   const onLost = (error: Fatal): void => {
     stage.lost = error;
     lifetime.end("lost");
   };
-  return launch(plan, { config: plan.config, clock: context.clock, random: systemRandom(), log, scrubber, announcer, onLost, ...options });
+  return launch(plan, {
+    config,
+    clock,
+    random: systemRandom(),
+    log,
+    scrubber,
+    announcer,
+    onLost,
+    capturesPrints: prints !== undefined,
+    ...defined({ variables }),
+    ...options,
+  });
 }
 
 export interface Ended {

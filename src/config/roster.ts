@@ -8,7 +8,7 @@ import type { SpendCaps } from "../specialist/definition.ts";
 import { withOverride, type Specialist } from "../specialist/specialist.ts";
 import type { Config } from "./config.ts";
 import { givenDefinitions, loadDefinitions, type LoadedDefinition } from "./definitions.ts";
-import { checkKeys, environmentSecrets, keyVariable, type KeyPlace } from "./key-sources.ts";
+import { checkDeclared, checkKeys, declaredSecrets, environmentSecrets, keyVariable, type KeyPlace } from "./key-sources.ts";
 import { mistake, nearest, problemOf, warning, withoutSecrets, type Problem } from "./problem.ts";
 
 export interface Roster {
@@ -58,7 +58,15 @@ export async function loadRoster({ config, profile, given, checkCron, checkCaps 
       );
   }
   problems.push(...sharedVariables(definitions), ...capProblems(loaded.definitions, config, checkCaps));
-  const all = withoutSecrets([...problems, ...checkPrices(config, profile)], environmentSecrets(config.environment));
+  const { environment } = config;
+  const secrets = [
+    ...environmentSecrets(environment),
+    ...declaredSecrets(
+      environment,
+      definitions.map(({ specialist }) => specialist),
+    ),
+  ];
+  const all = withoutSecrets([...problems, ...checkPrices(config, profile)], secrets);
   return { definitions, problems: all, set: profile.set };
 }
 
@@ -113,14 +121,15 @@ function strangerProblem(handle: string, known: readonly string[], file: string 
   });
 }
 
-/** Lists the problems of a roster's keys. */
+/** Lists the problems of a roster's keys and of the secrets that its definitions name. */
 export function checkRosterKeys(roster: Roster, config: Config): readonly Problem[] {
   const places = roster.definitions.map(({ specialist: { handle } }): KeyPlace => {
     const keyFile = config.specialists[handle]?.keyFile;
     return defined({ handle, keyFile });
   });
   const { network, environment, cwd } = config;
-  return checkKeys(places, { set: roster.set, ownProfile: !/^set-[ab]$/.test(network.profile), environment, cwd });
+  const declared = roster.definitions.flatMap(({ specialist, file }) => checkDeclared(specialist, file, environment));
+  return [...declared, ...checkKeys(places, { set: roster.set, ownProfile: !/^set-[ab]$/.test(network.profile), environment, cwd })];
 }
 
 /** Handlers that usually write, and the write without which they can only read. */

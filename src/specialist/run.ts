@@ -5,6 +5,7 @@ import { isObject, type JsonObject } from "../core/json.ts";
 import { seededRandom } from "../core/random.ts";
 import type { Act } from "./act.ts";
 import { createContext } from "./context.ts";
+import { printingTo } from "./prints.ts";
 import { storable, type RunRequest } from "./run-request.ts";
 import type { DraftIntent } from "./intent-draft.ts";
 
@@ -32,7 +33,7 @@ export async function runHandler(handler: EventHandler, request: RunRequest): Pr
   const before = JSON.stringify(request.state);
 
   const handled = async (): Promise<RunResult> => {
-    await handler(request.event.payload as never, context.act);
+    await printingTo(request.log, async () => handler(request.event.payload as never, context.act));
     const state = readState(context.act.state);
     return { kind: "finished", intents: context.intents(), ...(JSON.stringify(state) === before ? {} : { state }) };
   };

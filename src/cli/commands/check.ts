@@ -1,10 +1,11 @@
 /** `retinue check`: lists every mistake in settings, profile, definitions and keys, without a call to the network. */
 import { readConfig, type Config } from "../../config/config.ts";
-import { environmentSecrets } from "../../config/key-sources.ts";
+import { declaredSecrets, environmentSecrets } from "../../config/key-sources.ts";
 import { isMistake, problemOf, warning, withoutSecrets, type Problem } from "../../config/problem.ts";
 import { readProfile } from "../../config/profile-file.ts";
-import { checkRosterKeys } from "../../config/roster.ts";
+import { checkRosterKeys, type Roster } from "../../config/roster.ts";
 import { shippedProfile, type Profile } from "../../contract/profile/profile.ts";
+import type { Secret } from "../../core/secret.ts";
 import { asConfigured, readRoster } from "../../runtime/launch.ts";
 import { otherNetwork } from "../../store/bind-network.ts";
 import { networkOf } from "../../store/sqlite/upkeep.ts";
@@ -45,7 +46,7 @@ export const command: Command = {
         ),
       );
     if (options["keys"] !== false) found.push(...checkRosterKeys(roster, config));
-    const problems = withoutSecrets(found, environmentSecrets(config.environment));
+    const problems = withoutSecrets(found, secretsOf(config, roster));
     const failed = problems.some((problem) => isMistake(problem) || flagOption(options, "strict"));
     const mistakes = problems.filter(isMistake);
     out.problems([...problems.filter((problem) => !isMistake(problem)), ...mistakes]);
@@ -81,6 +82,16 @@ export const command: Command = {
     return failed ? EXIT.misused : EXIT.done;
   },
 };
+
+function secretsOf({ environment }: Config, { definitions }: Roster): readonly Secret[] {
+  return [
+    ...environmentSecrets(environment),
+    ...declaredSecrets(
+      environment,
+      definitions.map(({ specialist }) => specialist),
+    ),
+  ];
+}
 
 /** Checks that the store does not belong to another network. */
 function problemsOfStore({ network: { baseUrl, allowMoved }, store: { path } }: Config): Problem[] {

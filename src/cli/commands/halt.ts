@@ -3,7 +3,7 @@ import { defined } from "../../core/defined.ts";
 import { flagOption, textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { withGuardian } from "../find-guardian.ts";
-import { timeOfDay } from "../progress.ts";
+import { timeOfDay } from "../output.ts";
 
 export const command: Command = {
   name: "halt",
