@@ -50,7 +50,7 @@ export function environmentSecrets(environment: Environment): readonly Secret[] 
 }
 
 /** The values of environment variables that definitions name under `secrets`. */
-export function declaredSecrets(environment: Environment, specialists: readonly Specialist[]): readonly Secret[] {
+export function declaredSecrets(environment: Environment, specialists: readonly Pick<Specialist, "secrets">[]): readonly Secret[] {
   const names = new Set(specialists.flatMap(({ secrets }) => secrets));
   return [...names].flatMap((name) => {
     const value = environment.get(name);

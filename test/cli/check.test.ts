@@ -169,11 +169,16 @@ describe("check", () => {
 });
 
 test("a file that throws a secret while it is loaded has it taken out of the mistake", async () => {
-  const thrown =
-    'throw new Error(`cannot use ${process.env["COPY_OF_KEY"]} and ${btoa(process.env["COPY_OF_SECRET"] ?? "")}`);';
+  const thrown = 'throw new Error(`cannot use ${process.env["COPY_OF_KEY"]} and ${btoa(process.env["COPY_OF_SECRET"] ?? "")}`);';
   const { root } = project({ "agents/scout.ts": thrown, "good/scout.yaml": "handle: scout", "p.ts": thrown });
   const profile = ["--agents", "good", "--profile", "p.ts"];
-  const env = { RETINUE_KEY_SCOUT: KEY, RETINUE_WEBHOOK_SECRET_SCOUT: "the-hook-secret-77", COPY_OF_KEY: KEY, COPY_OF_SECRET: "the-hook-secret-77", DEBUG: "1" };
+  const env = {
+    RETINUE_KEY_SCOUT: KEY,
+    RETINUE_WEBHOOK_SECRET_SCOUT: "the-hook-secret-77",
+    COPY_OF_KEY: KEY,
+    COPY_OF_SECRET: "the-hook-secret-77",
+    DEBUG: "1",
+  };
   const run = ["run", "--base-url", "http://127.0.0.1:1/v1"];
   for (const args of [["check"], ["check", "--json"], run, ["plan", "--json"], ["check", ...profile], [...run, ...profile]]) {
     const { code, stdout, stderr } = await retinue(args, { cwd: root, env });

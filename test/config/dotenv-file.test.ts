@@ -14,7 +14,7 @@ test.each([
   ["a name without a value", "A=1\n\nLLM_KEY\n", "3: the line is ignored"],
   ["a shell's way to set", "set A=sk_value\n", "1: the line is ignored"],
   ["a space in a name", "# first\nLLM KEY=sk_value", "2: the line is ignored"],
-  ["a quote that does not close", 'A=1\nB="sk_value\nC=2', "2: the value of B begins with \" and does not end with it"],
+  ["a quote that does not close", 'A=1\nB="sk_value\nC=2', '2: the value of B begins with " and does not end with it'],
   ["text after a closed quote", 'B="sk" value', '1: the value of B begins with "'],
   ["a value that a # cuts", "A=1\r\nPASSWORD=sk_value#1", "2: the value of PASSWORD ends before its #"],
   ["a name given twice", "A=sk_value\nB=2\nexport A=3", "3: A is given twice"],
