@@ -60,9 +60,9 @@ test.for(["none", "worker"])("lines go to the log of their specialist, isolate: 
     { message: "in three parts and the end" },
   ]);
   expect(lines[4]?.["message"]).toMatch(/^no end.\[2Jx{900,}… \(\d+ characters more\)$/s);
-  expect(lines.filter(({ message }) => String(message).startsWith("flood")).length).toBeGreaterThan(200);
+  expect(lines.filter((line) => textIn(line, "message").startsWith("flood")).length).toBeGreaterThan(200);
   expect(lines.length).toBeLessThan(301);
-  expect(run.said.filter(({ message }) => /^lines that the definition printed: \d+ more/.test(String(message)))).toHaveLength(1);
+  expect(run.said.filter((line) => /^lines that the definition printed: \d+ more/.test(textIn(line, "message")))).toHaveLength(1);
 });
 
 test("a definition that prints while it is loaded leaves the one object of --json alone", async () => {

@@ -5,7 +5,7 @@ import { expect, test, type TestContext } from "vitest";
 import { isObject, type JsonObject } from "../../src/core/json.ts";
 import { SECOND } from "../../src/core/units.ts";
 import { runLab, type RunLab } from "../harness/run-command.ts";
-import type { Process } from "../harness/process.ts";
+import { textIn, type Process } from "../harness/process.ts";
 
 /** Logs the variables that it finds when it is loaded and handled, and those that its child finds. */
 const definition = (isolate: string): string => `
@@ -64,7 +64,7 @@ test.for(["none", "worker"])(
     expect(await seen()).toEqual(everywhere("first real - - -"));
 
     dotenv(DOTENV.replace("first", "second"));
-    await run.saying(({ type, message }) => type === "definition" && String(message).includes("the changed variables of .env"));
+    await run.saying((line) => line["type"] === "definition" && textIn(line, "message").includes("the changed variables of .env"));
     expect(await seen()).toEqual(everywhere("second real - - -"));
 
     dotenv(DOTENV.replace(/MODEL.*\n/, ""));
