@@ -15,6 +15,7 @@ import { showSpecialist, type SpecialistShown } from "../guardian/status.ts";
 import type { Context } from "./command.ts";
 import { openLifetime, type End, type Lifetime } from "./lifetime.ts";
 import { logSink, reportLines } from "./progress.ts";
+import { openServiceManager } from "./service-manager.ts";
 import type { Text } from "./text.ts";
 
 /** Things a command needs before launch: its log sink and its end. */
@@ -143,9 +144,12 @@ export async function live(stage: Stage, launched: Launched, show: () => Showing
   if (url !== undefined)
     context.out.progress({ type: "console", at: clock.now(), url }, `Health and status at ${url} (/healthz, /readyz, /api/status)`);
   const showing = show();
+  const manager = openServiceManager({ env: context.env, clock, log });
   try {
     await launched.start();
+    manager.ready();
     const why = await lifetime.over;
+    manager.stopping();
     if (why !== "lost") showing.stopping();
     await launched.drain();
     if (stage.lost !== undefined) throw stage.lost;
@@ -155,6 +159,7 @@ export async function live(stage: Stage, launched: Launched, show: () => Showing
     );
     return { why, shown };
   } finally {
+    manager.close();
     showing.close();
     await surfaces.close();
   }
