@@ -16,7 +16,8 @@ const DOCKERFILE = readFileSync(join(ROOT, "docs/deploy/Dockerfile"), "utf8").re
 
 /** The values of a directive, in order. */
 const unit = (name: string): readonly string[] => [...UNIT.matchAll(new RegExp(`^${name}=(.*)$`, "gm"))].map(([, value = ""]) => value);
-const instructions = (name: string): readonly string[] => [...DOCKERFILE.matchAll(new RegExp(`^${name} +(.*)$`, "gm"))].map(([, rest = ""]) => rest);
+const instructions = (name: string): readonly string[] =>
+  [...DOCKERFILE.matchAll(new RegExp(`^${name} +(.*)$`, "gm"))].map(([, rest = ""]) => rest);
 const settings = () => loadConfig({ cwd: project().root, env: {} });
 
 test("the unit restarts what a restart may mend, and nothing else", () => {
@@ -63,7 +64,13 @@ test("the image has the Node of package.json, and runs as a user without rights"
 });
 
 test("the image keeps its store in a volume, and is asked for its health where the console listens", async () => {
-  const env = Object.fromEntries((instructions("ENV").join(" ").match(/\w+=\S+/g) ?? []).map((pair) => pair.split(/=(.*)/s).slice(0, 2)));
+  const env = Object.fromEntries(
+    (
+      instructions("ENV")
+        .join(" ")
+        .match(/\w+=\S+/g) ?? []
+    ).map((pair) => pair.split(/=(.*)/s).slice(0, 2)),
+  );
   const config = await loadConfig({ cwd: project().root, env });
   expect(config.store.path.startsWith(`${instructions("VOLUME")[0]}/`)).toBe(true);
   expect(instructions("HEALTHCHECK").join()).toContain(`http://${config.console.host}:${config.console.port}/healthz`);
@@ -71,8 +78,21 @@ test("the image keeps its store in a volume, and is asked for its health where t
 });
 
 test("no secret reaches a layer: each file is named, and .env is never sent to the builder", () => {
-  const copied = instructions("COPY").flatMap((line) => line.replace(/--from=\S+ /, "").split(" ").slice(0, -1));
-  expect(copied).toEqual(["package.json", "package-lock.json", "*.tgz", "/bots/node_modules", "package.json", "retinue.config.*", "agents"]);
+  const copied = instructions("COPY").flatMap((line) =>
+    line
+      .replace(/--from=\S+ /, "")
+      .split(" ")
+      .slice(0, -1),
+  );
+  expect(copied).toEqual([
+    "package.json",
+    "package-lock.json",
+    "*.tgz",
+    "/bots/node_modules",
+    "package.json",
+    "retinue.config.*",
+    "agents",
+  ]);
   expect(DOCKERFILE).not.toMatch(/RETINUE_KEY|TOKEN|SECRET|^ARG /m);
   const ignored = readFileSync(join(ROOT, "docs/deploy/.dockerignore"), "utf8").split("\n");
   expect(ignored).toEqual(expect.arrayContaining([".env*", "**/.env*", ".retinue", "node_modules"]));
