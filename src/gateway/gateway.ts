@@ -8,6 +8,7 @@ import type { Effect, Lane } from "../contract/operations.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import { backoffMs, type Backoff } from "../core/backoff.ts";
 import { sleep, type Clock } from "../core/clock.ts";
+import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Secret } from "../core/secret.ts";
@@ -34,9 +35,10 @@ import { createCredentials, type Credentials } from "./credentials.ts";
 import { KEY_CHECK_MS, type KeyWatch } from "./keys.ts";
 import type { Member } from "./member.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
-import { currencyOf, priceOf } from "./prices.ts";
+import { chargedBy, priceOf } from "./prices.ts";
 import { lackedBy, operationOf, ownLimitsOf } from "./permissions.ts";
-import type { Breakers } from "./breakers.ts";
+import type { Breakers } from "./network-breakers.ts";
+import type { UnkeptHalts } from "./unkept-halts.ts";
 import type { Admission, Admit, Paid } from "../store/admission.ts";
 
 export interface GatewayOptions {
@@ -53,6 +55,8 @@ export interface GatewayOptions {
   /** Circuit breakers for operations that the network lacks, forbids, or answers unreadably. */
   readonly breakers: Breakers;
   readonly caps: (member: Member) => readonly Cap[];
+  /** Halts that the store does not have. */
+  readonly unkeptHalts: UnkeptHalts;
   /** Money held for an action without an outcome counts as spent after this. */
   readonly holdMs: number;
   /** `refuse` for a dry run: no write leaves, and nothing is charged or held for one. */
@@ -190,9 +194,9 @@ async function verdictOn(options: GatewayOptions, passage: GatewayRequest): Prom
     return { kind: "wait", rule, message, lane, window: undefined, since, until: probeAt };
   }
   if (key !== undefined) return store.explain(admitFor(options, passage, key), decide);
-  const noKey = { message: "there is no key", since: intent?.createdAt ?? clock.now(), probe: undefined };
-  const { message, since, probe } = member.keyTrouble ?? noKey;
-  return { kind: "wait", rule: "key_unusable", message, lane, window: undefined, since, until: probe?.at };
+  const noKey = { message: "there is no key", since: intent?.createdAt ?? clock.now(), circuit: undefined };
+  const { message, since, circuit } = member.keyTrouble ?? noKey;
+  return { kind: "wait", rule: "key_unusable", message, lane, window: undefined, since, until: circuit?.probeAt };
 }
 
 /** A dry run's answer to a write: the rule that refuses it for good, or that only the dry run withheld it. */
@@ -279,6 +283,7 @@ function admitFor(options: GatewayOptions, passage: GatewayRequest, key: HeldKey
   const { profile } = examining ?? options.client;
   const { specialist } = member;
   const operation = operationOf(profile, call.operation);
+  const review = specialist.review.includes(call.operation);
   const now = options.ledger.now();
   const request: AdmissionRequest = {
     specialist: specialist.handle,
@@ -294,7 +299,7 @@ function admitFor(options: GatewayOptions, passage: GatewayRequest, key: HeldKey
       ? {}
       : {
           intent: intent.id,
-          payloadHash: payloadHash(intent),
+          ...(review ? { payloadHash: payloadHash(intent) } : {}),
           readyAt: intent.createdAt,
         }),
   };
@@ -305,8 +310,14 @@ function admitFor(options: GatewayOptions, passage: GatewayRequest, key: HeldKey
     now,
     deadlineAt: now + profile.timing.deadlineMs,
     holdExpiresAt: now + options.holdMs,
-    known: { may: own ? [call.operation] : specialist.may, review: specialist.review.includes(call.operation), caps: options.caps(member) },
+    known: knownOf(options, member, call.operation, own),
   };
+}
+
+function knownOf({ caps, unkeptHalts }: GatewayOptions, member: Member, operation: string, own: boolean): Admit["known"] {
+  const { may, review, handle } = member.specialist;
+  const halt = unkeptHalts.of(handle);
+  return defined({ may: own ? [operation] : may, review: review.includes(operation), caps: caps(member), halt });
 }
 
 function notAdmitted(options: GatewayOptions, member: Member, admission: Exclude<Admission, { readonly kind: "admitted" }>): GatewayAnswer {
@@ -372,9 +383,8 @@ async function recordEnd(
 
 /** The cost of an action by the network's answer. */
 function paidFor({ client, caps }: GatewayOptions, member: Member, { operation }: Call, outcome: Outcome): Paid | undefined {
-  if (outcome.class !== "confirmed" || outcome.chargedMicros === undefined) return undefined;
-  const currency = currencyOf(operationOf(client.profile, operation).price);
-  return { money: { currency, micros: outcome.chargedMicros }, caps: caps(member) };
+  const money = chargedBy(outcome, operationOf(client.profile, operation).price);
+  return money === undefined ? undefined : { money, caps: caps(member) };
 }
 
 export function callOf(intent: Intent): Call {

@@ -23,6 +23,7 @@ import { MEMORY } from "../store/sqlite/database.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../store/sqlite/store.ts";
 import type { Recovered, Store } from "../store/store.ts";
 import { createWorkerPool, type WorkerPool } from "../handlers/worker/worker-pool.ts";
+import { keepHalts } from "./keep-halts.ts";
 import { keepReloading } from "./reload.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
 import { bindToNetwork } from "../store/bind-network.ts";
@@ -214,7 +215,7 @@ interface Life {
 
 function lifeOf({ runtime, isolation, planned, options, close }: Life): Pick<Launched, "start" | "drain" | "stop"> {
   const { config, profile, roster } = planned;
-  const { clock, log } = options;
+  const { clock, random, log } = options;
   const draining = new AbortController();
   let reloading: Promise<void> | undefined;
   let stopped: Promise<void> | undefined;
@@ -226,6 +227,7 @@ function lifeOf({ runtime, isolation, planned, options, close }: Life): Pick<Lau
   const stop = async (): Promise<void> => {
     await drain();
     for (const part of close) await part.close();
+    await keepHalts(runtime.parts.unkeptHalts.all(), { path: config.store.path, clock, random, log });
   };
   return {
     async start() {

@@ -14,7 +14,14 @@ const MAX_LINE = 8_192;
 /** Collects printed text until its line ends. */
 interface Printer {
   print(name: StreamName, text: string): void;
-  /** Logs lines that have no end. */
+  flush(): void;
+}
+
+/** The printed text of one handling. */
+export interface Prints {
+  /** Calls `work`. Text that it prints, also later in its promises and timers, belongs to the log. */
+  during<Result>(work: () => Result): Result;
+  /** Logs lines that have no end yet. */
   flush(): void;
 }
 
@@ -40,14 +47,9 @@ function createPrinter(log: Logger): Printer {
   };
 }
 
-/** Calls `work`. Text that it prints until its promise settles, or that its timers print later, belongs to this log. */
-export async function printingTo<Result>(log: Logger, work: () => Promise<Result>): Promise<Result> {
+export function collectPrints(log: Logger): Prints {
   const printer = createPrinter(log);
-  try {
-    return await printers.run(printer, work);
-  } finally {
-    printer.flush();
-  }
+  return { during: (work) => printers.run(printer, work), flush: () => printer.flush() };
 }
 
 export interface CapturedPrints {

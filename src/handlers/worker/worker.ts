@@ -9,7 +9,7 @@ import { MINUTE } from "../../core/units.ts";
 import type { SpecialistDefinition } from "../../specialist/definition.ts";
 import type { HandlerRead, RunRequest } from "../../specialist/run-request.ts";
 import type { OperationRules } from "../../specialist/operation-rules.ts";
-import { capturePrints, printingTo } from "../../specialist/prints.ts";
+import { capturePrints, collectPrints } from "../../specialist/prints.ts";
 import { runHandler, RunInterrupted, type EventHandler } from "../../specialist/run.ts";
 import { createSpecialist, type Specialist } from "../../specialist/specialist.ts";
 import {
@@ -58,7 +58,7 @@ async function perform(order: RunOrder): Promise<void> {
   current = { run, abort };
   let handler: EventHandler | undefined;
   try {
-    handler = handlerOf(await printingTo(loggerOf(order), () => specialistOf(order)), kind);
+    handler = handlerOf(await collectPrints(loggerOf(order)).during(() => specialistOf(order)), kind);
   } catch (error) {
     return tell({ say: "unloadable", run, reason: messageOf(error) });
   }

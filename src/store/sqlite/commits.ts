@@ -16,7 +16,7 @@
  * share one share pages.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { Fatal, messageOf } from "../../core/errors.ts";
+import { Fatal, messageOf, type RetinueError } from "../../core/errors.ts";
 
 export interface CommitsOptions {
   /** Runs a function at the end of the present turn of the event loop. */
@@ -29,11 +29,13 @@ export interface CommitsOptions {
   readonly onRollback: () => void;
   /** Called after each COMMIT, outside any transaction. */
   readonly onCommitted?: () => void;
+  /** Set for a store that can only be read: the error of every write. */
+  readonly readOnly?: RetinueError | undefined;
 }
 
 interface Waiting {
   readonly resolve: () => void;
-  readonly reject: (error: Fatal) => void;
+  readonly reject: (error: RetinueError) => void;
 }
 
 export class Commits {
@@ -51,10 +53,11 @@ export class Commits {
   #ending = false;
   /** The due fsync was delayed by a turn. */
   #deferred = false;
-  #lost: Fatal | undefined;
+  #lost: RetinueError | undefined;
 
   constructor(db: DatabaseSync, options: CommitsOptions) {
     this.#db = db;
+    this.#lost = options.readOnly;
     this.#options = options;
     this.#sql = {
       begin: db.prepare("BEGIN IMMEDIATE"),
@@ -65,7 +68,7 @@ export class Commits {
     };
   }
 
-  /** True once a commit has failed: nothing is accepted then. */
+  /** True once a commit has failed, or if the store can only be read: nothing is accepted then. */
   get lost(): boolean {
     return this.#lost !== undefined;
   }
@@ -178,7 +181,7 @@ export class Commits {
   }
 
   /** A failed commit may have been written or not: nothing more is accepted, because only a restart reads the truth. */
-  #lose(cause: unknown): Fatal {
+  #lose(cause: unknown): RetinueError {
     if (this.#lost !== undefined) return this.#lost;
     const lost = new Fatal("store_lost", `the store could not commit: ${messageOf(cause)}`, {
       cause,

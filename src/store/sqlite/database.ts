@@ -3,9 +3,11 @@ import { chmodSync, closeSync, existsSync, fdatasync, fdatasyncSync, fsyncSync, 
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
-import { Misconfigured, messageOf, Retryable } from "../../core/errors.ts";
+import { Misconfigured, messageOf, Retryable, RetinueError } from "../../core/errors.ts";
 import { realPath } from "../../core/real-path.ts";
 import { Checkpoints, LOG_PAGES } from "./checkpoints.ts";
+import { openForReading } from "./reading.ts";
+import { storeUnwritable } from "./unwritable.ts";
 import { LIMITS } from "./migrations/0002-limits.ts";
 import { WEBHOOKS } from "./migrations/0003-webhooks.ts";
 import { SHARED_KEYS } from "./migrations/0004-shared-keys.ts";
@@ -90,12 +92,8 @@ export function openDatabase(named: string, { blocking = false }: DatabaseOption
   } catch (error) {
     db?.close();
     lock?.close();
-    if (error instanceof Misconfigured) throw error;
-    throw new Misconfigured("store_unreadable", `cannot open the store ${path}: ${messageOf(error)}`, {
-      file: path,
-      cause: error,
-      hint: "name another file with --store sqlite:<path>, or restore a backup",
-    });
+    if (error instanceof RetinueError) throw error;
+    throw storeUnwritable(path, error) ?? cannotOpen(path, error);
   }
   const open = db;
   const file = log;
@@ -109,6 +107,36 @@ export function openDatabase(named: string, { blocking = false }: DatabaseOption
       lock?.close();
     },
   };
+}
+
+/** Opens a store for reading alone, as its present schema allows. Throws `Misconfigured`, with advice. */
+export function openReadOnlyDatabase(named: string): OpenDatabase {
+  const path = followLinks(named);
+  let db: DatabaseSync | undefined;
+  try {
+    db = openForReading(path);
+    checkVersion(db);
+    checkSchema(db, path);
+    if (versionOf(db) < SCHEMA_VERSION)
+      throw new Misconfigured("store_older", `the store ${path} must be migrated before it can be read`, {
+        file: path,
+        hint: "free disk space, or make the disk writable, then try again",
+      });
+    db.exec("PRAGMA temp_store = MEMORY");
+  } catch (error) {
+    db?.close();
+    throw error instanceof RetinueError ? error : cannotOpen(path, error);
+  }
+  const open = db;
+  return { db: open, sync: undefined, checkpoints: undefined, close: () => open.close() };
+}
+
+function cannotOpen(path: string, cause: unknown): Misconfigured {
+  return new Misconfigured("store_unreadable", `cannot open the store ${path}: ${messageOf(cause)}`, {
+    file: path,
+    cause,
+    hint: "name another file with --store sqlite:<path>, or restore a backup",
+  });
 }
 
 const syncData = promisify(fdatasync);
@@ -172,11 +200,14 @@ function prepareFolder(path: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new Misconfigured("store_unreadable", `cannot create the folder of the store ${path}: ${messageOf(error)}`, {
-      file: path,
-      cause: error,
-      hint: "name another file with --store sqlite:<path>",
-    });
+    throw (
+      storeUnwritable(path, error) ??
+      new Misconfigured("store_unreadable", `cannot create the folder of the store ${path}: ${messageOf(error)}`, {
+        file: path,
+        cause: error,
+        hint: "name another file with --store sqlite:<path>",
+      })
+    );
   }
 }
 
@@ -185,6 +216,8 @@ function takeLock(path: string): DatabaseSync {
   const file = `${path}-lock`;
   let lock: DatabaseSync | undefined;
   try {
+    // Created before SQLite opens it: SQLite does not say why it cannot create a file.
+    if (!existsSync(file)) closeSync(openSync(file, "a", 0o600));
     lock = new DatabaseSync(file, { timeout: 0 });
     lock.exec("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE");
     chmodSync(file, 0o600);
@@ -197,11 +230,14 @@ function takeLock(path: string): DatabaseSync {
         cause: error,
         hint: "stop it first, or name another store with --store sqlite:<path>",
       });
-    throw new Misconfigured("store_unreadable", `cannot lock the store ${path}: ${messageOf(error)}`, {
-      file: path,
-      cause: error,
-      hint: "check that its folder can be written",
-    });
+    throw (
+      storeUnwritable(path, error) ??
+      new Misconfigured("store_unreadable", `cannot lock the store ${path}: ${messageOf(error)}`, {
+        file: path,
+        cause: error,
+        hint: "check that its folder can be written",
+      })
+    );
   }
 }
 

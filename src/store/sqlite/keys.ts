@@ -57,12 +57,11 @@ export function createKeyTables(db: DatabaseSync, commits: Commits, { quota, spe
   return {
     registerKey: (handle, id, { limits, floors }, now) => commits.hard(() => register(handle, id, limits, floors, now)),
     keyOf: async (handle) => keyOf(handle),
-    quotaUse: (id, now) =>
-      commits.soft(() => {
-        if (registered.get(id) === undefined) return undefined;
-        const state = quota.load(id);
-        return { ...quotaUse(state, now), parkedUntil: state.parkedUntil, parkReason: state.parkReason };
-      }),
+    async quotaUse(id, now) {
+      if (registered.get(id) === undefined) return undefined;
+      const state = quota.load(id);
+      return { ...quotaUse(state, now), parkedUntil: state.parkedUntil, parkReason: state.parkReason };
+    },
     async laneBudget(id, lane, now) {
       if (registered.get(id) === undefined) return 1;
       return liveBudget(quota.load(id), lane, now, owed(id, now));

@@ -1,14 +1,14 @@
 /** The store in one SQLite file: every interface over one connection, every write in a grouped commit. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../core/clock.ts";
-import type { Fatal } from "../../core/errors.ts";
+import type { Fatal, RetinueError } from "../../core/errors.ts";
 import type { Random } from "../../core/random.ts";
 import { ledgerOf } from "../ledger.ts";
 import type { Ledger, Store } from "../store.ts";
 import type { MetadataStore } from "../metadata.ts";
 import { createAdmission, createRecovery, type AdmissionTables } from "./admission.ts";
 import { Commits } from "./commits.ts";
-import { MEMORY, openDatabase, type DatabaseOptions, type OpenDatabase } from "./database.ts";
+import { MEMORY, openDatabase, openReadOnlyDatabase, type DatabaseOptions, type OpenDatabase } from "./database.ts";
 import { createApprovals, createKeyTables } from "./keys.ts";
 import { createDeliveries } from "./deliveries.ts";
 import { createHistory, createPrune } from "./history.ts";
@@ -38,14 +38,19 @@ export interface SqliteStoreOptions extends DatabaseOptions {
   readonly lateLandingMs?: number;
   /** The ledger of another store, in place of its own: for a dry run, whose reads are charged to the project's. */
   readonly ledger?: Ledger;
+  /** Set if the store can only be read: the error of every write. It is opened without a lock, beside its user. */
+  readonly readOnly?: RetinueError;
   /** Called once when a commit fails: nothing can be stored, so nothing may be sent. */
   readonly onLost?: (error: Fatal) => void;
 }
 
-/** Opens a store for writing. Throws `Misconfigured` if the file cannot be used. */
+/**
+ * Opens a store, for writing unless it says otherwise. Throws `Misconfigured` if the file cannot be used, `Retryable` (`store_unwritable`)
+ * if its disk takes no writes.
+ */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
-  const { clock, random } = options;
-  const database = options.database ?? openDatabase(options.path, options);
+  const { clock, random, readOnly } = options;
+  const database = options.database ?? (readOnly === undefined ? openDatabase(options.path, options) : openReadOnlyDatabase(options.path));
   const { db } = database;
   const zone = options.zone ?? (() => "UTC");
   const quota = new QuotaTable(db, { random, ...(options.lateLandingMs === undefined ? {} : { lateLandingMs: options.lateLandingMs }) });
@@ -61,6 +66,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const commits = new Commits(db, {
     soon: (run) => clock.soon(run),
     sync: database.sync,
+    readOnly,
     onRollback: forget,
     onCommitted: () => database.checkpoints?.committed(clock.monotonic()),
     onLost: (error) => {
