@@ -8,6 +8,7 @@ import { loadConfig } from "../../src/config/config.ts";
 import { EXIT } from "../../src/cli/command.ts";
 import { isObject, parseJson } from "../../src/core/json.ts";
 import { SECOND } from "../../src/core/units.ts";
+import { textIn } from "../harness/process.ts";
 import { project } from "../harness/project.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -56,8 +57,8 @@ test.skipIf(!systemd)("systemd finds no mistake in the unit", () => {
 
 test("the image has the Node of package.json, and runs as a user without rights", () => {
   const manifest = parseJson(readFileSync(join(ROOT, "package.json"), "utf8"));
-  const development = isObject(manifest) && isObject(manifest["devDependencies"]) ? manifest["devDependencies"]["node"] : undefined;
-  const [major] = String(development).split(".");
+  const development = isObject(manifest) && isObject(manifest["devDependencies"]) ? textIn(manifest["devDependencies"], "node") : "";
+  const [major] = development.split(".");
   for (const from of instructions("FROM")) expect(from).toMatch(new RegExp(`^node:${major}-slim\\b`));
   expect(instructions("USER")).toEqual(["node"]);
   expect(DOCKERFILE.indexOf("\nUSER node")).toBeLessThan(DOCKERFILE.indexOf("\nENTRYPOINT"));
