@@ -70,7 +70,9 @@ export function checkDeclared({ handle, secrets }: Specialist, file: string, env
           hint: `set ${name}, or remove it from secrets`,
         }),
       ];
-    return isScrubbable(value) ? [] : [shortSecret(environment.describe(name), { file })];
+    return isScrubbable(value)
+      ? []
+      : [shortSecret(environment.describe(name), { file, hint: "check that it is the whole value, or remove it from secrets" })];
   });
 }
 
@@ -80,14 +82,14 @@ export function checkSecrets(environment: Environment): Problem[] {
   return short.map(([name]) => shortSecret(environment.describe(name)));
 }
 
-function shortSecret(source: string, place: { readonly file?: string } = {}): Problem {
+function shortSecret(source: string, details: { readonly file?: string; readonly hint?: string } = {}): Problem {
   return warning(
     "secret_short",
     `${source} holds a secret of fewer than ${MIN_SCRUBBED_LENGTH} characters, or of fewer than 4 different ones`,
     {
-      ...place,
       expected: "a long and random text: this one stays in whatever is stored, logged or repeated by a network",
       hint: `replace it, such as by the output of: openssl rand -hex 24`,
+      ...details,
     },
   );
 }
