@@ -1,6 +1,7 @@
 /** Output of a command: lines for people on a terminal, or one JSON object for machines. The only way to print. */
 import { isAbsolute, relative } from "node:path";
 import { isMistake, type Problem } from "../config/problem.ts";
+import type { Clock, Timer } from "../core/clock.ts";
 import { createPaint, linesOf, printable, say, visible, type Paint, type Printable, type Text } from "./text.ts";
 import { tableLines, type Column } from "./table.ts";
 import { fit, wordLines, wrap } from "./width.ts";
@@ -22,6 +23,8 @@ export interface OutputOptions {
   readonly stderr: TextStream;
   /** Paths are shown relative to it. */
   readonly cwd: string;
+  /** With it, lines of progress that come together are written together. Default: each at once. */
+  readonly clock?: Clock;
 }
 
 export interface Output {
@@ -40,7 +43,7 @@ export interface Output {
   quote(text: string): void;
   /** A value as JSON over several lines. Prints nothing with `--json`. */
   value(value: unknown): void;
-  /** An event in progress: with `--json` one object a line on stderr, else the line or lines. */
+  /** An event in progress: with `--json` one object a line on stderr, else the line or lines. Written within 25 ms, and before all else. */
   progress(event: object, text: Text | readonly Text[]): void;
   /** Replaces the last line of the terminal, or removes it without a text. Prints nothing elsewhere. */
   rewrite(text?: string): void;
@@ -51,6 +54,8 @@ export interface Output {
   problems(problems: readonly Problem[]): void;
   /** The stack of an error, for debugging: on stderr, always. */
   trace(stack: string): void;
+  /** Writes the lines of progress that wait to be written together: for the end of a command. */
+  flush(): void;
 }
 
 const TO_END_OF_LINE = "\u001B[K";
@@ -69,9 +74,42 @@ export function wantsColour(stream: TextStream, env: { readonly [name: string]: 
   return stream.isTTY === true && env["TERM"] !== "dumb";
 }
 
-export function createOutput({ json, colour, dumb = false, stdout, stderr, cwd }: OutputOptions): Output {
+/** Lines that wait to be written together: a write to a pipe takes longer than it takes to make its line. */
+interface Waiting {
+  add(text: Text): void;
+  flush(): void;
+}
+
+const TOGETHER_MS = 25;
+const TOGETHER_LENGTH = 64 * 1_024;
+
+function createWaiting(stream: TextStream, clock: Clock | undefined): Waiting {
+  let lines = "";
+  let timer: Timer | undefined;
+  const flush = (): void => {
+    timer?.cancel();
+    timer = undefined;
+    const text = lines;
+    lines = "";
+    if (text !== "") stream.write(text);
+  };
+  return {
+    flush,
+    add(text) {
+      lines += `${printable(text).text}\n`;
+      if (clock === undefined || lines.length >= TOGETHER_LENGTH) return flush();
+      timer ??= clock.after(TOGETHER_MS, flush);
+    },
+  };
+}
+
+export function createOutput({ json, colour, dumb = false, stdout, stderr, cwd, clock }: OutputOptions): Output {
   const paint = createPaint(colour);
-  const print = (stream: TextStream, text: Text): void => void stream.write(`${printable(text).text}\n`);
+  const waiting = createWaiting(json ? stderr : stdout, clock);
+  const print = (stream: TextStream, text: Text): void => {
+    waiting.flush();
+    stream.write(`${printable(text).text}\n`);
+  };
   const printJson = (stream: TextStream, value: unknown): void => print(stream, JSON.stringify(value));
   const line = (text: Text = ""): void => void (json || print(stdout, text));
   const terminal = stdout.isTTY === true && !json && !dumb ? stdout : undefined;
@@ -95,8 +133,8 @@ export function createOutput({ json, colour, dumb = false, stdout, stderr, cwd }
     },
     value: (value) => linesOf(JSON.stringify(value, undefined, 2)).forEach((one) => line(one)),
     progress(event, text) {
-      if (json) printJson(stderr, event);
-      else for (const one of Array.isArray(text) ? text : [text]) line(one);
+      if (json) waiting.add(JSON.stringify(event));
+      else for (const one of Array.isArray(text) ? text : [text]) waiting.add(one);
     },
     rewrite: (text = "") => void terminal?.write(`\r${fit(visible(text), columnsOf(terminal) - 1)}${TO_END_OF_LINE}`),
     table: (rows, columns) => tableLines(rows, columns, paint, columnsOf(stdout)).forEach(line),
@@ -105,6 +143,7 @@ export function createOutput({ json, colour, dumb = false, stdout, stderr, cwd }
       if (!json) for (const problem of problems) for (const one of problemLines(problem, paint, cwd)) print(stderr, one);
     },
     trace: (stack) => linesOf(stack).forEach((one) => print(stderr, MARK + one)),
+    flush: () => waiting.flush(),
   };
 }
 

@@ -10,7 +10,7 @@ import { spendCaps, type Caps, type SpecialistOverride } from "../specialist/spe
 import { MAX_PORT, readConfigFile, type ConfigValues, type FoundConfig } from "./config-file.ts";
 import { openEnvironment, parseBoolean, parseWhole, type Environment, type Variables } from "./environment.ts";
 import { checkSecrets, handleVariable } from "./key-sources.ts";
-import { isMistake, mistake, nearest, problemOf, throwMistakes, type Problem } from "./problem.ts";
+import { isMistake, mistake, nearest, problemOf, throwMistakes, warning, type Problem } from "./problem.ts";
 import { DEFAULT_STORE, parseStoreAddress, type StoreAddress } from "./store-address.ts";
 
 /** Command-line flags, as typed. */
@@ -275,6 +275,12 @@ function readReceiver(values: ConfigValues, environment: Environment, problems: 
       mistake("webhook_url_invalid", "the address of the receiver is not an http(s) URL", {
         expected: "https://bots.example.com",
         hint: "set RETINUE_WEBHOOK_URL",
+      }),
+    );
+  if (url !== undefined && port === undefined)
+    problems.push(
+      warning("webhook_port_missing", "the receiver has an address and no port: nothing listens, and no webhook is registered", {
+        hint: "set RETINUE_WEBHOOK_PORT, or remove RETINUE_WEBHOOK_URL",
       }),
     );
   const ofOne = environment.entries(`${WEBHOOK_SECRET}_`);

@@ -78,6 +78,7 @@ export const ERROR_CODES = [
   "webhook_secret_missing",
   "webhook_url_invalid",
   "webhook_url_inner",
+  "webhook_port_missing",
   // Definitions
   "agents_empty",
   "agents_unreadable",

@@ -48,6 +48,8 @@ export interface Oracle {
   acknowledges(handle: string, delivery: RawDelivery): void;
   /** Called when due work is late although no fault prevents it. */
   isLate(what: string): void;
+  /** Called when the store's memory differs from its rows. */
+  hasDrifted(what: string): void;
   /** Called when the runtime reports a gap in a list: the items in it are known to be missing. */
   recordGap(gap: Announcements["gap"]): void;
   /** Called when the runtime has polled a list, with the number of items it skipped as too old. */
@@ -114,6 +116,7 @@ export function createOracle(options: OracleOptions): Oracle {
     isLate: (what) => violate("P3", what),
     recordGap: (gap) => void gaps.push(gap),
     recordPoll: (poll) => feedOracle.recordPoll(poll),
+    hasDrifted: (what) => violate("P3", `memory and rows differ: ${what}`),
     get effects() {
       return effects;
     },

@@ -162,6 +162,18 @@ describe("check", () => {
     expect((await retinue(["check", "--strict"], around)).code).toBe(2);
   });
 
+  test("says where deliveries must arrive and where the receiver listens, and warns of an address without a port", async () => {
+    const { root } = project({ ...good });
+    const url = { RETINUE_KEY_SCOUT: KEY, RETINUE_WEBHOOK_URL: "https://bots.example.com/p/the-hook-secret-77/" };
+    const env = { ...url, RETINUE_WEBHOOK_PORT: "8081", RETINUE_WEBHOOK_SECRET: "the-hook-secret-77" };
+    const { code, stdout } = await retinue(["check"], { cwd: root, env });
+    expect(code).toBe(0);
+    expect(stdout).toContain("the network delivers to https://bots.example.com/p/[secret]/webhooks/<handle>");
+    expect(stdout).toContain("the receiver listens at http://127.0.0.1:8081");
+    const { stdout: json } = await inProcess(["check", "--json"], { cwd: root, env: url });
+    expect(JSON.parse(json)).toMatchObject({ ok: true, problems: [{ code: "webhook_port_missing", level: "warning" }] });
+  });
+
   test("names the mistakes of a file that others hid, those of other files, and a missing address, all at once", async () => {
     const { root } = project({
       "agents/scout.ts": `export default {

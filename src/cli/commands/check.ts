@@ -5,9 +5,12 @@ import { isMistake, problemOf, warning, withoutSecrets, type Problem } from "../
 import { readProfile } from "../../config/profile-file.ts";
 import { checkRosterKeys } from "../../config/roster.ts";
 import { shippedProfile, type Profile } from "../../contract/profile/profile.ts";
+import { defined } from "../../core/defined.ts";
+import { Scrubber } from "../../core/scrubber.ts";
 import { asConfigured, readRoster, requireBaseUrl } from "../../runtime/launch.ts";
 import { otherNetwork } from "../../store/bind-network.ts";
 import { networkOf } from "../../store/sqlite/upkeep.ts";
+import { deliveryRoute } from "../../webhooks/receiver-settings.ts";
 import { flagOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { problemJson } from "../output.ts";
@@ -46,6 +49,7 @@ export const command: Command = {
       );
     if (options["keys"] !== false) found.push(...problemsOfAddress(config, settings), ...checkRosterKeys(roster, config));
     const problems = withoutSecrets(found, environmentSecrets(config.environment));
+    const webhooks = routeOfDeliveries(config);
     const failed = problems.some((problem) => isMistake(problem) || flagOption(options, "strict"));
     const mistakes = problems.filter(isMistake);
     out.problems([...problems.filter((problem) => !isMistake(problem)), ...mistakes]);
@@ -63,6 +67,7 @@ export const command: Command = {
         { title: "may", value: (row) => row.may.join(" ") || "reads only" },
       ]);
       out.line();
+      if (webhooks !== undefined) out.line(`Webhooks: ${webhooks}`);
       out.line(out.paint.green(`${counted(specialists.length, "specialist")}, no mistakes`));
     } else {
       out.line();
@@ -77,10 +82,20 @@ export const command: Command = {
       ...(first === undefined ? {} : { error: problemJson(first, cwd) }),
       problems: shown,
       specialists: specialists.map(({ handle, tier }) => ({ handle, set: roster.set, tier })),
+      ...defined({ webhooks }),
     });
     return failed ? EXIT.misused : EXIT.done;
   },
 };
+
+/** Where the network delivers, and where the receiver takes it; undefined without a receiver. */
+function routeOfDeliveries({ receiver: { port, host, url }, environment }: Config): string | undefined {
+  if (port === undefined) return undefined;
+  const listensAt = port === 0 ? `a free port of ${host}` : `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const scrubber = new Scrubber();
+  for (const secret of environmentSecrets(environment)) scrubber.add(secret);
+  return scrubber.clean(deliveryRoute(url, listensAt));
+}
 
 function counted(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? "" : "s"}`;

@@ -173,22 +173,36 @@ function showStanding({ stopped, drift, at }: Snapshot, out: Output): void {
 
 const MAX_DRIFT_SHOWN = 20;
 
-function showWebhooks({ url, unsigned, counts, specialists }: WebhooksShown, at: number, out: Output): void {
+function showWebhooks({ url, route, unsigned, counts, specialists }: WebhooksShown, at: number, out: Output): void {
   const { paint } = out;
   const refused = Object.values(counts.refused).reduce((sum, count) => sum + count, 0);
-  const received = `${counts.stored} received, ${counts.known} repeated, ${refused} refused${counts.rateLimited === 0 ? "" : `, ${counts.rateLimited} rate-limited`}`;
+  const received = `${counts.stored} received, ${counts.known} repeated, ${refused} refused${counts.rateLimited === 0 ? "" : `, ${counts.rateLimited} rate-limited`}${counts.misaddressed === 0 ? "" : `, ${counts.misaddressed} to no specialist of ours`}`;
   section(out, "Webhooks", ` at ${url ?? "no port"}: ${received}`);
+  if (route !== undefined) out.line(paint.dim(route));
   if (unsigned) out.line(paint.red("They are not signed (--allow-unsigned): anyone can cause reads; their content is not trusted."));
   out.table(specialists, [
     { title: "specialist", value: (row) => row.handle },
-    { title: "webhook", value: ({ registration: { kind, why } }) => (why === undefined ? kind : `${kind}: ${why}`) },
+    { title: "webhook", value: (row) => webhookText(row, at) },
     { title: "health", value: (row) => row.health.state },
     { title: "told", value: (row) => row.health.told, align: "right" },
     { title: "missed", value: (row) => row.health.missed, align: "right" },
-    { title: "last", value: ({ health: { lastToldAt } }) => (lastToldAt === undefined ? "-" : moment(lastToldAt, at)) },
     { title: "not understood", value: (row) => kindsIn(row, "parked") },
     { title: "not handled", value: (row) => kindsIn(row, "unhandled") },
   ]);
+}
+
+function webhookText({ state, lastAt, registration: { kind, why = "" } }: SpecialistWebhooks, at: number): string {
+  const last = lastAt === undefined ? "" : ` (last ${showDuration(Math.max(0, at - lastAt))} ago)`;
+  switch (state) {
+    case "working":
+      return `deliveries arrive${last}`;
+    case "stopped":
+      return `${kind === "registered" ? "registered, but " : ""}deliveries stopped${last}`;
+    case "unproven":
+      return "registered, no delivery yet";
+    case "unregistered":
+      return `${kind === "deferred" ? "not registered yet" : "not registered"}: ${why}`;
+  }
 }
 
 function kindsIn({ deliveries }: SpecialistWebhooks, state: string): string {
