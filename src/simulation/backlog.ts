@@ -23,13 +23,11 @@ export interface Backlog {
 interface Row extends Waiting {
   readonly specialist: string;
   readonly code: unknown;
-  readonly event: number;
-  readonly ordinal: number;
   /** The action whose object it is about. */
   readonly target: unknown;
 }
 
-const READY = `SELECT id, specialist, operation, code, event_seq, ordinal, iif(target IS NULL, target_intent, NULL) AS target
+const READY = `SELECT id, specialist, operation, code, iif(target IS NULL, target_intent, NULL) AS target
   FROM intent WHERE state = 'ready' AND created_at < ? ORDER BY seq`;
 
 export function createBacklog(db: Database, clock: Clock, specialists: readonly Specialist[]): Backlog {
@@ -60,10 +58,10 @@ function kindOf({ specialist, operation }: Pick<Row, "specialist" | "operation">
   return `${specialist} ${operation}`;
 }
 
-/** True for an action about the object of one that waits, and for one whose handling decided on it after one that waits. */
-function followsOne({ target, code, event, ordinal }: Row, waiting: ReadonlyMap<string, Row>): boolean {
+/** True for an action about the object of one that waits, and for one that comes after an earlier one of its specialist. */
+function followsOne({ target, code, specialist }: Row, waiting: ReadonlyMap<string, Row>): boolean {
   if (typeof target === "string") return waiting.has(target);
-  return code === "order" && [...waiting.values()].some((earlier) => earlier.event === event && earlier.ordinal < ordinal);
+  return code === "order" && [...waiting.values()].some((earlier) => earlier.specialist === specialist);
 }
 
 function rowOf(row: { readonly [name: string]: unknown }): Row {
@@ -72,8 +70,6 @@ function rowOf(row: { readonly [name: string]: unknown }): Row {
     specialist: String(row["specialist"]),
     operation: String(row["operation"]),
     code: row["code"],
-    event: Number(row["event_seq"]),
-    ordinal: Number(row["ordinal"]),
     target: row["target"],
   };
 }

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { credits, HOUR } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { createBacklog } from "../../src/simulation/backlog.ts";
+import { createMirror } from "../../src/simulation/mirror.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { MEMORY, openDatabase } from "../../src/store/sqlite/database.ts";
 
@@ -11,6 +12,7 @@ const scout = createSpecialist({ handle: "scout", tier: "free", may: ["jobs.crea
 
 function backlog(act: (db: ReturnType<typeof openDatabase>["db"]) => void): readonly string[] {
   const { db, close } = openDatabase(MEMORY);
+  createMirror(db);
   act(db);
   const waiting = createBacklog(db, clock, [scout]).read(clock.now() + 1);
   close();
@@ -20,10 +22,12 @@ function backlog(act: (db: ReturnType<typeof openDatabase>["db"]) => void): read
 type Db = Parameters<Parameters<typeof backlog>[0]>[0];
 
 function decided(db: Db, id: string, operation: string, { code = "spend_cap", state = "ready" } = {}): void {
-  db.prepare(
-    `INSERT INTO intent (id, specialist, event_seq, ordinal, operation, input, effect, lane, conflict_key, state, created_at, code)
-     VALUES (?, 'scout', 1, 0, ?, '{}', 'at-most-once', 'act', ?, ?, 0, ?)`,
-  ).run(id, operation, id, state, code);
+  db.prepare("INSERT INTO intent (id, specialist, operation, state, created_at, code) VALUES (?, 'scout', ?, ?, 0, ?)").run(
+    id,
+    operation,
+    state,
+    code,
+  );
 }
 
 function spent(db: Db, id: string, micros: number, hoursAgo: number): void {
