@@ -37,7 +37,7 @@ import type { Member } from "./member.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
 import { chargedBy, priceOf } from "./prices.ts";
 import { lackedBy, operationOf, ownLimitsOf } from "./permissions.ts";
-import type { Breakers } from "./breakers.ts";
+import type { Breakers } from "./network-breakers.ts";
 import type { UnkeptHalts } from "./unkept-halts.ts";
 import type { Admission, Admit, Paid } from "../store/admission.ts";
 
@@ -194,9 +194,9 @@ async function verdictOn(options: GatewayOptions, passage: GatewayRequest): Prom
     return { kind: "wait", rule, message, lane, window: undefined, since, until: probeAt };
   }
   if (key !== undefined) return store.explain(admitFor(options, passage, key), decide);
-  const noKey = { message: "there is no key", since: intent?.createdAt ?? clock.now(), probe: undefined };
-  const { message, since, probe } = member.keyTrouble ?? noKey;
-  return { kind: "wait", rule: "key_unusable", message, lane, window: undefined, since, until: probe?.at };
+  const noKey = { message: "there is no key", since: intent?.createdAt ?? clock.now(), circuit: undefined };
+  const { message, since, circuit } = member.keyTrouble ?? noKey;
+  return { kind: "wait", rule: "key_unusable", message, lane, window: undefined, since, until: circuit?.probeAt };
 }
 
 /** A dry run's answer to a write: the rule that refuses it for good, or that only the dry run withheld it. */
@@ -283,6 +283,7 @@ function admitFor(options: GatewayOptions, passage: GatewayRequest, key: HeldKey
   const { profile } = examining ?? options.client;
   const { specialist } = member;
   const operation = operationOf(profile, call.operation);
+  const review = specialist.review.includes(call.operation);
   const now = options.ledger.now();
   const request: AdmissionRequest = {
     specialist: specialist.handle,
@@ -294,7 +295,13 @@ function admitFor(options: GatewayOptions, passage: GatewayRequest, key: HeldKey
     promises: call.operation === "jobs.apply" ? 1 : 0,
     price: priceOf(profile, { tier: specialist.tier, trust: options.breakers.trust.of(specialist.handle) }, operation, call.input),
     ownLimits: ownLimitsOf(profile, call.operation),
-    ...(intent === undefined ? {} : { intent: intent.id, payloadHash: payloadHash(intent), readyAt: intent.createdAt }),
+    ...(intent === undefined
+      ? {}
+      : {
+          intent: intent.id,
+          ...(review ? { payloadHash: payloadHash(intent) } : {}),
+          readyAt: intent.createdAt,
+        }),
   };
   return {
     request,

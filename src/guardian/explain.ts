@@ -19,8 +19,8 @@ import { APPROVAL_WANTED, showApproval, showEvent, waitForWord } from "./proposa
 import { frozenFor, hintFor, remedyOf, type Subject } from "./remedy.ts";
 import { stopsInForce } from "./stops-in-force.ts";
 import { showSpecialist, type ParkedShown, type SourceShown, type WaitShown } from "./status.ts";
-import type { OpenBreaker } from "../gateway/classify-refusal.ts";
-import { storedBreakers, type Breakers } from "../gateway/breakers.ts";
+import type { OpenBreaker } from "../gateway/breaker.ts";
+import { storedBreakers, type Breakers } from "../gateway/network-breakers.ts";
 import type { EventRow } from "../store/history.ts";
 import { explainEvent, reasonOfFailing, showFailing } from "./failures.ts";
 import { explainObject } from "./explain-object.ts";

@@ -20,7 +20,7 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { showStatus, type Snapshot } from "./status.ts";
 import { readDeliveries, readDelivery, type DeliveryQuery, type DeliveryShown } from "./shown-deliveries.ts";
 import { known, createControls, type Controls } from "./halt-and-pause.ts";
-import { storedBreakers } from "../gateway/breakers.ts";
+import { storedBreakers } from "../gateway/network-breakers.ts";
 import type { Explanation } from "./explanation.ts";
 import { explain } from "./explain.ts";
 import type { KeptDelivery } from "../store/history.ts";

@@ -18,9 +18,9 @@ import type { FailureStreak, KeyTrouble, Member } from "../gateway/member.ts";
 import { showFailing, type AllFailing } from "./failures.ts";
 import { stopsInForce, type HaltShown } from "./stops-in-force.ts";
 import { showHeld, type HeldShown } from "./held.ts";
-import type { OpenBreaker } from "../gateway/classify-refusal.ts";
+import type { OpenBreaker } from "../gateway/breaker.ts";
 import { showProposal, type Proposal } from "./proposals.ts";
-import { storedBreakers } from "../gateway/breakers.ts";
+import { storedBreakers } from "../gateway/network-breakers.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { WebhooksShown } from "../webhooks/webhooks.ts";
 import type { Frozen } from "../store/controls.ts";
@@ -282,8 +282,8 @@ export async function showSpecialist(store: Store, clock: Clock, handle: string,
 
 function parkedBy(trouble: KeyTrouble | undefined): ParkedShown | undefined {
   if (trouble === undefined) return undefined;
-  const { code, message, since, probe } = trouble;
-  return defined({ code, message, since, probeAt: probe?.at });
+  const { code, message, since, circuit } = trouble;
+  return defined({ code, message, since, probeAt: circuit?.probeAt });
 }
 
 /** Spent amounts and caps, including currencies without spending. */

@@ -6,17 +6,18 @@ import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Scrubber } from "../core/scrubber.ts";
 import { DAY } from "../core/units.ts";
-import { capsOf } from "../limits/caps.ts";
+import { capsOf, type SpendLimits } from "../limits/caps.ts";
 import type { Pacer } from "../limits/pacing.ts";
-import { GUARDIAN, scopeOf } from "../limits/spending.ts";
+import { GUARDIAN, scopeOf, type Cap } from "../limits/spending.ts";
 import type { LedgerTime } from "../limits/ledger-clock.ts";
-import type { Caps } from "../specialist/specialist.ts";
+import type { Member } from "../gateway/member.ts";
+import type { Caps, Specialist } from "../specialist/specialist.ts";
 import type { Store } from "../store/store.ts";
 import { announceIntent } from "../outbox/announce.ts";
 import { concludeOutcome } from "../outbox/follow-up.ts";
 import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import type { KeyWatch } from "../gateway/keys.ts";
-import type { Breakers } from "../gateway/breakers.ts";
+import type { Breakers } from "../gateway/network-breakers.ts";
 import type { UnkeptHalts } from "../gateway/unkept-halts.ts";
 
 export interface GatewaySettings {
@@ -69,10 +70,23 @@ export function openGateway(
     announcer,
     breakers,
     unkeptHalts,
-    caps: ({ specialist }) => [...capsOf(scopeOf(specialist.handle), specialist.spend), ...capsOf(GUARDIAN, options.guardianCaps ?? {})],
+    caps: capsFor(options.guardianCaps),
     holdMs: HOLD_MS,
     writes: options.writes ?? "send",
     conclude: (member, intent, outcome) => concludeOutcome(member, intent, outcome, profile, clock.now()),
     announce: (member, intent, change) => announceIntent(announcer, member, intent, change, clock.now()),
   });
+}
+
+/** The caps on a specialist's spending, with the Guardian's; made once for each definition. */
+function capsFor(guardianCaps: SpendLimits = {}): (member: Member) => readonly Cap[] {
+  const ofGuardian = capsOf(GUARDIAN, guardianCaps);
+  const known = new WeakMap<Specialist, readonly Cap[]>();
+  return ({ specialist }) => {
+    const cached = known.get(specialist);
+    if (cached !== undefined) return cached;
+    const caps = [...capsOf(scopeOf(specialist.handle), specialist.spend), ...ofGuardian];
+    known.set(specialist, caps);
+    return caps;
+  };
 }

@@ -36,7 +36,7 @@ import type { Dependencies } from "./dependencies.ts";
 import type { ReceiverSettings } from "../webhooks/receiver-settings.ts";
 import { limitsOf, operationRules } from "../gateway/permissions.ts";
 import { DEFAULT_RETENTION, keepPruned } from "./retention.ts";
-import { createBreakers, loadBreakers } from "../gateway/breakers.ts";
+import { createBreakers, loadBreakers } from "../gateway/network-breakers.ts";
 import { createUnkeptHalts } from "../gateway/unkept-halts.ts";
 import { createSharedLists } from "../polling/shared-lists.ts";
 import { startTimes } from "./staggered-start.ts";

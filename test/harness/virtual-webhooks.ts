@@ -73,21 +73,23 @@ export async function virtualWebhooks(options: VirtualWebhooksOptions) {
   const { key } = network.provision({ handle: "scout", tier, set: "b" });
   const store = openSqliteStore({ path: ":memory:", clock, random });
   if (options.prepare !== undefined) await clock.run(options.prepare(store));
-  const runtime = virtualRuntime({
-    specialists: [createSpecialist({ handle: "scout", tier, ...definition })],
-    transport: link(plainLink(network, "b")),
-    profile: resolveProfile({ extends: "set-b", ...profile }),
-    store,
-    keyOf: () => key,
-    clock: wall,
-    random,
-    receiver: { port: undefined, host: "", url: "https://bots.example.net", allowUnsigned: false, readSecrets: () => [], ...receiver },
-  });
+  const begin = (): Runtime =>
+    virtualRuntime({
+      specialists: [createSpecialist({ handle: "scout", tier, ...definition })],
+      transport: link(plainLink(network, "b")),
+      profile: resolveProfile({ extends: "set-b", ...profile }),
+      store,
+      keyOf: () => key,
+      clock: wall,
+      random,
+      receiver: { port: undefined, host: "", url: "https://bots.example.net", allowUnsigned: false, readSecrets: () => [], ...receiver },
+    });
+  const runtime = begin();
   hand.runtime = runtime;
   network.start();
   await clock.run(runtime.start());
   onTestFinished(async () => {
-    await clock.run(runtime.stop());
+    await clock.run(hand.runtime?.stop() ?? Promise.resolve());
     await clock.run(network.stop());
     await clock.run(store.close());
   });
@@ -103,6 +105,12 @@ export async function virtualWebhooks(options: VirtualWebhooksOptions) {
     requests,
     mine,
     accept,
+    /** Ends the runtime, and begins another on the same store. */
+    restart: async (): Promise<void> => {
+      await clock.run(hand.runtime?.stop() ?? Promise.resolve());
+      hand.runtime = begin();
+      await clock.run(hand.runtime.start());
+    },
     /** What the network holds of our webhooks. */
     registered: async () => {
       const { json } = await mine("GET", "/v1/webhooks");

@@ -8,9 +8,9 @@ import { isObject, numberIn, parseJson } from "../../core/json.ts";
 import type { Random } from "../../core/random.ts";
 import { HOUR, SECOND } from "../../core/units.ts";
 import { addToCell, cellAt, listCells, WINDOWS, WINDOW_SHAPES, type WindowName } from "../../limits/window-cells.ts";
-import { believeDownwards } from "../../limits/server-hints.ts";
+import { believeDownwards, ownWindowPauseMs } from "../../limits/server-hints.ts";
 import { DEFAULT_FLOORS, type LaneFloors } from "../../limits/lanes.ts";
-import { clearCooldown, startCooldown, type Cooldown } from "../../limits/cooldown.ts";
+import { clearCooldown, pauseKey, startCooldown, type Cooldown } from "../../limits/cooldown.ts";
 import {
   changeLimits,
   charge,
@@ -120,6 +120,8 @@ export class QuotaTable {
       parked = startCooldown(state, now, { retryAfterMs: end.retryAfterMs, admittedAt: end.admittedAt }, this.#options.random);
       if (parked.changed) this.#savePark(end.key, state);
     } else if (end.ending === "answered" && clearCooldown(state, end.admittedAt)) this.#savePark(end.key, state);
+    const pauseMs = end.hints === undefined ? undefined : ownWindowPauseMs(state, end.hints);
+    if (pauseMs !== undefined && pauseKey(state, now, pauseMs)) this.#savePark(end.key, state);
     let foreign = 0;
     for (const delta of end.hints === undefined ? [] : believeDownwards(state, now, end.hints)) {
       this.#sql.addOne.run(end.key, SPAN[delta.window], delta.cell, delta.slot, delta.count);

@@ -1,5 +1,6 @@
 /** Metadata in SQLite: the salt of fingerprints, the network of the store, and copies of it. */
-import { chmodSync, existsSync, rmSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
 import { backup, type DatabaseSync } from "node:sqlite";
 import { messageOf, Misconfigured } from "../../core/errors.ts";
 import type { Commits } from "./commits.ts";
@@ -26,23 +27,37 @@ export function createUpkeep(db: DatabaseSync, commits: Commits, path: string | 
     network: async () => meta.get(NETWORK),
     belongTo: (name) => commits.hard(() => meta.set(NETWORK, name)),
     async backup(file) {
-      if (existsSync(file)) throw new Misconfigured("backup_exists", "the file exists already", { file, hint: "name another file" });
+      beginCopy(file);
       const copiedAt = now(); // writes made while it is copied may be missing
       try {
         if (path === undefined) await backup(db, file);
         else await copyCommitted(path, file);
         markCopy(file, copiedAt);
-        chmodSync(file, 0o600);
       } catch (error) {
         rmSync(file, { force: true });
-        throw new Misconfigured("backup_failed", `the copy could not be written: ${messageOf(error)}`, {
-          file,
-          cause: error,
-          hint: "check that the folder exists, can be written and has room",
-        });
+        throw copyFailed(file, error);
       }
     },
   };
+}
+
+/** Creates the file, and the folders above it, for their owner alone from the first byte. */
+function beginCopy(file: string): void {
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    closeSync(openSync(file, "wx", 0o600));
+  } catch (error) {
+    if (existsSync(file)) throw new Misconfigured("backup_exists", "the file exists already", { file, hint: "name another file" });
+    throw copyFailed(file, error);
+  }
+}
+
+function copyFailed(file: string, error: unknown): Misconfigured {
+  return new Misconfigured("backup_failed", `the copy could not be written: ${messageOf(error)}`, {
+    file,
+    cause: error,
+    hint: "check that the folder can be written and has room",
+  });
 }
 
 /** Reads the network of the store in a file, without a lock, beside its user; undefined if there is none, or no readable store. */
