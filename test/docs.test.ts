@@ -9,6 +9,7 @@ import { ERROR_CODES } from "../src/core/error-codes.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
 import { readConfig } from "../src/config/config.ts";
 import { loadDefinitions } from "../src/config/definitions.ts";
+import { readAnswers, readCrowd } from "../src/config/simulation-files.ts";
 import { readProfile } from "../src/config/profile-file.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -118,6 +119,9 @@ async function mistakesInOurs(line: string): Promise<readonly string[]> {
 }
 
 const isProfile = ({ text }: Block): boolean => /^extends:/m.test(text);
+/** Files of a simulation say which they are. */
+const SIMULATION_FILES = { "# crowd.yaml": readCrowd, "# answers.yaml": readAnswers } as const;
+const simulationReader = ({ text }: Block) => Object.entries(SIMULATION_FILES).find(([title]) => text.startsWith(title))?.[1];
 
 /** A YAML block as the one file of a folder. */
 function asFile(text: string, onTestFinished: (clean: () => void) => void): string {
@@ -131,7 +135,12 @@ test.each(named(inLanguage("yaml").filter(isProfile)))("%s is a profile without 
   expect((await readProfile(join(folder, "block.yaml"))).problems).toEqual([]);
 });
 
-test.each(named(inLanguage("yaml").filter((block) => !isProfile(block))))(
+test.each(named(inLanguage("yaml").filter(simulationReader)))("%s is a file of a simulation without a mistake", async (_name, block) => {
+  const { problems } = (await simulationReader(block)?.("block.yaml", asFile(block.text, onTestFinished))) ?? { problems: ["not read"] };
+  expect(problems).toEqual([]);
+});
+
+test.each(named(inLanguage("yaml").filter((block) => !isProfile(block) && simulationReader(block) === undefined)))(
   "%s is a definition without a mistake",
   async (_name, { text }) => {
     const { definitions, problems } = await loadDefinitions(asFile(text, onTestFinished));

@@ -62,6 +62,7 @@ async function runCommand(argv: readonly string[], json: boolean, around: Surrou
   if (name !== undefined && entry === undefined) throw unknownCommand(name);
   const command = (await entry?.load())?.command;
   const args = entry?.alias === name ? argv.map((word) => (word === name && entry !== undefined ? entry.name : word)) : argv;
+  const clock = systemClock();
   let code: ExitCode | undefined;
   const program = createProgram(version, around);
   for (const { name: other, describe } of COMMANDS) if (other !== command?.name) program.command(other).description(describe);
@@ -71,22 +72,30 @@ async function runCommand(argv: readonly string[], json: boolean, around: Surrou
         json,
         colour: !json && wantsColour(around.stdout, around.env),
         dumb: around.env["TERM"] === "dumb",
+        clock,
         ...around,
       });
       const flags = flagsOf(options);
-      code = await command.run({
-        command: command.name,
-        version,
-        args,
-        options,
-        flags,
-        cwd: around.cwd,
-        env: around.env,
-        out,
-        clock: systemClock(),
-        asking: () => createAsk(around.stdin?.(), around.stdout),
-        loadConfig: () => loadConfig({ flags, env: around.env, cwd: around.cwd }),
-      });
+      const flush = (): void => out.flush();
+      process.once("exit", flush); // a second signal ends the process at once
+      try {
+        code = await command.run({
+          command: command.name,
+          version,
+          args,
+          options,
+          flags,
+          cwd: around.cwd,
+          env: around.env,
+          out,
+          clock,
+          asking: () => createAsk(around.stdin?.(), around.stdout),
+          loadConfig: () => loadConfig({ flags, env: around.env, cwd: around.cwd }),
+        });
+      } finally {
+        flush();
+        process.off("exit", flush);
+      }
     });
   try {
     if (words.length === 0 && argv.every((word) => word === "--json")) program.outputHelp();

@@ -3,7 +3,8 @@ import { ANNOUNCEMENT_NAMES, subscribe, type AnnouncementName, type Announcement
 import type { Clock } from "../core/clock.ts";
 import type { LogLine } from "../core/log.ts";
 import { createRepeats } from "../core/repeats.ts";
-import { MINUTE } from "../core/units.ts";
+import { MINUTE, SECOND } from "../core/units.ts";
+import { createBursts } from "./bursts.ts";
 import type { Output } from "./output.ts";
 import { patternOf } from "../handlers/failed-run.ts";
 import { DESCRIBE, type Described } from "./describe-event.ts";
@@ -67,17 +68,25 @@ export function createFilter(): Filter {
   };
 }
 
-/** Prints lines as they come, for pipes and logs. */
+/** Prints lines as they come, for pipes and logs: for machines all of them, for people no more than they can read. */
 export function reportLines(announcer: Announcer, out: Output, clock: Clock): () => void {
+  if (out.json) {
+    return listenToAll(announcer, (name, what) => {
+      if (name !== "request" && name !== "poll") out.progress({ type: name, ...what }, "");
+    });
+  }
   const filter = createFilter();
-  const print = (actions: readonly Action[]): void => actions.forEach((action) => out.line(actionLine(action, out.paint)));
+  const print = (action: Action): void => out.progress({}, actionLine(action, out.paint));
+  const bursts = createBursts(clock, (at, text) => print({ at, handle: "", told: { text, tone: "quiet" } }));
   const silence = listenToAll(announcer, (name, what) => {
-    if (out.json && name !== "request" && name !== "poll") out.progress({ type: name, ...what }, "");
-    print(filter.take(name, what));
+    if ("operation" in what && "state" in what && (what.state === "confirmed" || what.state === "cancelled"))
+      if (!bursts.passes(`${what.operation} ${what.state}`)) return;
+    filter.take(name, what).forEach(print);
   });
   return () => {
     silence();
-    print(filter.rest(clock.now()));
+    bursts.close();
+    filter.rest(clock.now()).forEach(print);
   };
 }
 
@@ -92,8 +101,17 @@ export function painted({ text, tone }: Described, paint: Paint): Printable {
   return tone === "quiet" ? paint.dim(text) : printable(text);
 }
 
+let shownSecond = Number.NaN;
+let shownTime = "";
+
+/** Most lines are of the same second as the one before. */
 export function timeOfDay(at: number): string {
-  return new Date(at).toTimeString().slice(0, 8);
+  const second = Math.floor(at / SECOND);
+  if (second !== shownSecond) {
+    shownSecond = second;
+    shownTime = new Date(at).toTimeString().slice(0, 8);
+  }
+  return shownTime;
 }
 
 /** A log line of the runtime or a definition, for people. */

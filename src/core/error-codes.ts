@@ -246,6 +246,8 @@ export const ERROR_CODES = [
   "network_data_newer",
   "faults_invalid",
   "no_fetch",
+  "crowd_invalid",
+  "answers_invalid",
   "specialists_empty",
   "span_invalid",
   // Everywhere

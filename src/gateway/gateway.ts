@@ -4,21 +4,17 @@ import type { HeldKey } from "../client/auth.ts";
 import type { Client } from "../client/client.ts";
 import { CONNECTIONS, type WireAnswer } from "../client/transport.ts";
 import type { Call, Outcome } from "../contract/call.ts";
-import type { Effect, Lane } from "../contract/operations.ts";
+import type { Lane } from "../contract/operations.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import { backoffMs, type Backoff } from "../core/backoff.ts";
 import { sleep, type Clock } from "../core/clock.ts";
-import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Secret } from "../core/secret.ts";
 import { HOUR, MINUTE, SECOND } from "../core/units.ts";
-import { payloadHash } from "../limits/approvals.ts";
 import { decide } from "../limits/decide.ts";
 import type { Pacer } from "../limits/pacing.ts";
-import type { AdmissionRequest, Verdict } from "../limits/verdict.ts";
-import type { Cap } from "../limits/spending.ts";
-import type { LedgerTime } from "../limits/ledger-clock.ts";
+import type { Verdict } from "../limits/verdict.ts";
 import type { WaitRule } from "../limits/wait-rules.ts";
 import {
   DRY_RUN,
@@ -30,35 +26,27 @@ import {
   type TargetOf,
 } from "../outbox/intent.ts";
 import type { Store } from "../store/store.ts";
+import { admitFor, effectOf, type AdmissionSources, type GatewayRequest } from "./admission-request.ts";
 import { endOf } from "./attempt-end.ts";
 import { createCredentials, type Credentials } from "./credentials.ts";
 import { KEY_CHECK_MS, type KeyWatch } from "./keys.ts";
 import type { Member } from "./member.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
-import { chargedBy, priceOf } from "./prices.ts";
-import { lackedBy, operationOf, ownLimitsOf } from "./permissions.ts";
+import { chargedBy } from "./prices.ts";
+import { lackedBy, operationOf } from "./permissions.ts";
 import type { Breakers } from "./network-breakers.ts";
-import type { UnkeptHalts } from "./unkept-halts.ts";
-import type { Admission, Admit, Paid } from "../store/admission.ts";
+import type { Admission, Paid } from "../store/admission.ts";
 
-export interface GatewayOptions {
-  readonly client: Client;
+export interface GatewayOptions extends AdmissionSources {
   /** Creates a client for another profile on the same network. */
   readonly connect: (profile: Profile) => Client;
   readonly store: Store;
   readonly pacer: Pacer;
   readonly keys: KeyWatch;
   readonly clock: Clock;
-  /** The clock by which windows age; it never goes back. */
-  readonly ledger: LedgerTime;
   readonly announcer: Announcer;
   /** Circuit breakers for operations that the network lacks, forbids, or answers unreadably. */
   readonly breakers: Breakers;
-  readonly caps: (member: Member) => readonly Cap[];
-  /** Halts that the store does not have. */
-  readonly unkeptHalts: UnkeptHalts;
-  /** Money held for an action without an outcome counts as spent after this. */
-  readonly holdMs: number;
   /** `refuse` for a dry run: no write leaves, and nothing is charged or held for one. */
   readonly writes: "send" | "refuse";
   /** Decides the consequences of an intent's outcome, stored in the transaction that records it. */
@@ -109,22 +97,6 @@ export interface Gateway {
   examine(member: Member, call: Call, profile: Profile, signal: AbortSignal): Promise<GatewayAnswer>;
   /** The present verdict on an intent. */
   explain(member: Member, intent: Intent): Promise<Verdict>;
-}
-
-/** One request on its way through the gateway. */
-interface GatewayRequest {
-  readonly member: Member;
-  readonly call: Call;
-  readonly lane: Lane;
-  readonly intent?: Intent;
-  readonly signal?: AbortSignal;
-  /** The runtime's own request, which no definition has to permit. */
-  readonly own?: boolean;
-  /** An examination: it uses another profile, and changes no breaker. */
-  readonly examining?: Client;
-  readonly probe?: boolean;
-  /** A key's exchange for a token: it changes nothing on the network, so a halt lets it through for reads. */
-  readonly trade?: boolean;
 }
 
 type GatewayParts = GatewayOptions & { readonly credentials: Credentials<GatewayAnswer>; readonly places: Semaphore };
@@ -272,52 +244,6 @@ async function sendAdmitted(options: GatewayParts, passage: GatewayRequest, { ke
   if (examining === undefined) breakers.heard(handle, call, isWrite, outcome);
   if (credentials.refusesKey(member, { key, secret, call }, outcome)) await keys.refused(member, key);
   return { kind: "answered", outcome, ...(examining === undefined ? {} : { wire }) };
-}
-
-function effectOf(profile: Profile, { call, trade = false }: GatewayRequest): Effect {
-  return trade ? "read" : operationOf(profile, call.operation).effect;
-}
-
-function admitFor(options: GatewayOptions, passage: GatewayRequest, key: HeldKey): Admit {
-  const { member, call, lane, intent, own = false, examining } = passage;
-  const { profile } = examining ?? options.client;
-  const { specialist } = member;
-  const operation = operationOf(profile, call.operation);
-  const review = specialist.review.includes(call.operation);
-  const now = options.ledger.now();
-  const request: AdmissionRequest = {
-    specialist: specialist.handle,
-    key: key.fingerprint,
-    operation: call.operation,
-    effect: effectOf(profile, passage),
-    lane,
-    cost: operation.weight,
-    promises: call.operation === "jobs.apply" ? 1 : 0,
-    price: priceOf(profile, { tier: specialist.tier, trust: options.breakers.trust.of(specialist.handle) }, operation, call.input),
-    ownLimits: ownLimitsOf(profile, call.operation),
-    ...(intent === undefined
-      ? {}
-      : {
-          intent: intent.id,
-          ...(review ? { payloadHash: payloadHash(intent) } : {}),
-          readyAt: intent.createdAt,
-        }),
-  };
-  return {
-    request,
-    ...(intent === undefined ? {} : { intent: { seq: intent.seq, id: intent.id, conflictKey: intent.conflictKey } }),
-    ...(call.target === undefined ? {} : { target: call.target }),
-    now,
-    deadlineAt: now + profile.timing.deadlineMs,
-    holdExpiresAt: now + options.holdMs,
-    known: knownOf(options, member, call.operation, own),
-  };
-}
-
-function knownOf({ caps, unkeptHalts }: GatewayOptions, member: Member, operation: string, own: boolean): Admit["known"] {
-  const { may, review, handle } = member.specialist;
-  const halt = unkeptHalts.of(handle);
-  return defined({ may: own ? [operation] : may, review: review.includes(operation), caps: caps(member), halt });
 }
 
 function notAdmitted(options: GatewayOptions, member: Member, admission: Exclude<Admission, { readonly kind: "admitted" }>): GatewayAnswer {

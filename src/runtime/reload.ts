@@ -77,7 +77,10 @@ async function reload(options: ReloadingOptions, root: string, files: Map<Handle
   const { runtime } = options;
   const roster = await options.load();
   const broken = new Map(
-    roster.problems.filter(isMistake).flatMap((problem) => (problem.file === undefined ? [] : [[problem.file, problem]])),
+    roster.problems
+      .filter(isMistake)
+      .toReversed() // the first one of a file is told
+      .flatMap((problem) => (problem.file === undefined ? [] : [[problem.file, problem]])),
   );
   const entryOf = (file: string): string => relative(root, file).split(/[\\/]/)[0] ?? "";
   const entries = new Set([...roster.definitions.map(({ file }) => file), ...files.values(), ...broken.keys()].map(entryOf));

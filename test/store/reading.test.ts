@@ -6,9 +6,9 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import { Retryable } from "../../src/core/errors.ts";
+import { eventId } from "../../src/contract/event-id.ts";
 import { asHandle } from "../../src/core/ids.ts";
 import { systemRandom } from "../../src/core/random.ts";
-import { openReadOnlyDatabase } from "../../src/store/sqlite/database.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 
@@ -66,11 +66,28 @@ test("a store that was closed in order is read, also in a folder that cannot be 
   expect(filesOf(root)).toEqual(before);
 });
 
-test("a store of an older version says that it must be migrated first", async () => {
-  const path = join(folder(), "store.sqlite");
-  await (await written(path)).close();
+test("facts after the last fold are read as well", async () => {
+  const root = folder();
+  const path = join(root, "store.sqlite");
+  const writer = await written(path);
+  onTestFinished(() => writer.close());
+  const scout = asHandle("scout");
+  const event = { specialist: scout, id: eventId("post.created", "p1"), kind: "post.created", payload: { id: "p1" }, hops: 0 } as const;
+  await writer.putEvents({ events: [{ ...event, via: "webhook" }], watches: [] }, 5);
+  const reader = openSqliteStore({ ...options(path), readOnly: REASON });
+  expect(await reader.findEvents(event.id, 1)).toMatchObject([{ state: "ready" }]);
+  await reader.close();
+});
+
+test("a store of an earlier schema is read as one of the present schema, and stays as it is", async () => {
+  const root = folder();
+  const path = join(root, "store.sqlite");
   const db = new DatabaseSync(path);
-  db.exec("PRAGMA user_version = 3");
+  db.exec(readFileSync(join(import.meta.dirname, "schema-13.sql"), "utf8"));
   db.close();
-  expect(() => openReadOnlyDatabase(path)).toThrow(expect.objectContaining({ code: "store_older" }));
+  const before = filesOf(root);
+  const reader = openSqliteStore({ ...options(path), readOnly: REASON });
+  expect(await reader.intents({ limit: 20 })).not.toHaveLength(0);
+  await reader.close();
+  expect(filesOf(root)).toEqual(before);
 });

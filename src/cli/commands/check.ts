@@ -7,7 +7,7 @@ import { checkRosterKeys } from "../../config/roster.ts";
 import { shippedProfile, type Profile } from "../../contract/profile/profile.ts";
 import { defined } from "../../core/defined.ts";
 import { Scrubber } from "../../core/scrubber.ts";
-import { asConfigured, readRoster } from "../../runtime/launch.ts";
+import { asConfigured, readRoster, requireBaseUrl } from "../../runtime/launch.ts";
 import { otherNetwork } from "../../store/bind-network.ts";
 import { networkOf } from "../../store/sqlite/upkeep.ts";
 import { deliveryRoute } from "../../webhooks/receiver-settings.ts";
@@ -25,7 +25,7 @@ export const command: Command = {
     OPTIONS.set,
     OPTIONS.profile,
     OPTIONS.store,
-    { flags: "--no-keys", describe: "skip the keys" },
+    { flags: "--no-keys", describe: "check definitions and settings alone, without keys and the network's address" },
     { flags: "--strict", describe: "treat warnings as mistakes" },
   ],
   examples: ["retinue check", "retinue check --agents ./agents --set a --json"],
@@ -47,7 +47,7 @@ export const command: Command = {
           },
         ),
       );
-    if (options["keys"] !== false) found.push(...checkRosterKeys(roster, config));
+    if (options["keys"] !== false) found.push(...problemsOfAddress(config, settings), ...checkRosterKeys(roster, config));
     const problems = withoutSecrets(found, environmentSecrets(config.environment));
     const webhooks = routeOfDeliveries(config);
     const failed = problems.some((problem) => isMistake(problem) || flagOption(options, "strict"));
@@ -68,10 +68,10 @@ export const command: Command = {
       ]);
       out.line();
       if (webhooks !== undefined) out.line(`Webhooks: ${webhooks}`);
-      out.line(out.paint.green(`${specialists.length} specialist${specialists.length === 1 ? "" : "s"}, no mistakes`));
+      out.line(out.paint.green(`${counted(specialists.length, "specialist")}, no mistakes`));
     } else {
       out.line();
-      out.line(`${mistakes.length} mistake${mistakes.length === 1 ? "" : "s"} and ${problems.length - mistakes.length} warnings`);
+      out.line(`${counted(mistakes.length, "mistake")} and ${counted(problems.length - mistakes.length, "warning")}`);
     }
     const shown = problems.map((problem) => problemJson(problem, cwd));
     const first = mistakes[0] ?? (failed ? problems[0] : undefined);
@@ -97,6 +97,21 @@ function routeOfDeliveries({ receiver: { port, host, url }, environment }: Confi
   return scrubber.clean(deliveryRoute(url, listensAt));
 }
 
+function counted(count: number, one: string): string {
+  return `${count} ${one}${count === 1 ? "" : "s"}`;
+}
+
+/** Reports a missing address, without which nothing can run. */
+function problemsOfAddress(config: Config, settings: readonly Problem[]): Problem[] {
+  if (settings.some(({ code }) => code === "base_url_invalid")) return [];
+  try {
+    requireBaseUrl(config);
+    return [];
+  } catch (error) {
+    return [problemOf(error, config.file === undefined ? {} : { file: config.file })];
+  }
+}
+
 /** Checks that the store does not belong to another network. */
 function problemsOfStore({ network: { baseUrl, allowMoved }, store: { path } }: Config): Problem[] {
   if (baseUrl === undefined) return [];
@@ -104,10 +119,11 @@ function problemsOfStore({ network: { baseUrl, allowMoved }, store: { path } }: 
   return refusal === undefined ? [] : [problemOf(refusal, { file: path })];
 }
 
-/** Checks that the settings use only parts of a network that its profile has. */
+/** Checks that the settings use only parts of a network that its profile has. Unknown prices are among the roster's problems. */
 function problemsOfSettings(profile: Profile, config: Config): Problem[] {
+  const prices = Object.fromEntries(Object.entries(config.prices).filter(([name]) => profile.operations.has(name)));
   try {
-    asConfigured(profile, config);
+    asConfigured(profile, { ...config, prices });
     return [];
   } catch (error) {
     return [problemOf(error, config.file === undefined ? {} : { file: config.file })];

@@ -93,22 +93,22 @@ function showWaits(snapshot: Snapshot, out: Output): void {
     if (parked !== undefined) {
       const { message, probeAt } = parked;
       out.line();
-      out.line(paint.red(`${handle} is parked: ${message}`));
+      out.paragraph(`${handle} is parked: ${message}`, paint.red);
       if (probeAt !== undefined) out.line(`  next try: ${moment(probeAt, at)}`);
     }
     if (cooldown !== undefined) {
       out.line();
-      out.line(paint.yellow(`${handle}: the network asked to wait until ${moment(cooldown.until, at)} (${cooldown.reason})`));
+      out.paragraph(`${handle}: the network asked to wait until ${moment(cooldown.until, at)} (${cooldown.reason})`, paint.yellow);
     }
     // Halts and pauses are shown above, and their lanes have only the time of the next try.
     for (const { lane, message, until } of waits.filter(({ rule }) => !isStop(rule))) {
       out.line();
-      out.line(paint.yellow(`${handle} waits to ${LANE[lane]} until ${moment(until, at)}: ${message}`));
+      out.paragraph(`${handle} waits to ${LANE[lane]} until ${moment(until, at)}: ${message}`, paint.yellow);
     }
     const told = [...waits, ...frozen.map(() => ({ rule: "spend_frozen" })), { rule: "approval_wanted" }].map(({ rule }) => rule);
     for (const group of held.filter(({ rule }) => !told.includes(rule))) {
       const until = group.until === undefined ? "" : ` until ${moment(group.until, at)}`;
-      out.line(paint.yellow(`${handle}: ${heldText(group)}${until}: ${group.message}`));
+      out.paragraph(`${handle}: ${heldText(group)}${until}: ${group.message}`, paint.yellow);
     }
   }
 }
@@ -119,7 +119,10 @@ function showUnread({ specialists, at }: Snapshot, out: Output): void {
     for (const { name, readFailure } of sources)
       if (readFailure !== undefined) {
         out.line();
-        out.line(out.paint.red(`${name} of ${handle} has been unreadable since ${moment(readFailure.since, at)}: ${readFailure.message}`));
+        out.paragraph(
+          `${name} of ${handle} has been unreadable since ${moment(readFailure.since, at)}: ${readFailure.message}`,
+          out.paint.red,
+        );
       }
 }
 

@@ -27,6 +27,8 @@ export interface CommitsOptions {
   readonly onLost: (error: Fatal) => void;
   /** Called when one operation was rolled back while the others of its group went on. */
   readonly onRollback: () => void;
+  /** Called before each COMMIT, which includes its writes. */
+  readonly onCommit?: () => void;
   /** Called after each COMMIT, outside any transaction. */
   readonly onCommitted?: () => void;
   /** Set for a store that can only be read: the error of every write. */
@@ -54,6 +56,8 @@ export class Commits {
   /** The due fsync was delayed by a turn. */
   #deferred = false;
   #lost: RetinueError | undefined;
+  /** Number of facts and rows added without a way back. */
+  #added = 0;
 
   constructor(db: DatabaseSync, options: CommitsOptions) {
     this.#db = db;
@@ -96,6 +100,48 @@ export class Commits {
     return result;
   }
 
+  /**
+   * Runs at once and only adds rows that were decided before: nothing in it can be undone, and a failure loses the store, because memory
+   * has changed already.
+   */
+  add<Result>(run: () => Result): Result {
+    this.begin();
+    this.#added++;
+    try {
+      return run();
+    } catch (error) {
+      throw this.#lose(error);
+    }
+  }
+
+  /** Opens a transaction if none is open; it is committed like any other. */
+  begin(): void {
+    if (this.#lost !== undefined) throw this.#lost;
+    if (this.#open) return;
+    this.#sql.begin.run();
+    this.#open = true;
+    this.#atEndOfTurn();
+  }
+
+  /** Resolves once all earlier writes are committed, without waiting for the disk. */
+  committed(): Promise<void> {
+    if (this.#lost !== undefined) return Promise.reject(this.#lost);
+    if (!this.#open) return Promise.resolve();
+    return new Promise<void>((resolve, reject) => this.#counted.push({ resolve, reject }));
+  }
+
+  /** Resolves once all earlier writes are on disk. */
+  synced(): Promise<void> {
+    if (this.#lost !== undefined) return Promise.reject(this.#lost);
+    this.#atEndOfTurn();
+    return new Promise<void>((resolve, reject) => this.#hard.push({ resolve, reject }));
+  }
+
+  /** Runs at once, in the open transaction; undone if it throws. */
+  undoable<Result>(run: () => Result): Result {
+    return this.#now(run);
+  }
+
   #atEndOfTurn(): void {
     if (this.#ending) return;
     this.#ending = true;
@@ -125,6 +171,7 @@ export class Commits {
     if (this.#open) {
       this.#open = false;
       try {
+        this.#options.onCommit?.();
         this.#sql.commit.run();
         this.#options.onCommitted?.();
       } catch (error) {
@@ -159,20 +206,16 @@ export class Commits {
   }
 
   #now<Result>(run: () => Result): Result {
-    if (this.#lost !== undefined) throw this.#lost;
-    if (!this.#open) {
-      this.#sql.begin.run();
-      this.#open = true;
-      this.#atEndOfTurn();
-    }
+    this.begin();
     this.#sql.save.run();
+    const before = this.#added;
     try {
       const result = run();
       this.#sql.release.run();
       return result;
     } catch (error) {
-      // A full or failing disk makes SQLite roll back the whole transaction.
-      if (!this.#db.isTransaction) throw this.#lose(error);
+      // A full or failing disk makes SQLite roll back the whole transaction; and a fact applied to memory cannot be undone.
+      if (!this.#db.isTransaction || this.#added !== before) throw this.#lose(error);
       this.#sql.undo.run();
       this.#sql.release.run();
       this.#options.onRollback();

@@ -1,48 +1,13 @@
-/** Opens the file: pragmas, one process per file, a check, and the numbered migrations. */
-import { chmodSync, closeSync, existsSync, fdatasync, fdatasyncSync, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
+/** Opens the file: pragmas, one process per file, a check. */
+import { chmodSync, closeSync, existsSync, fdatasync, fdatasyncSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 import { Misconfigured, messageOf, Retryable, RetinueError } from "../../core/errors.ts";
 import { realPath } from "../../core/real-path.ts";
 import { Checkpoints, LOG_PAGES } from "./checkpoints.ts";
-import { openForReading } from "./reading.ts";
+import { checkSchema, checkVersion, migrate, syncFolder } from "./schema.ts";
 import { storeUnwritable } from "./unwritable.ts";
-import { LIMITS } from "./migrations/0002-limits.ts";
-import { WEBHOOKS } from "./migrations/0003-webhooks.ts";
-import { SHARED_KEYS } from "./migrations/0004-shared-keys.ts";
-import { WEBHOOK_HEALTH } from "./migrations/0005-webhook-health.ts";
-import { STANDING } from "./migrations/0006-standing.ts";
-import { FROZEN_ACCOUNTS } from "./migrations/0007-frozen-accounts.ts";
-import { STANDING_TIME } from "./migrations/0008-standing-time.ts";
-import { WORDLESS_ACTIONS } from "./migrations/0009-wordless-actions.ts";
-import { SURE_TIME } from "./migrations/0010-sure-time.ts";
-import { SIGNED_WITH } from "./migrations/0011-signed-with.ts";
-import { LEFTOVERS } from "./migrations/0012-leftovers.ts";
-import { FAILURES } from "./migrations/0013-failures.ts";
-import { START } from "./migrations/0001-start.ts";
-
-/** In order; a released one never changes. The number of applied ones is the schema's version. */
-const MIGRATIONS: readonly string[] = [
-  START,
-  LIMITS,
-  WEBHOOKS,
-  SHARED_KEYS,
-  WEBHOOK_HEALTH,
-  STANDING,
-  FROZEN_ACCOUNTS,
-  STANDING_TIME,
-  WORDLESS_ACTIONS,
-  SURE_TIME,
-  SIGNED_WITH,
-  LEFTOVERS,
-  FAILURES,
-];
-
-export const SCHEMA_VERSION = MIGRATIONS.length;
-
-/** The first SQLite whose WAL cannot be corrupted by a checkpoint race (3.7.0 to 3.51.2 can). */
-const OLDEST_SQLITE = [3, 51, 3] as const;
 
 export const MEMORY = ":memory:";
 
@@ -52,6 +17,8 @@ export interface OpenDatabase {
   readonly sync: (() => Promise<void>) | undefined;
   /** Gets each commit, and is stopped before the file is closed. Undefined in memory and with `blocking`. */
   readonly checkpoints: Checkpoints | undefined;
+  /** True for a copy in memory, which may be changed: its file stays as it is. */
+  readonly isCopy?: boolean;
   /** Closes the file and releases it for other processes. */
   close(): void;
 }
@@ -82,7 +49,7 @@ export function openDatabase(named: string, { blocking = false }: DatabaseOption
       PRAGMA wal_autocheckpoint = ${LOG_PAGES};
     `);
     if (path !== MEMORY) quickCheck(db);
-    migrate(db);
+    migrate(db, path === MEMORY ? undefined : path);
     // From here on a commit does not wait for the disk; a caller that has to waits for `sync`.
     db.exec("PRAGMA synchronous = NORMAL");
     if (path !== MEMORY) {
@@ -109,29 +76,8 @@ export function openDatabase(named: string, { blocking = false }: DatabaseOption
   };
 }
 
-/** Opens a store for reading alone, as its present schema allows. Throws `Misconfigured`, with advice. */
-export function openReadOnlyDatabase(named: string): OpenDatabase {
-  const path = followLinks(named);
-  let db: DatabaseSync | undefined;
-  try {
-    db = openForReading(path);
-    checkVersion(db);
-    checkSchema(db, path);
-    if (versionOf(db) < SCHEMA_VERSION)
-      throw new Misconfigured("store_older", `the store ${path} must be migrated before it can be read`, {
-        file: path,
-        hint: "free disk space, or make the disk writable, then try again",
-      });
-    db.exec("PRAGMA temp_store = MEMORY");
-  } catch (error) {
-    db?.close();
-    throw error instanceof RetinueError ? error : cannotOpen(path, error);
-  }
-  const open = db;
-  return { db: open, sync: undefined, checkpoints: undefined, close: () => open.close() };
-}
-
-function cannotOpen(path: string, cause: unknown): Misconfigured {
+/** Any other reason for which a store does not open. */
+export function cannotOpen(path: string, cause: unknown): Misconfigured {
   return new Misconfigured("store_unreadable", `cannot open the store ${path}: ${messageOf(cause)}`, {
     file: path,
     cause,
@@ -151,16 +97,6 @@ function openLog(path: string): number {
   return log;
 }
 
-/** Syncs the directory entry of a file. */
-export function syncFolder(path: string): void {
-  const folder = openSync(dirname(path), "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
-}
-
 /** The real path of the store, whose folder exists: a lock beside a link would be another lock. */
 function prepareFile(named: string): string {
   const path = followLinks(named);
@@ -178,7 +114,7 @@ function prepareFile(named: string): string {
   return path;
 }
 
-function followLinks(path: string): string {
+export function followLinks(path: string): string {
   try {
     return realPath(path);
   } catch (error) {
@@ -241,16 +177,6 @@ function takeLock(path: string): DatabaseSync {
   }
 }
 
-function checkVersion(db: DatabaseSync): void {
-  const row = db.prepare("SELECT sqlite_version() AS version").get();
-  const parts = String(row?.["version"]).split(".").map(Number);
-  const order = OLDEST_SQLITE.map((part, i) => (parts[i] ?? 0) - part).find((difference) => difference !== 0) ?? 0;
-  if (order < 0)
-    throw new Misconfigured("sqlite_too_old", `expected SQLite ${OLDEST_SQLITE.join(".")} or newer, got ${parts.join(".")}`, {
-      hint: "use a newer Node 24",
-    });
-}
-
 function quickCheck(db: DatabaseSync): void {
   const row = db.prepare("PRAGMA quick_check(1)").get();
   const verdict = String(row?.["quick_check"]);
@@ -258,37 +184,4 @@ function quickCheck(db: DatabaseSync): void {
     throw new Misconfigured("store_damaged", `the store is damaged: ${verdict}`, {
       hint: "restore a backup; do not delete it, because it records what was sent",
     });
-}
-
-function versionOf(db: DatabaseSync): number {
-  return Number(db.prepare("PRAGMA user_version").get()?.["user_version"] ?? 0);
-}
-
-function checkSchema(db: DatabaseSync, path: string): void {
-  const version = versionOf(db);
-  if (version > SCHEMA_VERSION)
-    throw new Misconfigured("store_newer", `the store ${path} has schema ${version}; this version of Retinue knows ${SCHEMA_VERSION}`, {
-      file: path,
-      hint: "upgrade Retinue, or name another store",
-    });
-  if (version === 0 && db.prepare("SELECT 1 FROM sqlite_master LIMIT 1").get() !== undefined)
-    throw new Misconfigured("store_foreign", `the file ${path} is another program's database`, {
-      file: path,
-      hint: "name another file with --store sqlite:<path>",
-    });
-}
-
-/** Runs the missing migrations in one transaction: a store has one version or another, and opens with one wait for the disk. */
-function migrate(db: DatabaseSync): void {
-  const version = versionOf(db);
-  if (version === MIGRATIONS.length) return;
-  db.exec("BEGIN IMMEDIATE");
-  try {
-    for (const text of MIGRATIONS.slice(version)) db.exec(text);
-    db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
-    db.exec("COMMIT");
-  } catch (error) {
-    db.exec("ROLLBACK");
-    throw error;
-  }
 }
