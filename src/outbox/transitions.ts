@@ -47,7 +47,7 @@ export function conclude(intent: Intent, outcome: Outcome, timing: DoubtTiming, 
     case "pending":
       return { state: "pending", code: "pending_approval", message: pendingMessage(outcome) };
     case "limited":
-      return { state: "ready", nextAt: now, code: "limited", message: "the network answered 429" };
+      return { state: "ready", nextAt: now, code: "limited", message: `the network answered ${outcome.status}` };
     case "unauthorized":
       return { state: "ready", nextAt: now + UNAUTHORIZED_BACKOFF_MS, code: "unauthorized", message: "the network refused the key" };
     case "never-left":

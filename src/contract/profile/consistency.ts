@@ -118,6 +118,8 @@ function checkOperation(at: readonly string[], operation: ProfileOperation): Pro
   for (const name of inQuery) if (!known(name)) say("query", `asks for "{${name}}", ${notOneOf}`);
   for (const name of inBody) if (!known(name)) say("body", `asks for "{${name}}", ${notOneOf}`);
   for (const name of Object.keys(operation.values)) if (!Object.hasOwn(shape, name)) say("values", `names "${name}", ${notOneOf}`);
+  if (operation.paging !== undefined && !operation.list)
+    say("paging", `expected a list; ${operation.name} answers with one ${operation.record}`);
   if (operation.method === "GET" && operation.body !== undefined && operation.body !== null) say("body", "expected no body with GET");
   if (typeof operation.price === "object" && "input" in operation.price && !Object.hasOwn(shape, operation.price.input))
     say("price", `names "${operation.price.input}", ${notOneOf}`);
@@ -216,6 +218,7 @@ function checkNames(data: ProfileData, operations: ReadonlyMap<string, ProfileOp
         : [{ ...problem(["guesses", index], `"${guess}" is not a path in a profile`), mistyped: { name, known } }];
     }),
     ...data.limits.flatMap((limit, index) => unknown(["limits", index, "operations"], limit.operations)),
+    ...data.answers.flatMap((rule, index) => unknown(["answers", index, "operations"], rule.operations ?? [])),
     ...(["tiers", "trust"] as const).flatMap((section) =>
       Object.entries(data[section]).flatMap(([name, { lacks, prices }]) => [
         ...unknown([section, name, "lacks"], lacks ?? []),
