@@ -67,7 +67,8 @@ test.for(["none", "worker"])("lines go to the log of their specialist, isolate: 
 
 test("a definition that prints while it is loaded leaves the one object of --json alone", async () => {
   const { root } = project({ "agents/scout.ts": 'console.log("hello", process.env.COPY);\nexport default { handle: "scout" };\n' });
-  const env = { RETINUE_KEY_SCOUT: "sk_live_0123456789", COPY: "sk_live_0123456789" };
+  const key = "sk_live_0123456789";
+  const env = { RETINUE_KEY_SCOUT: key, COPY: key, RETINUE_BASE_URL: "https://api.example.com/v1" };
   const { code, stdout, stderr } = await retinue(["check", "--json"], { cwd: root, env });
   expect([code, JSON.parse(stdout)]).toMatchObject([0, { ok: true }]);
   expect(JSON.parse(stderr)).toMatchObject({ type: "log", level: "info", message: "hello [secret]", fields: { printed: "stdout" } });

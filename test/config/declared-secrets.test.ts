@@ -5,7 +5,7 @@ import { declaredSecrets } from "../../src/config/key-sources.ts";
 import { inProcess } from "../harness/cli.ts";
 import { project } from "../harness/project.ts";
 
-const KEY = { RETINUE_KEY_SCOUT: "sk_live_0123456789abcdef" };
+const KEY = { RETINUE_KEY_SCOUT: "sk_live_0123456789abcdef", RETINUE_BASE_URL: "https://api.example.com/v1" };
 const DEFINITIONS: readonly (readonly [string, string, string])[] = [
   ["code", "agents/scout.ts", 'export default { handle: "scout", secrets: ["MODEL_KEY"] };'],
   ["Markdown", "agents/scout.md", "---\nhandle: scout\nsecrets: [MODEL_KEY]\n---\nBe kind.\n"],
