@@ -1,41 +1,10 @@
 /** Classifies refusals that apply beyond one request: an account, an operation or a key will be refused again. */
 import type { AnyCode } from "../core/error-codes.ts";
 import type { Call, Outcome } from "../contract/call.ts";
-import type { Backoff } from "../core/backoff.ts";
 import { canonicalJson } from "../core/json.ts";
-import { HOUR, MINUTE } from "../core/units.ts";
-import type { BreakerRule } from "../limits/wait-rules.ts";
+import type { RefusalClass } from "./breaker.ts";
 
-/** The reason for which requests of one operation, or all of one specialist, do not leave. */
-export interface RefusalClass {
-  readonly rule: BreakerRule;
-  /** `account_stopped`, `challenge`, `payment_required`, `operation_missing`, `forbidden`, `unreadable`. */
-  readonly code: AnyCode;
-  readonly message: string;
-  /** The affected specialist; undefined for all. */
-  readonly handle: string | undefined;
-  /** Undefined if it applies to all operations. */
-  readonly operation: string | undefined;
-}
-
-/** A refusal class that blocks requests. */
-export interface OpenBreaker extends RefusalClass {
-  readonly since: number;
-  /** Time of the probe, a single request let through; undefined if only a person closes the breaker. */
-  readonly probeAt: number | undefined;
-}
-
-/** Delay of the first probe after a refusal, doubled each time. */
-export const PROBES: Backoff = { firstMs: 15 * MINUTE, longestMs: 6 * HOUR };
-
-/** A breaker that a probe may close, as stored. */
-export interface StoredBreaker extends OpenBreaker {
-  readonly probeAt: number;
-  /** Delay of the next probe. */
-  readonly waitMs: number;
-}
-
-export interface RefusalBreakers {
+export interface RefusalClassifier {
   /** Undefined if the answer applies to this request only. */
   learn(handle: string, call: Call, outcome: Outcome): RefusalClass | undefined;
   /** Called when the network permitted an operation: earlier refusals concerned the object. */
@@ -49,7 +18,7 @@ const MAX_STREAKS = 10_000;
 const STOPPED = /suspend|banned|deactivat|disabled|blocked|locked|terminated/i;
 const CHALLENGE = /captcha|challenge|human|verif/i;
 
-export function createRefusalBreakers(): RefusalBreakers {
+export function createRefusalClassifier(): RefusalClassifier {
   /** Objects of actions refused in a row, by specialist and operation. */
   const streaks = new Map<string, Set<string>>();
   const keyOf = (handle: string, operation: string): string => `${handle} ${operation}`;

@@ -4,7 +4,6 @@ import { eventId } from "../contract/event-id.ts";
 import type { Job } from "../contract/records.ts";
 import { defined } from "../core/defined.ts";
 import type { Handle } from "../core/ids.ts";
-import { asJson } from "../core/json.ts";
 import { moveOn, type Freshness } from "./list-cursor.ts";
 import type { ListCursor } from "./list-state.ts";
 import { isOwn, type Reading } from "./feed-events.ts";
@@ -113,7 +112,7 @@ function jobEvent(kind: string, job: Job, handle: Handle, occurrence: number | u
     id: eventId(kind, job.id, occurrence),
     kind,
     thread: `job:${job.id}`,
-    payload: asJson(job),
+    payload: job,
     via: "poll",
     hops: 0,
   };

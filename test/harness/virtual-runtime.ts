@@ -12,7 +12,7 @@ import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 export interface VirtualRuntimeOptions
   extends
     Pick<RuntimeOptions, "specialists" | "transport" | "random">,
-    Partial<Pick<RuntimeOptions, "profile" | "store" | "pacer" | "log" | "announcer" | "receiver" | "writes">> {
+    Partial<Pick<RuntimeOptions, "profile" | "store" | "pacer" | "log" | "announcer" | "receiver" | "writes" | "handlers">> {
   readonly clock: VirtualClock;
   /** The key of a specialist, asked for whenever it is needed. */
   readonly keyOf: (handle: string) => string | undefined;

@@ -13,7 +13,7 @@ import { at, textAt } from "../../harness/visitor.ts";
 import { virtualRuntime } from "../../harness/virtual-runtime.ts";
 import { virtualWebhooks } from "../../harness/virtual-webhooks.ts";
 
-const OFFSETS = { paging: { style: "offset", parameter: "offset" } };
+const OFFSETS = { paging: { style: "offset", parameter: "offset" } } as const;
 
 /** A network whose list of webhooks is a bare array, whole at every offset. */
 const bareWebhooks =
