@@ -12,6 +12,8 @@ import { loadDefinitions } from "../src/config/definitions.ts";
 import { readAnswers, readCrowd } from "../src/config/simulation-files.ts";
 import { readProfile } from "../src/config/profile-file.ts";
 
+import { INTERFACE_PAGE, interfacePage } from "../scripts/interface-page.ts";
+
 const ROOT = join(import.meta.dirname, "..");
 const PAGES = ["README.md", ...globSync("docs/*.md", { cwd: ROOT }), ...globSync("examples/*/README.md", { cwd: ROOT })].toSorted();
 
@@ -44,11 +46,16 @@ function scratch(onTestFinished: (clean: () => void) => void): string {
   return folder;
 }
 
+const LANGUAGES = ["ts", "sh", "yaml", "dotenv"];
+
 test("there are pages, with blocks of every language we check", () => {
   expect(PAGES.length).toBeGreaterThanOrEqual(10);
-  for (const language of ["ts", "sh", "yaml", "dotenv", "ini"])
-    expect([language, inLanguage(language).length > 0]).toEqual([language, true]);
-  expect(blocks.filter(({ language }) => !["ts", "sh", "yaml", "dotenv", "ini"].includes(language))).toEqual([]);
+  for (const language of LANGUAGES) expect([language, inLanguage(language).length > 0]).toEqual([language, true]);
+  expect(blocks.filter(({ language }) => !LANGUAGES.includes(language))).toEqual([]);
+});
+
+test("docs/interface.md is what the code says: `npm run interface` writes it", () => {
+  expect(readFileSync(INTERFACE_PAGE, "utf8")).toBe(interfacePage());
 });
 
 test("every TypeScript block compiles against the package by its name", { timeout: 60_000 }, async ({ onTestFinished }) => {
@@ -84,6 +91,7 @@ function commandLines({ text }: Block): readonly string[] {
 }
 
 const SCRIPTS = Object.keys((JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { readonly scripts: object }).scripts);
+const OTHER_PROGRAMS = ["cp", "sudo", "docker"];
 const NPM_WORDS = ["ci", "start", "test", "pack", "install"];
 
 describe.each(named(inLanguage("sh")))("the commands of %s", (_name, block) => {
@@ -98,7 +106,7 @@ async function mistakesIn(line: string): Promise<readonly string[]> {
   const [program = "", first = "", second = "", ...words] = line.split(/\s+/);
   if (program === "npm") return (first === "run" ? SCRIPTS.includes(second) : NPM_WORDS.includes(first)) ? [] : [`npm ${first} ${second}`];
   if (program === "node") return [first, second, ...words].filter((word) => word.endsWith(".ts") && !existsSync(join(ROOT, word)));
-  return program === "cp" ? [] : [program];
+  return OTHER_PROGRAMS.includes(program) ? [] : [program];
 }
 
 /** The command exists, takes these flags, and as many words as these. */

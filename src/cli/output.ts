@@ -1,6 +1,7 @@
 /** Output of a command: lines for people on a terminal, or one JSON object for machines. The only way to print. */
 import { isAbsolute, relative } from "node:path";
 import { isMistake, type Problem } from "../config/problem.ts";
+import { SECOND } from "../core/units.ts";
 import type { Clock, Timer } from "../core/clock.ts";
 import { createPaint, linesOf, printable, say, visible, type Paint, type Printable, type Text } from "./text.ts";
 import { tableLines, type Column } from "./table.ts";
@@ -32,6 +33,8 @@ export interface Output {
   readonly paint: Paint;
   /** The terminal, if the output is one with a movable cursor. */
   readonly terminal: TextStream | undefined;
+  /** The time of a line: short on a terminal, ISO 8601 elsewhere. */
+  time(at: number): string;
   /** One line for people, whatever it contains. Prints nothing with `--json`. */
   line(text?: Text): void;
   /**
@@ -43,7 +46,10 @@ export interface Output {
   quote(text: string): void;
   /** A value as JSON over several lines. Prints nothing with `--json`. */
   value(value: unknown): void;
-  /** An event in progress: with `--json` one object a line on stderr, else the line or lines. Written within 25 ms, and before all else. */
+  /**
+   * An event in progress: with `--json` one object a line on stderr, with the `time` of its `at` in ISO 8601, else the line or lines. Written
+   * within 25 ms, and before all else.
+   */
   progress(event: object, text: Text | readonly Text[]): void;
   /** Replaces the last line of the terminal, or removes it without a text. Prints nothing elsewhere. */
   rewrite(text?: string): void;
@@ -116,6 +122,7 @@ export function createOutput({ json, colour, dumb = false, stdout, stderr, cwd, 
   return {
     json,
     paint,
+    time: stdout.isTTY === true ? timeOfDay : isoTime,
     terminal,
     line,
     paragraph(text, style = printable) {
@@ -133,7 +140,7 @@ export function createOutput({ json, colour, dumb = false, stdout, stderr, cwd, 
     },
     value: (value) => linesOf(JSON.stringify(value, undefined, 2)).forEach((one) => line(one)),
     progress(event, text) {
-      if (json) waiting.add(JSON.stringify(event));
+      if (json) waiting.add(JSON.stringify("at" in event && typeof event.at === "number" ? { time: isoTime(event.at), ...event } : event));
       else for (const one of Array.isArray(text) ? text : [text]) waiting.add(one);
     },
     rewrite: (text = "") => void terminal?.write(`\r${fit(visible(text), columnsOf(terminal) - 1)}${TO_END_OF_LINE}`),
@@ -145,6 +152,23 @@ export function createOutput({ json, colour, dumb = false, stdout, stderr, cwd, 
     trace: (stack) => linesOf(stack).forEach((one) => print(stderr, MARK + one)),
     flush: () => waiting.flush(),
   };
+}
+
+let shownSecond = Number.NaN;
+let shownTime = "";
+
+/** Most lines are of the same second as the one before. */
+export function timeOfDay(at: number): string {
+  const second = Math.floor(at / SECOND);
+  if (second !== shownSecond) {
+    shownSecond = second;
+    shownTime = new Date(at).toTimeString().slice(0, 8);
+  }
+  return shownTime;
+}
+
+function isoTime(at: number): string {
+  return new Date(at).toISOString();
 }
 
 function columnsOf({ isTTY, columns }: TextStream): number {

@@ -3,7 +3,7 @@ import { ANNOUNCEMENT_NAMES, subscribe, type AnnouncementName, type Announcement
 import type { Clock } from "../core/clock.ts";
 import type { LogLine } from "../core/log.ts";
 import { createRepeats } from "../core/repeats.ts";
-import { MINUTE, SECOND } from "../core/units.ts";
+import { MINUTE } from "../core/units.ts";
 import { createBursts } from "./bursts.ts";
 import type { Output } from "./output.ts";
 import { patternOf } from "../handlers/failed-run.ts";
@@ -76,7 +76,7 @@ export function reportLines(announcer: Announcer, out: Output, clock: Clock): ()
     });
   }
   const filter = createFilter();
-  const print = (action: Action): void => out.progress({}, actionLine(action, out.paint));
+  const print = (action: Action): void => out.progress({}, actionLine(action, out));
   const bursts = createBursts(clock, (at, text) => print({ at, handle: "", told: { text, tone: "quiet" } }));
   const silence = listenToAll(announcer, (name, what) => {
     if ("operation" in what && "state" in what && (what.state === "confirmed" || what.state === "cancelled"))
@@ -90,9 +90,12 @@ export function reportLines(announcer: Announcer, out: Output, clock: Clock): ()
   };
 }
 
-export function actionLine({ at, handle, told }: Action, paint: Paint): Printable {
+/** The part of an output that makes a line. */
+export type LineMaker = Pick<Output, "paint" | "time">;
+
+export function actionLine({ at, handle, told }: Action, { paint, time }: LineMaker): Printable {
   const who = handle === "" ? "" : say`${paint.bold(handle)} `;
-  return say`${paint.dim(timeOfDay(at))}  ${who}${painted(told, paint)}`;
+  return say`${paint.dim(time(at))}  ${who}${painted(told, paint)}`;
 }
 
 export function painted({ text, tone }: Described, paint: Paint): Printable {
@@ -101,24 +104,16 @@ export function painted({ text, tone }: Described, paint: Paint): Printable {
   return tone === "quiet" ? paint.dim(text) : printable(text);
 }
 
-let shownSecond = Number.NaN;
-let shownTime = "";
-
-/** Most lines are of the same second as the one before. */
-export function timeOfDay(at: number): string {
-  const second = Math.floor(at / SECOND);
-  if (second !== shownSecond) {
-    shownSecond = second;
-    shownTime = new Date(at).toTimeString().slice(0, 8);
-  }
-  return shownTime;
+/** Takes log lines: one object on stderr with `--json`, else a line for people. */
+export function logSink(out: Output, print: (line: Printable) => void = (line) => out.line(line)): (line: LogLine) => void {
+  return (line) => (out.json ? out.progress({ type: "log", ...line }, "") : print(logLine(line, out)));
 }
 
 /** A log line of the runtime or a definition, for people. */
-export function logLine(line: LogLine, paint: Paint): Printable {
+function logLine(line: LogLine, { paint, time }: LineMaker): Printable {
   const { handle, ...fields } = line.fields;
   const rest = Object.entries(fields).map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
   const who = typeof handle === "string" ? say`${paint.bold(handle)} ` : "";
   const label = line.level === "error" ? paint.red("error ") : line.level === "warn" ? paint.yellow("warning ") : "";
-  return say`${paint.dim(timeOfDay(line.at))}  ${who}${label}${joined([line.message, ...rest], " ")}`;
+  return say`${paint.dim(time(line.at))}  ${who}${label}${joined([line.message, ...rest], " ")}`;
 }

@@ -1,4 +1,5 @@
 /** The only socket to the network: one request, one classified answer. It never retries and never follows a redirect. */
+// oxlint-disable-next-line typescript/triple-slash-reference -- an ambient module has no exports to import, and its file is not always among the roots
 /// <reference path="./undici-agent.d.ts" />
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";

@@ -8,7 +8,7 @@ import type { SpendCaps } from "../specialist/definition.ts";
 import { withOverride, type Specialist } from "../specialist/specialist.ts";
 import type { Config } from "./config.ts";
 import { givenDefinitions, loadDefinitions, type LoadedDefinition } from "./definitions.ts";
-import { checkKeys, environmentSecrets, keyVariable, type KeyPlace } from "./key-sources.ts";
+import { checkDeclared, checkKeys, declaredSecrets, environmentSecrets, keyVariable, type KeyPlace } from "./key-sources.ts";
 import { isMistake, mistake, nearest, problemOf, warning, withoutSecrets, type Problem } from "./problem.ts";
 
 export interface Roster {
@@ -64,9 +64,15 @@ export async function loadRoster({ config, profile, given, checkCron, checkCaps 
   problems.push(...definitions.flatMap(check));
   // A warning may be owed to a part that was left out.
   problems.push(...drafts.flatMap(check).filter(isMistake));
-  problems.push(...sharedVariables([...definitions, ...drafts]));
+  const written = [...definitions, ...drafts];
+  problems.push(...sharedVariables(written));
   problems.push(...capProblems([...loaded.definitions, ...loaded.drafts], config, checkCaps));
-  const all = withoutSecrets([...problems, ...checkPrices(config, profile)], environmentSecrets(config.environment));
+  const { environment } = config;
+  const declared = declaredSecrets(
+    environment,
+    written.map(({ specialist }) => specialist),
+  );
+  const all = withoutSecrets([...problems, ...checkPrices(config, profile)], [...environmentSecrets(environment), ...declared]);
   return { definitions, drafts, problems: all, set: profile.set };
 }
 
@@ -121,14 +127,17 @@ function strangerProblem(handle: string, known: readonly string[], file: string 
   });
 }
 
-/** Lists the problems of a roster's keys. */
-export function checkRosterKeys(roster: Roster, config: Config): readonly Problem[] {
-  const places = [...roster.definitions, ...roster.drafts].map(({ specialist: { handle } }): KeyPlace => {
+/** Lists the problems of a roster's keys and of the secrets that its definitions name. */
+export function checkRosterKeys(roster: Roster, config: Config, { anyNetwork = false } = {}): readonly Problem[] {
+  const written = [...roster.definitions, ...roster.drafts];
+  const places = written.map(({ specialist: { handle } }): KeyPlace => {
     const keyFile = config.specialists[handle]?.keyFile;
     return defined({ handle, keyFile });
   });
   const { network, environment, cwd } = config;
-  return checkKeys(places, { set: roster.set, ownProfile: !/^set-[ab]$/.test(network.profile), environment, cwd });
+  const declared = written.flatMap(({ specialist, file }) => checkDeclared(specialist, file, environment));
+  const ownProfile = anyNetwork || !/^set-[ab]$/.test(network.profile);
+  return [...declared, ...checkKeys(places, { set: roster.set, ownProfile, environment, cwd })];
 }
 
 /** Handlers that usually write, and the write without which they can only read. */
@@ -142,7 +151,9 @@ const USUAL_WRITES: readonly (readonly [keyof Specialist["on"], readonly string[
 
 /** Finds parts of a definition that this network cannot do, or that cannot be intended. */
 function checkDefinition({ file, specialist }: LoadedDefinition, profile: Profile, config: Config): Problem[] {
-  const problems = mistakesOf(() => tierLimits(specialist.tier, profile.set), file, `"${specialist.handle}"`);
+  const { perHour, perDay } = profile.tiers[specialist.tier] ?? {};
+  const isDefined = perHour !== undefined && perDay !== undefined;
+  const problems = isDefined ? [] : mistakesOf(() => tierLimits(specialist.tier, profile.set), file, `"${specialist.handle}"`);
   for (const [list, names] of [
     ["may", specialist.may],
     ["review", specialist.review],

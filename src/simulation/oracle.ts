@@ -88,9 +88,7 @@ export function createOracle(options: OracleOptions): Oracle {
   let seenEffects = 0;
   let effects = 0;
 
-  const violate = (promise: Promised, what: string): void => {
-    if (violations.length < MAX_VIOLATIONS) violations.push({ promise, at: clock.now(), what });
-  };
+  const violate = collector(violations, clock);
   const takeEffect = (intent: string | undefined, effect: Effect): void => {
     effects++;
     if (intent === undefined) return violate("P4", `${effect.operation} took effect for ${effect.agent} without an intent`);
@@ -143,6 +141,12 @@ export function createOracle(options: OracleOptions): Oracle {
       for (const what of wronglyResolved(db, byIntent)) violate("P4", what);
       for (const what of overspent(db, network, specialists)) violate("P2", what);
     },
+  };
+}
+
+function collector(violations: Violation[], clock: Clock): (promise: Promised, what: string) => void {
+  return (promise, what) => {
+    if (violations.length < MAX_VIOLATIONS) violations.push({ promise, at: clock.now(), what });
   };
 }
 

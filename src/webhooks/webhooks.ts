@@ -330,9 +330,12 @@ class Reception implements Webhooks {
   }
 
   /** Another address has to prove itself: until a delivery arrives there, lists are polled as without webhooks. */
-  #moved(handle: Handle): void {
+  #moved(member: Member): void {
+    const { coverage } = this.#parts;
+    const { handle } = member.specialist;
+    if (coverage.of(handle).state !== "unknown") this.#readLists(member); // their next polls may be half an hour away
     this.#lastAt.delete(handle);
-    this.#parts.coverage.restart(handle);
+    coverage.restart(handle);
   }
 
   async #register(member: Member, secret: Secret | undefined): Promise<RegistrationState> {
@@ -357,7 +360,7 @@ class Reception implements Webhooks {
     try {
       const known = await this.#parts.store.registrations(handle);
       const state = await keepRegistered(this.#parts, member, wanted);
-      if (state.kind === "registered" && !known.some((one) => one.url === wanted.storedUrl)) this.#moved(handle);
+      if (state.kind === "registered" && !known.some((one) => one.url === wanted.storedUrl)) this.#moved(member);
       return state;
     } catch (error) {
       return { kind: "deferred", until: clock.now() + MINUTE, why: messageOf(error) };

@@ -164,7 +164,8 @@ describe("check", () => {
 
   test("says where deliveries must arrive and where the receiver listens, and warns of an address without a port", async () => {
     const { root } = project({ ...good });
-    const url = { ...ADDRESS, RETINUE_KEY_SCOUT: KEY, RETINUE_WEBHOOK_URL: "https://bots.example.com/p/the-hook-secret-77/" };
+    const network = { ...ADDRESS, RETINUE_KEY_SCOUT: KEY };
+    const url = { ...network, RETINUE_WEBHOOK_URL: "https://bots.example.com/p/the-hook-secret-77/" };
     const env = { ...url, RETINUE_WEBHOOK_PORT: "8081", RETINUE_WEBHOOK_SECRET: "the-hook-secret-77" };
     const { code, stdout } = await retinue(["check"], { cwd: root, env });
     expect(code).toBe(0);

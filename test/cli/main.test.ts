@@ -62,7 +62,7 @@ describe("retinue", () => {
     const older = `--import=data:text/javascript,Object.defineProperty(process.versions,"node",{value:"18.20.0"})`;
     const { code, stdout, stderr } = await retinue(["check"], { cwd, nodeOptions: [older] });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toMatch(/needs Node 24 or newer/);
+    expect(stderr).toMatch(/needs Node 24\.15/);
     const json = await retinue(["check", "--json"], { cwd, nodeOptions: [older] });
     expect(JSON.parse(json.stdout)).toMatchObject({ error: { code: "node_too_old" } });
   });

@@ -14,7 +14,9 @@ const intent = { at: 0, handle: "scout", id: "i1", operation: "posts.reply", tar
 
 function line(input: JsonObject, more: { readonly state?: string; readonly code?: string; readonly message?: string } = {}): string {
   const told = DESCRIBE.intent({ ...intent, state: "refused", code: "dry_run", message: "not sent: this is a dry run", input, ...more });
-  return told === undefined ? "" : String(actionLine({ at: 0, handle: "scout", told }, createPaint(false))).replace(/^\S+ +scout /, "");
+  return told === undefined
+    ? ""
+    : String(actionLine({ at: 0, handle: "scout", told }, { paint: createPaint(false), time: String })).replace(/^\S+ +scout /, "");
 }
 
 test("a dry run shows every character that would have been sent", () => {

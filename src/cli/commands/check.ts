@@ -1,12 +1,13 @@
 /** `retinue check`: lists every mistake in settings, profile, definitions and keys, without a call to the network. */
 import { readConfig, type Config } from "../../config/config.ts";
-import { environmentSecrets } from "../../config/key-sources.ts";
+import { declaredSecrets, environmentSecrets } from "../../config/key-sources.ts";
 import { isMistake, problemOf, warning, withoutSecrets, type Problem } from "../../config/problem.ts";
 import { readProfile } from "../../config/profile-file.ts";
-import { checkRosterKeys } from "../../config/roster.ts";
+import { checkRosterKeys, type Roster } from "../../config/roster.ts";
 import { shippedProfile, type Profile } from "../../contract/profile/profile.ts";
 import { defined } from "../../core/defined.ts";
 import { Scrubber } from "../../core/scrubber.ts";
+import type { Secret } from "../../core/secret.ts";
 import { asConfigured, readRoster, requireBaseUrl } from "../../runtime/launch.ts";
 import { otherNetwork } from "../../store/bind-network.ts";
 import { networkOf } from "../../store/sqlite/upkeep.ts";
@@ -48,7 +49,7 @@ export const command: Command = {
         ),
       );
     if (options["keys"] !== false) found.push(...problemsOfAddress(config, settings), ...checkRosterKeys(roster, config));
-    const problems = withoutSecrets(found, environmentSecrets(config.environment));
+    const problems = withoutSecrets(found, secretsOf(config, roster));
     const webhooks = routeOfDeliveries(config);
     const failed = problems.some((problem) => isMistake(problem) || flagOption(options, "strict"));
     const mistakes = problems.filter(isMistake);
@@ -110,6 +111,11 @@ function problemsOfAddress(config: Config, settings: readonly Problem[]): Proble
   } catch (error) {
     return [problemOf(error, config.file === undefined ? {} : { file: config.file })];
   }
+}
+
+function secretsOf({ environment }: Config, roster: Roster): readonly Secret[] {
+  const specialists = [...roster.definitions, ...roster.drafts].map(({ specialist }) => specialist);
+  return [...environmentSecrets(environment), ...declaredSecrets(environment, specialists)];
 }
 
 /** Checks that the store does not belong to another network. */
