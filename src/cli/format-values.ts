@@ -1,6 +1,6 @@
 /** Times and shares as people read them. */
 import { DAY, showDuration } from "../core/units.ts";
-import { timeOfDay } from "./progress.ts";
+import { timeOfDay } from "./output.ts";
 
 /** `14:03:21 (2m ago)`, with the date if it is another day's. */
 export function moment(at: number, now: number): string {
@@ -15,4 +15,9 @@ export function bar(used: number, limit: number, width: number): string {
   // Some usage is never shown as none.
   const full = used > 0 ? Math.max(1, Math.round(share * width)) : 0;
   return "▓".repeat(full) + "░".repeat(Math.max(0, width - full));
+}
+
+/** `60`, `10k`. */
+export function thousands(count: number): string {
+  return count >= 1_000 && count % 1_000 === 0 ? `${count / 1_000}k` : String(count);
 }

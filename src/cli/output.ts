@@ -1,9 +1,11 @@
 /** Output of a command: lines for people on a terminal, or one JSON object for machines. The only way to print. */
 import { isAbsolute, relative } from "node:path";
 import { isMistake, type Problem } from "../config/problem.ts";
+import { SECOND } from "../core/units.ts";
 import type { Clock, Timer } from "../core/clock.ts";
 import { createPaint, linesOf, printable, say, visible, type Paint, type Printable, type Text } from "./text.ts";
-import { fit, pad, width, wrap } from "./width.ts";
+import { tableLines, type Column } from "./table.ts";
+import { fit, wordLines, wrap } from "./width.ts";
 
 /** The part of a stream that printing needs; tests provide their own. */
 export interface TextStream {
@@ -26,25 +28,31 @@ export interface OutputOptions {
   readonly clock?: Clock;
 }
 
-export interface Column<Row> {
-  readonly title: string;
-  readonly value: (row: Row) => string | number;
-  readonly align?: "left" | "right";
-}
-
 export interface Output {
   readonly json: boolean;
   readonly paint: Paint;
   /** The terminal, if the output is one with a movable cursor. */
   readonly terminal: TextStream | undefined;
+  /** The time of a line: short on a terminal, ISO 8601 elsewhere. */
+  time(at: number): string;
   /** One line for people, whatever it contains. Prints nothing with `--json`. */
   line(text?: Text): void;
+  /**
+   * Sentences for people, wrapped at words on a terminal, further lines indented by two more than the first. Not for commands, which are
+   * copied whole.
+   */
+  paragraph(text: string, style?: (text: Text) => Printable): void;
   /** A whole text of others, with a mark before each line. Prints nothing with `--json`. */
   quote(text: string): void;
   /** A value as JSON over several lines. Prints nothing with `--json`. */
   value(value: unknown): void;
-  /** An event in progress: with `--json` one object a line on stderr, else the line or lines. Written within 25 ms, and before all else. */
+  /**
+   * An event in progress: with `--json` one object a line on stderr, with the `time` of its `at` in ISO 8601, else the line or lines. Written
+   * within 25 ms, and before all else.
+   */
   progress(event: object, text: Text | readonly Text[]): void;
+  /** Replaces the last line of the terminal, or removes it without a text. Prints nothing elsewhere. */
+  rewrite(text?: string): void;
   table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): void;
   /** The final object of `--json`. Prints nothing without it. */
   result(value: object): void;
@@ -56,8 +64,12 @@ export interface Output {
   flush(): void;
 }
 
+const TO_END_OF_LINE = "\u001B[K";
 /** Mark before each line of a text of others. */
 const MARK = "  │ ";
+/** Width of an output that is no terminal, and of a terminal that does not tell. */
+const DEFAULT_COLUMNS = 80;
+const FURTHER = "  ";
 /** Least width: a narrower terminal counts as this wide. */
 const LEAST_QUOTED = 16;
 
@@ -106,11 +118,20 @@ export function createOutput({ json, colour, dumb = false, stdout, stderr, cwd, 
   };
   const printJson = (stream: TextStream, value: unknown): void => print(stream, JSON.stringify(value));
   const line = (text: Text = ""): void => void (json || print(stdout, text));
+  const terminal = stdout.isTTY === true && !json && !dumb ? stdout : undefined;
   return {
     json,
     paint,
-    terminal: stdout.isTTY === true && !json && !dumb ? stdout : undefined,
+    time: stdout.isTTY === true ? timeOfDay : isoTime,
+    terminal,
     line,
+    paragraph(text, style = printable) {
+      const [indent = ""] = /^ */.exec(text) ?? [];
+      const columns = stdout.isTTY === true ? Math.max(LEAST_QUOTED, columnsOf(stdout) - indent.length - FURTHER.length) : Infinity;
+      const [first = "", ...further] = wordLines(visible(text.slice(indent.length)), columns);
+      line(style(indent + first));
+      for (const one of further) line(style(indent + FURTHER + one));
+    },
     quote(text) {
       // A terminal would wrap a long line to where our own lines begin.
       const columns =
@@ -119,10 +140,11 @@ export function createOutput({ json, colour, dumb = false, stdout, stderr, cwd, 
     },
     value: (value) => linesOf(JSON.stringify(value, undefined, 2)).forEach((one) => line(one)),
     progress(event, text) {
-      if (json) waiting.add(JSON.stringify(event));
+      if (json) waiting.add(JSON.stringify("at" in event && typeof event.at === "number" ? { time: isoTime(event.at), ...event } : event));
       else for (const one of Array.isArray(text) ? text : [text]) waiting.add(one);
     },
-    table: (rows, columns) => tableLines(rows, columns, paint).forEach(line),
+    rewrite: (text = "") => void terminal?.write(`\r${fit(visible(text), columnsOf(terminal) - 1)}${TO_END_OF_LINE}`),
+    table: (rows, columns) => tableLines(rows, columns, paint, columnsOf(stdout)).forEach(line),
     result: (value) => void (json && printJson(stdout, value)),
     problems(problems) {
       if (!json) for (const problem of problems) for (const one of problemLines(problem, paint, cwd)) print(stderr, one);
@@ -130,6 +152,27 @@ export function createOutput({ json, colour, dumb = false, stdout, stderr, cwd, 
     trace: (stack) => linesOf(stack).forEach((one) => print(stderr, MARK + one)),
     flush: () => waiting.flush(),
   };
+}
+
+let shownSecond = Number.NaN;
+let shownTime = "";
+
+/** Most lines are of the same second as the one before. */
+export function timeOfDay(at: number): string {
+  const second = Math.floor(at / SECOND);
+  if (second !== shownSecond) {
+    shownSecond = second;
+    shownTime = new Date(at).toTimeString().slice(0, 8);
+  }
+  return shownTime;
+}
+
+function isoTime(at: number): string {
+  return new Date(at).toISOString();
+}
+
+function columnsOf({ isTTY, columns }: TextStream): number {
+  return isTTY === true && columns !== undefined && columns > 0 ? columns : DEFAULT_COLUMNS;
 }
 
 /** The problem, its place, the expectation, and advice. */
@@ -160,14 +203,4 @@ function placeOf({ file, line }: Problem, cwd: string): string | undefined {
 export function shownPath(file: string, cwd: string): string {
   const path = isAbsolute(file) ? relative(cwd, file) : file;
   return path === "" || path.startsWith("..") ? file : path;
-}
-
-const MAX_CELL = 60;
-
-function tableLines<Row>(rows: readonly Row[], columns: readonly Column<Row>[], paint: Paint): readonly Text[] {
-  const cells = rows.map((row) => columns.map(({ value }) => fit(visible(String(value(row))), MAX_CELL)));
-  const widths = columns.map(({ title }, index) => Math.max(title.length, ...cells.map((row) => width(row[index] ?? ""))));
-  const padded = (text: string, index: number): string => pad(text, widths[index] ?? 0, columns[index]?.align === "right");
-  const join = (row: readonly string[]): string => row.map(padded).join("  ").trimEnd();
-  return [paint.dim(join(columns.map(({ title }) => title))), ...cells.map(join)];
 }

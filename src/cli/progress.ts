@@ -2,9 +2,11 @@
 import { ANNOUNCEMENT_NAMES, subscribe, type AnnouncementName, type Announcements, type Announcer, type Listener } from "../core/events.ts";
 import type { Clock } from "../core/clock.ts";
 import type { LogLine } from "../core/log.ts";
-import { MINUTE, SECOND } from "../core/units.ts";
+import { createRepeats } from "../core/repeats.ts";
+import { MINUTE } from "../core/units.ts";
 import { createBursts } from "./bursts.ts";
 import type { Output } from "./output.ts";
+import { patternOf } from "../handlers/failed-run.ts";
 import { DESCRIBE, type Described } from "./describe-event.ts";
 import { joined, printable, say, type Paint, type Printable } from "./text.ts";
 
@@ -14,23 +16,55 @@ export function listenToAll(announcer: Announcer, listener: Listener): () => voi
   return () => stops.forEach((stop) => stop());
 }
 
+/** A line for people: at this time, about this specialist. */
+export interface Action {
+  readonly at: number;
+  readonly handle: string;
+  readonly told: Described;
+}
+
 /** The same wait of the same specialist is printed once in this time. */
 const WAIT_SAID_MS = MINUTE;
 const MAX_REMEMBERED = 10_000;
+/** Failures of one kind that pass within a minute; one line then counts the rest. */
+const FAILURES_SAID = 10;
 
-/** Filters recent repetitions. */
-export function createFilter(): <Name extends AnnouncementName>(name: Name, what: Announcements[Name]) => Described | undefined {
+/** Leaves out recent repetitions. */
+export interface Filter {
+  take<Name extends AnnouncementName>(name: Name, what: Announcements[Name]): readonly Action[];
+  /** The counts of failures left out so far, for the end. */
+  rest(at: number): readonly Action[];
+}
+
+export function createFilter(): Filter {
   const said = new Map<string, number>();
-  return (name, what) => {
-    const told = DESCRIBE[name](what);
-    if (told === undefined || (name !== "wait" && name !== "drift")) return told;
-    const rule = "rule" in what ? `${what.lane} ${what.rule}` : told.text;
-    const key = `${name} ${what.handle} ${rule}`;
+  const failures = createRepeats<Action & { readonly kind: string }>((first, more, at) => ({
+    ...first,
+    at,
+    told: { ...first.told, text: `failed at handling ${first.kind}: ${more} more within a minute` },
+  }));
+  const isNew = (key: string, at: number): boolean => {
     const last = said.get(key);
-    if (last !== undefined && what.at - last < WAIT_SAID_MS) return undefined;
+    if (last !== undefined && at - last < WAIT_SAID_MS) return false;
     if (said.size >= MAX_REMEMBERED) said.clear();
-    said.set(key, what.at);
-    return told;
+    said.set(key, at);
+    return true;
+  };
+  return {
+    take(name, what) {
+      const told = DESCRIBE[name](what);
+      const { at, handle } = what;
+      if (told === undefined) return [];
+      if ("result" in what) {
+        const { kind, message = "" } = what;
+        const key = `${handle} ${kind} ${patternOf(message)}`;
+        return failures.take({ key, passing: FAILURES_SAID }, at, () => ({ at, handle, told, kind }));
+      }
+      if (name !== "wait" && name !== "drift") return [{ at, handle, told }];
+      const rule = "rule" in what ? `${what.lane} ${what.rule}` : told.text;
+      return isNew(`${name} ${handle} ${rule}`, at) ? [{ at, handle, told }] : [];
+    },
+    rest: (at) => failures.rest(at),
   };
 }
 
@@ -42,23 +76,26 @@ export function reportLines(announcer: Announcer, out: Output, clock: Clock): ()
     });
   }
   const filter = createFilter();
-  const print = (at: number, handle: string, told: Described): void => out.progress({}, actionLine(at, handle, told, out.paint));
-  const bursts = createBursts(clock, (at, text) => print(at, "", { text, tone: "quiet" }));
-  const stop = listenToAll(announcer, (name, what) => {
+  const print = (action: Action): void => out.progress({}, actionLine(action, out));
+  const bursts = createBursts(clock, (at, text) => print({ at, handle: "", told: { text, tone: "quiet" } }));
+  const silence = listenToAll(announcer, (name, what) => {
     if ("operation" in what && "state" in what && (what.state === "confirmed" || what.state === "cancelled"))
       if (!bursts.passes(`${what.operation} ${what.state}`)) return;
-    const told = filter(name, what);
-    if (told !== undefined) print(what.at, what.handle, told);
+    filter.take(name, what).forEach(print);
   });
   return () => {
-    stop();
+    silence();
     bursts.close();
+    filter.rest(clock.now()).forEach(print);
   };
 }
 
-export function actionLine(at: number, handle: string, told: Described, paint: Paint): Printable {
+/** The part of an output that makes a line. */
+export type LineMaker = Pick<Output, "paint" | "time">;
+
+export function actionLine({ at, handle, told }: Action, { paint, time }: LineMaker): Printable {
   const who = handle === "" ? "" : say`${paint.bold(handle)} `;
-  return say`${paint.dim(timeOfDay(at))}  ${who}${painted(told, paint)}`;
+  return say`${paint.dim(time(at))}  ${who}${painted(told, paint)}`;
 }
 
 export function painted({ text, tone }: Described, paint: Paint): Printable {
@@ -67,24 +104,16 @@ export function painted({ text, tone }: Described, paint: Paint): Printable {
   return tone === "quiet" ? paint.dim(text) : printable(text);
 }
 
-let shownSecond = Number.NaN;
-let shownTime = "";
-
-/** Most lines are of the same second as the one before. */
-export function timeOfDay(at: number): string {
-  const second = Math.floor(at / SECOND);
-  if (second !== shownSecond) {
-    shownSecond = second;
-    shownTime = new Date(at).toTimeString().slice(0, 8);
-  }
-  return shownTime;
+/** Takes log lines: one object on stderr with `--json`, else a line for people. */
+export function logSink(out: Output, print: (line: Printable) => void = (line) => out.line(line)): (line: LogLine) => void {
+  return (line) => (out.json ? out.progress({ type: "log", ...line }, "") : print(logLine(line, out)));
 }
 
 /** A log line of the runtime or a definition, for people. */
-export function logLine(line: LogLine, paint: Paint): Printable {
+function logLine(line: LogLine, { paint, time }: LineMaker): Printable {
   const { handle, ...fields } = line.fields;
   const rest = Object.entries(fields).map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
   const who = typeof handle === "string" ? say`${paint.bold(handle)} ` : "";
   const label = line.level === "error" ? paint.red("error ") : line.level === "warn" ? paint.yellow("warning ") : "";
-  return say`${paint.dim(timeOfDay(line.at))}  ${who}${label}${joined([line.message, ...rest], " ")}`;
+  return say`${paint.dim(time(line.at))}  ${who}${label}${joined([line.message, ...rest], " ")}`;
 }

@@ -34,8 +34,8 @@ export interface DriftLog {
   entries(): readonly DriftEntry[];
   /** Restores entries of an earlier run. */
   restore(entries: readonly DriftEntry[]): void;
-  /** Clears an operation's entries and its quarantine, by a person's order. */
-  settle(operation: string): void;
+  /** Clears an operation's entries and its quarantine, by a person's order. Returns the entries. */
+  settle(operation: string): readonly DriftEntry[];
 }
 
 export interface DriftOptions {
@@ -107,9 +107,11 @@ export function createDriftLog(options: DriftOptions): DriftLog {
       for (const entry of entries) entriesOf(entry.operation).set(driftKey(entry), entry);
     },
     settle(operation) {
+      const entries = [...(kept.get(operation)?.values() ?? [])];
       kept.delete(operation);
       unreadable.delete(operation);
       quarantined.delete(operation);
+      return entries;
     },
   };
 }

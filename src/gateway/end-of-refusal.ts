@@ -1,7 +1,7 @@
 /** The time when a refused read may be let through again, so that no read is paid for the same refusal twice. */
 import type { Clock } from "../core/clock.ts";
 import { HOUR } from "../core/units.ts";
-import type { Breakers } from "./breakers.ts";
+import type { Breakers } from "./network-breakers.ts";
 import type { Member } from "./member.ts";
 
 type EndOfRefusal =

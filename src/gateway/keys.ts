@@ -7,7 +7,7 @@ import type { KeyId } from "../core/ids.ts";
 import { SECOND } from "../core/units.ts";
 import type { LedgerTime } from "../limits/ledger-clock.ts";
 import type { Store } from "../store/store.ts";
-import { createKeyProbes } from "./key-probes.ts";
+import { isProbeDue, openCircuit, refuseProbe, releaseProbe, sendProbe, type ClosedCircuit } from "./breaker.ts";
 import type { Member } from "./member.ts";
 
 /** Interval at which an unusable key is read again from its source, without a request. */
@@ -35,21 +35,9 @@ export interface KeyWatch {
 }
 
 export function createKeyWatch({ keys, store, clock, ledger, announcer }: KeyWatchOptions): KeyWatch {
-  // Arrays and no sets: nearly every key has one holder, and a set of one would be a seventh of a specialist's memory.
-  const holders = new Map<KeyId, Member[]>();
-  const release = (member: Member, key: KeyId): void => {
-    const left = (holders.get(key) ?? []).filter((one) => one !== member);
-    if (left.length > 0) holders.set(key, left);
-    else holders.delete(key);
-  };
-  const hand = (member: Member, key: KeyId): void => {
-    if (member.keyId !== undefined) release(member, member.keyId);
-    const others = holders.get(key);
-    if (others === undefined) holders.set(key, [member]);
-    else if (!others.includes(member)) others.push(member);
-    member.keyId = key;
-  };
-  const probes = createKeyProbes({ store, clock });
+  const holders = createKeyHolders();
+  /** Keys that a probe found good: a refusal soon after continues to escalate, since some reads need no key. */
+  const closed = new WeakMap<Member, ClosedCircuit>();
   const read = (member: Member, from: () => HeldKey): HeldKey | undefined => {
     try {
       return from();
@@ -64,26 +52,30 @@ export function createKeyWatch({ keys, store, clock, ledger, announcer }: KeyWat
 
   return {
     async usable(member, toTry = false) {
-      if (member.keyTrouble !== undefined && !(toTry && probes.isOut(member))) return undefined;
+      if (member.keyTrouble !== undefined && !(toTry && isProbing(member))) return undefined;
       const { handle } = member.specialist;
       const key = read(member, () => keys.current(handle));
       if (key === undefined || key.fingerprint === member.keyId) return key;
       // A key that replaces another one inherits its charges.
       await store.registerKey(handle, key.fingerprint, { limits: member.limits, floors: member.floors }, ledger.now());
-      hand(member, key.fingerprint);
+      holders.take(member, key.fingerprint);
       return key;
     },
-    sharers({ keyId }) {
-      const all = keyId === undefined ? [] : (holders.get(keyId) ?? []);
-      return Math.max(1, all.filter((one) => !one.retired && one.keyId === keyId).length);
-    },
+    sharers: (member) => holders.sharers(member),
     async refused(member, key) {
-      if (member.keyTrouble !== undefined) return probes.refused(member);
+      const known = member.keyTrouble;
+      if (known?.circuit !== undefined) member.keyTrouble = { ...known, circuit: refuseProbe("key", known.circuit, clock.now()) };
+      if (known !== undefined) return;
       const { handle } = member.specialist;
       const verdict = read(member, () => (keys.rejected(handle, key.fingerprint) === "dead" ? key : keys.current(handle)));
       if (verdict !== undefined && verdict.fingerprint !== key.fingerprint) return; // the key was replaced already
       const message = `the network refuses the key of ${handle} (401); put the new one in place of the old one, it is read again every ${KEY_CHECK_MS / SECOND} s; the old one is probed now and then, and at once with: retinue retry ${handle}`;
-      const trouble = (member.keyTrouble ??= { code: "key_refused", message, since: clock.now(), probe: probes.first(member) });
+      const trouble = (member.keyTrouble ??= {
+        code: "key_refused",
+        message,
+        since: clock.now(),
+        circuit: openCircuit("key", clock.now(), closed.get(member)),
+      });
       await store.suspend(handle, trouble, clock.now());
       announcer.emit("parked", { at: clock.now(), handle, code: trouble.code, message: trouble.message });
     },
@@ -99,8 +91,54 @@ export function createKeyWatch({ keys, store, clock, ledger, announcer }: KeyWat
       await store.retryFailed(member.specialist.handle, "untimed", clock.now());
       return true;
     },
-    probe: (member, takesKey) => probes.probe(member, takesKey),
+    async probe(member, takesKey) {
+      const taken = await probeKey(member, takesKey, clock);
+      if (taken === undefined) return member.keyTrouble === undefined; // it was refused, or replaced meanwhile
+      closed.set(member, taken);
+      await store.resume(member.specialist.handle, clock.now());
+      return true;
+    },
   };
+}
+
+function createKeyHolders() {
+  // Arrays and no sets: nearly every key has one holder, and a set of one would be a seventh of a specialist's memory.
+  const holders = new Map<KeyId, Member[]>();
+  return {
+    take(member: Member, key: KeyId): void {
+      const left = member.keyId === undefined ? [] : (holders.get(member.keyId) ?? []).filter((one) => one !== member);
+      if (member.keyId !== undefined && left.length > 0) holders.set(member.keyId, left);
+      else if (member.keyId !== undefined) holders.delete(member.keyId);
+      const others = holders.get(key);
+      if (others === undefined) holders.set(key, [member]);
+      else if (!others.includes(member)) others.push(member);
+      member.keyId = key;
+    },
+    sharers({ keyId }: Member): number {
+      const all = keyId === undefined ? [] : (holders.get(keyId) ?? []);
+      return Math.max(1, all.filter((one) => !one.retired && one.keyId === keyId).length);
+    },
+  };
+}
+
+/** Probes a refused key if that is due. Returns the closed circuit if the network takes it, which ends its trouble. */
+async function probeKey(member: Member, takesKey: () => Promise<boolean>, clock: Clock): Promise<ClosedCircuit | undefined> {
+  const known = member.keyTrouble;
+  if (known?.circuit === undefined || isProbing(member) || !isProbeDue(known.circuit, clock.now())) return undefined;
+  const circuit = sendProbe("key", known.circuit, clock.now());
+  const trouble = (member.keyTrouble = { ...known, circuit });
+  let isTaken = false;
+  try {
+    isTaken = await takesKey();
+  } finally {
+    if (member.keyTrouble !== trouble) isTaken = false;
+    else member.keyTrouble = isTaken ? undefined : { ...trouble, circuit: releaseProbe(circuit) };
+  }
+  return isTaken ? { at: clock.now(), waitMs: circuit.waitMs } : undefined;
+}
+
+function isProbing({ keyTrouble }: Member): boolean {
+  return keyTrouble?.circuit?.probe === "sent";
 }
 
 /** Repeated reads of an unchanged key are not logged. */

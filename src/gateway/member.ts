@@ -5,6 +5,7 @@ import type { TierLimits } from "../contract/tiers.ts";
 import type { KeyId } from "../core/ids.ts";
 import { floorsOf, type LaneFloors } from "../limits/lanes.ts";
 import type { WaitRule } from "../limits/wait-rules.ts";
+import type { Circuit } from "./breaker.ts";
 import type { OperationRules } from "../specialist/operation-rules.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 
@@ -21,13 +22,8 @@ export interface KeyTrouble {
   readonly code: AnyCode;
   readonly message: string;
   readonly since: number;
-  readonly probe?: KeyProbe;
-}
-
-/** Time of the next probe of a refused key, and the delay that ends then. */
-export interface KeyProbe {
-  readonly at: number;
-  readonly waitMs: number;
+  /** Of a refused key. */
+  readonly circuit?: Circuit;
 }
 
 /** Consecutive failed handlings. */

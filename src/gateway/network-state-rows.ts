@@ -6,13 +6,13 @@ import { DRIFT_KINDS, SEVERITIES } from "../contract/reading/pins.ts";
 import { RECORDS } from "../contract/operations.ts";
 import { asJson, numberIn, sha256, type Json, type JsonObject } from "../core/json.ts";
 import { isBreakerRule } from "../limits/wait-rules.ts";
-import type { StoredBreaker } from "./classify-refusal.ts";
-import type { NetworkStateRow } from "../store/network-state.ts";
+import type { Circuit, OpenBreaker, RequestProbed } from "./breaker.ts";
+import type { NetworkStateChange, NetworkStateRow } from "../store/network-state.ts";
 
-export const STOP = "stop";
+const STOP = "stop";
 export const DRIFT = "drift";
 /** Time of the last write of a slowed operation. */
-export const SLOWED = "slowed";
+const SLOWED = "slowed";
 /** Pinned places of an operation's answers. */
 export const PINS = "pins";
 const PROFILE = "profile";
@@ -22,8 +22,11 @@ const TRUST = "trust";
 /** Breakers that another profile may cure: not those of stopped accounts and unpaid bills. */
 const CURED_BY_A_PROFILE: readonly string[] = ["unreadable", "operation_missing"];
 
+/** An open breaker that requests probe, with its circuit. */
+export type HeldBreaker = OpenBreaker & Circuit & { readonly kind: RequestProbed };
+
 export interface StoredNetworkState {
-  readonly stops: readonly StoredBreaker[];
+  readonly stops: readonly HeldBreaker[];
   readonly drift: readonly DriftEntry[];
   readonly slowed: readonly (readonly [operation: string, at: number])[];
 }
@@ -41,12 +44,19 @@ export interface ObservedTrust {
   readonly lacks: readonly string[];
 }
 
-export function stopName({ handle, operation }: Pick<StoredBreaker, "handle" | "operation">): string {
-  return `${handle ?? "*"} ${operation ?? "*"}`;
+/** Key of a breaker among the open ones. */
+export function breakerName({ kind, handle, operation }: Pick<HeldBreaker, "kind" | "handle" | "operation">): string {
+  return `${kind === "drift" ? "drift " : ""}${handle ?? "*"} ${operation ?? "*"}`;
 }
 
-export function stopRow(stop: StoredBreaker): NetworkStateRow {
-  return { kind: STOP, name: stopName(stop), data: asJson(stop) };
+/** The row of a breaker whose probe is set. One of drift is stored by its entries, and here only the time of its last write. */
+export function rowOf(breaker: HeldBreaker, now: number): NetworkStateRow {
+  const { kind, probe: _probe, ...data } = breaker;
+  return { ...rowNameOf(breaker), data: kind === "drift" ? { at: now } : asJson(data) };
+}
+
+export function rowNameOf(breaker: Pick<HeldBreaker, "kind" | "handle" | "operation">): NetworkStateChange["drop"][number] {
+  return breaker.kind === "drift" ? { kind: SLOWED, name: breaker.operation ?? "" } : { kind: STOP, name: breakerName(breaker) };
 }
 
 export function driftRow(entry: DriftEntry): NetworkStateRow {
@@ -55,10 +65,6 @@ export function driftRow(entry: DriftEntry): NetworkStateRow {
 
 export function driftName(entry: DriftEntry): string {
   return `${entry.operation} ${driftKey(entry)}`;
-}
-
-export function slowedRow(operation: string, at: number): NetworkStateRow {
-  return { kind: SLOWED, name: operation, data: { at } };
 }
 
 export function trustRow(heard: ObservedTrust): NetworkStateRow {
@@ -129,11 +135,12 @@ function maybe(value: Json | undefined): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-function asStop(data: JsonObject): StoredBreaker[] {
+function asStop(data: JsonObject): HeldBreaker[] {
   const rule = text(data, "rule");
   if (!isBreakerRule(rule)) return [];
   return [
     {
+      kind: "refusal",
       rule,
       code: foreignCode(text(data, "code")),
       message: text(data, "message"),

@@ -1,12 +1,13 @@
 /** Learns a specialist's own account: its id, once, so that it never answers itself; and its trust, now and then. */
-import type { Call, Outcome } from "../contract/call.ts";
+import type { Call } from "../contract/call.ts";
 import type { NetworkRecord } from "../contract/records.ts";
 import { HOUR } from "../core/units.ts";
 import type { Member } from "./member.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Store } from "../store/store.ts";
-import type { Breakers } from "./breakers.ts";
+import { isClosedBy } from "./breaker.ts";
+import type { Breakers } from "./network-breakers.ts";
 import type { Gateway } from "./gateway.ts";
 import { readResult } from "./read-result.ts";
 import { lackedBy } from "./permissions.ts";
@@ -64,11 +65,8 @@ export async function takesKey(parts: AccountDependencies, member: Member): Prom
     lackedBy(profile, member.specialist.tier, account.operation) === undefined;
   const call = offered ? account : { operation: "posts.list", input: {} };
   const answer = await gateway.read(member, call, { lane: "watch", signal: ending, probe: true });
-  return answer.kind === "answered" && SAYS_WHO_ASKS.includes(answer.outcome.class);
+  return answer.kind === "answered" && isClosedBy("key", answer.outcome.class);
 }
-
-/** Outcomes that prove a check of the key; errors may come from before that check. */
-const SAYS_WHO_ASKS: readonly Outcome["class"][] = ["confirmed", "pending", "refused"];
 
 /** The first confirmed post, or a record of the account itself, also states the id; the record states the trust too. */
 export async function learnFrom(parts: AccountDependencies, member: Member, record: NetworkRecord | undefined): Promise<void> {

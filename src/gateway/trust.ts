@@ -2,8 +2,8 @@
 import { trustOf, type TrustTiers } from "../contract/profile/trust-tiers.ts";
 import type { Agent } from "../contract/records.ts";
 import type { Clock } from "../core/clock.ts";
-import { HOUR, MINUTE } from "../core/units.ts";
-import type { OpenBreaker } from "./classify-refusal.ts";
+import { MINUTE } from "../core/units.ts";
+import { BREAKERS, isProbeDue, openCircuit, sendProbe, type Circuit, type OpenBreaker } from "./breaker.ts";
 import { readTrust, trustRow, type ObservedTrust } from "./network-state-rows.ts";
 import type { NetworkStateChange, NetworkStateRow } from "../store/network-state.ts";
 
@@ -30,14 +30,16 @@ export interface TrustBreakerOptions {
   readonly keep: (change: NetworkStateChange) => void;
 }
 
-/** Trust is earned over days, and four reads a day are under a hundredth of the smallest tier's quota. */
-export const TRUST_CHECK_MS = 6 * HOUR;
+/** Interval of reads of the account, for its trust. */
+export const TRUST_CHECK_MS = BREAKERS.trust.delays.firstMs;
 /** Delay of requests that wait for the account's read. */
-const LOOKING_MS = MINUTE;
+const READING_MS = MINUTE;
+/** The circuit of an account that was not read yet: due at once. */
+const UNREAD: Circuit = { since: 0, probeAt: 0, waitMs: TRUST_CHECK_MS };
 
 export function createTrustBreakers({ clock, tiers, keep }: TrustBreakerOptions): TrustBreakers {
   const known = new Map<string, ObservedTrust>();
-  const putOff = new Map<string, number>();
+  const circuits = new Map<string, Circuit>();
   const isSilent = tiers !== undefined && Object.keys(tiers).length === 0;
   const tierOf = (one: ObservedTrust): string | undefined => (tiers === undefined ? one.trust : trustOf(tiers, one)) ?? one.trust;
   const lacksOf = (one: ObservedTrust): readonly string[] => (tiers === undefined ? one.lacks : (tiers[tierOf(one) ?? ""]?.lacks ?? []));
@@ -48,25 +50,32 @@ export function createTrustBreakers({ clock, tiers, keep }: TrustBreakerOptions)
     handle: one.handle,
     operation,
     since: one.since,
-    probeAt: Math.max(one.lookAt, clock.now() + LOOKING_MS),
+    probeAt: Math.max(one.lookAt, clock.now() + READING_MS),
   });
-
   return {
     of(handle) {
       const one = known.get(handle);
       return one === undefined ? undefined : tierOf(one);
     },
-    isDue: (handle) => !isSilent && clock.now() >= Math.max(known.get(handle)?.lookAt ?? 0, putOff.get(handle) ?? 0),
-    defer: (handle, until) => void (isSilent || putOff.set(handle, until)),
+    isDue: (handle) => !isSilent && isProbeDue(circuits.get(handle) ?? UNREAD, clock.now()),
+    defer(handle, until) {
+      const now = clock.now();
+      const circuit = circuits.get(handle) ?? UNREAD;
+      // A read that a lane made wait is deferred twice; a circuit that is not due keeps its later time.
+      if (isProbeDue(circuit, now) || circuit.probe === "sent")
+        circuits.set(handle, { ...sendProbe("trust", circuit, now), probeAt: until });
+    },
     heard(handle, { trust, reputation }) {
       if (tiers === undefined || isSilent || (trust === undefined && reputation === undefined)) return;
       const now = clock.now();
-      const said = { handle, trust, reputation, lookAt: now + TRUST_CHECK_MS };
+      const circuit = openCircuit("trust", now);
+      const said = { handle, trust, reputation, lookAt: now + circuit.waitMs };
       const tier = trustOf(tiers, said) ?? trust;
       const before = known.get(handle);
       const since = before !== undefined && tierOf(before) === tier ? before.since : now;
       const heard = { ...said, since, lacks: tiers[tier ?? ""]?.lacks ?? [] };
       known.set(handle, heard);
+      circuits.set(handle, circuit);
       keep({ put: [trustRow(heard)], drop: [] });
     },
     stop(handle, operation) {
@@ -81,12 +90,15 @@ export function createTrustBreakers({ clock, tiers, keep }: TrustBreakerOptions)
       return concerned.map((one) => {
         const due = { ...one, lookAt: clock.now() };
         known.set(one.handle, due);
-        putOff.delete(one.handle);
+        circuits.delete(one.handle);
         return trustRow(due);
       });
     },
     restore(rows) {
-      for (const one of isSilent ? [] : readTrust(rows)) known.set(one.handle, one);
+      for (const one of isSilent ? [] : readTrust(rows)) {
+        known.set(one.handle, one);
+        circuits.set(one.handle, { ...openCircuit("trust", one.since), probeAt: one.lookAt });
+      }
     },
   };
 }

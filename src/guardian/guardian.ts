@@ -20,14 +20,14 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { showStatus, type Snapshot } from "./status.ts";
 import { readDeliveries, readDelivery, type DeliveryQuery, type DeliveryShown } from "./shown-deliveries.ts";
 import { known, createControls, type Controls } from "./halt-and-pause.ts";
-import { storedBreakers } from "../gateway/breakers.ts";
+import { storedBreakers } from "../gateway/network-breakers.ts";
 import type { Explanation } from "./explanation.ts";
 import { explain } from "./explain.ts";
 import type { KeptDelivery } from "../store/history.ts";
 
 export type Verdict = "happened" | "did-not" | "give-up";
 
-/** Every order resolves once it is on disk. */
+/** Every order resolves once it is on disk; a halt also if it is in memory alone. */
 export interface Guardian extends Controls, Words {
   status(query: Empty): Promise<Snapshot>;
   log(query: LogQuery): Promise<Page<LogEntry>>;

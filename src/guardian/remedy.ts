@@ -1,6 +1,6 @@
 /** Advice for waiting work: the last line of `retinue why`. */
 import { asHandle } from "../core/ids.ts";
-import type { OpenBreaker } from "../gateway/classify-refusal.ts";
+import type { OpenBreaker } from "../gateway/breaker.ts";
 import { EVERYONE } from "../limits/verdict.ts";
 import { GUARDIAN, scopeOf } from "../limits/spending.ts";
 import { isWaitRule, remedyFor, type Held, type ReasonRule, type WaitRule } from "../limits/wait-rules.ts";

@@ -149,7 +149,7 @@ async function giveBack(
   error: unknown,
   retryMs: number | undefined,
 ): Promise<void> {
-  const { store, clock, announcer, log } = parts;
+  const { store, clock, announcer } = parts;
   const now = clock.now();
   const { handle } = member.specialist;
   if (error instanceof RunInterrupted && error.code === "run_stopped") {
@@ -158,7 +158,7 @@ async function giveBack(
     return;
   }
   const failure = failureOf(error, { at: now, tries: event.attempts + 1, clean: (text) => parts.scrubber.clean(text) });
-  const { code, message, tries, file, line } = failure;
+  const { message, tries, file, line } = failure;
   const place = file === undefined || line === undefined ? {} : { file, line };
   const about = { at: now, handle, event: event.id, kind: event.kind, intents: 0, message, tries, ...place };
   const streak = typeof member.handling === "object" ? member.handling : { tries: 0, since: now };
@@ -172,7 +172,6 @@ async function giveBack(
     await store.parkEvent(event.seq, now, failureNote(failure));
     announcer.emit("run", { ...about, result: "parked" });
   }
-  log.warn("a handler failed", { handle, event: event.id, code, message, ...place, parked: retryMs === undefined });
 }
 
 async function runOne(

@@ -5,7 +5,7 @@ import { SECOND } from "../core/units.ts";
 import type { HandlerRead, ReadCall } from "../specialist/run-request.ts";
 import type { Member } from "../gateway/member.ts";
 import type { Clock } from "../core/clock.ts";
-import type { Breakers } from "../gateway/breakers.ts";
+import type { Breakers } from "../gateway/network-breakers.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { endOfRefusal } from "../gateway/end-of-refusal.ts";

@@ -2,6 +2,7 @@
 import type { NewEvent } from "../contract/event.ts";
 import { eventId } from "../contract/event-id.ts";
 import type { Job } from "../contract/records.ts";
+import { defined } from "../core/defined.ts";
 import type { Handle } from "../core/ids.ts";
 import { moveOn, type Freshness } from "./list-cursor.ts";
 import type { ListCursor } from "./list-state.ts";
@@ -23,10 +24,19 @@ export function readJobs(jobs: readonly Job[], cursor: ListCursor, reader: JobsR
   return { events: reader.handles("job.listed") ? events : [], cursor: moved, gap, fresh: fresh.length, skipped };
 }
 
-function wanted(job: Job, reader: JobsReader, now: number): boolean {
+/** Returns true if only the job itself can tell: the report of a job may leave out the skills that the watch filters by. */
+export function mustBeRead(job: Job, reader: JobsReader, now: number): boolean {
+  return reader.skills.length > 0 && job.skills === undefined && isOffer(job, reader, now);
+}
+
+function isOffer(job: Job, reader: JobsReader, now: number): boolean {
   if (job.status !== undefined && job.status !== "open" && job.status !== "unknown" && job.status !== "applied") return false;
   if (job.deadlineMs !== undefined && job.deadlineMs <= now) return false;
-  if (isOwn(job, reader)) return false;
+  return !isOwn(job, reader);
+}
+
+function wanted(job: Job, reader: JobsReader, now: number): boolean {
+  if (!isOffer(job, reader, now)) return false;
   if (reader.skills.length === 0) return true;
   const asked = (job.skills ?? []).map((skill) => skill.toLowerCase());
   return reader.skills.some((skill) => asked.includes(skill));
@@ -36,9 +46,14 @@ const ENDED: readonly string[] = ["paid", "lost", "expired", "cancelled"];
 
 /** Compares a job with its stored progress: the transitions since the last check, in the order of a job's states. */
 export function followJob(job: Job, before: JobProgress, reader: JobsReader, now: number): WatchChange<JobProgress> {
-  const status = standingOf(job, before, reader, now);
-  if (status === before.status) return { state: status, progress: before, ended: ENDED.includes(status), events: [], news: false };
-  const after = { ...before, status };
+  const shown = standingOf(job, before, reader, now);
+  const isAtWork = AT_WORK.includes(shown) && job.status !== "submitted" && job.status !== "rejected";
+  const isSentBack = before.toldRejected !== undefined && isAtWork;
+  const status =
+    isSentBack || (before.status === "rejected" && before.heardRejected !== undefined && shown === "assigned") ? "rejected" : shown;
+  if (status === before.status && !isSentBack)
+    return { state: status, progress: withoutReports(before, job, false), ended: ENDED.includes(status), events: [], news: false };
+  const after = { ...withoutReports(before, job, isSentBack), status };
   const events: NewEvent[] = [];
   const happen = (
     kind: "job.assigned" | "job.accepted" | "job.rejected" | "job.paid",
@@ -53,6 +68,17 @@ export function followJob(job: Job, before: JobProgress, reader: JobsReader, now
   if (status === "paid") happen("job.paid", "paid");
   return { state: status, progress: after, ended: ENDED.includes(status), events, news: true };
 }
+
+/** Statuses of work that a network may send back without a status of its own. */
+const AT_WORK: readonly string[] = ["assigned", "submitted", "rejected"];
+
+/** A reported rejection is handled now, or overtaken by what the job shows; it waits while the job may lag behind. */
+function withoutReports({ toldRejected, heardRejected, ...progress }: JobProgress, job: Job, isSentBack: boolean): JobProgress {
+  if (isSentBack) return { ...progress, ...defined({ heardRejected: toldRejected }) };
+  return OVERTAKING.includes(job.status ?? "") ? progress : { ...progress, ...defined({ toldRejected, heardRejected }) };
+}
+
+const OVERTAKING: readonly string[] = ["accepted", "rejected", "paid"];
 
 /** The specialist's status in the job: one assigned to somebody else is lost. */
 function standingOf(job: Job, before: JobProgress, reader: JobsReader, now: number): string {

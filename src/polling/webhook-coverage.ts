@@ -20,12 +20,17 @@ export interface WebhookCoverage {
   found(handle: Handle, events: readonly NewEvent[]): void;
   /** Records news that a delivery of this kind reported. */
   told(handle: Handle, kind: string, news: readonly ReportedNews[]): void;
+  /** Called when deliveries go to another address: it proves itself from the beginning. */
+  restart(handle: Handle): void;
   of(handle: Handle): CoverageShown;
   /**
    * Returns true if polls for this kind may slow down: deliveries are reliable, and have reported it before. A network may report some
    * kinds only.
    */
   covers(handle: Handle, kind: string): boolean;
+  /** Relies on no delivery to a specialist until `resume`, because none can be verified. */
+  suspend(handle: Handle): void;
+  resume(handle: Handle): void;
   /**
    * Continues from the stored coverage of an earlier process, and stores changes from now on: at once for the state or the kinds, else once
    * a minute.
@@ -75,17 +80,19 @@ interface Found {
   readonly groups: readonly string[];
 }
 
+const NOTHING_TOLD: StoredCoverage = { told: 0, missed: 0, missedInRow: 0, lastToldAt: undefined, kinds: [] };
 /** A network reports to an author only the replies to itself, so replies in watched threads prove nothing. */
 const NO_EVIDENCE: readonly string[] = ["reply.created"];
 
 export function createWebhookCoverage(clock: Clock): WebhookCoverage {
   const standings = new Map<Handle, Standing>();
   const keeper = createKeeper(clock);
+  const suspended = new Set<Handle>();
   let countsFrom = -Infinity;
   const standingOf = (handle: Handle): Standing => {
     const known = standings.get(handle);
     if (known !== undefined) return settle(known, clock.now());
-    const fresh = newStanding({ told: 0, missed: 0, missedInRow: 0, lastToldAt: undefined, kinds: [] });
+    const fresh = newStanding(NOTHING_TOLD);
     standings.set(handle, fresh);
     return fresh;
   };
@@ -126,8 +133,13 @@ export function createWebhookCoverage(clock: Clock): WebhookCoverage {
       standing.lastToldAt = clock.now();
       keeper.changed(handle, standing);
     },
+    restart(handle) {
+      if (standings.delete(handle)) keeper.keep(handle, newStanding(NOTHING_TOLD));
+    },
     of,
-    covers: (handle, kind) => of(handle).state === "healthy" && standings.get(handle)?.kinds.has(kind) === true,
+    covers: (handle, kind) => !suspended.has(handle) && of(handle).state === "healthy" && standings.get(handle)?.kinds.has(kind) === true,
+    suspend: (handle) => void suspended.add(handle),
+    resume: (handle) => void suspended.delete(handle),
     keepOn(kept, onChange) {
       for (const [handle, health] of kept) if (!standings.has(handle)) standings.set(handle, newStanding(health));
       if (kept.size > 0) countsFrom = clock.now() + AWAY_GRACE_MS;

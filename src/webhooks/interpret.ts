@@ -9,7 +9,7 @@ import type { Agent, Job, Post } from "../contract/records.ts";
 import { readId } from "../contract/reading/values.ts";
 import { isObject, parseJson, type Json, type JsonObject } from "../core/json.ts";
 import { feedEvents, isOwn, type FeedReader } from "../polling/feed-events.ts";
-import { readJobs, type JobsReader } from "../polling/job-events.ts";
+import { mustBeRead, readJobs, type JobsReader } from "../polling/job-events.ts";
 import { jobNews, likesOf, newsOf, postNews, type ReportedNews } from "../polling/news-id.ts";
 import { utf8 } from "./receiver/signatures.ts";
 
@@ -43,6 +43,14 @@ export type Meaning =
     }
   /** The network's Guardian decided on one of our actions. */
   | { readonly kind: "decision"; readonly word: string; readonly decision: Decision; readonly body: JsonObject }
+  /** Work of ours was sent back, which the job itself may not show. */
+  | {
+      readonly kind: "rejection";
+      readonly word: string;
+      readonly job: string;
+      readonly looks: readonly NeededRead[];
+      readonly told: readonly ReportedNews[];
+    }
   /** Something happened that a read will show. */
   | {
       readonly kind: "hint";
@@ -242,7 +250,7 @@ function likeMeaning(word: string, post: Post | undefined, object: JsonObject, {
 function listedMeaning(word: string, job: Job | undefined, { jobs, now }: Meant): Meaning {
   if (jobs === undefined) return { kind: "unhandled", word };
   if (job === undefined) return ofSome(word, "job.listed");
-  if (job.title === undefined)
+  if (job.title === undefined || mustBeRead(job, jobs, now))
     return { kind: "hint", word, looks: readsFor("job.listed"), told: [{ news: eventId("job.listed", job.id) }] };
   const { events } = readJobs([job], { seen: [], startedAt: 0 }, jobs, now);
   return happened(word, ...events.map((event): NewEvent => ({ ...event, via: "webhook" })));
@@ -252,7 +260,8 @@ function listedMeaning(word: string, job: Job | undefined, { jobs, now }: Meant)
 function jobMeaning(word: string, kind: string, job: Job | undefined): Meaning {
   if (job === undefined) return ofSome(word, kind);
   const looks: readonly NeededRead[] = [{ kind: "job", object: job.id, follow: kind === "job.assigned" }];
-  return { kind: "hint", word, looks, told: [{ news: jobNews(job.id) }] };
+  const told = [{ news: jobNews(job.id) }];
+  return kind === "job.rejected" ? { kind: "rejection", word, job: job.id, looks, told } : { kind: "hint", word, looks, told };
 }
 
 function followerMeaning(word: string, agent: Agent | undefined, { feed, handles }: Meant): Meaning {
@@ -290,9 +299,10 @@ function extraMeaning(word: string, mapped: string | undefined, body: JsonObject
   // A network never reports the runtime's own kinds.
   if (isEventKind(kind) || !meant.handles(kind)) return { kind: "unhandled", word };
   const id = idOf(body, meant.profile.webhooks) ?? readId(object["id"] ?? null);
-  if (id === undefined) return { kind: "unreadable", why: `${word} has no id to identify it` };
   const occurrence = firstAt(body, fieldPaths(meant.profile.webhooks.occurrence), readId);
-  return happened(word, single(meant.feed, kind, id, { id, raw: body }, occurrence));
+  if (id !== undefined) return happened(word, single(meant.feed, kind, id, { id, raw: body }, occurrence));
+  if (occurrence === undefined) return { kind: "unreadable", why: `${word} has neither an id nor a time to identify it` };
+  return happened(word, single(meant.feed, kind, occurrence, { id: occurrence, raw: body }));
 }
 
 /** The event kind for a word of the network that is not ours. */

@@ -4,7 +4,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Scrubber } from "../core/scrubber.ts";
-import type { Breakers } from "../gateway/breakers.ts";
+import type { Breakers } from "../gateway/network-breakers.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Member } from "../gateway/member.ts";
 import type { WebhookCoverage } from "../polling/webhook-coverage.ts";

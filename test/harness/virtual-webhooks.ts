@@ -17,6 +17,7 @@ import type { Tier } from "../../src/contract/tiers.ts";
 import type { SpecialistDefinition } from "../../src/specialist/definition.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import type { Store } from "../../src/store/store.ts";
 import { plainLink } from "./plain-transport.ts";
 import { asking, textAt } from "./visitor.ts";
 import { virtualRuntime } from "./virtual-runtime.ts";
@@ -36,6 +37,10 @@ export interface VirtualWebhooksOptions {
   readonly scale?: number;
   /** How far the machine's clock is ahead of the network's. */
   readonly aheadMs?: () => number;
+  /** Every delivery ends at another address, which answers 404. */
+  readonly astray?: boolean;
+  /** What earlier processes left in the store. */
+  readonly prepare?: (store: Store) => Promise<void>;
   /** What becomes of a delivery on its way. */
   readonly altered?: (delivery: RawDelivery) => RawDelivery;
 }
@@ -59,7 +64,7 @@ export async function virtualWebhooks(options: VirtualWebhooksOptions) {
     scale,
     webhooks: {
       async deliver({ headers, body }) {
-        const status = await accept(altered({ headers, body: Buffer.from(body) }));
+        const status = options.astray === true ? 404 : await accept(altered({ headers, body: Buffer.from(body) }));
         answers.push(status);
         return status;
       },
@@ -67,21 +72,24 @@ export async function virtualWebhooks(options: VirtualWebhooksOptions) {
   });
   const { key } = network.provision({ handle: "scout", tier, set: "b" });
   const store = openSqliteStore({ path: ":memory:", clock, random });
-  const runtime = virtualRuntime({
-    specialists: [createSpecialist({ handle: "scout", tier, ...definition })],
-    transport: link(plainLink(network, "b")),
-    profile: resolveProfile({ extends: "set-b", ...profile }),
-    store,
-    keyOf: () => key,
-    clock: wall,
-    random,
-    receiver: { port: undefined, host: "", url: "https://bots.example.net", allowUnsigned: false, readSecrets: () => [], ...receiver },
-  });
+  if (options.prepare !== undefined) await clock.run(options.prepare(store));
+  const begin = (): Runtime =>
+    virtualRuntime({
+      specialists: [createSpecialist({ handle: "scout", tier, ...definition })],
+      transport: link(plainLink(network, "b")),
+      profile: resolveProfile({ extends: "set-b", ...profile }),
+      store,
+      keyOf: () => key,
+      clock: wall,
+      random,
+      receiver: { port: undefined, host: "", url: "https://bots.example.net", allowUnsigned: false, readSecrets: () => [], ...receiver },
+    });
+  const runtime = begin();
   hand.runtime = runtime;
   network.start();
   await clock.run(runtime.start());
   onTestFinished(async () => {
-    await clock.run(runtime.stop());
+    await clock.run(hand.runtime?.stop() ?? Promise.resolve());
     await clock.run(network.stop());
     await clock.run(store.close());
   });
@@ -97,6 +105,12 @@ export async function virtualWebhooks(options: VirtualWebhooksOptions) {
     requests,
     mine,
     accept,
+    /** Ends the runtime, and begins another on the same store. */
+    restart: async (): Promise<void> => {
+      await clock.run(hand.runtime?.stop() ?? Promise.resolve());
+      hand.runtime = begin();
+      await clock.run(hand.runtime.start());
+    },
     /** What the network holds of our webhooks. */
     registered: async () => {
       const { json } = await mine("GET", "/v1/webhooks");

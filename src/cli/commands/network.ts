@@ -29,6 +29,7 @@ export const command: Command = {
       describe: "the specialists that get accounts and keys (default: the definitions in ./agents, else one called scout)",
     },
     OPTIONS.for,
+    OPTIONS.logLevel,
     { flags: "--openapi", describe: "print the OpenAPI document of the set (or of both) and end" },
   ],
   examples: ["retinue network --port 8080 --set b", "retinue network --openapi --set a > set-a.json"],
@@ -68,7 +69,7 @@ export const command: Command = {
           [
             ...SETS.flatMap((one) => (baseUrls[one] === undefined ? [] : [`Set ${one.toUpperCase()}  ${baseUrls[one]}`])),
             `Keys   ${world.keyFile} (${handles.join(", ")}; copy them to .env, or pass the file to your shell)`,
-            `Page   ${guardian.url} (token ${guardian.token})`,
+            `Page   ${guardian.url} (My Agents; log in with the token ${guardian.token})`,
           ],
         );
         await stage.lifetime.over;

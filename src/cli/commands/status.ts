@@ -12,8 +12,9 @@ import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { withGuardian } from "../find-guardian.ts";
 import type { Output } from "../output.ts";
 import { costText } from "../proposal.ts";
-import { moment } from "../format-values.ts";
+import { moment, thousands } from "../format-values.ts";
 import { say } from "../text.ts";
+import { fit } from "../width.ts";
 
 export const command: Command = {
   name: "status",
@@ -30,17 +31,20 @@ export const command: Command = {
 };
 
 function show(snapshot: Snapshot, cwd: string, out: Output): void {
-  const { running, at, halts, pauses, frozen } = snapshot;
+  const { running, at, storeLost, halts, pauses, frozen } = snapshot;
   const { paint } = out;
   out.line(
     running === undefined
       ? paint.yellow("No runtime uses this store now. This is its last state.")
       : say`${paint.green("Running")} since ${moment(running.since, at)}, on ${running.baseUrl} (Set ${running.set.toUpperCase()}), process ${running.pid}`,
   );
-  for (const { scope, reason, since } of halts)
+  if (storeLost !== undefined) out.line(paint.red(`Nothing is sent: ${storeLost.message}`));
+  for (const { scope, reason, since, kept } of halts) {
+    const end = kept === false ? "; not stored: it ends with the process" : "";
     out.line(
-      paint.red(`Halted: ${scope === EVERYONE ? "nobody writes" : `${scope} does not write`} since ${moment(since, at)}: ${reason}`),
+      paint.red(`Halted: ${scope === EVERYONE ? "nobody writes" : `${scope} does not write`} since ${moment(since, at)}: ${reason}${end}`),
     );
+  }
   for (const { scope, reason, since } of pauses)
     out.line(paint.yellow(`Paused: ${scope === EVERYONE ? "everyone" : scope} since ${moment(since, at)}: ${reason}`));
   for (const { scope, currency, reason, since } of frozen) {
@@ -57,10 +61,10 @@ function show(snapshot: Snapshot, cwd: string, out: Output): void {
     { title: "jobs", value: jobsText },
     {
       title: "this hour",
-      value: (row) => (row.quota === undefined ? "-" : `${row.quota.hour.used}/${row.quota.hour.limit}`),
+      value: ({ quota }) => windowText(quota?.hour),
       align: "right",
     },
-    { title: "this day", value: (row) => (row.quota === undefined ? "-" : `${row.quota.day.used}/${row.quota.day.limit}`), align: "right" },
+    { title: "this day", value: ({ quota }) => windowText(quota?.day), align: "right" },
     { title: "spent", value: spentText, align: "right" },
     { title: "next look", value: (row) => nextLook(row, at) },
   ]);
@@ -89,22 +93,22 @@ function showWaits(snapshot: Snapshot, out: Output): void {
     if (parked !== undefined) {
       const { message, probeAt } = parked;
       out.line();
-      out.line(paint.red(`${handle} is parked: ${message}`));
+      out.paragraph(`${handle} is parked: ${message}`, paint.red);
       if (probeAt !== undefined) out.line(`  next try: ${moment(probeAt, at)}`);
     }
     if (cooldown !== undefined) {
       out.line();
-      out.line(paint.yellow(`${handle}: the network asked to wait until ${moment(cooldown.until, at)} (${cooldown.reason})`));
+      out.paragraph(`${handle}: the network asked to wait until ${moment(cooldown.until, at)} (${cooldown.reason})`, paint.yellow);
     }
     // Halts and pauses are shown above, and their lanes have only the time of the next try.
     for (const { lane, message, until } of waits.filter(({ rule }) => !isStop(rule))) {
       out.line();
-      out.line(paint.yellow(`${handle} waits to ${LANE[lane]} until ${moment(until, at)}: ${message}`));
+      out.paragraph(`${handle} waits to ${LANE[lane]} until ${moment(until, at)}: ${message}`, paint.yellow);
     }
     const told = [...waits, ...frozen.map(() => ({ rule: "spend_frozen" })), { rule: "approval_wanted" }].map(({ rule }) => rule);
     for (const group of held.filter(({ rule }) => !told.includes(rule))) {
       const until = group.until === undefined ? "" : ` until ${moment(group.until, at)}`;
-      out.line(paint.yellow(`${handle}: ${heldText(group)}${until}: ${group.message}`));
+      out.paragraph(`${handle}: ${heldText(group)}${until}: ${group.message}`, paint.yellow);
     }
   }
 }
@@ -115,7 +119,10 @@ function showUnread({ specialists, at }: Snapshot, out: Output): void {
     for (const { name, readFailure } of sources)
       if (readFailure !== undefined) {
         out.line();
-        out.line(out.paint.red(`${name} of ${handle} has been unreadable since ${moment(readFailure.since, at)}: ${readFailure.message}`));
+        out.paragraph(
+          `${name} of ${handle} has been unreadable since ${moment(readFailure.since, at)}: ${readFailure.message}`,
+          out.paint.red,
+        );
       }
 }
 
@@ -166,22 +173,36 @@ function showStanding({ stopped, drift, at }: Snapshot, out: Output): void {
 
 const MAX_DRIFT_SHOWN = 20;
 
-function showWebhooks({ url, unsigned, counts, specialists }: WebhooksShown, at: number, out: Output): void {
+function showWebhooks({ url, route, unsigned, counts, specialists }: WebhooksShown, at: number, out: Output): void {
   const { paint } = out;
   const refused = Object.values(counts.refused).reduce((sum, count) => sum + count, 0);
-  const received = `${counts.stored} received, ${counts.known} repeated, ${refused} refused${counts.rateLimited === 0 ? "" : `, ${counts.rateLimited} rate-limited`}`;
+  const received = `${counts.stored} received, ${counts.known} repeated, ${refused} refused${counts.rateLimited === 0 ? "" : `, ${counts.rateLimited} rate-limited`}${counts.misaddressed === 0 ? "" : `, ${counts.misaddressed} to no specialist of ours`}`;
   section(out, "Webhooks", ` at ${url ?? "no port"}: ${received}`);
+  if (route !== undefined) out.line(paint.dim(route));
   if (unsigned) out.line(paint.red("They are not signed (--allow-unsigned): anyone can cause reads; their content is not trusted."));
   out.table(specialists, [
     { title: "specialist", value: (row) => row.handle },
-    { title: "webhook", value: ({ registration: { kind, why } }) => (why === undefined ? kind : `${kind}: ${why}`) },
+    { title: "webhook", value: (row) => webhookText(row, at) },
     { title: "health", value: (row) => row.health.state },
     { title: "told", value: (row) => row.health.told, align: "right" },
     { title: "missed", value: (row) => row.health.missed, align: "right" },
-    { title: "last", value: ({ health: { lastToldAt } }) => (lastToldAt === undefined ? "-" : moment(lastToldAt, at)) },
     { title: "not understood", value: (row) => kindsIn(row, "parked") },
     { title: "not handled", value: (row) => kindsIn(row, "unhandled") },
   ]);
+}
+
+function webhookText({ state, lastAt, registration: { kind, why = "" } }: SpecialistWebhooks, at: number): string {
+  const last = lastAt === undefined ? "" : ` (last ${showDuration(Math.max(0, at - lastAt))} ago)`;
+  switch (state) {
+    case "working":
+      return `deliveries arrive${last}`;
+    case "stopped":
+      return `${kind === "registered" ? "registered, but " : ""}deliveries stopped${last}`;
+    case "unproven":
+      return "registered, no delivery yet";
+    case "unregistered":
+      return `${kind === "deferred" ? "not registered yet" : "not registered"}: ${why}`;
+  }
 }
 
 function kindsIn({ deliveries }: SpecialistWebhooks, state: string): string {
@@ -217,10 +238,12 @@ function showApprovals({ approvals, specialists, at }: Snapshot, out: Output): v
     { title: "what", value: (row) => `${row.what}${row.target === undefined ? "" : ` ${row.target}`}` },
     { title: "costs", value: ({ cost }) => costText(cost) },
     { title: "answer by", value: ({ expiresAt }) => moment(expiresAt, at) },
-    { title: "begins", value: ({ input }) => (wordsOf(input) ?? JSON.stringify(input)).replaceAll(/\s+/g, " ") },
+    { title: "begins", value: ({ input }) => fit((wordsOf(input) ?? JSON.stringify(input)).replaceAll(/\s+/g, " "), MAX_BEGINNING) },
   ]);
   if (more > 0) out.line(out.paint.dim(`and ${more} more, asked for later`));
 }
+
+const MAX_BEGINNING = 40;
 
 function list(title: string, items: readonly WaitingForPerson[], at: number, out: Output): void {
   if (items.length === 0) return;
@@ -236,6 +259,10 @@ function list(title: string, items: readonly WaitingForPerson[], at: number, out
 
 function total(counts: { readonly [name: string]: number }): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
+
+function windowText(window: { readonly used: number; readonly limit: number } | undefined): string {
+  return window === undefined ? "-" : `${window.used}/${thousands(window.limit)}`;
 }
 
 function jobsText({ jobs }: SpecialistShown): string {
