@@ -17,7 +17,7 @@ import { createMember } from "../../src/gateway/member.ts";
 import { limitsOf, operationRules } from "../../src/gateway/permissions.ts";
 import { createSpecialist, DEFAULT_BRAKES } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
-import { virtualRuntime } from "../harness/virtual-runtime.ts";
+import { virtualRuntime } from "../harness/harness.ts";
 
 test("a key's quota is divided among those who have it now", async () => {
   const clock = systemClock();
