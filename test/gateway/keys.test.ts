@@ -3,7 +3,6 @@ import { expect, onTestFinished, test } from "vitest";
 import { createKeys } from "../../src/client/auth.ts";
 import type { Transport } from "../../src/client/transport.ts";
 import { eventId } from "../../src/contract/event-id.ts";
-import { shippedProfile } from "../../src/contract/profile/profile.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { createAnnouncer } from "../../src/core/events.ts";
 import { asHandle, asIntentId } from "../../src/core/ids.ts";
@@ -13,24 +12,19 @@ import { MINUTE, SECOND } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { ledgerTime } from "../../src/limits/ledger-clock.ts";
 import { createKeyWatch } from "../../src/gateway/keys.ts";
-import { createMember } from "../../src/gateway/member.ts";
-import { limitsOf, operationRules } from "../../src/gateway/permissions.ts";
 import { createSpecialist, DEFAULT_BRAKES } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { memberOf } from "../harness/builders.ts";
 import { virtualRuntime } from "../harness/harness.ts";
 
 test("a key's quota is divided among those who have it now", async () => {
   const clock = systemClock();
   const store = openSqliteStore({ path: ":memory:", clock, random: seededRandom(1) });
   onTestFinished(() => store.close());
-  const profile = shippedProfile("b");
   const texts: { [handle: string]: string } = { ann: "sk_live_shared_0123", ben: "sk_live_shared_0123", cem: "sk_live_shared_0123" };
   const keys = createKeys({ read: (handle) => texts[handle], salt: new Secret("salt of this test") });
   const watch = createKeyWatch({ keys, store, clock, ledger: ledgerTime(clock), announcer: createAnnouncer() });
-  const [ann, ben, cem] = ["ann", "ben", "cem"].map((handle) => {
-    const specialist = createSpecialist({ handle });
-    return createMember(specialist, operationRules(specialist, profile, clock), limitsOf("free", profile), clock.now());
-  });
+  const [ann, ben, cem] = ["ann", "ben", "cem"].map((handle) => memberOf({ handle }));
   if (ann === undefined || ben === undefined || cem === undefined) throw new Error("expected three members");
 
   expect(watch.sharers(ann)).toBe(1); // nobody has taken a key up yet

@@ -1,20 +1,9 @@
 import { expect, test } from "vitest";
-import { shippedProfile } from "../../src/contract/profile/profile.ts";
-import { virtualClock } from "../../src/core/virtual-clock.ts";
-import { createMember, type Member } from "../../src/gateway/member.ts";
-import { limitsOf, operationRules } from "../../src/gateway/permissions.ts";
 import { createActs } from "../../src/polling/acts.ts";
-import { createSpecialist } from "../../src/specialist/specialist.ts";
-
-const profile = shippedProfile("b");
-
-function member(handle: string): Member {
-  const specialist = createSpecialist({ handle });
-  return createMember(specialist, operationRules(specialist, profile, virtualClock(0)), limitsOf("free", profile), 0);
-}
+import { memberOf } from "../harness/builders.ts";
 
 test("a list is credited once with the actions that its news led to, and the feed with those that mentions led to", () => {
-  const [scout, quill] = [member("scout"), member("quill")];
+  const [scout, quill] = [memberOf(), memberOf({ handle: "quill" })];
   const acts = createActs();
   acts.add(scout, "job.listed", 2);
   acts.add(scout, "job.listed", 1);
