@@ -6,6 +6,7 @@ import type { EndpointSet } from "../../src/contract/operations.ts";
 import { resolveProfile, shippedProfile, type Profile } from "../../src/contract/profile/profile.ts";
 import type { ProfileSource } from "../../src/contract/profile/source.ts";
 import { defined } from "../../src/core/defined.ts";
+import type { Announcements } from "../../src/core/events.ts";
 import { silentLogger } from "../../src/core/log.ts";
 import { seededRandom, type Random } from "../../src/core/random.ts";
 import { Secret } from "../../src/core/secret.ts";
@@ -172,4 +173,11 @@ export async function harness(options: HarnessOptions): Promise<Harness> {
     },
     end,
   };
+}
+
+/** The announced results of actions, in their order. */
+export function announcedIntents({ announcer }: Runtime): readonly Announcements["intent"][] {
+  const announced: Announcements["intent"][] = [];
+  announcer.on("intent", (one) => void announced.push(one));
+  return announced;
 }
