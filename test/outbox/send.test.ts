@@ -29,7 +29,17 @@ async function outbox(answer: (intent: string) => GatewayAnswer | Promise<Gatewa
     },
   };
   const state = async () => Object.fromEntries((await clock.run(store.intents({ limit: 100 }))).map((one) => [one.id, one]));
-  return { clock, member, parts, sent, intents, stopping, state, announced: announcedIntents(runtime), pass: () => clock.run(sendIntents(parts, member)) };
+  return {
+    clock,
+    member,
+    parts,
+    sent,
+    intents,
+    stopping,
+    state,
+    announced: announcedIntents(runtime),
+    pass: () => clock.run(sendIntents(parts, member)),
+  };
 }
 
 const wait = (rule: "quota_lane" | "conflict" | "approval_wanted", until: number, open = false): GatewayAnswer => ({
