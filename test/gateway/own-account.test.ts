@@ -14,9 +14,11 @@ async function account(answer: () => number | undefined, id?: string) {
     link:
       (plain) =>
       async (request): Promise<WireAnswer> => {
-        asked.push(request.path.split("?", 1)[0] ?? "");
-        const status = answer();
-        return status === undefined ? plain(request) : { kind: "answer", status, headers: {}, text: "{}", elapsedMs: 1 };
+        const isAccount = request.path.startsWith("/v1/agents");
+        if (isAccount) asked.push(request.path);
+        const status = isAccount ? answer() : undefined;
+        const text = JSON.stringify({ error: { code: "invalid", message: "no" } });
+        return status === undefined ? plain(request) : { kind: "answer", status, headers: JSON_TYPE, text, elapsedMs: 1 };
       },
   });
   const [member] = here.runtime.members();
@@ -29,6 +31,7 @@ test("an unknown id is asked for at the start, again an hour after a failure, an
   const { clock, member, asked } = await account(() => status);
   await clock.advance(HOUR / 2);
   const failed = asked.length;
+  expect(failed).toBe(3);
   expect(member.accountId).toBeUndefined();
   status = undefined;
   await clock.advance(HOUR / 4);
@@ -57,7 +60,7 @@ test.each([
   [422, true],
   [401, false],
   [500, false],
-])("a read of the account that is answered with %s says of the key: taken %s", async (status, isTaken) => {
+])("a read of the account with status %s says that the key is taken: %s", async (status, isTaken) => {
   const { clock, runtime, member } = await account(() => status, "agt_1");
   expect(await clock.run(takesKey(runtime.parts, member))).toBe(isTaken);
 });
