@@ -31,18 +31,20 @@ async function posting(lose: (post: number) => Loss, { atOnce = 1, shows = (): b
         },
       },
     ],
-    link: (plain, { clock }) => async (request) => {
-      if (request.method === "GET") {
-        lists.push(clock.now());
-        return shows() ? plain(request) : { kind: "answer", status: 503, headers: {}, text: "{}", elapsedMs: 1 };
-      }
-      const loss = lose(++sent);
-      if (loss !== "request") {
-        const answer = await plain(request);
-        return loss === "answer" ? LOST : answer;
-      }
-      return LOST;
-    },
+    link:
+      (plain, { clock }) =>
+      async (request) => {
+        if (request.method === "GET") {
+          lists.push(clock.now());
+          return shows() ? plain(request) : { kind: "answer", status: 503, headers: {}, text: "{}", elapsedMs: 1 };
+        }
+        const loss = lose(++sent);
+        if (loss !== "request") {
+          const answer = await plain(request);
+          return loss === "answer" ? LOST : answer;
+        }
+        return LOST;
+      },
   });
   const { clock, network, restart } = here;
   // The first ones are sent within two hours.
@@ -58,7 +60,8 @@ async function posting(lose: (post: number) => Loss, { atOnce = 1, shows = (): b
     },
     sent: () => sent,
     effects: () => network.truth.effects({ operation: "posts.create" }).length,
-    states: async () => (await clock.run(here.store.intents({ limit: 100 }))).map(({ state, code }) => (code === undefined ? state : `${state} ${code}`)),
+    states: async () =>
+      (await clock.run(here.store.intents({ limit: 100 }))).map(({ state, code }) => (code === undefined ? state : `${state} ${code}`)),
   };
 }
 
