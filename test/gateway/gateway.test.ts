@@ -43,6 +43,8 @@ async function gateway(answers: readonly WireAnswer[] = [], options: Partial<Har
     breakers,
     sent,
     read: (call = FEED) => here.clock.run(way.read(member, call, { signal })),
+    /** Two reads, asked for at one time. */
+    both: () => here.clock.run(Promise.all([1, 2].map(() => way.read(member, FEED, { signal })))),
     perform: (call = POST) => here.clock.run(way.perform(member, call, signal)),
     examine: (call = FEED) => here.clock.run(way.examine(member, call, profile, signal)),
     used: async () =>
@@ -101,6 +103,13 @@ describe("a key that the network refuses", () => {
     await read();
     expect(member.keyTrouble?.code).toBe("key_refused");
     expect(await read()).toMatchObject({ kind: "waits", rule: "key_unusable" });
+    expect(sent).toHaveLength(1);
+  });
+
+  test("makes those that were queued before it wait too", async () => {
+    const refused = answered(401, { error: { code: "unauthorized", message: "no such key" } });
+    const { both, sent } = await gateway([refused], { pacing: { concurrency: 1, spacingMs: SECOND } });
+    expect(await both()).toMatchObject([{ kind: "answered" }, { kind: "waits", rule: "key_unusable" }]);
     expect(sent).toHaveLength(1);
   });
 });

@@ -119,3 +119,39 @@ test("after the first 401 nothing leaves that was lined up with the same key", a
   await clock.run(runtime.stop());
   await clock.run(store.close());
 });
+
+test("a refused key is probed one at a time and ever more rarely, and a probe that decides nothing again after a quarter of an hour", async () => {
+  const clock = virtualClock(Date.UTC(2026, 10, 21));
+  const store = openSqliteStore({ path: ":memory:", clock, random: seededRandom(1) });
+  onTestFinished(() => clock.run(store.close()));
+  const keys = createKeys({ read: () => "sk_live_0123456789", salt: new Secret("salt of this test") });
+  const watch = createKeyWatch({ keys, store, clock, ledger: ledgerTime(clock), announcer: createAnnouncer() });
+  const member = memberOf();
+  const refuse = async (): Promise<void> => {
+    const key = keys.current(member.specialist.handle);
+    await clock.run(watch.refused(member, key));
+  };
+  const probe = (says: () => Promise<boolean>) => clock.run(watch.probe(member, says));
+  const dueIn = (): number => ((member.keyTrouble?.circuit?.probeAt ?? Number.NaN) - clock.now()) / MINUTE;
+  const refused = async (): Promise<boolean> => {
+    expect(await watch.usable(member, true)).toBeDefined();
+    await watch.refused(member, keys.current(member.specialist.handle));
+    return false;
+  };
+  await clock.run(watch.usable(member));
+  await refuse();
+  await refuse(); // of a request that was under way
+  expect([dueIn(), await clock.run(watch.usable(member, true))]).toEqual([15, undefined]);
+  expect(await probe(async () => true)).toBe(false); // not due yet
+  await clock.advance(15 * MINUTE);
+  expect(await probe(refused)).toBe(false);
+  expect(dueIn()).toBe(30);
+  await clock.advance(30 * MINUTE);
+  expect(await probe(async () => false)).toBe(false);
+  expect(dueIn()).toBe(15);
+  await clock.advance(15 * MINUTE);
+  expect(await probe(async () => true)).toBe(true);
+  expect(member.keyTrouble).toBeUndefined();
+  await refuse(); // soon after: the probe was mistaken
+  expect(dueIn()).toBe(60);
+});
