@@ -78,6 +78,11 @@ export async function startRetinue(options: RetinueOptions): Promise<Retinue> {
   });
   const events = createAnnouncer();
   listen(events, options.on ?? {}, log);
+  // The commands print the announcement itself; a program that listens to nothing finds it in its log.
+  subscribe(events, "run", ({ result, handle, event, message, tries, file, line }) => {
+    if (tries === undefined) return;
+    log.warn("a handler failed", { handle, ...defined({ event, message, file, line }), parked: result === "parked" });
+  });
   const config = await loadConfig(defined({ cwd, env }));
   const plan = await planLaunch(config, clock, await planCast(config, clock, specialists));
   for (const { message, code, file, hint } of plan.warnings) log.warn(message, { code, file, hint });

@@ -39,13 +39,15 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
   specialist: ["core", "contract"],
   limits: ["core", "contract"],
   config: ["core", "contract", "specialist"],
+  // The present state, made from facts: pure, without a clock, a socket or a file.
+  live: ["core", "contract", "specialist", "limits", "outbox/intent.ts", "store/inbox.ts"],
   // The states of an action are stated once, in the outbox; the store keeps them.
-  store: ["core", "contract", "specialist", "limits", "outbox/intent.ts"],
+  store: ["core", "contract", "specialist", "limits", "live", "outbox/intent.ts"],
   gateway: [...below("gateway"), "outbox/intent.ts"],
   // Networks are written from the interface, not from our client.
   "local-network": ["core", "contract"],
   // The real runtime against the local network, in virtual time.
-  simulation: [...FLOORS, "local-network"],
+  simulation: [...FLOORS, "live", "local-network"],
   cli: [EVERYTHING],
   // The doors re-export; only the testing door may also reach the local network.
   "retinue.ts": FLOORS,

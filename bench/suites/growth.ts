@@ -107,10 +107,13 @@ function grow(path: string, rows: number): void {
   const many = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})`;
   db.exec(`
     PRAGMA synchronous = OFF;
-    ${many} INSERT INTO attempt (specialist, key_id, operation, lane, weight, started_at, deadline_at, ended_at, outcome)
-      SELECT 's' || (i % 64), 'key-' || (i % 64), 'posts.reply', 'reply', 1, i, i, i, 'confirmed' FROM n;
-    ${many} INSERT INTO event (specialist, id, kind, thread, payload, via, hops, state, not_before, created_at, done_at)
-      SELECT 's' || (i % 64), 'post.created:old' || i, 'post.created', 'old' || i, '{}', 'poll', 0, 'done', 0, i, ${Date.now()} FROM n;
+    ${many} INSERT INTO event (seq, specialist, id, kind, thread, payload, via, created_at)
+      SELECT 4 * i, 's' || (i % 64), 'post.created:old' || i, 'post.created', 'old' || i, '{}', 'poll', ${Date.now()} FROM n;
+    ${many} INSERT INTO run (seq, event, specialist, at) SELECT 4 * i + 1, 4 * i, 's' || (i % 64), ${Date.now()} FROM n;
+    ${many} INSERT INTO attempt (seq, specialist, key_id, operation, lane, cost, at, deadline_at)
+      SELECT 4 * i + 2, 's' || (i % 64), 'key-' || (i % 64), 'posts.reply', 'reply', 1, i, i FROM n;
+    ${many} INSERT INTO answer (seq, attempt, at, outcome) SELECT 4 * i + 3, 4 * i + 2, i, 'confirmed' FROM n;
+    UPDATE mark SET seq = 4 * ${rows} + 3, quota = 4 * ${rows} + 3;
     ANALYZE;
   `);
   db.close();

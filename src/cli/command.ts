@@ -59,5 +59,6 @@ export const OPTIONS = {
   set: { flags: "--set <a|b>", describe: "the network's endpoint set (default: b)" },
   profile: { flags: "--profile <file>", describe: "the network's profile, if it differs from its set" },
   store: { flags: "--store <url>", describe: "the store (default: sqlite:.retinue/store.sqlite)" },
+  plain: { flags: "--plain", describe: "lines instead of the live view, also on a terminal" },
   for: { flags: "--for <time>", describe: "stop after this long, such as 60s or 2h" },
 } as const satisfies Record<string, CommandOption>;

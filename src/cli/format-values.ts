@@ -16,3 +16,8 @@ export function bar(used: number, limit: number, width: number): string {
   const full = used > 0 ? Math.max(1, Math.round(share * width)) : 0;
   return "▓".repeat(full) + "░".repeat(Math.max(0, width - full));
 }
+
+/** `60`, `10k`. */
+export function thousands(count: number): string {
+  return count >= 1_000 && count % 1_000 === 0 ? `${count / 1_000}k` : String(count);
+}

@@ -2,23 +2,21 @@
 import type { EndpointSet } from "../contract/operations.ts";
 import { MICROS_PER_UNIT, MINUTE, showDuration } from "../core/units.ts";
 import type { SpecialistShown } from "../guardian/status.ts";
-import { painted, timeOfDay } from "./progress.ts";
-import { bar } from "./format-values.ts";
-import type { JobTotals, NetworkTotals } from "./run-summary.ts";
-import type { Described } from "./describe-event.ts";
+import { painted, timeOfDay, type Action } from "./progress.ts";
+import { bar, thousands } from "./format-values.ts";
+import type { NetworkSummary } from "./run-summary.ts";
 import { say, visible, type Paint, type Printable, type Text } from "./text.ts";
-import { fit, pad, width } from "./width.ts";
-
-export interface Action {
-  readonly at: number;
-  readonly handle: string;
-  readonly told: Described;
-}
+import { fit, pad, width, wordLines } from "./width.ts";
 
 /** A specialist's latest announced wait. */
 export interface Held {
   readonly until: number;
   readonly message: string;
+}
+
+export interface Place {
+  readonly name: string;
+  readonly text: string;
 }
 
 export interface Picture {
@@ -32,8 +30,10 @@ export interface Picture {
   readonly held: ReadonlyMap<string, Held>;
   /** Specialists with reliable webhooks: they poll rarely. */
   readonly told: ReadonlySet<string>;
-  readonly jobs: JobTotals;
-  readonly network: NetworkTotals;
+  /** Totals of a network that this process runs itself. */
+  readonly totals: NetworkSummary | undefined;
+  /** Addresses beside the network's own, each with its purpose, and all that a person needs to open it. */
+  readonly places: readonly Place[];
   /** Newest first. */
   readonly actions: readonly Action[];
 }
@@ -76,7 +76,15 @@ const DETAILS: readonly Detail[] = [
 export function frame(picture: Picture, size: Size, paint: Paint): readonly Text[] {
   const columns = Math.max(SMALLEST.columns, size.columns);
   const rows = Math.max(SMALLEST.rows, size.rows);
-  const head = [header(picture, columns, paint), "", ...cast(picture, columns, paint), "", totals(picture, columns, paint), ""];
+  const head = [
+    header(picture, columns, paint),
+    ...placeLines(picture, columns),
+    "",
+    ...cast(picture, columns, paint),
+    "",
+    totals(picture, columns, paint),
+    "",
+  ];
   const foot = ["", paint.dim(fit("Ctrl-C stops", columns))];
   const room = rows - head.length - foot.length - 1;
   if (room < 1) return [...head, ...foot].slice(0, rows);
@@ -89,6 +97,11 @@ function header({ now, startedAt, endsAt, set, baseUrl, stopping }: Picture, col
     ? "stopping: waiting for answers in flight"
     : `${showDuration(Math.max(1_000, now - startedAt))}${endsAt === undefined ? "" : ` of ${showDuration(endsAt - startedAt)}`}`;
   return paint.bold(fit(visible(`Retinue  ${time}  Set ${set.toUpperCase()}, ${baseUrl}`), columns));
+}
+
+/** Wrapped instead of cut: addresses and tokens are copied. */
+function placeLines({ places }: Picture, columns: number): readonly string[] {
+  return places.flatMap(({ name, text }) => wordLines(visible(`${name}  ${text}`), columns));
 }
 
 interface Cell {
@@ -145,11 +158,6 @@ function use({ quota }: SpecialistShown, window: "hour" | "day", { bars, short }
   return bars > 0 ? `${bar(used, limit, bars)} ${figures}` : figures;
 }
 
-/** `60`, `10k`. */
-function thousands(count: number): string {
-  return count >= 1_000 && count % 1_000 === 0 ? `${count / 1_000}k` : String(count);
-}
-
 function money({ money: shown }: SpecialistShown, { bars, short }: Detail): string {
   const texts = shown.map(({ currency, dayMicros, dayCapMicros }) => {
     const spent = dayMicros / MICROS_PER_UNIT;
@@ -196,11 +204,21 @@ function purposeOf(source: string): string {
   return kind === "jobs" ? "looks for jobs" : name === undefined ? "reads the feed" : `reads ${name}`;
 }
 
-function totals({ jobs, network }: Picture, columns: number, paint: Paint): Printable {
-  const { seen, applied, assigned, delivered, accepted, rejected, paid } = jobs;
-  const text = `Jobs: ${seen} seen, ${applied} applied for, ${assigned} won, ${delivered} delivered, ${accepted} accepted, ${rejected} turned down, ${paid} paid`;
-  const requests = `Requests: ${network.requests}, ${network.refused429} refused`;
+function totals({ totals: network, specialists }: Picture, columns: number, paint: Paint): Printable {
+  if (network === undefined) return paint.green(fit(visible(doneText(specialists)), columns));
+  const { seen, applied, assigned, delivered, accepted, rejected, paid } = network.jobs;
+  const text = `Jobs: ${seen} seen, ${applied} applied, ${assigned} won, ${delivered} delivered, ${accepted} accepted, ${rejected} rejected, ${paid} paid`;
+  const requests = `Requests: ${network.network.requests}, ${network.network.refused429} refused`;
   return paint.green(fit(width(text) + width(requests) + 3 <= columns ? `${text}   ${requests}` : text, columns));
+}
+
+/** Actions of all specialists, by operation, the most frequent first. */
+function doneText(specialists: readonly SpecialistShown[]): string {
+  const counts = new Map<string, number>();
+  for (const { actions } of specialists)
+    for (const [operation, count] of Object.entries(actions)) counts.set(operation, (counts.get(operation) ?? 0) + count);
+  const shown = [...counts].sort(([, a], [, b]) => b - a).map(([operation, count]) => `${count} × ${operation}`);
+  return `Done: ${shown.length === 0 ? "nothing yet" : shown.join(", ")}`;
 }
 
 function actionText({ at, handle, told }: Action, columns: number, paint: Paint): Printable {

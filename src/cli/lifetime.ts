@@ -6,6 +6,8 @@ export type End = "time" | "asked" | "lost";
 export interface Lifetime {
   /** Resolves with the reason for the end. */
   readonly over: Promise<End>;
+  /** Resolves once its time is over or a person asks for the end, also if it was lost before. */
+  readonly asked: Promise<void>;
   /** Ends it from inside: by another request, or because it cannot continue. */
   end(why: End): void;
   /** Removes the signal handlers. */
@@ -20,6 +22,11 @@ const SAME_WISH_MS = 500;
 /** Listens for signals from now on. `lastWords` restores the terminal when a second signal ends the process at once. */
 export function openLifetime(clock: Clock, options: { readonly forMs?: number; readonly lastWords?: () => void } = {}): Lifetime {
   const { promise: over, resolve } = Promise.withResolvers<End>();
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+  const end = (why: End): void => {
+    resolve(why);
+    if (why !== "lost") ask();
+  };
   const closing = new AbortController();
   let askedAt: number | undefined;
   const onSignal = (signal: Signal): void => {
@@ -28,13 +35,14 @@ export function openLifetime(clock: Clock, options: { readonly forMs?: number; r
       process.exit(SIGNALS[signal]);
     }
     askedAt ??= clock.monotonic();
-    resolve("asked");
+    end("asked");
   };
   for (const signal of signalNames()) process.on(signal, onSignal);
-  if (options.forMs !== undefined) void sleep(clock, options.forMs, closing.signal).then(() => resolve("time"));
+  if (options.forMs !== undefined) void sleep(clock, options.forMs, closing.signal).then(() => end("time"));
   return {
     over,
-    end: resolve,
+    asked,
+    end,
     close() {
       closing.abort();
       for (const signal of signalNames()) process.off(signal, onSignal);

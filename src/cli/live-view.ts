@@ -5,10 +5,10 @@ import { messageOf } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Launched } from "../runtime/launch.ts";
 import { showSpecialist, type SpecialistShown } from "../guardian/status.ts";
-import { frame, type Action, type Held } from "./frame.ts";
+import { frame, type Held, type Place } from "./frame.ts";
 import type { TextStream } from "./output.ts";
-import { createFilter, listenToAll } from "./progress.ts";
-import type { JobTotals, NetworkTotals } from "./run-summary.ts";
+import { createFilter, listenToAll, type Action } from "./progress.ts";
+import type { NetworkSummary } from "./run-summary.ts";
 import { printable, type Paint, type Text } from "./text.ts";
 
 export interface LiveViewOptions {
@@ -19,7 +19,9 @@ export interface LiveViewOptions {
   readonly launched: Launched;
   readonly set: EndpointSet;
   readonly endsAt: number | undefined;
-  readonly totals: () => { readonly jobs: JobTotals; readonly network: NetworkTotals };
+  readonly places: readonly Place[];
+  /** Only for a network that this process runs itself. */
+  readonly totals?: () => NetworkSummary;
 }
 
 export interface LiveView {
@@ -62,19 +64,19 @@ export function openLiveView(options: LiveViewOptions): LiveView {
   const filter = createFilter();
   const silence = listenToAll(announcer, (name, what) => {
     if (name === "wait" && "rule" in what) held.set(what.handle, { until: what.until, message: what.message });
-    const told = filter(name, what);
-    if (told !== undefined) add({ at: what.at, handle: what.handle, told });
+    filter.take(name, what).forEach(add);
   });
 
   const draw = (): void => {
     if (closed) return;
     const size = { columns: terminal.columns ?? DEFAULT_SIZE.columns, rows: terminal.rows ?? DEFAULT_SIZE.rows };
-    const { set, endsAt } = options;
+    const { set, endsAt, places } = options;
+    const totals = options.totals?.();
     const { baseUrl, runtime } = launched;
     const handles = runtime.members().map(({ specialist: { handle } }) => handle);
     const told = new Set<string>(handles.filter((handle) => runtime.parts.coverage.of(handle).state === "healthy"));
     const lines = frame(
-      { now: clock.now(), startedAt, endsAt, set, baseUrl, stopping, specialists, held, told, actions, ...options.totals() },
+      { now: clock.now(), startedAt, endsAt, set, baseUrl, stopping, specialists, held, told, actions, places, totals },
       size,
       paint,
     );

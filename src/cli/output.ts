@@ -2,7 +2,8 @@
 import { isAbsolute, relative } from "node:path";
 import { isMistake, type Problem } from "../config/problem.ts";
 import { createPaint, linesOf, printable, say, visible, type Paint, type Printable, type Text } from "./text.ts";
-import { fit, pad, width, wrap } from "./width.ts";
+import { tableLines, type Column } from "./table.ts";
+import { wordLines, wrap } from "./width.ts";
 
 /** The part of a stream that printing needs; tests provide their own. */
 export interface TextStream {
@@ -23,12 +24,6 @@ export interface OutputOptions {
   readonly cwd: string;
 }
 
-export interface Column<Row> {
-  readonly title: string;
-  readonly value: (row: Row) => string | number;
-  readonly align?: "left" | "right";
-}
-
 export interface Output {
   readonly json: boolean;
   readonly paint: Paint;
@@ -36,6 +31,8 @@ export interface Output {
   readonly terminal: TextStream | undefined;
   /** One line for people, whatever it contains. Prints nothing with `--json`. */
   line(text?: Text): void;
+  /** Sentences for people, wrapped at words. Not for commands, which are copied whole. */
+  paragraph(text: string, style?: (text: Text) => Printable): void;
   /** A whole text of others, with a mark before each line. Prints nothing with `--json`. */
   quote(text: string): void;
   /** A value as JSON over several lines. Prints nothing with `--json`. */
@@ -53,6 +50,8 @@ export interface Output {
 
 /** Mark before each line of a text of others. */
 const MARK = "  │ ";
+/** Width of an output that is no terminal, and of a terminal that does not tell. */
+const DEFAULT_COLUMNS = 80;
 /** Least width: a narrower terminal counts as this wide. */
 const LEAST_QUOTED = 16;
 
@@ -73,6 +72,9 @@ export function createOutput({ json, colour, dumb = false, stdout, stderr, cwd }
     paint,
     terminal: stdout.isTTY === true && !json && !dumb ? stdout : undefined,
     line,
+    paragraph(text, style = printable) {
+      for (const one of wordLines(visible(text), columnsOf(stdout))) line(style(one));
+    },
     quote(text) {
       // A terminal would wrap a long line to where our own lines begin.
       const columns =
@@ -84,13 +86,17 @@ export function createOutput({ json, colour, dumb = false, stdout, stderr, cwd }
       if (json) printJson(stderr, event);
       else for (const one of Array.isArray(text) ? text : [text]) line(one);
     },
-    table: (rows, columns) => tableLines(rows, columns, paint).forEach(line),
+    table: (rows, columns) => tableLines(rows, columns, paint, columnsOf(stdout)).forEach(line),
     result: (value) => void (json && printJson(stdout, value)),
     problems(problems) {
       if (!json) for (const problem of problems) for (const one of problemLines(problem, paint, cwd)) print(stderr, one);
     },
     trace: (stack) => linesOf(stack).forEach((one) => print(stderr, MARK + one)),
   };
+}
+
+function columnsOf({ isTTY, columns }: TextStream): number {
+  return isTTY === true && columns !== undefined && columns > 0 ? columns : DEFAULT_COLUMNS;
 }
 
 /** The problem, its place, the expectation, and advice. */
@@ -121,14 +127,4 @@ function placeOf({ file, line }: Problem, cwd: string): string | undefined {
 export function shownPath(file: string, cwd: string): string {
   const path = isAbsolute(file) ? relative(cwd, file) : file;
   return path === "" || path.startsWith("..") ? file : path;
-}
-
-const MAX_CELL = 60;
-
-function tableLines<Row>(rows: readonly Row[], columns: readonly Column<Row>[], paint: Paint): readonly Text[] {
-  const cells = rows.map((row) => columns.map(({ value }) => fit(visible(String(value(row))), MAX_CELL)));
-  const widths = columns.map(({ title }, index) => Math.max(title.length, ...cells.map((row) => width(row[index] ?? ""))));
-  const padded = (text: string, index: number): string => pad(text, widths[index] ?? 0, columns[index]?.align === "right");
-  const join = (row: readonly string[]): string => row.map(padded).join("  ").trimEnd();
-  return [paint.dim(join(columns.map(({ title }) => title))), ...cells.map(join)];
 }

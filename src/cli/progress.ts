@@ -1,8 +1,11 @@
 /** Prints announcements as they come: one line per action for people, one JSON object a line for machines. */
 import { ANNOUNCEMENT_NAMES, subscribe, type AnnouncementName, type Announcements, type Announcer, type Listener } from "../core/events.ts";
+import type { Clock } from "../core/clock.ts";
 import type { LogLine } from "../core/log.ts";
+import { createRepeats } from "../core/repeats.ts";
 import { MINUTE } from "../core/units.ts";
 import type { Output } from "./output.ts";
+import { patternOf } from "../handlers/failed-run.ts";
 import { DESCRIBE, type Described } from "./describe-event.ts";
 import { joined, printable, say, type Paint, type Printable } from "./text.ts";
 
@@ -12,37 +15,73 @@ export function listenToAll(announcer: Announcer, listener: Listener): () => voi
   return () => stops.forEach((stop) => stop());
 }
 
+/** A line for people: at this time, about this specialist. */
+export interface Action {
+  readonly at: number;
+  readonly handle: string;
+  readonly told: Described;
+}
+
 /** The same wait of the same specialist is printed once in this time. */
 const WAIT_SAID_MS = MINUTE;
 const MAX_REMEMBERED = 10_000;
+/** Failures of one kind that pass within a minute; one line then counts the rest. */
+const FAILURES_SAID = 10;
 
-/** Filters recent repetitions. */
-export function createFilter(): <Name extends AnnouncementName>(name: Name, what: Announcements[Name]) => Described | undefined {
+/** Leaves out recent repetitions. */
+export interface Filter {
+  take<Name extends AnnouncementName>(name: Name, what: Announcements[Name]): readonly Action[];
+  /** The counts of failures left out so far, for the end. */
+  rest(at: number): readonly Action[];
+}
+
+export function createFilter(): Filter {
   const said = new Map<string, number>();
-  return (name, what) => {
-    const told = DESCRIBE[name](what);
-    if (told === undefined || (name !== "wait" && name !== "drift")) return told;
-    const rule = "rule" in what ? `${what.lane} ${what.rule}` : told.text;
-    const key = `${name} ${what.handle} ${rule}`;
+  const failures = createRepeats<Action & { readonly kind: string }>((first, more, at) => ({
+    ...first,
+    at,
+    told: { ...first.told, text: `failed at handling ${first.kind}: ${more} more within a minute` },
+  }));
+  const isNew = (key: string, at: number): boolean => {
     const last = said.get(key);
-    if (last !== undefined && what.at - last < WAIT_SAID_MS) return undefined;
+    if (last !== undefined && at - last < WAIT_SAID_MS) return false;
     if (said.size >= MAX_REMEMBERED) said.clear();
-    said.set(key, what.at);
-    return told;
+    said.set(key, at);
+    return true;
+  };
+  return {
+    take(name, what) {
+      const told = DESCRIBE[name](what);
+      const { at, handle } = what;
+      if (told === undefined) return [];
+      if ("result" in what) {
+        const { kind, message = "" } = what;
+        const key = `${handle} ${kind} ${patternOf(message)}`;
+        return failures.take({ key, passing: FAILURES_SAID }, at, () => ({ at, handle, told, kind }));
+      }
+      if (name !== "wait" && name !== "drift") return [{ at, handle, told }];
+      const rule = "rule" in what ? `${what.lane} ${what.rule}` : told.text;
+      return isNew(`${name} ${handle} ${rule}`, at) ? [{ at, handle, told }] : [];
+    },
+    rest: (at) => failures.rest(at),
   };
 }
 
 /** Prints lines as they come, for pipes and logs. */
-export function reportLines(announcer: Announcer, out: Output): () => void {
+export function reportLines(announcer: Announcer, out: Output, clock: Clock): () => void {
   const filter = createFilter();
-  return listenToAll(announcer, (name, what) => {
-    const told = filter(name, what);
-    if (out.json ? name !== "request" && name !== "poll" : told !== undefined)
-      out.progress({ type: name, ...what }, told === undefined ? "" : actionLine(what.at, what.handle, told, out.paint));
+  const print = (actions: readonly Action[]): void => actions.forEach((action) => out.line(actionLine(action, out.paint)));
+  const silence = listenToAll(announcer, (name, what) => {
+    if (out.json && name !== "request" && name !== "poll") out.progress({ type: name, ...what }, "");
+    print(filter.take(name, what));
   });
+  return () => {
+    silence();
+    print(filter.rest(clock.now()));
+  };
 }
 
-export function actionLine(at: number, handle: string, told: Described, paint: Paint): Printable {
+export function actionLine({ at, handle, told }: Action, paint: Paint): Printable {
   const who = handle === "" ? "" : say`${paint.bold(handle)} `;
   return say`${paint.dim(timeOfDay(at))}  ${who}${painted(told, paint)}`;
 }

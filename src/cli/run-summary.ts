@@ -4,6 +4,7 @@ import { CREDITS, MICROS_PER_UNIT } from "../core/units.ts";
 import type { Announcer } from "../core/events.ts";
 import { DRY_RUN } from "../outbox/intent.ts";
 import type { SpecialistShown } from "../guardian/status.ts";
+import { thousands } from "./format-values.ts";
 import type { Output } from "./output.ts";
 import { say } from "./text.ts";
 
@@ -20,6 +21,12 @@ export interface JobTotals {
 export interface NetworkTotals {
   readonly requests: number;
   readonly refused429: number;
+}
+
+/** Totals of a network of one's own. */
+export interface NetworkSummary {
+  readonly jobs: JobTotals;
+  readonly network: NetworkTotals;
 }
 
 export function summaryJson(shown: readonly SpecialistShown[], set: EndpointSet): readonly object[] {
@@ -48,8 +55,8 @@ export function summaryTable(shown: readonly SpecialistShown[], out: Output): vo
     { title: "delivered", value: (row) => count(row, "jobs.submit"), align: "right" },
     { title: "spent", value: (row) => spentText(row), align: "right" },
     {
-      title: "of the hour's requests",
-      value: (row) => (row.quota === undefined ? "" : `${row.quota.hour.used} of ${row.quota.hour.limit}`),
+      title: "this hour",
+      value: (row) => (row.quota === undefined ? "" : `${row.quota.hour.used}/${thousands(row.quota.hour.limit)}`),
       align: "right",
     },
   ]);

@@ -1,7 +1,8 @@
 /** One run of a runtime under a command: started, shown, drained, summed up, closed. */
 import { createAnnouncer, type Announcer } from "../core/events.ts";
+import { defined } from "../core/defined.ts";
 import { messageOf, RetinueError, type Fatal } from "../core/errors.ts";
-import { createLogger, type Logger } from "../core/log.ts";
+import { createLogger, type RootLogger } from "../core/log.ts";
 import { systemRandom } from "../core/random.ts";
 import { Scrubber } from "../core/scrubber.ts";
 import { openSurfaces } from "../console/surfaces.ts";
@@ -10,13 +11,17 @@ import { launch, type Launched, type LaunchOptions, type LaunchPlan } from "../r
 import { showSpecialist, type SpecialistShown } from "../guardian/status.ts";
 import type { Context } from "./command.ts";
 import { openLifetime, type End, type Lifetime } from "./lifetime.ts";
+import type { Place } from "./frame.ts";
+import { openLiveView } from "./live-view.ts";
+import type { TextStream } from "./output.ts";
 import { logLine, reportLines } from "./progress.ts";
+import type { NetworkSummary } from "./run-summary.ts";
 import type { Text } from "./text.ts";
 
 /** Things a command needs before launch: its log sink and its end. */
 export interface Stage {
   readonly context: Context;
-  readonly log: Logger;
+  readonly log: RootLogger;
   readonly scrubber: Scrubber;
   readonly announcer: Announcer;
   readonly lifetime: Lifetime;
@@ -89,16 +94,70 @@ export interface Showing {
   close(): void;
 }
 
-/** Prints lines as they come: for pipes, logs and servers. */
-export function showLines({ announcer, context: { out, clock } }: Stage): Showing {
+/** How a command shows its run. */
+export interface ShowOptions {
+  readonly launched: Launched;
+  readonly forMs: number | undefined;
+  /** Lines, also on a terminal. */
+  readonly plain: boolean;
+  readonly places?: readonly Place[];
+  readonly totals?: () => NetworkSummary;
+}
+
+/** A live view on a terminal; lines for pipes, logs and servers. */
+export function showing(stage: Stage, options: ShowOptions): (places: readonly Place[]) => Showing {
+  const { terminal } = stage.context.out;
+  return terminal === undefined || options.plain ? () => showLines(stage) : (places) => showLive(stage, terminal, options, places);
+}
+
+function showLines({ announcer, context: { out, clock } }: Stage): Showing {
   return {
     stopping: () => out.progress({ type: "stopping", at: clock.now() }, out.paint.dim("stopping: waiting for answers in flight")),
-    close: reportLines(announcer, out),
+    close: reportLines(announcer, out, clock),
   };
 }
 
+function showLive(
+  stage: Stage,
+  terminal: TextStream,
+  { launched, forMs, totals, places = [] }: ShowOptions,
+  more: readonly Place[],
+): Showing {
+  const { announcer, context } = stage;
+  const { out, clock } = context;
+  const view = openLiveView({
+    terminal,
+    paint: out.paint,
+    clock,
+    announcer,
+    launched,
+    set: launched.profile.set,
+    endsAt: forMs === undefined ? undefined : clock.now() + forMs,
+    places: [...places, ...more],
+    ...defined({ totals }),
+  });
+  // They were printed before the view took the screen.
+  for (const { message } of launched.warnings) view.note(`warning: ${message}`);
+  const print = stage.print;
+  stage.print = (line) => view.note(line);
+  return {
+    stopping: () => view.stopping(),
+    close() {
+      stage.print = print;
+      view.close();
+    },
+  };
+}
+
+/** A service manager would restart the process, which then knew nothing of a halt that is not stored. */
+async function heldByHalt({ log, lifetime }: Stage, { runtime }: Launched): Promise<void> {
+  if (runtime.parts.unkeptHalts.all().length === 0) return;
+  log.warn("the process stays up for a halt that is not stored: free disk space or make the disk writable, then stop the process");
+  await lifetime.asked;
+}
+
 /** Starts, and resolves once it has ended and drained. The store is still open. Throws the error that lost the store, if there is one. */
-export async function live(stage: Stage, launched: Launched, show: () => Showing = () => showLines(stage)): Promise<Ended> {
+export async function live(stage: Stage, launched: Launched, show: (places: readonly Place[]) => Showing): Promise<Ended> {
   const { lifetime, context } = stage;
   const { clock } = context;
   const { store, runtime, baseUrl } = launched;
@@ -116,20 +175,24 @@ export async function live(stage: Stage, launched: Launched, show: () => Showing
   const { consoleUrl: url } = surfaces;
   if (url !== undefined)
     context.out.progress({ type: "console", at: clock.now(), url }, `Health and status at ${url} (/healthz, /readyz, /api/status)`);
-  const showing = show();
+  const shower = show(url === undefined ? [] : [{ name: "Health and status", text: `${url} (/healthz, /readyz, /api/status)` }]);
   try {
     await launched.start();
     const why = await lifetime.over;
-    if (why !== "lost") showing.stopping();
+    if (why !== "lost") shower.stopping();
     await launched.drain();
-    if (stage.lost !== undefined) throw stage.lost;
+    log.flush();
+    if (stage.lost !== undefined) {
+      await heldByHalt(stage, launched);
+      throw stage.lost;
+    }
     const members = launched.runtime.members();
     const shown = await Promise.all(
       members.map((member) => showSpecialist(launched.store, context.clock, member.specialist.handle, member)),
     );
     return { why, shown };
   } finally {
-    showing.close();
+    shower.close();
     await surfaces.close();
   }
 }

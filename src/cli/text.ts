@@ -66,12 +66,12 @@ export function linesOf(text: string): readonly string[] {
 
 /** Coloured text, or plain text if colours are off. */
 export interface Paint {
-  bold(text: Text): Printable;
-  dim(text: Text): Printable;
-  red(text: Text): Printable;
-  green(text: Text): Printable;
-  yellow(text: Text): Printable;
-  cyan(text: Text): Printable;
+  readonly bold: (text: Text) => Printable;
+  readonly dim: (text: Text) => Printable;
+  readonly red: (text: Text) => Printable;
+  readonly green: (text: Text) => Printable;
+  readonly yellow: (text: Text) => Printable;
+  readonly cyan: (text: Text) => Printable;
 }
 
 const CODES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39], cyan: [36, 39] } as const;

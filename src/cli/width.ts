@@ -26,6 +26,20 @@ export function wrap(text: string, columns: number): readonly string[] {
   }
 }
 
+/** Splits a text at spaces into lines of at most this many columns. Only a word wider than a line is broken. */
+export function wordLines(text: string, columns: number): readonly string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ").flatMap((one) => (width(one) > columns ? wrap(one, columns) : [one]))) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (line !== "" && width(longer) > columns) {
+      lines.push(line);
+      line = word;
+    } else line = longer;
+  }
+  return [...lines, line];
+}
+
 /** The longest beginning that fits this many columns. */
 function start(text: string, columns: number): string {
   let used = 0;

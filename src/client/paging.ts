@@ -43,7 +43,7 @@ export async function* pages(
   for (let page = 1; page <= maxPages; page++) {
     const outcome = confirmed(await send({ ...call, input }), call.operation);
     const items = outcome.items ?? [];
-    const fresh = items.filter((item) => isFresh(item, seen));
+    const fresh = freshItems(items, seen);
     const cursor = outcome.next === undefined ? undefined : cursorOf(outcome.next);
     const isRepeat = (items.length > 0 && fresh.length === 0) || (cursor !== undefined && cursors.has(cursor));
     const end = cursor === undefined ? "complete" : isRepeat ? "repeated" : page === maxPages ? "bound" : undefined;
@@ -54,12 +54,15 @@ export async function* pages(
   }
 }
 
-function isFresh(item: NetworkRecord, seen: Set<string>): boolean {
-  const id = "id" in item ? item.id : undefined;
-  if (id === undefined) return true; // items without an id cannot be compared
-  if (seen.has(id)) return false;
-  seen.add(id);
-  return true;
+/** The items of a page that no earlier page had, by id; `seen` learns them. A list that ignores its paging brings none on its second page. */
+export function freshItems<Item extends NetworkRecord>(items: readonly Item[], seen: Set<string>): readonly Item[] {
+  return items.filter((item) => {
+    const id = "id" in item ? item.id : undefined;
+    if (id === undefined) return true; // items without an id cannot be compared
+    if (seen.has(id)) return false;
+    seen.add(id);
+    return true;
+  });
 }
 
 function confirmed(outcome: Outcome, operation: string): Page["outcome"] {

@@ -1,6 +1,8 @@
 /** Reads a key's limits from answer headers, in every known dialect; they are never trusted upwards. */
 import type { LimitHints } from "../contract/call.ts";
 import type { Profile } from "../contract/profile/profile.ts";
+import { readTime } from "../contract/reading/values.ts";
+import { defined } from "../core/defined.ts";
 import { DAY, HOUR, SECOND } from "../core/units.ts";
 import type { WireHeaders } from "./transport.ts";
 
@@ -20,13 +22,16 @@ export function limitReader(names: Profile["limitHeaders"]): LimitReader {
       const structured = readStructured(headers, names.structured);
       const hour = count(headers, names.remainingHour) ?? structured?.hour;
       const day = count(headers, names.remainingDay) ?? structured?.day;
-      const remaining = count(headers, names.remaining) ?? structured?.unknown;
+      const plain = count(headers, names.remaining);
+      const remaining = plain ?? structured?.unknown;
+      const limit = count(headers, names.limit);
+      const windowMs = plain === undefined ? structured?.windowMs : names.windowMs;
       const reset = resetMs(first(headers, names.reset), nowMs) ?? structured?.resetMs;
       if (hour === undefined && day === undefined && remaining === undefined && reset === undefined) return undefined;
       return {
         ...(hour === undefined ? {} : { remainingHour: hour }),
         ...(day === undefined ? {} : { remainingDay: day }),
-        ...(remaining === undefined ? {} : { remaining }),
+        ...(remaining === undefined ? {} : { remaining, ...defined({ limit, windowMs }) }),
         ...(reset === undefined ? {} : { resetMs: reset }),
       };
     },
@@ -52,17 +57,17 @@ function bodyText(value: unknown): string | undefined {
   return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
 }
 
-/** `Retry-After`: seconds (negative ones count as 0), or an HTTP date. */
+/** `Retry-After`: seconds (negative ones count as 0), an HTTP date, or an ISO time. */
 function waitMs(text: string | undefined, nowMs: number): number | undefined {
   if (text === undefined || text.length > 64) return undefined;
   const trimmed = text.trim();
   if (/^[+-]?\d+(?:\.\d+)?$/.test(trimmed)) return bounded(Number(trimmed) * SECOND);
-  if (!/^[A-Z][a-z]{2,8},? [\w -]+\d\d:\d\d:\d\d/.test(trimmed)) return undefined;
-  const at = Date.parse(trimmed);
-  return Number.isFinite(at) ? bounded(at - nowMs) : undefined;
+  const isDate = /^[A-Z][a-z]{2,8},? [\w -]+\d\d:\d\d:\d\d/.test(trimmed);
+  const at = isDate ? Date.parse(trimmed) : readTime(trimmed, "iso");
+  return at === undefined || !Number.isFinite(at) ? undefined : bounded(at - nowMs);
 }
 
-/** Seconds from now, or seconds or milliseconds since the epoch: distinguished by size. */
+/** Seconds from now, seconds or milliseconds since the epoch (distinguished by size), or a time. */
 function resetMs(text: string | undefined, nowMs: number): number | undefined {
   if (text === undefined || !/^ *\d{1,15}(?:\.\d+)? *$/.test(text)) return waitMs(text, nowMs);
   const number = Number(text);
@@ -78,6 +83,8 @@ interface Structured {
   hour?: number;
   day?: number;
   unknown?: number;
+  /** Length of the window of `unknown`, if its policy states it. */
+  windowMs?: number;
   resetMs?: number;
 }
 
@@ -104,7 +111,10 @@ function readStructured(headers: WireHeaders, names: readonly string[]): Structu
     const length = lengths.get(name);
     if (length === HOUR || (length === undefined && /hour/.test(name))) found.hour = left;
     else if (length === DAY || (length === undefined && /day|daily/.test(name))) found.day = left;
-    else found.unknown = Math.min(left, found.unknown ?? left);
+    else if (left <= (found.unknown ?? left)) {
+      found.unknown = left;
+      if (length !== undefined) found.windowMs = length;
+    }
     resetS = Math.min(given.get("t") ?? Infinity, resetS ?? Infinity);
   }
   if (resetS !== undefined && Number.isFinite(resetS)) found.resetMs = resetS * SECOND;

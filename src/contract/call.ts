@@ -20,8 +20,12 @@ export interface LimitHints {
   /** Requests left, per window if the window is known. */
   readonly remainingHour?: number;
   readonly remainingDay?: number;
-  /** Requests left in a window of unknown length. */
+  /** Requests left in a window that is not named. */
   readonly remaining?: number;
+  /** Its limit, if it is stated. */
+  readonly limit?: number;
+  /** Its length, if the answer or the profile states it. */
+  readonly windowMs?: number;
   /** Time until `remaining` is refilled, as sent. */
   readonly resetMs?: number;
 }

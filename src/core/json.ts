@@ -1,5 +1,5 @@
 /** JSON values as a type, and the bounds under which they are accepted. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /** Any JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
@@ -146,7 +146,5 @@ export function canonicalJson(value: Json | undefined): string {
 
 /** SHA-256 in hex, of a text or of a value's canonical form. */
 export function sha256(value: Json): string {
-  return createHash("sha256")
-    .update(typeof value === "string" ? value : canonicalJson(value))
-    .digest("hex");
+  return hash("sha256", typeof value === "string" ? value : canonicalJson(value));
 }

@@ -1,6 +1,7 @@
 /** Classifies refusals that apply beyond one request: an account, an operation or a key will be refused again. */
 import type { AnyCode } from "../core/error-codes.ts";
 import type { Call, Outcome } from "../contract/call.ts";
+import { canonicalJson } from "../core/json.ts";
 import type { RefusalClass } from "./breaker.ts";
 
 export interface RefusalClassifier {
@@ -10,26 +11,25 @@ export interface RefusalClassifier {
   forget(handle: string, operation: string): void;
 }
 
-/** Consecutive refusals, each on another object, after which the operation counts as forbidden. */
-const FORBIDDEN_IN_A_ROW = 3;
+/** Consecutive refusals, each of another action, after which the operation counts as refused. */
+const REFUSED_IN_A_ROW = 3;
 const MAX_STREAKS = 10_000;
 /** Networks' words for stopped accounts; a refusal in other words stops the operation only, which is the smaller mistake. */
 const STOPPED = /suspend|banned|deactivat|disabled|blocked|locked|terminated/i;
 const CHALLENGE = /captcha|challenge|human|verif/i;
 
 export function createRefusalClassifier(): RefusalClassifier {
-  /** Objects forbidden in a row, by specialist and operation. */
+  /** Objects of actions refused in a row, by specialist and operation. */
   const streaks = new Map<string, Set<string>>();
   const keyOf = (handle: string, operation: string): string => `${handle} ${operation}`;
-  const isForbidden = (handle: string, { operation, target }: Call): boolean => {
-    if (target === undefined) return true;
+  const isRefusedAgain = (handle: string, operation: string, object: string): boolean => {
     const key = keyOf(handle, operation);
     const streak = streaks.get(key) ?? new Set<string>();
-    streak.add(target);
+    streak.add(object);
     streaks.set(key, streak);
     const oldest = streaks.keys().next().value;
     if (streaks.size > MAX_STREAKS && oldest !== undefined) streaks.delete(oldest);
-    return streak.size >= FORBIDDEN_IN_A_ROW;
+    return streak.size >= REFUSED_IN_A_ROW;
   };
 
   return {
@@ -48,7 +48,10 @@ export function createRefusalClassifier(): RefusalClassifier {
       const alone = (code: AnyCode, message: string): RefusalClass => ({ rule: "capability", code, message, handle, operation });
       switch (outcome.status) {
         case 402:
-          return alone("payment_required", `the network requires a payment before ${handle} may do ${operation}`);
+          // Another action of the kind may cost less.
+          return isRefusedAgain(handle, operation, target ?? canonicalJson(call.input))
+            ? alone("payment_required", `the network requires a payment before ${handle} may do ${operation}`)
+            : undefined;
         case 405:
         case 501:
           return alone("operation_missing", `the network has no ${operation} at the address in the profile`);
@@ -62,7 +65,9 @@ export function createRefusalClassifier(): RefusalClassifier {
           // An HTML page instead of an answer comes from a proxy before the network.
           if (outcome.class === "unknown" || CHALLENGE.test(words))
             return specialist("challenge", `the network requires a person before ${handle} can continue`);
-          return isForbidden(handle, call) ? alone("forbidden", `the network does not let ${handle} do ${operation}`) : undefined;
+          return target === undefined || isRefusedAgain(handle, operation, target)
+            ? alone("forbidden", `the network does not let ${handle} do ${operation}`)
+            : undefined;
         default:
           return undefined;
       }

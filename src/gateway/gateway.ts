@@ -4,7 +4,7 @@ import type { HeldKey } from "../client/auth.ts";
 import type { Client } from "../client/client.ts";
 import { CONNECTIONS, type WireAnswer } from "../client/transport.ts";
 import type { Call, Outcome } from "../contract/call.ts";
-import type { Effect, Lane } from "../contract/operations.ts";
+import type { Lane } from "../contract/operations.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import { backoffMs, type Backoff } from "../core/backoff.ts";
 import { sleep, type Clock } from "../core/clock.ts";
@@ -12,12 +12,9 @@ import { Refused } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Secret } from "../core/secret.ts";
 import { HOUR, MINUTE, SECOND } from "../core/units.ts";
-import { payloadHash } from "../limits/approvals.ts";
 import { decide } from "../limits/decide.ts";
 import type { Pacer } from "../limits/pacing.ts";
-import type { AdmissionRequest, Verdict } from "../limits/verdict.ts";
-import type { Cap } from "../limits/spending.ts";
-import type { LedgerTime } from "../limits/ledger-clock.ts";
+import type { Verdict } from "../limits/verdict.ts";
 import type { WaitRule } from "../limits/wait-rules.ts";
 import {
   DRY_RUN,
@@ -29,32 +26,27 @@ import {
   type TargetOf,
 } from "../outbox/intent.ts";
 import type { Store } from "../store/store.ts";
+import { admitFor, effectOf, type AdmissionSources, type GatewayRequest } from "./admission-request.ts";
 import { endOf } from "./attempt-end.ts";
 import { createCredentials, type Credentials } from "./credentials.ts";
 import { KEY_CHECK_MS, type KeyWatch } from "./keys.ts";
 import type { Member } from "./member.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
-import { currencyOf, priceOf } from "./prices.ts";
-import { lackedBy, operationOf, ownLimitsOf } from "./permissions.ts";
+import { chargedBy } from "./prices.ts";
+import { lackedBy, operationOf } from "./permissions.ts";
 import type { Breakers } from "./network-breakers.ts";
-import type { Admission, Admit, Paid } from "../store/admission.ts";
+import type { Admission, Paid } from "../store/admission.ts";
 
-export interface GatewayOptions {
-  readonly client: Client;
+export interface GatewayOptions extends AdmissionSources {
   /** Creates a client for another profile on the same network. */
   readonly connect: (profile: Profile) => Client;
   readonly store: Store;
   readonly pacer: Pacer;
   readonly keys: KeyWatch;
   readonly clock: Clock;
-  /** The clock by which windows age; it never goes back. */
-  readonly ledger: LedgerTime;
   readonly announcer: Announcer;
   /** Circuit breakers for operations that the network lacks, forbids, or answers unreadably. */
   readonly breakers: Breakers;
-  readonly caps: (member: Member) => readonly Cap[];
-  /** Money held for an action without an outcome counts as spent after this. */
-  readonly holdMs: number;
   /** `refuse` for a dry run: no write leaves, and nothing is charged or held for one. */
   readonly writes: "send" | "refuse";
   /** Decides the consequences of an intent's outcome, stored in the transaction that records it. */
@@ -105,22 +97,6 @@ export interface Gateway {
   examine(member: Member, call: Call, profile: Profile, signal: AbortSignal): Promise<GatewayAnswer>;
   /** The present verdict on an intent. */
   explain(member: Member, intent: Intent): Promise<Verdict>;
-}
-
-/** One request on its way through the gateway. */
-interface GatewayRequest {
-  readonly member: Member;
-  readonly call: Call;
-  readonly lane: Lane;
-  readonly intent?: Intent;
-  readonly signal?: AbortSignal;
-  /** The runtime's own request, which no definition has to permit. */
-  readonly own?: boolean;
-  /** An examination: it uses another profile, and changes no breaker. */
-  readonly examining?: Client;
-  readonly probe?: boolean;
-  /** A key's exchange for a token: it changes nothing on the network, so a halt lets it through for reads. */
-  readonly trade?: boolean;
 }
 
 type GatewayParts = GatewayOptions & { readonly credentials: Credentials<GatewayAnswer>; readonly places: Semaphore };
@@ -270,45 +246,6 @@ async function sendAdmitted(options: GatewayParts, passage: GatewayRequest, { ke
   return { kind: "answered", outcome, ...(examining === undefined ? {} : { wire }) };
 }
 
-function effectOf(profile: Profile, { call, trade = false }: GatewayRequest): Effect {
-  return trade ? "read" : operationOf(profile, call.operation).effect;
-}
-
-function admitFor(options: GatewayOptions, passage: GatewayRequest, key: HeldKey): Admit {
-  const { member, call, lane, intent, own = false, examining } = passage;
-  const { profile } = examining ?? options.client;
-  const { specialist } = member;
-  const operation = operationOf(profile, call.operation);
-  const now = options.ledger.now();
-  const request: AdmissionRequest = {
-    specialist: specialist.handle,
-    key: key.fingerprint,
-    operation: call.operation,
-    effect: effectOf(profile, passage),
-    lane,
-    cost: operation.weight,
-    promises: call.operation === "jobs.apply" ? 1 : 0,
-    price: priceOf(profile, { tier: specialist.tier, trust: options.breakers.trust.of(specialist.handle) }, operation, call.input),
-    ownLimits: ownLimitsOf(profile, call.operation),
-    ...(intent === undefined
-      ? {}
-      : {
-          intent: intent.id,
-          payloadHash: payloadHash(intent),
-          readyAt: intent.createdAt,
-        }),
-  };
-  return {
-    request,
-    ...(intent === undefined ? {} : { intent: { seq: intent.seq, id: intent.id, conflictKey: intent.conflictKey } }),
-    ...(call.target === undefined ? {} : { target: call.target }),
-    now,
-    deadlineAt: now + profile.timing.deadlineMs,
-    holdExpiresAt: now + options.holdMs,
-    known: { may: own ? [call.operation] : specialist.may, review: specialist.review.includes(call.operation), caps: options.caps(member) },
-  };
-}
-
 function notAdmitted(options: GatewayOptions, member: Member, admission: Exclude<Admission, { readonly kind: "admitted" }>): GatewayAnswer {
   if (admission.kind === "gone") return admission;
   if (admission.kind === "refuse") return { kind: "refused", code: admission.code, message: admission.message };
@@ -372,9 +309,8 @@ async function recordEnd(
 
 /** The cost of an action by the network's answer. */
 function paidFor({ client, caps }: GatewayOptions, member: Member, { operation }: Call, outcome: Outcome): Paid | undefined {
-  if (outcome.class !== "confirmed" || outcome.chargedMicros === undefined) return undefined;
-  const currency = currencyOf(operationOf(client.profile, operation).price);
-  return { money: { currency, micros: outcome.chargedMicros }, caps: caps(member) };
+  const money = chargedBy(outcome, operationOf(client.profile, operation).price);
+  return money === undefined ? undefined : { money, caps: caps(member) };
 }
 
 export function callOf(intent: Intent): Call {

@@ -1,7 +1,7 @@
 /** Permissions of a specialist on its network, from its definition and the network's profile. */
 import type { Profile } from "../contract/profile/profile.ts";
 import type { ProfileOperation } from "../contract/profile/network-operations.ts";
-import { parameterOf } from "../contract/operations.ts";
+import { parameterOf, type Lane } from "../contract/operations.ts";
 import { sentSecret } from "../contract/secrets.ts";
 import { tierLimits, type TierLimits } from "../contract/tiers.ts";
 import type { Clock } from "../core/clock.ts";
@@ -154,5 +154,9 @@ export function ownLimitsOf(profile: Profile, operation: string): readonly OwnLi
   if (profile.limits.length === 0) return NO_LIMITS;
   return profile.limits
     .filter(({ operations }) => operations.includes(operation))
-    .map(({ name, operations, max, per }) => ({ name, operations, max, perMs: per }));
+    .map(({ name, operations, max, per }) => ({ name, operations, lanes: lanesOf(profile, operations), max, perMs: per }));
+}
+
+function lanesOf(profile: Profile, operations: readonly string[]): readonly Lane[] {
+  return [...new Set(operations.flatMap((name) => profile.operations.get(name)?.lane ?? []))];
 }

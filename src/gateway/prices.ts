@@ -1,9 +1,10 @@
 /** Highest price of an action, from the profile's price (for a tier or a trust tier, if it has its own) and the action's input. */
+import type { Outcome } from "../contract/call.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { Price as Stated } from "../contract/profile/source.ts";
 import type { ProfileOperation } from "../contract/profile/network-operations.ts";
 import type { JsonObject } from "../core/json.ts";
-import { CREDITS, microsOf } from "../core/units.ts";
+import { CREDITS, microsOf, type Money } from "../core/units.ts";
 import type { Price } from "../limits/spending.ts";
 
 /** Facts beside the operation that prices depend on. */
@@ -28,8 +29,14 @@ function dearer(one: Price, other: Price): Price {
   return one.worst.micros >= other.worst.micros ? one : other;
 }
 
+/** The amount that the network's answer states as charged. */
+export function chargedBy(outcome: Outcome, price: Stated): Money | undefined {
+  if (outcome.class !== "confirmed" || outcome.chargedMicros === undefined) return undefined;
+  return { currency: currencyOf(price), micros: outcome.chargedMicros };
+}
+
 /** The currency of a price; credits if it states none. */
-export function currencyOf(price: Stated): string {
+function currencyOf(price: Stated): string {
   return typeof price === "object" ? (price.currency ?? CREDITS) : CREDITS;
 }
 

@@ -4,7 +4,7 @@ import type { Observation } from "../contract/reading/pins.ts";
 import type { Clock } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
 import { foreignCode } from "../core/error-codes.ts";
-import { Refused } from "../core/errors.ts";
+import { Refused, type Fatal } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
 import { knownSentAt, lastWentOnAt } from "../outbox/sent-at.ts";
 import { asOf, GOES_FIRST, UNSENT, type Intent } from "../outbox/intent.ts";
@@ -17,6 +17,7 @@ import type { Dependencies } from "../runtime/dependencies.ts";
 import type { ApprovalShown, Explanation, Reason } from "./explanation.ts";
 import { APPROVAL_WANTED, showApproval, showEvent, waitForWord } from "./proposals.ts";
 import { frozenFor, hintFor, remedyOf, type Subject } from "./remedy.ts";
+import { stopsInForce } from "./stops-in-force.ts";
 import { showSpecialist, type ParkedShown, type SourceShown, type WaitShown } from "./status.ts";
 import type { OpenBreaker } from "../gateway/breaker.ts";
 import { storedBreakers, type Breakers } from "../gateway/network-breakers.ts";
@@ -117,7 +118,7 @@ async function reasonsOf(
       if (parts === undefined || member === undefined)
         return [
           ...first,
-          ...(await stopsFor(store, intent.specialist)),
+          ...(await stopsFor(asking, intent.specialist)),
           ...(await standingFor(asking, intent.specialist, intent.operation)),
           ...word,
           ...own,
@@ -163,13 +164,20 @@ function notRunning(parts: Dependencies | undefined): Reason {
 }
 
 /** The gateway's present verdict. */
-async function heldBy({ gateway }: Dependencies, member: Member, intent: Intent): Promise<Reason[]> {
+async function heldBy({ gateway, storeLost }: Dependencies, member: Member, intent: Intent): Promise<Reason[]> {
+  const lost = storeLost();
+  if (lost !== undefined) return [reasonOfLoss(lost)];
   const verdict = await gateway.explain(member, intent);
   if (verdict.kind === "refuse") return [{ rule: verdict.code, message: verdict.message, lane: verdict.lane, since: verdict.since }];
   const lined = member.waits?.get(intent.lane);
   if (verdict.kind === "admit") return lined === undefined ? [] : [{ ...lined, lane: intent.lane }];
   const { rule, message, lane, window, since, until } = verdict;
   return [defined({ rule, message, lane, since, window, until })];
+}
+
+/** Nothing is admitted without a row. */
+function reasonOfLoss({ message, code }: Fatal): Reason {
+  return { rule: code, message: `${message}; nothing is sent` };
 }
 
 const MAX_LOOKED_AT = 1_000;
@@ -189,8 +197,8 @@ async function goesFirst(store: Store, intent: Intent): Promise<Reason[]> {
   return [{ rule: "order", message, lane, since }];
 }
 
-async function stopsFor(store: Store, handle: string): Promise<Reason[]> {
-  const { halts, pauses } = await store.stops();
+async function stopsFor({ store, parts }: Asking, handle: string): Promise<Reason[]> {
+  const { halts, pauses } = await stopsInForce(store, parts?.unkeptHalts);
   const mine = (scope: string): boolean => scope === EVERYONE || scope === handle;
   return [
     ...halts
@@ -311,8 +319,10 @@ async function explainSpecialist(asking: Asking, handle: string): Promise<Explan
   }));
   const { failing } = await showFailing(store, asHandle(handle));
   const absent = asking.parts === undefined || member === undefined ? [notRunning(asking.parts)] : [];
+  const lost = asking.parts?.storeLost();
   const own: readonly Reason[] = [
-    ...(await stopsFor(store, handle)),
+    ...(lost === undefined ? [] : [reasonOfLoss(lost)]),
+    ...(await stopsFor(asking, handle)),
     ...frozen,
     ...stops,
     ...parked,

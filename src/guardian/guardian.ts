@@ -27,7 +27,7 @@ import type { KeptDelivery } from "../store/history.ts";
 
 export type Verdict = "happened" | "did-not" | "give-up";
 
-/** Every order resolves once it is on disk. */
+/** Every order resolves once it is on disk; a halt also if it is in memory alone. */
 export interface Guardian extends Controls, Words {
   status(query: Empty): Promise<Snapshot>;
   log(query: LogQuery): Promise<Page<LogEntry>>;

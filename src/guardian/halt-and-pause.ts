@@ -1,10 +1,11 @@
 /** Controls for a person: a pause stops new work, a halt stops writes, a freeze stops spending. */
 import { isOperationName, OPERATIONS } from "../contract/operations.ts";
-import { Misconfigured } from "../core/errors.ts";
+import { defined } from "../core/defined.ts";
+import { messageOf, Misconfigured, Retryable } from "../core/errors.ts";
 import { asHandle } from "../core/ids.ts";
-import { EVERYONE } from "../limits/verdict.ts";
+import { EVERYONE, type Stop } from "../limits/verdict.ts";
 import { GUARDIAN, ownerOf, scopeOf } from "../limits/spending.ts";
-import type { Store } from "../store/store.ts";
+import { stopsInForce } from "./stops-in-force.ts";
 import { wakeAll, type GuardianContext, type OrderResult } from "./wake-waiting.ts";
 import type { OpenAttempt } from "../store/controls.ts";
 
@@ -24,12 +25,21 @@ export interface WriteInFlight {
   readonly deadlineAt: number;
 }
 
+export interface HaltResult extends OrderResult {
+  readonly inFlight: readonly WriteInFlight[];
+  /** Set if the halt ends with the process, because it could not be stored. */
+  readonly notKept?: { readonly message: string; readonly hint: string };
+}
+
 /** Each throws `Misconfigured` (`specialist_unknown`) for a handle that never ran here. */
 export interface Controls {
   pause(query: Scope & { readonly reason?: string }): Promise<OrderResult>;
   resume(query: Scope): Promise<OrderResult>;
-  /** No write is admitted once this resolves; those already in flight are listed. */
-  halt(query: Scope & { readonly reason?: string }): Promise<OrderResult & { readonly inFlight: readonly WriteInFlight[] }>;
+  /**
+   * No write is admitted once this resolves; those already in flight are listed. If the disk takes no writes, a running process holds the
+   * halt in memory. Throws `Retryable` (`halt_not_stored`) if no process is running.
+   */
+  halt(query: Scope & { readonly reason?: string }): Promise<HaltResult>;
   lift(query: Scope): Promise<OrderResult>;
   /** Unfreezes an account; without a handle, the shared one. Records by whom and why. */
   unfreeze(query: Scope & { readonly by: string; readonly reason: string }): Promise<OrderResult>;
@@ -46,21 +56,24 @@ export function createControls(hand: GuardianContext): Controls {
     async resume({ handle }) {
       const was = await store.lift("pause", await known(hand, handle));
       wakeAll(hand, "resume");
-      return { message: was ? `${name(handle)} goes on` : `${name(handle)} was not paused${await others(store, "pauses")}` };
+      return { message: was ? `${name(handle)} goes on` : `${name(handle)} was not paused${await others(hand, "pauses")}` };
     },
     async halt({ handle, reason }) {
       const scope = await known(hand, handle);
-      await store.stop("halt", scope, reason ?? "the Guardian ordered it", clock.now());
+      const notKept = await storeHalt(hand, { scope, reason: reason ?? "the Guardian ordered it", since: clock.now() });
       const inFlight = (await store.openAttempts())
         .filter(({ specialist }) => scope === EVERYONE || scope === specialist)
         .filter(({ intent, operation }) => intent !== undefined || writes(operation))
         .map(onItsWay);
-      return { message: handle === undefined ? "halted: no specialist writes" : `halted: ${handle} does not write`, inFlight };
+      const message = handle === undefined ? "halted: no specialist writes" : `halted: ${handle} does not write`;
+      return defined({ message, inFlight, notKept });
     },
     async lift({ handle }) {
-      const was = await store.lift("halt", await known(hand, handle));
+      const scope = await known(hand, handle);
+      const was = await store.lift("halt", scope);
+      hand.parts?.unkeptHalts.release(scope);
       wakeAll(hand, "lift");
-      return { message: was ? `${name(handle)} may write again` : `${name(handle)} was not halted${await others(store, "halts")}` };
+      return { message: was ? `${name(handle)} may write again` : `${name(handle)} was not halted${await others(hand, "halts")}` };
     },
     async unfreeze({ handle, by, reason }) {
       if (handle !== undefined) await known(hand, handle);
@@ -72,6 +85,26 @@ export function createControls(hand: GuardianContext): Controls {
       return { message: `${whose} was not frozen${frozen.length === 0 ? "" : `; frozen: ${frozen.join(", ")}`}` };
     },
   };
+}
+
+/** Puts a halt into memory, then into the store. Returns the reason if it is in memory alone. */
+async function storeHalt({ store, parts }: GuardianContext, halt: Stop): Promise<HaltResult["notKept"]> {
+  parts?.unkeptHalts.hold(halt);
+  try {
+    await store.stop("halt", halt.scope, halt.reason, halt.since);
+    parts?.unkeptHalts.release(halt.scope);
+    return undefined;
+  } catch (error) {
+    if (parts === undefined)
+      throw new Retryable("halt_not_stored", `the halt is not stored: ${messageOf(error)}`, {
+        cause: error,
+        hint: "nothing runs on this store now, so nothing is sent; free disk space or make the disk writable, and give the halt again before anything (such as a service manager) starts it",
+      });
+    return {
+      message: `the halt is not kept: ${messageOf(error)}`,
+      hint: `it holds while process ${process.pid} runs; free disk space or make the disk writable, then stop that process: it stores the halt as it ends`,
+    };
+  }
 }
 
 /**
@@ -106,7 +139,7 @@ export async function known({ store, running }: GuardianContext, handle: string 
   });
 }
 
-async function others(store: Store, which: "halts" | "pauses"): Promise<string> {
-  const stops = (await store.stops())[which];
+async function others({ store, parts }: GuardianContext, which: "halts" | "pauses"): Promise<string> {
+  const stops = (await stopsInForce(store, parts?.unkeptHalts))[which];
   return stops.length === 0 ? "" : `; still in force for ${stops.map(({ scope }) => (scope === EVERYONE ? "everyone" : scope)).join(", ")}`;
 }

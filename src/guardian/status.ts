@@ -16,6 +16,7 @@ import type { Awaiting } from "../store/controls.ts";
 import type { Store } from "../store/store.ts";
 import type { FailureStreak, KeyTrouble, Member } from "../gateway/member.ts";
 import { showFailing, type AllFailing } from "./failures.ts";
+import { stopsInForce, type HaltShown } from "./stops-in-force.ts";
 import { showHeld, type HeldShown } from "./held.ts";
 import type { OpenBreaker } from "../gateway/breaker.ts";
 import { showProposal, type Proposal } from "./proposals.ts";
@@ -113,7 +114,9 @@ export interface Snapshot extends AllFailing {
   readonly at: number;
   /** Undefined if no runtime is running: the snapshot then comes from the store. */
   readonly running: { readonly pid: number; readonly since: number; readonly baseUrl: string; readonly set: "a" | "b" } | undefined;
-  readonly halts: readonly Stop[];
+  /** Set if the running process can no longer write its store: it sends nothing until it is restarted. */
+  readonly storeLost?: { readonly message: string };
+  readonly halts: readonly HaltShown[];
   readonly pauses: readonly Stop[];
   /** Accounts that spend nothing until a person unfreezes them. */
   readonly frozen: readonly Frozen[];
@@ -151,7 +154,7 @@ export async function showStatus({
   const standing = live?.runtime.parts.breakers ?? (await storedBreakers(store, clock));
   const now = clock.now();
   const [stops, frozen, approvals, events, intents, doubts, pending, undelivered] = await Promise.all([
-    store.stops(),
+    stopsInForce(store, live?.runtime.parts.unkeptHalts),
     store.frozen(),
     store.openApprovals(MAX_LISTED, now),
     store.parkedEvents(undefined, MAX_LISTED),
@@ -161,6 +164,7 @@ export async function showStatus({
     undeliveredJobs(store),
   ]);
   const failing = await showFailing(store);
+  const lost = live?.runtime.parts.storeLost();
   return {
     at: now,
     running:
@@ -168,6 +172,7 @@ export async function showStatus({
         ? undefined
         : { pid: process.pid, since: live.startedAt, baseUrl: live.baseUrl, set: live.runtime.parts.profile.set },
     ...failing,
+    ...(lost === undefined ? {} : { storeLost: { message: lost.message } }),
     ...stops,
     frozen,
     approvals: approvals.map((open) =>

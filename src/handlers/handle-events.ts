@@ -38,7 +38,7 @@ export interface HandlerDependencies {
   readonly store: Store;
   /** Learns which events lead to actions. */
   readonly acts: Acts;
-  /** Bounds the number of handlers that run at once. */
+  /** Bounds the number of handlers' promises that are awaited at once. */
   readonly handlers: PQueue;
   /** Runs definitions that ask for a thread; undefined if everything runs in this one. */
   readonly isolation: WorkerPool | undefined;
@@ -67,7 +67,7 @@ export async function handleEvents(
   member: Member,
   read: (member: Member, call: ReadCall, options: { readonly signal: AbortSignal; readonly since: number }) => Promise<HandlerRead>,
 ): Promise<boolean> {
-  const { store, clock, handlers, stopping } = parts;
+  const { store, clock, stopping } = parts;
   const events = await store.claimEvents(member.specialist.handle, clock.now(), CLAIM);
   let finished = false;
   for (const event of events) {
@@ -76,7 +76,7 @@ export async function handleEvents(
       continue;
     }
     try {
-      finished = (await handlers.add(() => handleOne(parts, member, event, read))) || finished;
+      finished = (await handleOne(parts, member, event, read)) || finished;
     } catch (error) {
       if (isStoreLost(error)) throw error;
       // The result could not be stored. Without this, the event and those claimed with it would count as running until a restart. The
@@ -149,7 +149,7 @@ async function giveBack(
   error: unknown,
   retryMs: number | undefined,
 ): Promise<void> {
-  const { store, clock, announcer, log } = parts;
+  const { store, clock, announcer } = parts;
   const now = clock.now();
   const { handle } = member.specialist;
   if (error instanceof RunInterrupted && error.code === "run_stopped") {
@@ -158,7 +158,7 @@ async function giveBack(
     return;
   }
   const failure = failureOf(error, { at: now, tries: event.attempts + 1, clean: (text) => parts.scrubber.clean(text) });
-  const { code, message, tries, file, line } = failure;
+  const { message, tries, file, line } = failure;
   const place = file === undefined || line === undefined ? {} : { file, line };
   const about = { at: now, handle, event: event.id, kind: event.kind, intents: 0, message, tries, ...place };
   const streak = typeof member.handling === "object" ? member.handling : { tries: 0, since: now };
@@ -172,7 +172,6 @@ async function giveBack(
     await store.parkEvent(event.seq, now, failureNote(failure));
     announcer.emit("run", { ...about, result: "parked" });
   }
-  log.warn("a handler failed", { handle, event: event.id, code, message, ...place, parked: retryMs === undefined });
 }
 
 async function runOne(
@@ -199,11 +198,22 @@ async function runOne(
     newIntentId: () => newIntentId(parts.random),
     fetch: parts.fetch,
     clock: parts.clock,
-    log: parts.log.child({ handle: specialist.handle, event: event.id }),
+    get log() {
+      return parts.log.child({ handle: specialist.handle, event: event.id });
+    },
     signal: parts.ending,
   };
   const isolation = specialist.isolate === "worker" ? parts.isolation : undefined;
-  return isolation === undefined ? runHandler(handler, request) : isolation.run(specialist, event.kind, request);
+  return placed(parts.handlers, () =>
+    isolation === undefined ? runHandler(handler, request) : isolation.run(specialist, event.kind, request),
+  );
+}
+
+/** Calls a handler once there is a place for its promise. One that returns no promise leaves its place at once, and no job is made for it. */
+function placed(handlers: PQueue, call: () => RunResult | Promise<RunResult>): RunResult | Promise<RunResult> {
+  if (handlers.size > 0 || handlers.pending >= handlers.concurrency) return handlers.add(async () => call());
+  const result = call();
+  return result instanceof Promise ? handlers.add(() => result) : result;
 }
 
 /** A run that wants a secret stored has failed. The inputs of its actions were checked when it decided on them. */

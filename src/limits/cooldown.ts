@@ -54,6 +54,15 @@ export function clearCooldown(state: QuotaState, admittedAt: number): boolean {
   return true;
 }
 
+/** Starts a cooldown without a 429, because an answer left no request of its window. Never shortens one. Returns true if it changed. */
+export function pauseKey(state: QuotaState, now: number, pauseMs: number): boolean {
+  const until = Math.ceil(observe(state, now) + pauseMs);
+  if (until <= state.parkedUntil) return false;
+  state.parkedUntil = until;
+  state.parkReason = "window_full";
+  return true;
+}
+
 function statedWait(retryAfterMs: number | undefined): number | undefined {
   return retryAfterMs !== undefined && Number.isFinite(retryAfterMs) && retryAfterMs > 0 ? retryAfterMs : undefined;
 }

@@ -3,6 +3,7 @@ import type { AnyCode } from "../core/error-codes.ts";
 import type { Lane } from "../contract/operations.ts";
 import { showDuration } from "../core/units.ts";
 import { approved } from "./approvals.ts";
+import { leftToOthers } from "./lanes.ts";
 import type { AdmissionView, Verdict } from "./verdict.ts";
 import { takeable, type Takeable } from "./quota.ts";
 import { holdable, ownerOf } from "./spending.ts";
@@ -49,8 +50,10 @@ function timely(view: AdmissionView): Verdict | undefined {
   if (view.conflict !== undefined)
     return wait(view, "conflict", `intent ${view.conflict.intent} on the same target is not resolved yet`, view.conflict);
   for (const { limit, used, freesAt } of view.ownUses ?? [])
-    if (used >= limit.max) {
-      const message = `the network allows ${limit.max} of ${limit.name} in ${showDuration(limit.perMs)}`;
+    if (used >= limit.max - leftToOthers(limit.max, request.lane, limit.lanes)) {
+      const isFull = used >= limit.max;
+      const rest = isFull ? "" : `; the rest is reserved for lanes other than ${request.lane}`;
+      const message = `the network allows ${limit.max} of ${limit.name} in ${showDuration(limit.perMs)}${rest}`;
       return wait(view, "network_limit", message, { since: request.readyAt ?? now, until: freesAt });
     }
   const taken = takeable(view.quota, now, {

@@ -33,6 +33,16 @@ export function floorsOf(given: { readonly [lane in Lane]?: number | undefined }
   };
 }
 
+/**
+ * The part of a limit of the network's own that a lane leaves to more urgent ones among those that the limit counts: their floors, and at
+ * least one request for what is owed. A limit of one request is nobody's.
+ */
+export function leftToOthers(max: number, lane: Lane, lanes: readonly Lane[] = []): number {
+  const urgent = LANES.slice(0, LANES.indexOf(lane)).filter((one) => lanes.includes(one));
+  const floor = (one: Lane): number => Math.max(one === "obligation" ? 1 : 0, Math.floor((max * DEFAULT_FLOORS[one]) / 100));
+  return max < 2 ? 0 : urgent.reduce((sum, one) => sum + floor(one), 0);
+}
+
 /** The part of a floor that is never lent. */
 export const KEPT_SHARE = 0.2;
 /** Requests to read back one action in doubt: two complete checks and a spare. Always reserved. */

@@ -4,7 +4,7 @@ import type { TierLimits } from "../contract/tiers.ts";
 import { DAY, HOUR } from "../core/units.ts";
 import { intervals, laneBudget, NEW_SOURCE } from "./poll-budget.ts";
 import { slotIndex, SLOTS } from "./window-cells.ts";
-import { laneShares, maxObligations, DEFAULT_FLOORS, type LaneFloors, type LaneShares } from "./lanes.ts";
+import { laneShares, DEFAULT_FLOORS, type LaneFloors, type LaneShares } from "./lanes.ts";
 
 /** Expected work of one specialist. */
 export interface PlanInput {
@@ -50,7 +50,6 @@ export interface PlanRow {
   readonly perDay: number;
   /** Time (ms from the start) at which a window is used up with this demand from a full start; undefined if never. */
   readonly runsOutMs: { readonly hour: number | undefined; readonly day: number | undefined };
-  readonly maxObligations: number;
   readonly warnings: readonly string[];
 }
 
@@ -105,7 +104,6 @@ function rowOf(one: PlanInput, sharers: readonly PlanInput[], watchersOf: (sourc
     sources,
     perDay: round(perDay),
     runsOutMs: { hour: runsOut(one.limits.perHour, ofKey / 24, HOUR), day: runsOut(one.limits.perDay, ofKey, DAY) },
-    maxObligations: maxObligations(day),
     warnings: warningsOf(one, sharers, { wanted, day, polls: polls * pollers }),
   };
 }

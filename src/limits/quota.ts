@@ -19,6 +19,7 @@ import {
   whenLeft,
   SLOTS,
   WINDOWS,
+  WINDOW_SHAPES,
   type Cells,
   type WindowName,
 } from "./window-cells.ts";
@@ -201,6 +202,8 @@ export interface CellDelta {
   readonly count: number;
   readonly hourCell: number;
   readonly dayCell: number;
+  /** The moment that both cells hold. */
+  readonly at: number;
 }
 
 /** The end of an attempt: a complete answer, or none by its deadline. */
@@ -232,13 +235,18 @@ function land(state: QuotaState, slot: number, cost: number): void {
 }
 
 function count(state: QuotaState, at: number, slot: number, cost: number): CellDelta {
-  const delta: CellDelta = { slot, count: cost, hourCell: cellAt(state.hour.shape, at), dayCell: cellAt(state.day.shape, at) };
+  const delta = deltaAt(at, slot, cost);
   addToCell(state.hour, delta.hourCell, slot, cost);
   addToCell(state.day, delta.dayCell, slot, cost);
   return delta;
 }
 
-/** An attempt found open at the start: nobody knows when the network counted it. */
+/** What a request comes to in the cells, by the moment from which on it ages. */
+export function deltaAt(at: number, slot: number, count: number): CellDelta {
+  return { slot, count, hourCell: cellAt(WINDOW_SHAPES.hour, at), dayCell: cellAt(WINDOW_SHAPES.day, at), at };
+}
+
+/** An attempt found open when the process starts: nobody knows when it was counted. */
 export interface OpenAttempt {
   readonly lane: Lane;
   readonly cost: number;

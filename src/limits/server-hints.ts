@@ -1,14 +1,18 @@
 /** Corrects the quota by the server's remaining count: only downwards. */
 import type { LimitHints } from "../contract/call.ts";
-import { HOUR, MINUTE } from "../core/units.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
+import { MAX_COOLDOWN_MS } from "./cooldown.ts";
 import { addToCell, cellAt, slotIndex, EXTERNAL, type WindowName } from "./window-cells.ts";
 import { observe, type QuotaState } from "./quota.ts";
 
-/** A `remaining` whose window resets within this time is a burst limit, not that of the hour or day. */
+/** A window that resets within this time is shorter than the hour, unless its limit is that of the hour. */
+const SHORT_RESET_MS = 15 * MINUTE;
+/** So is every window that resets within this time. */
 const BURST_RESET_MS = 2 * MINUTE;
-
 /** The reset of a just opened hour may be stated as slightly more than an hour, by rounding and clock skew. */
 const ROUNDING_MS = MINUTE;
+/** Resets are stated in whole seconds. */
+const RESET_MARGIN_MS = SECOND;
 
 /**
  * If the server states fewer remaining requests than we count, the difference was used by someone else and is charged as external. If it
@@ -17,11 +21,28 @@ const ROUNDING_MS = MINUTE;
 export function believeDownwards(state: QuotaState, now: number, hints: LimitHints): readonly PhantomDelta[] {
   const at = observe(state, now);
   const resetMs = finite(hints.resetMs);
-  const unnamed = resetMs !== undefined && resetMs <= BURST_RESET_MS ? undefined : finite(hints.remaining);
-  const byHour = resetMs === undefined || resetMs <= HOUR + ROUNDING_MS;
-  const hour = lowest(hints.remainingHour, byHour ? unnamed : undefined);
-  const day = lowest(hints.remainingDay, byHour ? undefined : unnamed);
+  const unnamed = finite(hints.remaining);
+  const window = windowOf(state, hints);
+  const hour = lowest(hints.remainingHour, window === "hour" ? unnamed : undefined);
+  const day = lowest(hints.remainingDay, window === "day" ? unnamed : undefined);
   return [phantom(state, "hour", at, hour, resetMs), phantom(state, "day", at, day, resetMs)].filter((delta) => delta !== undefined);
+}
+
+/** How long a window of another length than hour and day leaves no request; undefined if it leaves some, or does not state its end. */
+export function ownWindowPauseMs(state: QuotaState, hints: LimitHints): number | undefined {
+  if (hints.remaining !== 0 || windowOf(state, hints) !== "other") return undefined;
+  const pauseMs = finite(hints.resetMs) ?? finite(hints.windowMs);
+  return pauseMs === undefined || pauseMs <= 0 ? undefined : Math.min(MAX_COOLDOWN_MS, pauseMs + RESET_MARGIN_MS);
+}
+
+/** The window that an unnamed `remaining` belongs to: by its stated length, by its limit, else by its reset. */
+function windowOf({ shares }: QuotaState, { windowMs, limit, ...hints }: LimitHints): WindowName | "other" {
+  const resetMs = finite(hints.resetMs);
+  if (windowMs !== undefined) return windowMs === HOUR ? "hour" : windowMs === DAY ? "day" : "other";
+  if (resetMs !== undefined && resetMs <= BURST_RESET_MS) return "other";
+  if (resetMs !== undefined && resetMs > HOUR + ROUNDING_MS) return "day";
+  if (limit !== undefined) return limit === shares.hour.limit ? "hour" : limit === shares.day.limit ? "day" : "other";
+  return resetMs !== undefined && resetMs <= SHORT_RESET_MS ? "other" : "hour";
 }
 
 export interface PhantomDelta {

@@ -32,6 +32,8 @@ export interface WantedCheck {
 export interface ListReading {
   readonly begunAt: number;
   readonly records: NetworkRecord[];
+  /** Ids of the records. */
+  readonly seen: Set<string>;
   pages: number;
   /** Unreadable items: one may be the sought one. */
   unread: number;

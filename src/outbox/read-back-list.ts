@@ -3,6 +3,7 @@
  * otherwise read the first page for ever. All checks that need the same list share it.
  */
 import { cursorOf } from "../client/next-page.ts";
+import { freshItems } from "../client/paging.ts";
 import { MAY_BE_CUT_OFF } from "../contract/reading/read-answer.ts";
 import type { NetworkRecord } from "../contract/records.ts";
 import { HOUR } from "../core/units.ts";
@@ -78,6 +79,7 @@ function begin({ clock, outbox }: OutboxDependencies, member: Member, operation:
   const reading: ListReading = {
     begunAt: clock.monotonic(),
     records: [],
+    seen: new Set(),
     pages: 0,
     unread: 0,
     cursor: undefined,
@@ -106,13 +108,16 @@ async function nextPage(
   reading.skewMs = skewMs;
   reading.networkAt = skewMs === undefined ? undefined : parts.wall.now() + skewMs;
   if (record !== undefined) reading.records.push(record);
-  reading.records.push(...items);
+  const fresh = freshItems(items, reading.seen);
+  reading.records.push(...fresh);
   reading.pages += 1;
   reading.unread += skipped;
   reading.reachesTo = Math.min(reading.reachesTo, oldestOf(items));
-  reading.cursor = next === undefined ? undefined : cursorOf(next);
-  if (reading.cursor === undefined)
-    reading.end = parts.profile.paging.style === "none" && items.length >= MAY_BE_CUT_OFF ? "cut-off" : "all";
+  const isRepeat = items.length > 0 && fresh.length === 0;
+  reading.cursor = next === undefined || isRepeat ? undefined : cursorOf(next);
+  // A list without pages, or one that repeats its page, may end anywhere.
+  const hasPages = parts.profile.paging.style !== "none" && !isRepeat;
+  if (reading.cursor === undefined) reading.end = !hasPages && items.length >= MAY_BE_CUT_OFF ? "cut-off" : "all";
   return undefined;
 }
 

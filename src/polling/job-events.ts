@@ -24,10 +24,19 @@ export function readJobs(jobs: readonly Job[], cursor: ListCursor, reader: JobsR
   return { events: reader.handles("job.listed") ? events : [], cursor: moved, gap, fresh: fresh.length, skipped };
 }
 
-function wanted(job: Job, reader: JobsReader, now: number): boolean {
+/** Returns true if only the job itself can tell: the report of a job may leave out the skills that the watch filters by. */
+export function mustBeRead(job: Job, reader: JobsReader, now: number): boolean {
+  return reader.skills.length > 0 && job.skills === undefined && isOffer(job, reader, now);
+}
+
+function isOffer(job: Job, reader: JobsReader, now: number): boolean {
   if (job.status !== undefined && job.status !== "open" && job.status !== "unknown" && job.status !== "applied") return false;
   if (job.deadlineMs !== undefined && job.deadlineMs <= now) return false;
-  if (isOwn(job, reader)) return false;
+  return !isOwn(job, reader);
+}
+
+function wanted(job: Job, reader: JobsReader, now: number): boolean {
+  if (!isOffer(job, reader, now)) return false;
   if (reader.skills.length === 0) return true;
   const asked = (job.skills ?? []).map((skill) => skill.toLowerCase());
   return reader.skills.some((skill) => asked.includes(skill));

@@ -1,6 +1,7 @@
 /** Polls the network's lists into the inbox: feed, communities and jobs, each with a cursor and an interval. */
 import type { NewEvent } from "../contract/event.ts";
 import { cursorOf } from "../client/next-page.ts";
+import { freshItems } from "../client/paging.ts";
 import { MAX_PAGE_ITEMS, MAY_BE_CUT_OFF } from "../contract/reading/read-answer.ts";
 import type { Job, NetworkRecord, Post } from "../contract/records.ts";
 import { backoffMs, type Backoff } from "../core/backoff.ts";
@@ -19,6 +20,7 @@ import {
 } from "./list-state.ts";
 import { readFeed, type Reading } from "./feed-events.ts";
 import { readJobs } from "./job-events.ts";
+import { completeJobs, type CompletedPage } from "./complete-jobs.ts";
 import { noteListed } from "./job-news.ts";
 import { feedReader, jobsReader, listOf, OFFERS } from "./list-readers.ts";
 import { spreadPause } from "../limits/poll-budget.ts";
@@ -44,6 +46,8 @@ interface Source {
   /** The event kind it is polled for. */
   readonly kind: "post.created" | "mention.created" | "job.listed";
   read(items: readonly NetworkRecord[], cursor: ListCursor): Reading;
+  /** Reads the items by themselves that the list shows in part. Default: none. */
+  complete?(items: readonly NetworkRecord[], cursor: ListCursor): Promise<CompletedPage>;
 }
 
 /** Polls every due source of a specialist. Returns false: the next one is due at a later time. */
@@ -83,7 +87,7 @@ async function poll(
   const { items } = result.value;
   if (items === undefined)
     return noteUnread(parts, member, source, before, { kind: "failed", code: "read_failed", message: "the answer is no list" });
-  const { reading, torn } = await readPages(parts, member, source, before.cursor, result.value);
+  const { reading, torn, isUnfinished } = await readPages(parts, member, source, before.cursor, result.value);
   const now = clock.now();
   const read = { ...before, failure: undefined, dormant: false };
   if (torn && before.failedPages < MAX_FAILED_PAGES) {
@@ -100,7 +104,8 @@ async function poll(
   const state = { ...read, cursor: reading.cursor, pace: next.source, gaps, failedPages: 0 };
   const pauseMs = known === undefined ? spreadPause(next.delayMs, parts.random) : next.delayMs;
   const between = member.keyId === undefined ? undefined : parts.shared.nextLook(listOf(source), member.keyId, next.delayMs, now);
-  const fresh = await keep(parts, member, source, { events: reading.events, state, dueAt: Math.round(between ?? now + pauseMs) });
+  const dueAt = Math.round(Math.min(between ?? now + pauseMs, isUnfinished ? now + FAILED_POLL.firstMs : Infinity));
+  const fresh = await keep(parts, member, source, { events: reading.events, state, dueAt });
   announcer.emit("poll", { at: now, handle, source: source.name, fresh: fresh.length, skipped: reading.skipped });
   if (reading.gap !== undefined) announcer.emit("gap", { at: now, handle, source: source.name, ...reading.gap });
   parts.coverage.found(handle, fresh);
@@ -158,23 +163,39 @@ async function tellOthers(
   for (const { other } of told) parts.wake(other, "events");
 }
 
-/**
- * Reads on while nothing on the page was seen before, so that a busy hour loses nothing, nor does a first poll that goes back. `torn`: a
- * page could not be read.
- */
+/** Pages of a list that were read. */
+interface PagesRead {
+  readonly reading: Reading;
+  /** A page could not be read. */
+  readonly torn: boolean;
+  /** Some items wait to be read by themselves. */
+  readonly isUnfinished: boolean;
+}
+
+/** Reads on while nothing on the page was seen before, so that a busy hour loses nothing, nor does a first poll that goes back. */
 async function readPages(
   parts: PollingDependencies,
   member: Member,
   source: Source,
   cursor: ListCursor,
   first: Confirmed,
-): Promise<{ readonly reading: Reading; readonly torn: boolean }> {
-  const items = [...(first.items ?? [])];
-  let reading = source.read(items, cursor);
+): Promise<PagesRead> {
+  const seen = new Set<string>();
+  const items: NetworkRecord[] = [];
+  let isUnfinished = false;
+  const take = async (page: readonly NetworkRecord[]): Promise<Reading> => {
+    const completed = await source.complete?.(page, cursor);
+    items.push(...(completed?.items ?? page));
+    isUnfinished ||= completed?.isUnfinished === true;
+    return source.read(items, cursor);
+  };
+  const whole = (): PagesRead => ({ reading: { ...reading, gap: undefined }, torn: false, isUnfinished });
+  const listed = freshItems(first.items ?? [], seen);
+  let reading = await take(listed);
   let next = first.next === undefined ? undefined : cursorOf(first.next);
   // A first list is complete unless it has a next page. So is any list too short to be cut off, because offers leave it.
-  const isShort = (cursor.seen ?? []).length === 0 || items.length < MAY_BE_CUT_OFF;
-  if (next === undefined && isShort && !isCut(first)) return { reading: { ...reading, gap: undefined }, torn: false };
+  const isWhole = ((cursor.seen ?? []).length === 0 || listed.length < MAY_BE_CUT_OFF) && !isCut(first);
+  if (next === undefined && isWhole) return whole();
   for (let page = 0; reading.gap !== undefined && next !== undefined && page < MAX_GAP_PAGES; page++) {
     const answer = await parts.gateway.read(
       member,
@@ -183,13 +204,16 @@ async function readPages(
     );
     const result = readResult(answer);
     if (result.kind === "wait") break; // the quota has no room for more: older items are given up
-    if (result.kind !== "value") return { reading, torn: true };
-    items.push(...(result.value.items ?? []));
+    if (result.kind !== "value") return { reading, torn: true, isUnfinished };
+    const more = result.value.items ?? [];
+    const fresh = freshItems(more, seen);
+    // A page that repeats itself has no next one.
+    if (fresh.length === 0 && more.length > 0) return isWhole ? whole() : { reading, torn: false, isUnfinished };
+    reading = await take(fresh);
     next = result.value.next === undefined ? undefined : cursorOf(result.value.next);
-    reading = source.read(items, cursor);
-    if (next === undefined && !isCut(result.value)) return { reading: { ...reading, gap: undefined }, torn: false }; // the whole list was read: nothing can be missing
+    if (next === undefined && !isCut(result.value)) return whole(); // the whole list was read: nothing can be missing
   }
-  return { reading, torn: false };
+  return { reading, torn: false, isUnfinished };
 }
 
 /** True for a page longer than any that is read whole. */
@@ -237,6 +261,7 @@ function jobsSource(parts: PollingDependencies, member: Member, watching: JobsWa
     ...OFFERS,
     kind: "job.listed",
     read: (items, cursor) => readJobs(items.filter(isJob), cursor, reader, parts.networkNow()),
+    complete: (items, cursor) => completeJobs(parts, member, items, cursor, reader),
   };
 }
 

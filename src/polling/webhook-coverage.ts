@@ -26,6 +26,9 @@ export interface WebhookCoverage {
    * kinds only.
    */
   covers(handle: Handle, kind: string): boolean;
+  /** Relies on no delivery to a specialist until `resume`, because none can be verified. */
+  suspend(handle: Handle): void;
+  resume(handle: Handle): void;
   /**
    * Continues from the stored coverage of an earlier process, and stores changes from now on: at once for the state or the kinds, else once
    * a minute.
@@ -81,6 +84,7 @@ const NO_EVIDENCE: readonly string[] = ["reply.created"];
 export function createWebhookCoverage(clock: Clock): WebhookCoverage {
   const standings = new Map<Handle, Standing>();
   const keeper = createKeeper(clock);
+  const suspended = new Set<Handle>();
   let countsFrom = -Infinity;
   const standingOf = (handle: Handle): Standing => {
     const known = standings.get(handle);
@@ -127,7 +131,9 @@ export function createWebhookCoverage(clock: Clock): WebhookCoverage {
       keeper.changed(handle, standing);
     },
     of,
-    covers: (handle, kind) => of(handle).state === "healthy" && standings.get(handle)?.kinds.has(kind) === true,
+    covers: (handle, kind) => !suspended.has(handle) && of(handle).state === "healthy" && standings.get(handle)?.kinds.has(kind) === true,
+    suspend: (handle) => void suspended.add(handle),
+    resume: (handle) => void suspended.delete(handle),
     keepOn(kept, onChange) {
       for (const [handle, health] of kept) if (!standings.has(handle)) standings.set(handle, newStanding(health));
       if (kept.size > 0) countsFrom = clock.now() + AWAY_GRACE_MS;

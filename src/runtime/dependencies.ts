@@ -1,7 +1,9 @@
 /** The dependencies of all rooms, joined once by the runtime. */
 import type { NetworkRecord } from "../contract/records.ts";
+import type { Fatal } from "../core/errors.ts";
 import type { AccountDependencies } from "../gateway/own-account.ts";
 import type { Member } from "../gateway/member.ts";
+import type { UnkeptHalts } from "../gateway/unkept-halts.ts";
 import type { HandlerDependencies } from "../handlers/handle-events.ts";
 import type { OutboxDependencies } from "../outbox/outbox-dependencies.ts";
 import type { PollingDependencies } from "../polling/polling-dependencies.ts";
@@ -10,6 +12,9 @@ import type { WebhookDependencies } from "../webhooks/webhook-dependencies.ts";
 
 export interface Dependencies
   extends AccountDependencies, HandlerDependencies, OutboxDependencies, PollingDependencies, ScheduleDependencies, WebhookDependencies {
+  readonly unkeptHalts: UnkeptHalts;
+  /** The reason if the store can no longer be written. */
+  readonly storeLost: () => Fatal | undefined;
   /** Records data of the specialist's own account from a confirmed answer. */
   readonly learn: (member: Member, record: NetworkRecord | undefined) => void;
 }

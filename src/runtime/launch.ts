@@ -19,9 +19,11 @@ import { checkCaps } from "../limits/caps.ts";
 import { livePacer } from "../limits/pacing.ts";
 import { checkCron } from "../schedule/cron.ts";
 import { MEMORY } from "../store/sqlite/database.ts";
-import { openSqliteStore, type SqliteStoreOptions } from "../store/sqlite/store.ts";
+import type { SqliteStoreOptions } from "../store/sqlite/options.ts";
+import { openSqliteStore } from "../store/sqlite/store.ts";
 import type { Recovered, Store } from "../store/store.ts";
 import { createWorkerPool } from "../handlers/worker/worker-pool.ts";
+import { keepHalts } from "./keep-halts.ts";
 import { keepReloading } from "./reload.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
 import { bindToNetwork } from "../store/bind-network.ts";
@@ -207,7 +209,7 @@ interface Life {
 
 function lifeOf({ runtime, planned, options, close }: Life): Pick<Launched, "start" | "drain" | "stop"> {
   const { config, profile, roster } = planned;
-  const { clock, log } = options;
+  const { clock, random, log } = options;
   const draining = new AbortController();
   let reloading: Promise<void> | undefined;
   let stopped: Promise<void> | undefined;
@@ -219,6 +221,7 @@ function lifeOf({ runtime, planned, options, close }: Life): Pick<Launched, "sta
   const stop = async (): Promise<void> => {
     await drain();
     for (const part of close) await part.close();
+    await keepHalts(runtime.parts.unkeptHalts.all(), { path: config.store.path, clock, random, log });
   };
   return {
     async start() {

@@ -6,17 +6,19 @@ import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Scrubber } from "../core/scrubber.ts";
 import { DAY } from "../core/units.ts";
-import { capsOf } from "../limits/caps.ts";
+import { capsOf, type SpendLimits } from "../limits/caps.ts";
 import type { Pacer } from "../limits/pacing.ts";
-import { GUARDIAN, scopeOf } from "../limits/spending.ts";
+import { GUARDIAN, scopeOf, type Cap } from "../limits/spending.ts";
 import type { LedgerTime } from "../limits/ledger-clock.ts";
-import type { Caps } from "../specialist/specialist.ts";
+import type { Member } from "../gateway/member.ts";
+import type { Caps, Specialist } from "../specialist/specialist.ts";
 import type { Store } from "../store/store.ts";
 import { announceIntent } from "../outbox/announce.ts";
 import { concludeOutcome } from "../outbox/follow-up.ts";
 import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import type { KeyWatch } from "../gateway/keys.ts";
 import type { Breakers } from "../gateway/network-breakers.ts";
+import type { UnkeptHalts } from "../gateway/unkept-halts.ts";
 
 export interface GatewaySettings {
   readonly profile: Profile;
@@ -33,6 +35,7 @@ export interface GatewayDependencies {
   readonly scrubber: Scrubber;
   readonly announcer: Announcer;
   readonly breakers: Breakers;
+  readonly unkeptHalts: UnkeptHalts;
   readonly keys: KeyWatch;
   /** Dates rows. */
   readonly clock: Clock;
@@ -46,7 +49,7 @@ const HOLD_MS = 7 * DAY;
 
 export function openGateway(
   options: GatewaySettings,
-  { announcer, scrubber, breakers, keys, clock, wall, ledger }: GatewayDependencies,
+  { announcer, scrubber, breakers, unkeptHalts, keys, clock, wall, ledger }: GatewayDependencies,
 ): Gateway {
   const { profile, transport, baseUrl, store, pacer } = options;
   const connection = { baseUrl, transport, clock: wall, scrubber };
@@ -66,10 +69,24 @@ export function openGateway(
     ledger,
     announcer,
     breakers,
-    caps: ({ specialist }) => [...capsOf(scopeOf(specialist.handle), specialist.spend), ...capsOf(GUARDIAN, options.guardianCaps ?? {})],
+    unkeptHalts,
+    caps: capsFor(options.guardianCaps),
     holdMs: HOLD_MS,
     writes: options.writes ?? "send",
     conclude: (member, intent, outcome) => concludeOutcome(member, intent, outcome, profile, clock.now()),
     announce: (member, intent, change) => announceIntent(announcer, member, intent, change, clock.now()),
   });
+}
+
+/** The caps on a specialist's spending, with the Guardian's; made once for each definition. */
+function capsFor(guardianCaps: SpendLimits = {}): (member: Member) => readonly Cap[] {
+  const ofGuardian = capsOf(GUARDIAN, guardianCaps);
+  const known = new WeakMap<Specialist, readonly Cap[]>();
+  return ({ specialist }) => {
+    const cached = known.get(specialist);
+    if (cached !== undefined) return cached;
+    const caps = [...capsOf(scopeOf(specialist.handle), specialist.spend), ...ofGuardian];
+    known.set(specialist, caps);
+    return caps;
+  };
 }

@@ -37,6 +37,7 @@ import type { ReceiverSettings } from "../webhooks/receiver-settings.ts";
 import { limitsOf, operationRules } from "../gateway/permissions.ts";
 import { DEFAULT_RETENTION, keepPruned } from "./retention.ts";
 import { createBreakers, loadBreakers } from "../gateway/network-breakers.ts";
+import { createUnkeptHalts } from "../gateway/unkept-halts.ts";
 import { createSharedLists } from "../polling/shared-lists.ts";
 import { startTimes } from "./staggered-start.ts";
 import { refuseTwins } from "./unique-handles.ts";
@@ -126,6 +127,7 @@ class Engine implements Runtime {
   readonly #atWork = new Set<Promise<void>>();
   #stopped: Promise<void> | undefined;
   #phase: Runtime["phase"] = "starting";
+  #lost: Fatal | undefined;
 
   constructor(options: RuntimeOptions) {
     const { scrubber = new Scrubber() } = options;
@@ -143,8 +145,11 @@ class Engine implements Runtime {
       writes: (operation) => options.profile.operations.get(operation)?.effect !== "read",
       keep: (change) => this.#track(options.store.saveNetworkState(change, clock.now())),
     });
+    const unkeptHalts = createUnkeptHalts();
     this.parts = {
       ...options,
+      unkeptHalts,
+      storeLost: () => this.#lost,
       scrubber,
       clock,
       wall: options.clock,
@@ -156,6 +161,7 @@ class Engine implements Runtime {
         announcer: this.announcer,
         scrubber,
         breakers,
+        unkeptHalts,
         keys: this.#keys,
         clock,
         wall: options.clock,
@@ -366,6 +372,7 @@ class Engine implements Runtime {
   storeLost(error: Fatal): void {
     if (this.#phase === "store_lost") return;
     this.#phase = "store_lost";
+    this.#lost = error;
     this.#options.log.error(error.message, { code: error.code, hint: error.details.hint });
     this.#stopping.abort();
     this.#wakes.stop();

@@ -15,6 +15,7 @@ import { ConnectionLost } from "../local-network/server/exchange.ts";
 import type { ReceiverSettings } from "../webhooks/receiver-settings.ts";
 import { createRuntime, type Runtime } from "../runtime/runtime.ts";
 import type { Specialist } from "../specialist/specialist.ts";
+import type { SqliteStoreOptions } from "../store/sqlite/options.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 import type { Store } from "../store/store.ts";
 import type { Disk } from "./disk.ts";
@@ -40,6 +41,7 @@ export interface MachineOptions extends CrashPointOptions {
   readonly onCommit: (operation: string) => void;
   readonly onDeath: (point: string, downMs: number) => void;
   readonly onBoot: () => void;
+  readonly onDrift: (what: string) => void;
 }
 
 export interface Machine {
@@ -78,7 +80,14 @@ interface Process {
   readonly life: SimulatedProcess;
   readonly store: Store;
   readonly runtime: Runtime;
+  /** Compares its memory with its rows. */
+  readonly compare: () => void;
 }
+
+/** Commits between two comparisons. */
+const COMPARED_EVERY = 23;
+/** Differences reported of one comparison. */
+const MAX_REPORTED = 3;
 
 export function createMachine(options: MachineOptions): Machine {
   const { clock, random } = options;
@@ -89,6 +98,7 @@ export function createMachine(options: MachineOptions): Machine {
   const crashPoints = createCrashPoints(options);
 
   const onDeath = (point: string): void => {
+    running?.compare(); // with all writes, committed or not
     running = undefined;
     if (options.disk.db.isTransaction) options.disk.db.exec("ROLLBACK"); // SQLite rolls back a half-written transaction when it opens the file
     if (stopped) return;
@@ -133,6 +143,7 @@ export function createMachine(options: MachineOptions): Machine {
       stopped = true;
       crashPoints.disarm();
       await running?.runtime.stop();
+      running?.compare();
       await running?.store.close();
       running?.life.end("stop");
     },
@@ -154,13 +165,14 @@ function latenessOf(random: Random): () => number {
 function startProcess(options: MachineOptions, living: ProcessOptions, chance: Random): Process {
   const { profile } = options;
   const life = beginProcess(living);
-  const raw = openSqliteStore({
+  const settings = {
     path: "",
     database: options.disk.openFor(life),
     clock: life.clock,
     random: chance.fork("store"),
     lateLandingMs: profile.timing.lateLandingMs,
-  });
+  };
+  const { raw, compare } = openStore(options, settings);
   const store = storeOf(life, raw, options.onCommit);
   const runtime = createRuntime({
     specialists: options.specialists,
@@ -177,7 +189,21 @@ function startProcess(options: MachineOptions, living: ProcessOptions, chance: R
     fetch: options.fetch ?? noFetch,
     ...(options.receiver === undefined ? {} : { receiver: options.receiver }),
   });
-  return { life, store, runtime };
+  return { life, store, runtime, compare };
+}
+
+/** Opens the store; its memory is compared with its rows every few commits, and when `compare` is called. */
+function openStore({ disk, onDrift }: MachineOptions, settings: SqliteStoreOptions): { readonly raw: Store; readonly compare: () => void } {
+  let commits = 0;
+  let differences: () => readonly string[] = () => [];
+  const compare = (): void => differences().slice(0, MAX_REPORTED).forEach(onDrift);
+  const raw = openSqliteStore({
+    ...settings,
+    observe: disk.observe,
+    onOpened: (found) => void (differences = found),
+    onCommitted: () => void (++commits % COMPARED_EVERY === 0 && compare()),
+  });
+  return { raw, compare };
 }
 
 async function deliverTo(process: Process | undefined, handle: string, delivery: RawDelivery): Promise<number> {

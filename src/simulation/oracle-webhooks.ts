@@ -25,10 +25,15 @@ export function createWebhookOracle(
   const stored = db.prepare("SELECT seq FROM delivery WHERE specialist = ? AND id IN (SELECT value FROM json_each(?))");
   const unfit = db.prepare("SELECT 1 FROM delivery WHERE specialist = ? AND state = 'parked' LIMIT 1");
   const event = db.prepare("SELECT 1 FROM event WHERE specialist = ? AND id = ?");
+  // A delivery whose bytes contain its events is kept as these.
+  const reported = db.prepare("SELECT max(seq) AS seq FROM event WHERE specialist = ? AND delivery IN (SELECT value FROM json_each(?))");
   return {
     isKept(handle, delivery) {
-      const row = stored.get(handle, JSON.stringify(identitiesOf(delivery)));
-      return row !== undefined && holds("delivery", Number(row["seq"]));
+      const ids = JSON.stringify(identitiesOf(delivery));
+      const row = stored.get(handle, ids);
+      if (row !== undefined) return holds("delivery", Number(row["seq"]));
+      const event = reported.get(handle, ids)?.["seq"];
+      return typeof event === "number" && holds("event", event);
     },
     unhandled(now) {
       // Posts and jobs also appear in lists, which the feed oracle checks; a follower is reported by webhook only.

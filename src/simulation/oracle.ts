@@ -47,6 +47,8 @@ export interface Oracle {
   acknowledges(handle: string, delivery: RawDelivery): void;
   /** Called when due work is late although no fault prevents it. */
   isLate(what: string): void;
+  /** Called when the store's memory differs from its rows. */
+  hasDrifted(what: string): void;
   /** Called when the runtime reports a gap in a list: the items in it are known to be missing. */
   recordGap(gap: Announcements["gap"]): void;
   /** Called when the runtime has polled a list, with the number of items it skipped as too old. */
@@ -110,6 +112,7 @@ export function createOracle(options: OracleOptions): Oracle {
     isLate: (what) => violate("P3", what),
     recordGap: (gap) => void gaps.push(gap),
     recordPoll: (poll) => feedOracle.recordPoll(poll),
+    hasDrifted: (what) => violate("P3", `memory and rows differ: ${what}`),
     get effects() {
       return effects;
     },
@@ -171,16 +174,16 @@ function unfinished(db: OpenDatabase["db"], since: number): readonly string[] {
          SELECT id FROM intent WHERE state = 'parked'
          UNION SELECT intent.id FROM intent JOIN waiting ON intent.target_intent = waiting.id WHERE intent.target IS NULL)
        SELECT id, operation, state, code FROM intent WHERE created_at < ? AND state IN ('proposed', 'ready', 'sending', 'in_doubt', 'pending')
-         AND id NOT IN waiting LIMIT 20`,
+         AND id NOT IN waiting`,
     )
     .all(since)
     .map((row) => `intent ${String(row["id"])} (${String(row["operation"])}) is still ${String(row["state"])}: ${String(row["code"])}`);
   const events = db
-    .prepare("SELECT id, state, note FROM event WHERE created_at < ? AND state IN ('ready', 'running') LIMIT 20")
+    .prepare("SELECT id, state, note FROM event WHERE created_at < ? AND state IN ('ready', 'running')")
     .all(since)
     .map((row) => `event ${String(row["id"])} is still ${String(row["state"])}: ${String(row["note"])}`);
   const deliveries = db
-    .prepare("SELECT specialist, id, note FROM delivery WHERE received_at < ? AND state = 'ready' LIMIT 20")
+    .prepare("SELECT specialist, id, note FROM delivery WHERE received_at < ? AND state = 'ready'")
     .all(since)
     .map((row) => `delivery ${String(row["id"])} to ${String(row["specialist"])} still waits: ${String(row["note"])}`);
   return [...intents, ...events, ...deliveries];

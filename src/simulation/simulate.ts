@@ -26,8 +26,10 @@ export interface Simulation {
   readonly tally: SimulationStats;
 }
 
-/** Virtual time within which all work must finish once faults have ended. */
-const HEALING_MS = 3 * DAY;
+/** Once faults have ended, unfinished work of which nothing was finished for this virtual time counts as lost. */
+const STUCK_MS = 3 * DAY;
+/** Longest virtual time for all of it: a backlog leaves no faster than the quota of its days. */
+const HEALING_MS = 60 * DAY;
 const DEFAULT_DAYS = 7;
 const MAX_DAYS = 3_660;
 
@@ -49,9 +51,14 @@ export async function simulate(options: SimulateOptions): Promise<Simulation> {
 
   stage.heal();
   const healedAt = clock.now();
-  const quiet = (): boolean => oracle.unfinished(healedAt).length === 0;
-  for (let waited = 0; waited < HEALING_MS && !broken() && !(waited >= HOUR && quiet()); waited += 10 * MINUTE)
+  let left = Number.POSITIVE_INFINITY;
+  let stuckMs = 0;
+  for (let waited = 0; waited < HEALING_MS && stuckMs < STUCK_MS && !broken() && !(waited >= HOUR && left === 0); waited += 10 * MINUTE) {
     await clock.runUntil(broken, 10 * MINUTE);
+    const unfinished = oracle.unfinished(healedAt).length;
+    stuckMs = unfinished < left ? 0 : stuckMs + 10 * MINUTE;
+    left = unfinished;
+  }
   liveness.stop();
   await clock.run(machine.stop(), HOUR);
   if (!broken()) oracle.close(healedAt, crowd.posts);

@@ -210,6 +210,7 @@ function createSimulatedMachine(scene: Scene): Machine {
       note(`dies ${point}, down for ${downMs}`);
       liveness.disturb(clock.now() + downMs);
     },
+    onDrift: (what) => oracle.hasDrifted(what),
     onBoot() {
       note("boots");
       liveness.disturb();

@@ -1,115 +1,124 @@
 /** Builds the `act` of one run: every action becomes a draft, every read and step is stored. */
 import { defined } from "../core/defined.ts";
-import { Refused, Retryable } from "../core/errors.ts";
-import { isObject, sha256, type Json, type JsonObject } from "../core/json.ts";
+import { Refused } from "../core/errors.ts";
+import { canonicalJson, isObject, sha256, type JsonObject } from "../core/json.ts";
+import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
-import { durationMs } from "../core/units.ts";
 import type { Act, IntentOptions, IntentRef, Reads, Target } from "./act.ts";
-import type { OperationRule, OperationRules } from "./operation-rules.ts";
 import { storable, type RunRequest } from "./run-request.ts";
-import type { DraftIntent, IntentRefusal } from "./intent-draft.ts";
+import { labels, mine, resolveTarget, speech, type ResolvedTarget } from "./decision.ts";
+import type { DraftIntent } from "./intent-draft.ts";
 
 /** A handler with more decisions than this is broken. */
 export const MAX_INTENTS_PER_RUN = 100;
 /** Steps and reads of one handling; each is a row, held in memory until the handling ends. */
 export const MAX_STEPS_PER_RUN = 1_000;
-const MAX_DATA_BYTES = 16 * 1024;
+const NO_OPTIONS: IntentOptions = Object.freeze({});
 
 export interface RunTools {
-  /** Created on first use, like `random`. */
-  readonly signal: () => AbortSignal;
-  /** Created on first use: most handlers need no random numbers. */
-  readonly random: () => Random;
-  readonly suspend: (until: number, reason: string) => void;
+  /** Created on first use. */
+  signal(): AbortSignal;
+  /** The run's own sequence, from its beginning. */
+  random(): Random;
+  suspend(until: number, reason: string): void;
 }
 
 export interface RunContext {
   readonly act: Act;
   intents(): readonly DraftIntent[];
+  /** The specialist's value, if the handler changed it. Throws `Refused` (`state_invalid`, `value_invalid`) if it cannot be stored. */
+  changedState(): JsonObject | undefined;
   /** Closes the context: later calls on `act` throw. */
   close(): void;
 }
 
 export function createContext(request: RunRequest, tools: RunTools): RunContext {
-  const { me, rules, event } = request;
-  let open = true;
-  const alive = (): void => {
-    if (!open) throw new Refused("act_closed", "act was used after the handler returned", { hint: "await everything the handler starts" });
-  };
-  const { record, drafts } = createRecorder(request, alive);
-  let steps = 0;
-  const another = (): void => {
-    alive();
-    if (++steps > MAX_STEPS_PER_RUN)
-      throw new Refused("too_many_steps", `expected at most ${MAX_STEPS_PER_RUN} steps and reads for one event, got more`);
-  };
-  let random: Random | undefined;
-  let { state } = request;
-  const act: Act = {
-    ...createActions(record, me, rules),
-    read: createReads(request, tools, another),
-    step: createSteps(request, tools, another),
-    now: event.beganAt,
-    random: () => (random ??= tools.random()).next(),
-    fetch: (input, init) => request.fetch(input, { ...init, signal: init?.signal ?? tools.signal() }),
-    get state() {
-      return state;
-    },
-    set state(value) {
-      alive();
-      state = value;
-    },
-    log: request.log,
-    get signal() {
-      return tools.signal();
-    },
-    me,
-  };
-  return { act, intents: () => drafts, close: () => void (open = false) };
+  return new Context(request, tools);
 }
 
-type Decide = (operation: string, target: Target | undefined, input: JsonObject, options?: IntentOptions) => IntentRef;
-type Actions = Pick<
-  Act,
-  "post" | "reply" | "vote" | "remove" | "apply" | "submit" | "createJob" | "join" | "leave" | "updateProfile" | "perform"
->;
+/** A class, because every event has one, and few handlers use more than one of its parts. */
+class Context implements RunContext {
+  readonly request: RunRequest;
+  readonly act: Act;
+  readonly #tools: RunTools;
+  readonly #drafts: DraftIntent[] = [];
+  /** The canonical text of each draft's input, once it had to be compared. */
+  readonly #inputs: (string | undefined)[] = [];
+  #open = true;
+  #steps = 0;
+  #step: Act["step"] | undefined;
+  #reads: Reads | undefined;
+  #random: Random | undefined;
+  #log: Logger | undefined;
+  #state: JsonObject;
+  /** The text of the specialist's value before the first look at it: a handler may change it in place. */
+  #before: string | undefined;
 
-function createActions(record: Decide, me: RunRequest["me"], rules: OperationRules): Actions {
-  return {
-    post: (content, options) =>
-      record(
-        "posts.create",
-        undefined,
-        { content, ...(options?.community === undefined ? {} : { community: options.community }) },
-        options,
-      ),
-    reply: (to, content, options) => record("posts.reply", to, { content }, options),
-    vote: (post, direction = "up", options) => record("posts.vote", post, { direction }, options),
-    remove: (post, options) => record("posts.delete", post, {}, options),
-    apply: (job, input = {}, options) => record("jobs.apply", job, defined(input), options),
-    submit: (job, deliverable, options) => record("jobs.submit", job, { deliverable }, options),
-    createJob: (input, options) => record("jobs.create", undefined, defined(input), options),
-    join: (community, options) => record("communities.join", community, {}, options),
-    leave: (community, options) => record("communities.leave", community, {}, options),
-    updateProfile: (input, options) => record("agents.update", mine(rules.of("agents.update"), me), defined(input), options),
-    perform: (operation, call, options) => record(operation, call.target, call.input ?? {}, options),
-  };
-}
+  constructor(request: RunRequest, tools: RunTools) {
+    this.request = request;
+    this.#tools = tools;
+    this.#state = request.state;
+    this.act = new RunAct(this);
+  }
 
-/** Turns decisions into drafts, in written order; equal decisions become one draft. */
-function createRecorder(request: RunRequest, alive: () => void): { readonly record: Decide; readonly drafts: readonly DraftIntent[] } {
-  const drafts: DraftIntent[] = [];
-  const same = new Map<string, IntentRef>();
-  const record: Decide = (operation, target, input, options = {}) => {
-    alive();
+  get step(): Act["step"] {
+    return (this.#step ??= createSteps(this.request, this.#tools, () => this.#another()));
+  }
+
+  get read(): Reads {
+    return (this.#reads ??= createReads(this.request, this.#tools, () => this.#another()));
+  }
+
+  get log(): Logger {
+    return (this.#log ??= this.request.log);
+  }
+
+  get signal(): AbortSignal {
+    return this.#tools.signal();
+  }
+
+  get state(): JsonObject {
+    this.#before ??= JSON.stringify(this.request.state);
+    return this.#state;
+  }
+
+  set state(value: JsonObject) {
+    this.#alive();
+    this.#before ??= JSON.stringify(this.request.state);
+    this.#state = value;
+  }
+
+  random(): number {
+    return (this.#random ??= this.#tools.random()).next();
+  }
+
+  intents(): readonly DraftIntent[] {
+    return this.#drafts;
+  }
+
+  changedState(): JsonObject | undefined {
+    if (this.#before === undefined) return undefined;
+    const json = storable("act.state", this.#state);
+    if (!isObject(json)) throw new Refused("state_invalid", "expected act.state to be a JSON object");
+    return JSON.stringify(json) === this.#before ? undefined : json;
+  }
+
+  close(): void {
+    this.#open = false;
+  }
+
+  /** Turns a decision into a draft, in written order; equal decisions become one draft. */
+  decide(operation: string, target: Target | undefined, input: JsonObject, options: IntentOptions = NO_OPTIONS): IntentRef {
+    this.#alive();
+    const { request } = this;
     const rule = request.rules.of(operation);
     if (rule.effect === "read")
       throw new Refused("operation_is_read", `${operation} is a read`, { hint: `use act.read.perform("${operation}", …)` });
     const wanted = resolveTarget(rule, operation, target);
     const checked = request.rules.input(operation, input);
-    const identity = sha256([operation, wanted.id ?? wanted.intent ?? null, checked, options.key ?? null]);
-    const known = same.get(identity);
-    if (known !== undefined) return known; // a model that repeats itself posts once
+    const known = this.#equalDraft(operation, wanted, checked, options.key);
+    if (known !== undefined) return { intent: known.id }; // a model that repeats itself posts once
+    const drafts = this.#drafts;
     if (drafts.length >= MAX_INTENTS_PER_RUN)
       throw new Refused("too_many_intents", `expected at most ${MAX_INTENTS_PER_RUN} actions for one event, got more`);
     const id = request.newIntentId();
@@ -128,43 +137,140 @@ function createRecorder(request: RunRequest, alive: () => void): { readonly reco
       ...(rule.review === undefined ? {} : { review: rule.review(wanted.id ?? wanted.intent, checked) }),
       ...labels(options, request.clock.now()),
     });
-    const ref: IntentRef = { intent: id };
-    same.set(identity, ref);
-    return ref;
-  };
-  return { record, drafts };
+    return { intent: id };
+  }
+
+  /** The draft of the same decision. Inputs are compared last, since their texts cost the most. */
+  #equalDraft(operation: string, wanted: ResolvedTarget, input: JsonObject, label: string | undefined): DraftIntent | undefined {
+    let text: string | undefined;
+    return this.#drafts.find((draft, n) => {
+      if (draft.operation !== operation || draft.label !== label || draft.target !== wanted.id || draft.targetIntent !== wanted.intent)
+        return false;
+      return (this.#inputs[n] ??= canonicalJson(draft.input)) === (text ??= canonicalJson(input));
+    });
+  }
+
+  #alive(): void {
+    if (!this.#open)
+      throw new Refused("act_closed", "act was used after the handler returned", { hint: "await everything the handler starts" });
+  }
+
+  #another(): void {
+    this.#alive();
+    if (++this.#steps > MAX_STEPS_PER_RUN)
+      throw new Refused("too_many_steps", `expected at most ${MAX_STEPS_PER_RUN} steps and reads for one event, got more`);
+  }
 }
 
-/** Collects the facts that the brakes need about a text: its thread, its addressee, its hash; and the reason for a refusal. */
-function speech(
-  request: RunRequest,
-  operation: string,
-  target: Target | undefined,
-  wanted: ResolvedTarget,
-  input: JsonObject,
-  rule: OperationRule,
-): Partial<DraftIntent> {
-  const said = typeof input["content"] === "string" ? input["content"] : undefined;
-  const textHash = said === undefined ? {} : { textHash: sha256(said.trim().toLowerCase()) };
-  const refused = (refusal: OperationRule["refusal"]) => (refusal === undefined ? {} : { refusal });
-  if (operation !== "posts.reply") return { ...textHash, ...refused(rule.refusal) };
-  const post = postOf(target) ?? (wanted.id === undefined ? undefined : eventPost(request.event.payload, wanted.id));
-  const author = post?.authorId ?? post?.authorHandle;
-  const thread = post?.threadId ?? post?.parentId ?? wanted.id;
-  return {
-    ...textHash,
-    ...(thread === undefined ? {} : { thread }),
-    ...(author === undefined ? {} : { author }),
-    ...refused(rule.refusal ?? selfReply(request.me, post)),
-  };
-}
+const CONTEXT = Symbol("context");
 
-function labels(options: IntentOptions, now: number): Partial<DraftIntent> {
-  return {
-    ...(options.key === undefined ? {} : { label: options.key }),
-    ...(options.data === undefined ? {} : { data: bounded(options.data) }),
-    ...(options.expiresIn === undefined ? {} : { expiresAt: now + durationMs(options.expiresIn) }),
-  };
+/** An action is a closure made on each look at it, so that a definition may take `act` apart. Everything that changes is in the context. */
+class RunAct implements Act {
+  readonly [CONTEXT]: Context;
+  readonly now: number;
+  readonly me: Act["me"];
+
+  constructor(context: Context) {
+    this[CONTEXT] = context;
+    this.now = context.request.event.beganAt;
+    this.me = context.request.me;
+  }
+
+  get post(): Act["post"] {
+    const context = this[CONTEXT];
+    return (content, options) =>
+      context.decide(
+        "posts.create",
+        undefined,
+        { content, ...(options?.community === undefined ? {} : { community: options.community }) },
+        options,
+      );
+  }
+
+  get reply(): Act["reply"] {
+    const context = this[CONTEXT];
+    return (to, content, options) => context.decide("posts.reply", to, { content }, options);
+  }
+
+  get vote(): Act["vote"] {
+    const context = this[CONTEXT];
+    return (post, direction = "up", options) => context.decide("posts.vote", post, { direction }, options);
+  }
+
+  get remove(): Act["remove"] {
+    const context = this[CONTEXT];
+    return (post, options) => context.decide("posts.delete", post, {}, options);
+  }
+
+  get apply(): Act["apply"] {
+    const context = this[CONTEXT];
+    return (job, input = {}, options) => context.decide("jobs.apply", job, defined(input), options);
+  }
+
+  get submit(): Act["submit"] {
+    const context = this[CONTEXT];
+    return (job, deliverable, options) => context.decide("jobs.submit", job, { deliverable }, options);
+  }
+
+  get createJob(): Act["createJob"] {
+    const context = this[CONTEXT];
+    return (input, options) => context.decide("jobs.create", undefined, defined(input), options);
+  }
+
+  get join(): Act["join"] {
+    const context = this[CONTEXT];
+    return (community, options) => context.decide("communities.join", community, {}, options);
+  }
+
+  get leave(): Act["leave"] {
+    const context = this[CONTEXT];
+    return (community, options) => context.decide("communities.leave", community, {}, options);
+  }
+
+  get updateProfile(): Act["updateProfile"] {
+    const context = this[CONTEXT];
+    const { rules, me } = context.request;
+    return (input, options) => context.decide("agents.update", mine(rules.of("agents.update"), me), defined(input), options);
+  }
+
+  get perform(): Act["perform"] {
+    const context = this[CONTEXT];
+    return (operation, call, options) => context.decide(operation, call.target, call.input ?? {}, options);
+  }
+
+  get read(): Reads {
+    return this[CONTEXT].read;
+  }
+
+  get step(): Act["step"] {
+    return this[CONTEXT].step;
+  }
+
+  get random(): Act["random"] {
+    const context = this[CONTEXT];
+    return () => context.random();
+  }
+
+  get fetch(): Act["fetch"] {
+    const context = this[CONTEXT];
+    return (input, init) => context.request.fetch(input, { ...init, signal: init?.signal ?? context.signal });
+  }
+
+  get state(): JsonObject {
+    return this[CONTEXT].state;
+  }
+
+  set state(value: JsonObject) {
+    this[CONTEXT].state = value;
+  }
+
+  get log(): Logger {
+    return this[CONTEXT].log;
+  }
+
+  get signal(): AbortSignal {
+    return this[CONTEXT].signal;
+  }
 }
 
 function createSteps(request: RunRequest, tools: RunTools, another: () => void): Act["step"] {
@@ -221,64 +327,4 @@ function createReads(request: RunRequest, tools: RunTools, another: () => void):
     searchJobs: (query) => read("search.jobs", undefined, { query }),
     perform: (operation, call) => read(operation, call.target, call.input ?? {}),
   };
-}
-
-interface ResolvedTarget {
-  readonly id?: string;
-  readonly intent?: IntentRef["intent"];
-}
-
-function resolveTarget(rule: OperationRule, operation: string, target: Target | undefined): ResolvedTarget {
-  if (rule.targetBy === undefined) return {};
-  if (typeof target === "string" && target !== "") return { id: target };
-  if (typeof target === "object" && "intent" in target) return { intent: target.intent };
-  if (typeof target === "object") {
-    const named = rule.targetBy === "handle" && "handle" in target && typeof target.handle === "string" ? target.handle : target.id;
-    if (typeof named === "string" && named !== "") return { id: named };
-  }
-  throw new Refused("target_missing", `${operation} needs an object: its record, its id, or the intent that creates it`);
-}
-
-/** The path of `agents.update` names the specialist itself. */
-function mine(rule: OperationRule, me: RunRequest["me"]): string {
-  const target = rule.targetBy === "handle" ? me.handle : me.id;
-  if (target === undefined) throw new Retryable("account_unknown", "the specialist's id on the network is not known yet");
-  return target;
-}
-
-interface PostLike {
-  readonly authorId?: string;
-  readonly authorHandle?: string;
-  readonly parentId?: string;
-  readonly threadId?: string;
-}
-
-function postOf(target: Target | undefined): PostLike | undefined {
-  return typeof target === "object" && "id" in target ? postLike(target as { readonly [name: string]: unknown }) : undefined;
-}
-
-function eventPost(payload: Json, id: string): PostLike | undefined {
-  return isObject(payload) && payload["id"] === id ? postLike(payload) : undefined;
-}
-
-function postLike(value: { readonly [name: string]: unknown }): PostLike {
-  const text = (name: string) => (typeof value[name] === "string" ? { [name]: value[name] } : {});
-  return { ...text("authorId"), ...text("authorHandle"), ...text("parentId"), ...text("threadId") };
-}
-
-/** Refuses replies to oneself, also while one's own id is not known yet. */
-function selfReply(me: RunRequest["me"], post: PostLike | undefined): IntentRefusal | undefined {
-  if (post === undefined) return undefined;
-  const own = (me.id !== undefined && post.authorId === me.id) || post.authorHandle?.toLowerCase() === me.handle.toLowerCase();
-  if (own) return { code: "own_post", message: "a specialist does not answer itself" };
-  if (me.id === undefined && post.authorHandle === undefined)
-    return { code: "account_unknown", message: "the specialist's own id is not known yet, so this could be its own post" };
-  return undefined;
-}
-
-function bounded(data: Json): Json {
-  const json = storable("data", data);
-  if (JSON.stringify(json).length > MAX_DATA_BYTES)
-    throw new Refused("value_invalid", `expected data to be at most ${MAX_DATA_BYTES} bytes of JSON`);
-  return json;
 }

@@ -1,5 +1,5 @@
 /** Store interface of admission: the transaction that lets a request leave, and the one that records its end. */
-import type { AdmissionRequest, AdmissionView, Verdict, AttemptEnd } from "../limits/verdict.ts";
+import type { AdmissionRequest, AdmissionView, Stop, Verdict, AttemptEnd } from "../limits/verdict.ts";
 import type { IntentId } from "../core/ids.ts";
 import type { Attempt, IntentChange, TargetOf } from "../outbox/intent.ts";
 import type { Money } from "../core/units.ts";
@@ -19,7 +19,10 @@ export interface Admit {
   /** Time at which an open hold counts as spent. */
   readonly holdExpiresAt: number;
   /** The part of the view that is not in the store. */
-  readonly known: Pick<AdmissionView, "may" | "review" | "caps">;
+  readonly known: Pick<AdmissionView, "may" | "review" | "caps"> & {
+    /** A halt that the store does not have. */
+    readonly halt?: Stop;
+  };
 }
 
 export type Decide = (view: AdmissionView) => Verdict;

@@ -56,6 +56,9 @@ export type Retried = "untimed" | "waiting" | "parked";
 /** Most failed events that one order, start or definition retries at once; the others keep their times. */
 export const MAX_RETRIED = 1_000;
 
+/** Most waiting events of one specialist; beyond it the specialist's deliveries wait. */
+export const MAX_EVENTS_WAITING = 1_000;
+
 /** Handlings without an end after which an event is parked: it may be the cause of the crashes. */
 export const MAX_CRASHES = 3;
 

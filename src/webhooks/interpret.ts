@@ -9,7 +9,7 @@ import type { Agent, Job, Post } from "../contract/records.ts";
 import { readId } from "../contract/reading/values.ts";
 import { asJson, isObject, parseJson, type Json, type JsonObject } from "../core/json.ts";
 import { feedEvents, isOwn, type FeedReader } from "../polling/feed-events.ts";
-import { readJobs, type JobsReader } from "../polling/job-events.ts";
+import { mustBeRead, readJobs, type JobsReader } from "../polling/job-events.ts";
 import { jobNews, likesOf, newsOf, postNews, type ReportedNews } from "../polling/news-id.ts";
 import { utf8 } from "./receiver/signatures.ts";
 
@@ -242,7 +242,7 @@ function likeMeaning(word: string, post: Post | undefined, object: JsonObject, {
 function listedMeaning(word: string, job: Job | undefined, { jobs, now }: Meant): Meaning {
   if (jobs === undefined) return { kind: "unhandled", word };
   if (job === undefined) return ofSome(word, "job.listed");
-  if (job.title === undefined)
+  if (job.title === undefined || mustBeRead(job, jobs, now))
     return { kind: "hint", word, looks: readsFor("job.listed"), told: [{ news: eventId("job.listed", job.id) }] };
   const { events } = readJobs([job], { seen: [], startedAt: 0 }, jobs, now);
   return happened(word, ...events.map((event): NewEvent => ({ ...event, via: "webhook" })));

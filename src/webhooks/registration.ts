@@ -1,6 +1,7 @@
 /** Keeps exactly one webhook registered for each specialist: recreated when it is gone, with stale ones removed. */
 import { createHmac } from "node:crypto";
 import { cursorOf } from "../client/next-page.ts";
+import { freshItems } from "../client/paging.ts";
 import type { Webhook } from "../contract/records.ts";
 import { defined } from "../core/defined.ts";
 import type { Secret } from "../core/secret.ts";
@@ -11,8 +12,14 @@ import type { WebhookDependencies } from "./webhook-dependencies.ts";
 import type { Registration } from "../store/deliveries.ts";
 
 export type RegistrationState =
-  /** Ours is registered, and alone unless `tidyAt` states when the replaced ones are removed. */
-  | { readonly kind: "registered"; readonly webhookId: string; readonly secret?: Secret; readonly tidyAt?: number }
+  /** Ours is registered, and alone unless `tidyAt` states when the replaced ones are removed. `isNew` if it was made now. */
+  | {
+      readonly kind: "registered";
+      readonly webhookId: string;
+      readonly isNew?: true;
+      readonly secret?: Secret;
+      readonly tidyAt?: number;
+    }
   /** Nothing to do: no address is set, or the network has no webhooks. */
   | { readonly kind: "notNeeded"; readonly why: string }
   /** The check could not be made now. */
@@ -155,13 +162,16 @@ function save({ store, clock }: WebhookDependencies, member: Member, records: re
 
 async function listWebhooks(parts: WebhookDependencies, member: Member): Promise<readonly Webhook[] | RegistrationState> {
   const found: Webhook[] = [];
+  const seen = new Set<string>();
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
     const input = cursor === undefined ? {} : { cursor };
     const answer = await parts.gateway.read(member, { operation: "webhooks.list", input }, { lane: "watch", signal: parts.ending });
     const result = readResult(answer);
     if (result.kind !== "value") return notNow(parts, result, "webhooks cannot be listed");
-    for (const item of result.value.items ?? []) if (item.kind === "webhook") found.push(item);
+    const fresh = freshItems(result.value.items ?? [], seen);
+    for (const item of fresh) if (item.kind === "webhook") found.push(item);
+    if (fresh.length === 0) break;
     cursor = result.value.next === undefined ? undefined : cursorOf(result.value.next);
     if (cursor === undefined) break;
   }
@@ -216,7 +226,7 @@ async function create(
 }
 
 function registered({ record, secret }: Made): Extract<RegistrationState, { readonly kind: "registered" }> {
-  return defined({ kind: "registered", webhookId: record.webhookId, secret });
+  return defined({ kind: "registered", webhookId: record.webhookId, isNew: true, secret });
 }
 
 function notNow(parts: WebhookDependencies, unread: Unread, what: string): Deferred {

@@ -6,7 +6,7 @@ import type { Handle } from "../core/ids.ts";
 import type { Secret } from "../core/secret.ts";
 import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 import { createGate, type Gate, type GateCounts, type GateHint, type VerifiedDelivery } from "./receiver/accept.ts";
-import { hintedReads } from "./interpret.ts";
+import { hintedReads, readsFor } from "./interpret.ts";
 import type { Listening, Receiver, ReceiverCounts } from "./receiver/http.ts";
 import type { RawDelivery } from "./receiver/signatures.ts";
 import { readsAgain, receiveDelivery } from "./process-deliveries.ts";
@@ -244,11 +244,17 @@ class Reception implements Webhooks {
     const { clock, log, stopping, coverage } = this.#parts;
     const { handle } = member.specialist;
     let waits = 0;
+    await this.#suspendUnknown(member);
     while (!stopping.aborted && !member.retired) {
       const before = this.#registrations.get(handle);
       const [secret] = this.#secrets(handle);
       const state = await this.#register(member, secret);
       this.#registrations.set(handle, withSecretOf(before, state));
+      if (state.kind === "registered") {
+        coverage.resume(handle);
+        // Nobody was told of what happened before it was made.
+        if (state.isNew === true && coverage.of(handle).state !== "unknown") this.#readLists(member);
+      }
       if (state.kind === "notNeeded") return;
       if (before?.kind !== state.kind) log.info(SAID[state.kind], { handle, ...("why" in state ? { why: state.why } : {}) });
       else if (isAnother(before, state)) log.info("its webhook was recreated with the first secret", { handle });
@@ -257,6 +263,21 @@ class Reception implements Webhooks {
       const until = state.kind === "deferred" ? state.until : (state.tidyAt ?? clock.now() + lookMs);
       await this.#rest(handle, Math.max(SECOND, until - clock.now(), waits === 0 ? 0 : backoffMs(REGISTRATION, waits)), secret);
     }
+  }
+
+  /** Without the secret that the network chose, no delivery can be verified until the webhook is made again: lists are read meanwhile. */
+  async #suspendUnknown(member: Member): Promise<void> {
+    const { store, coverage } = this.#parts;
+    const { handle } = member.specialist;
+    if (this.#registeredUrl() === undefined || this.#registrations.get(handle)?.kind === "registered") return;
+    if (!(await store.registrations(handle)).some(({ foreignSecret }) => foreignSecret)) return;
+    coverage.suspend(handle);
+    this.#readLists(member);
+  }
+
+  /** Reads the lists and the objects with the latest news soon. */
+  #readLists(member: Member): void {
+    this.#hints.ask(member, readsFor(undefined));
   }
 
   /** Waits; ends early if the secret has changed. */

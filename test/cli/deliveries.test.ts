@@ -50,7 +50,7 @@ test("lists what nobody handled or understood, newest last, and pages back", asy
     ["4", "scout", "odd"],
   ]);
   expect(rows[0]).toContain("nothing handles its kind");
-  expect(rows[2]).toContain("not understood: expected an object");
+  expect(rows[2]).toContain("not understood: expected");
   const seqs = async (...args: string[]) => {
     const said = parseJson((await ask([...args, "--json"])).stdout) as { entries: { seq: number }[]; next?: number };
     return [said.entries.map(({ seq }) => seq), said.next];

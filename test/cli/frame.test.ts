@@ -38,8 +38,11 @@ const picture: Picture = {
   specialists: [shown],
   held: new Map(),
   told: new Set(),
-  jobs: { seen: 9, applied: 7, assigned: 5, delivered: 4, accepted: 4, rejected: 0, paid: 3 },
-  network: { requests: 50, refused429: 0 },
+  totals: {
+    jobs: { seen: 9, applied: 7, assigned: 5, delivered: 4, accepted: 4, rejected: 0, paid: 3 },
+    network: { requests: 50, refused429: 0 },
+  },
+  places: [{ name: "My Agents", text: "http://127.0.0.1:4000/guardian  log in: q7w1zd-3k9x0b2m4" }],
   actions: [
     {
       at: NOW,
@@ -73,6 +76,7 @@ describe("the live picture", () => {
     const shows: Picture = {
       ...picture,
       baseUrl: HOSTILE,
+      places: [{ name: HOSTILE, text: HOSTILE }],
       specialists: poisoned(specialists, ["lane"]),
       actions: poisoned(picture.actions, ["tone"]),
       held: new Map([[HOSTILE, { until: NOW + MINUTE, message: HOSTILE }]]),
@@ -112,6 +116,17 @@ describe("the live picture", () => {
     const parked = { code: "key_refused", message: "the network refuses the key", since: NOW } as const;
     const lines = drawnFrame({ ...picture, specialists: [{ ...shown, parked }] }, { columns, rows: 30 });
     expect(lines.find((line) => line.startsWith("data-worker"))).toMatch(/the network refuses the/);
+  });
+
+  test.each([30, 60, 80, 110])("shows its pages and their tokens whole in %i columns, to be copied", (columns) => {
+    const words = drawnFrame(picture, { columns, rows: 24 }).flatMap((line) => line.split(" "));
+    expect(words).toEqual(expect.arrayContaining(["http://127.0.0.1:4000/guardian", "q7w1zd-3k9x0b2m4"]));
+  });
+
+  test("counts actions in place of the totals of a network that is not its own", () => {
+    const shows = { ...picture, totals: undefined, specialists: [shown, { ...shown, actions: { "jobs.apply": 1, "posts.reply": 9 } }] };
+    expect(drawnFrame(shows, { columns: 80, rows: 24 })).toContain("Done: 9 × posts.reply, 8 × jobs.apply, 4 × jobs.submit");
+    expect(drawnFrame({ ...shows, specialists: [] }, { columns: 80, rows: 24 })).toContain("Done: nothing yet");
   });
 
   test("colours nothing where colours are off, and the words stay the same where they are on", () => {

@@ -17,28 +17,50 @@ export default defineSpecialist({
 const CHATTER = READER.replace("HANDLE", "chatter").replace("SCHEDULES", 'talk: { every: "1m", run: (act) => void act.post("x") }');
 const TWIN = READER.replace("HANDLE", "twin").replace("SCHEDULES", "");
 
-const planned = (env: Record<string, string>) =>
-  inProcess(["plan"], { cwd: project({ "agents/chatter.ts": CHATTER, "agents/twin.ts": TWIN }).root, env });
+const planned = (env: Record<string, string>, ...args: readonly string[]) =>
+  inProcess(["plan", ...args], { cwd: project({ "agents/chatter.ts": CHATTER, "agents/twin.ts": TWIN }).root, env });
+const SEPARATE = { RETINUE_KEY_CHATTER: "sk_live_0123456789abcdef", RETINUE_KEY_TWIN: "sk_live_fedcba9876543210" };
+/** Without line breaks, which depend on the terminal. */
+const unwrapped = (text: string): string => text.replaceAll(/(?<=\S)\n(?=\S)/g, " ");
 
-test("says how soon each sees news, what it asks of hour and day by lane, and when the day is used up", async () => {
-  const { code, stdout } = await planned({ RETINUE_KEY_CHATTER: "sk_live_0123456789abcdef", RETINUE_KEY_TWIN: "sk_live_fedcba9876543210" });
+test("says in one sentence how soon a specialist sees news, what that takes, and when the quota is used up", async () => {
+  const { code, stdout } = await planned(SEPARATE);
   expect(code).toBe(0);
-  expect(stdout).toMatch(/specialist +looks at +every +sees news after +at worst/);
-  expect(stdout).toMatch(/twin +feed +3m 26s/);
-  expect(stdout).toMatch(/calls a day +obligation +reply +act +watch +poll +explore +in all +used up after/);
-  expect(stdout).toMatch(/chatter .* 1440 \(75\) .* of 500 +7h/);
-  expect(stdout).toMatch(/twin .* 420 of 500 +never/);
-  expect(stdout).toMatch(/chatter .* 60 \(9\) .* of 60 /);
-  expect(stdout).toContain("chatter wants 1440 calls a day of 500: the excess will wait");
-  expect(stdout).toContain("poll public lists for each other");
-  expect(stdout).not.toContain("shares its key");
+  const text = unwrapped(stdout);
+  expect(text).toContain(
+    "twin (free) looks at the feed every 3m 26s and sees news after 51s, at worst 13m 43s: its polls and schedules take 420 of 500 calls a day and 18 of 60 an hour.",
+  );
+  expect(text).toMatch(
+    /chatter \(free\) looks at the feed .*: its polls and schedules take \d+ of 500 calls a day, used up after \d+h.*, and \d+ of 60 an hour, used up after \d+m/,
+  );
+  expect(text).toContain("chatter wants 1440 calls a day of 500: the excess will wait");
+  expect(text).toContain("poll public lists for each other");
+  expect(text).toContain("handlers of one specialist run one at a time");
+  expect(text).not.toContain("shares its key");
+  expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+});
+
+test("says no number that cannot happen, and nothing of purposes that nobody asked for", async () => {
+  const { stdout } = await planned(SEPARATE);
+  expect(stdout).not.toMatch(/never|jobs at a time|obligation/);
+  const machines = await planned(SEPARATE, "--json");
+  expect(machines.stdout).not.toContain("maxObligations");
+});
+
+test("shows the calls by purpose with --lanes", async () => {
+  const { stdout } = await planned(SEPARATE, "--lanes");
+  expect(stdout).toMatch(/calls a day +obligation +reply +act +watch +poll +explore\n/);
+  expect(stdout).toMatch(/chatter .* 1440 \(75\) /);
+  expect(stdout).toMatch(/calls an hour +obligation/);
+  expect(stdout).toMatch(/chatter .* 60 \(9\) /);
+  expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
 });
 
 test("warns where two specialists share a key, and plans with what both want", async () => {
   const key = "sk_live_0123456789abcdef";
-  const { stdout } = await planned({ RETINUE_KEY_CHATTER: key, RETINUE_KEY_TWIN: key });
-  expect(stdout).toContain("twin shares its key with chatter: they share 500 calls a day");
-  expect(stdout).toContain("chatter shares its key with twin: they share 500 calls a day");
-  expect(stdout).toContain("twin wants, together with chatter, 1440 calls a day of 500");
-  expect(stdout).not.toContain("poll public lists for each other");
+  const text = unwrapped((await planned({ RETINUE_KEY_CHATTER: key, RETINUE_KEY_TWIN: key })).stdout);
+  expect(text).toContain("twin shares its key with chatter: they share 500 calls a day");
+  expect(text).toContain("chatter shares its key with twin: they share 500 calls a day");
+  expect(text).toContain("twin wants, together with chatter, 1440 calls a day of 500");
+  expect(text).not.toContain("poll public lists for each other");
 });

@@ -1,15 +1,19 @@
-/** What a line says of an action that a dry run kept back, or that waits for a person: all of it, and nothing that steers a terminal. */
+/** Lines of a run: the whole of an action that was kept back or waits for a person, one line for a failure, nothing that steers a terminal. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createPaint } from "../../src/cli/text.ts";
-import { actionLine } from "../../src/cli/progress.ts";
+import { actionLine, createFilter } from "../../src/cli/progress.ts";
 import { DESCRIBE } from "../../src/cli/describe-event.ts";
 import type { JsonObject } from "../../src/core/json.ts";
+import { retinue } from "../harness/cli.ts";
+import { folder } from "../harness/process.ts";
 
 const intent = { at: 0, handle: "scout", id: "i1", operation: "posts.reply", target: "post_1" };
 
 function line(input: JsonObject, more: { readonly state?: string; readonly code?: string; readonly message?: string } = {}): string {
   const told = DESCRIBE.intent({ ...intent, state: "refused", code: "dry_run", message: "not sent: this is a dry run", input, ...more });
-  return told === undefined ? "" : String(actionLine(0, "scout", told, createPaint(false))).replace(/^\S+ +scout /, "");
+  return told === undefined ? "" : String(actionLine({ at: 0, handle: "scout", told }, createPaint(false))).replace(/^\S+ +scout /, "");
 }
 
 test("a dry run shows every character that would have been sent", () => {
@@ -57,4 +61,49 @@ test("a handling that failed says where, and when it is tried again; work that w
   expect(DESCRIBE.job({ at: 0, handle: "scout", job: "j1", state: "rejected", reason: "late by 4 s" })?.text).toBe(
     "had its work turned down for j1: late by 4 s",
   );
+});
+
+test("of a handling that fails again and again ten lines pass in a minute, and one counts the rest", () => {
+  const filter = createFilter();
+  const fail = (at: number, message: string) =>
+    filter.take("run", {
+      at,
+      handle: "scout",
+      event: `job.assigned:j${at}`,
+      kind: "job.assigned",
+      intents: 0,
+      message,
+      tries: 1,
+      result: "failed",
+    });
+  const said = Array.from({ length: 40 }, (_, at) => fail(at, `no answer for job_${at}`)).flat();
+  expect(said).toHaveLength(10);
+  expect(fail(41, "another mistake")).toHaveLength(1);
+  expect(filter.rest(50).map(({ told }) => told.text)).toEqual(["failed at handling job.assigned: 30 more within a minute"]);
+});
+
+const FAILS_ONCE = `
+import { defineSpecialist } from "retinue";
+let tries = 0;
+export default defineSpecialist({
+  handle: "scout",
+  tier: "pro",
+  watch: { feed: { from: "start" } },
+  on: {
+    "post.created": () => {
+      if (tries++ === 0) throw new Error("the model is away");
+    },
+  },
+});
+`;
+
+test("a handling that fails is one line, before the summary", async (context) => {
+  const cwd = folder(context);
+  mkdirSync(join(cwd, "agents"));
+  writeFileSync(join(cwd, "agents/scout.ts"), FAILS_ONCE);
+  const { code, stdout, stderr } = await retinue(["demo", "--for", "2s"], { cwd, nodeOptions: ["--conditions=retinue-source"] });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout.split("\n").filter((line) => line.includes("the model is away"))).toEqual([
+    expect.stringContaining("scout failed at handling post.created at scout.ts:10, and will try again in 5s: the model is away"),
+  ]);
 });

@@ -224,6 +224,15 @@ describe("limit headers", () => {
     ],
     [{ "x-ratelimit-reset": String(NOW / 1_000 + 90) }, { resetMs: 90_000 }],
     [{ "x-ratelimit-reset": String(NOW + 90_000) }, { resetMs: 90_000 }],
+    [{ "x-ratelimit-reset": new Date(NOW + 90_000).toISOString() }, { resetMs: 90_000 }],
+    [
+      { "x-ratelimit-remaining": "7", "x-ratelimit-limit": "10" },
+      { remaining: 7, limit: 10 },
+    ],
+    [
+      { ratelimit: '"burst";r=3;t=60', "ratelimit-policy": '"burst";q=10;w=300' },
+      { remaining: 3, windowMs: 300_000, resetMs: 60_000 },
+    ],
     [
       { "x-ratelimit-remaining-hour": "3", "x-ratelimit-remaining-day": "30" },
       { remainingHour: 3, remainingDay: 30 },

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { asIntentId } from "../../src/core/ids.ts";
+import { asHandle, asIntentId } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { credits, DAY, HOUR, MINUTE } from "../../src/core/units.ts";
 import { virtualClock, type VirtualClock } from "../../src/core/virtual-clock.ts";
@@ -27,8 +27,8 @@ interface Desk {
   readonly ask: (id: string, change?: Partial<Proposed>) => Promise<void>;
   readonly why: (id: string) => Promise<Explanation>;
   readonly approval: (id: string) => Promise<ApprovalShown>;
-  /** Changes a row behind the runtime's back. */
-  readonly tamper: (sql: string) => void;
+  /** Changes a row behind the runtime's back: `store` and `guardian` are those of the next process then. */
+  readonly tamper: (sql: string) => Promise<void>;
 }
 
 /** Nothing runs on the store, so that nothing moves by itself. */
@@ -36,18 +36,23 @@ function desk(): Desk {
   const root = mkdtempSync(join(tmpdir(), "retinue-proposals-"));
   const path = join(root, "store.sqlite");
   const clock = virtualClock(T0);
-  const store = openSqliteStore({ path, clock, random: seededRandom(1), blocking: true });
+  const open = (): Store => openSqliteStore({ path, clock, random: seededRandom(1), blocking: true });
+  let store = open();
   onTestFinished(async () => {
     await clock.run(store.close());
     rmSync(root, { recursive: true });
   });
-  const guardian = createGuardian({ store, clock, members: async () => [] });
+  let guardian = createGuardian({ store, clock, members: async () => [] });
   const ask: Desk["ask"] = (id, change = {}) => clock.run(propose(store, { id, input: { content: WORDS }, now: clock.now(), ...change }));
   const why = (id: string): Promise<Explanation> => clock.run(guardian.why({ id }));
   return {
     clock,
-    store,
-    guardian,
+    get store() {
+      return store;
+    },
+    get guardian() {
+      return guardian;
+    },
     ask,
     why,
     async approval(id) {
@@ -55,10 +60,13 @@ function desk(): Desk {
       if (approval === undefined) throw new Error("there is no approval");
       return approval;
     },
-    tamper(sql) {
+    async tamper(sql) {
+      await clock.run(store.close());
       const db = new DatabaseSync(path);
       db.exec(sql);
       db.close();
+      store = open();
+      guardian = createGuardian({ store, clock, members: async () => [] });
     },
   };
 }
@@ -115,7 +123,7 @@ describe("an approval shows what is approved", () => {
     const { ask, why, tamper } = desk();
     await ask("i1", { event: { kind: "job", id: "job_1", authorId: "agt_1", title: "Sum up", description: "All of it", raw: {} } });
     expect((await why("i1")).event).toMatchObject({ author: "agt_1", object: "job_1", title: "Sum up", text: "All of it" });
-    tamper("DELETE FROM event");
+    await tamper("DELETE FROM event");
     expect(await why("i1")).not.toHaveProperty("event");
     expect(await why("i1")).toMatchObject({ input: { content: WORDS } });
   });
@@ -149,10 +157,12 @@ describe("a yes names what was shown", () => {
     ["the cost", `UPDATE approval SET amount = 9000000`, /it may now cost 9 credits/],
     ["the deadline", `UPDATE intent SET expires_at = ${T0 + HOUR}`, /the time to answer now ends 2026-11-21T10:00:00.000Z/],
   ])("and is refused where %s changed since, saying what changed", async (_what, sql, message) => {
-    const { guardian, clock, store, ask, approval, tamper } = desk();
+    const at = desk();
+    const { clock, ask, approval } = at;
     await ask("i1");
     const { hash } = await approval("i1");
-    tamper(sql);
+    await at.tamper(sql);
+    const { guardian, store } = at;
     const refused = await clock.run(guardian.approve({ id: "i1", hash }).catch((error: unknown) => error));
     expect(refused).toMatchObject({
       code: "changed_meanwhile",
@@ -286,18 +296,19 @@ describe("an action that is over", () => {
   });
 
   test("ends also in a store that was put back from a copy, where it may have been approved and sent since", async () => {
-    const database = openDatabase(MEMORY);
-    const lab = await whyLab((act) => void act.post("words"), { may: ["posts.create"], review: ["posts.create"] }, { database });
-    database.db.exec("UPDATE intent SET ever_unknown = 1");
-    await lab.clock.advance(3 * DAY);
-    expect((await lab.decided())[0]).toMatchObject({ state: "cancelled", code: "approval_expired" });
+    const at = desk();
+    await at.ask("i1");
+    await at.tamper("UPDATE intent SET ever_unknown = 1");
+    await at.clock.advance(3 * DAY);
+    await at.clock.run(at.store.expireIntents(asHandle("scout"), at.clock.now(), 1));
+    expect(await at.store.findIntent("i1")).toMatchObject({ state: "cancelled", code: "approval_expired" });
   });
 
   test("is listed with its price of then where the network's profile has lost the operation", async () => {
-    const database = openDatabase(MEMORY);
-    const lab = await whyLab((act) => void act.post("words"), { may: ["posts.create"], review: ["posts.create"] }, { database });
-    database.db.exec("UPDATE intent SET operation = 'posts.gone'; UPDATE approval SET currency = 'credits', amount = 3000000");
-    expect(await waiting(lab)).toMatchObject([{ what: "posts.gone", cost: credits(3) }]);
+    const at = desk();
+    await at.ask("i1");
+    await at.tamper("UPDATE intent SET operation = 'posts.gone'; UPDATE approval SET currency = 'credits', amount = 3000000");
+    expect((await at.clock.run(at.guardian.status({}))).approvals).toMatchObject([{ what: "posts.gone", cost: credits(3) }]);
   });
 
   test("is told apart from one that needs no approval, and from none", async () => {

@@ -31,7 +31,7 @@ const BEGINS = Date.UTC(2026, 10, 21);
 export interface VirtualRuntimeOptions
   extends
     Pick<RuntimeOptions, "specialists" | "transport" | "random">,
-    Partial<Pick<RuntimeOptions, "profile" | "store" | "pacer" | "log" | "announcer" | "receiver" | "writes">> {
+    Partial<Pick<RuntimeOptions, "profile" | "store" | "pacer" | "log" | "announcer" | "receiver" | "writes" | "handlers">> {
   readonly clock: VirtualClock;
   /** Returns the key of a specialist, each time it is needed. */
   readonly keyOf: (handle: string) => string | undefined;

@@ -13,8 +13,9 @@ let now = Number(start);
 let intents = 0;
 
 tables.quota.register(KEY, { perHour: 5_000, perDay: 5_000 });
-tables.quota.recoverOpen(now);
-tables.db.exec(`UPDATE attempt SET ended_at = ${now} WHERE ended_at IS NULL`);
+tables.quota.recoverOpen(now, () => undefined);
+tables.quota.flush();
+tables.db.exec(`UPDATE request SET ended_at = ${now} WHERE ended_at IS NULL`);
 
 const open: { readonly attempt: number; readonly intent: string }[] = [];
 for (;;) {

@@ -1,4 +1,4 @@
-/** The limits' tables on a fresh in-memory store, with a transaction as the store runs them: one savepoint per operation. */
+/** The limits' tables on a fresh in-memory store, with requests as rows and a transaction as the store runs them: one savepoint per operation. */
 import type { DatabaseSync } from "node:sqlite";
 import { asHandle, asIntentId, asKeyId, type Handle, type KeyId } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
@@ -10,6 +10,7 @@ import { GUARDIAN, scopeOf, type Cap, type Price } from "../../src/limits/spendi
 import { MEMORY, openDatabase } from "../../src/store/sqlite/database.ts";
 import { ControlTable } from "../../src/store/sqlite/controls.ts";
 import { QuotaTable } from "../../src/store/sqlite/quota.ts";
+import type { OpenRequests } from "../../src/store/sqlite/quota-statements.ts";
 import { SpendingTable } from "../../src/store/sqlite/spending.ts";
 
 export interface LimitTables {
@@ -20,9 +21,26 @@ export interface LimitTables {
   prune(now: number): number;
 }
 
+const REQUESTS = `
+CREATE TABLE IF NOT EXISTS request (seq INTEGER PRIMARY KEY, key_id TEXT, lane TEXT, cost INTEGER, started_at INTEGER, deadline_at INTEGER, ended_at INTEGER)`;
+
 /** The tables over an open database: a second set over the same rows is what a restart sees. */
 export function limitTables(db: DatabaseSync, zone = "UTC"): LimitTables {
-  const quota = new QuotaTable(db, { random: seededRandom(1) });
+  db.exec(REQUESTS);
+  const of = db.prepare("SELECT lane, cost FROM request WHERE key_id = ? AND seq <> ? AND ended_at IS NULL");
+  const all = db.prepare("SELECT seq, key_id, lane, cost, deadline_at FROM request WHERE ended_at IS NULL");
+  const open: OpenRequests = {
+    of: (key, except) => of.all(key, except).map((row) => ({ lane: row["lane"] as Lane, cost: Number(row["cost"]) })),
+    all: () =>
+      all.all().map((row) => ({
+        seq: Number(row["seq"]),
+        key: asKeyId(String(row["key_id"])),
+        lane: row["lane"] as Lane,
+        cost: Number(row["cost"]),
+        deadlineAt: Number(row["deadline_at"]),
+      })),
+  };
+  const quota = new QuotaTable(db, { random: seededRandom(1), open });
   const spending = new SpendingTable(db, { zone: () => zone });
   const guardian = new ControlTable(db);
   return {
@@ -62,16 +80,15 @@ export function openTables(zone = "UTC", file = MEMORY): TestTables {
   const opened = openDatabase(file);
   const { db } = opened;
   const tables = limitTables(db, zone);
-  const insert = db.prepare(
-    "INSERT INTO attempt (specialist, key_id, operation, lane, weight, started_at, deadline_at) VALUES (?, ?, 'posts.reply', ?, ?, ?, ?)",
-  );
+  const insert = db.prepare("INSERT INTO request (key_id, lane, cost, started_at, deadline_at) VALUES (?, ?, ?, ?, ?)");
   const close = db.prepare(
-    "UPDATE attempt SET ended_at = ? WHERE seq = ? AND ended_at IS NULL RETURNING key_id, lane, weight, started_at, deadline_at",
+    "UPDATE request SET ended_at = ? WHERE seq = ? AND ended_at IS NULL RETURNING key_id, lane, cost, started_at, deadline_at",
   );
   const one = <Result>(run: () => Result): Result => {
     db.exec("SAVEPOINT one");
     try {
       const result = run();
+      tables.quota.flush();
       db.exec("RELEASE one");
       return result;
     } catch (error) {
@@ -93,7 +110,7 @@ export function openTables(zone = "UTC", file = MEMORY): TestTables {
         const { lane, cost } = verdict.charge;
         const { key, specialist } = view.request;
         tables.quota.charge(key, lane, cost, wanted.now);
-        const attempt = Number(insert.run(specialist, key, lane, cost, wanted.now, wanted.now + 30 * SECOND).lastInsertRowid);
+        const attempt = Number(insert.run(key, lane, cost, wanted.now, wanted.now + 30 * SECOND).lastInsertRowid);
         if (verdict.hold !== undefined)
           tables.spending.hold(
             { id: wanted.intent ?? `i${attempt}`, specialist, ...verdict.hold, expiresAt: wanted.now + HOUR },
@@ -110,7 +127,7 @@ export function openTables(zone = "UTC", file = MEMORY): TestTables {
             key: asKeyId(String(row["key_id"])),
             attempt,
             lane: row["lane"] as Lane,
-            cost: Number(row["weight"]),
+            cost: Number(row["cost"]),
             admittedAt: Number(row["started_at"]),
             deadlineAt: Number(row["deadline_at"]),
             ending: "answered",

@@ -76,6 +76,11 @@ export async function virtualWebhooks(options: VirtualWebhooksOptions) {
     requests,
     mine,
     accept,
+    /** Ends the runtime, and begins another on what it stored. */
+    async restart(): Promise<void> {
+      await here.restart();
+      hand.runtime = here.runtime;
+    },
     /** What the network holds of our webhooks. */
     registered: async () => {
       const { json } = await mine("GET", "/v1/webhooks");

@@ -31,6 +31,15 @@ describe("believing the server", () => {
     { name: "an unnamed window that resets in five hours is the day", hint: { remaining: 12, resetMs: 5 * HOUR }, hour: 60, day: 12 },
     { name: "an hour just opened, rounded up, is no day", hint: { remaining: 12, resetMs: HOUR + 2 * SECOND }, hour: 12, day: 500 },
     { name: "a burst limit is neither", hint: { remaining: 0, resetMs: SECOND }, hour: 60, day: 500 },
+    { name: "a limit that is not the key's is that of another window", hint: { remaining: 3, limit: 10 }, hour: 60, day: 500 },
+    {
+      name: "the limit of the hour is the hour's, near its end too",
+      hint: { remaining: 3, limit: 60, resetMs: 5 * MINUTE },
+      hour: 3,
+      day: 500,
+    },
+    { name: "a window of stated length is no hour", hint: { remaining: 3, windowMs: 5 * MINUTE }, hour: 60, day: 500 },
+    { name: "a day of stated length is the day", hint: { remaining: 3, windowMs: 24 * HOUR }, hour: 60, day: 3 },
     { name: "more than we think changes nothing", hint: { remainingHour: 1_000, remainingDay: 1e9 }, hour: 60, day: 500 },
     { name: "less than nothing is nothing", hint: { remainingHour: -5 }, hour: 0, day: 500 },
     {

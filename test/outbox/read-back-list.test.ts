@@ -54,7 +54,9 @@ describe("a reading is incomplete", () => {
   });
 
   test("where the list goes on for more pages than are read", async () => {
-    const { read, asked } = await reader(Array.from({ length: 60 }, () => ({ items: page(0, 1), more: true })));
+    const { read, asked } = await reader(
+      Array.from({ length: 60 }, (_, i) => ({ items: [postOf(`p${i}`, { createdAtMs: SENT + HOUR })], more: true })),
+    );
     expect(await read()).toMatchObject({ complete: false });
     expect(asked).toHaveLength(5);
   });

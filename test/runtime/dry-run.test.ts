@@ -120,7 +120,7 @@ const replying: Scout = {
 
 /** Everything in a store but its ledger, row by row. */
 function thoughts(path: string): { readonly [table: string]: readonly object[] } {
-  const ledger = ["ledger_time", "quota_key", "quota_cell", "attempt"];
+  const ledger = ["ledger_time", "quota_key", "quota_cell", "attempt", "answer", "limited_use", "mark"];
   const db = new DatabaseSync(path, { readOnly: true });
   const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all();
   const rows = tables
@@ -209,7 +209,7 @@ describe("a dry run", () => {
       lost.used = (await store.quotaUse(key, clock.now()))?.hour.used;
     });
     const before = thoughts(path);
-    expect(before["event"]).toContainEqual(expect.objectContaining({ state: "running" }));
+    expect(before["open"]).toContainEqual(expect.objectContaining({ state: expect.stringContaining('"begun":true') }));
     const dry = await run(replying, { forMs: 5 * MINUTE });
     expect(thoughts(path)).toEqual(before);
     expect(dry.used).toBe(Number(lost.used) + dry.reads.length);

@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import { canBecome, FINAL, INTENT_STATES, type IntentState } from "../../src/outbox/intent.ts";
 import { installInvariants } from "../../src/simulation/invariants.ts";
+import { createMirror } from "../../src/simulation/mirror.ts";
 import { MEMORY, openDatabase } from "../../src/store/sqlite/database.ts";
 
 function judgedBy(act: (db: ReturnType<typeof openDatabase>["db"]) => void): readonly string[] {
   const { db, close } = openDatabase(MEMORY);
+  createMirror(db);
   const invariants = installInvariants(db, []);
   act(db);
   const notes = invariants.read().map(({ what }) => what);
@@ -12,10 +14,14 @@ function judgedBy(act: (db: ReturnType<typeof openDatabase>["db"]) => void): rea
   return notes;
 }
 
+/** In the mirror, whose rows move, and in the store, whose rows are deleted. */
 function insert(db: ReturnType<typeof openDatabase>["db"], state: IntentState): void {
   db.prepare(
-    `INSERT INTO intent (id, specialist, event_seq, ordinal, operation, input, effect, lane, conflict_key, state, created_at, ever_unknown, checks)
-     VALUES ('i1', 'scout', 1, 0, 'posts.create', '{}', 'at-most-once', 'act', 'c', ?, 0, 1, 9)`,
+    "INSERT INTO temp.intent (id, operation, conflict_key, state, ever_unknown, checks) VALUES ('i1', 'posts.create', 'c', ?, 1, 9)",
+  ).run(state);
+  db.prepare(
+    `INSERT INTO main.intent (id, specialist, event_seq, ordinal, operation, input, effect, lane, conflict_key, state, created_at, last)
+     VALUES ('i1', 'scout', 1, 0, 'posts.create', '{}', 'at-most-once', 'act', 'c', ?, 0, 0)`,
   ).run(state);
 }
 
@@ -36,7 +42,7 @@ test("the judge lets only what is over be forgotten", () => {
     (state) =>
       judgedBy((db) => {
         insert(db, state);
-        db.exec("DELETE FROM intent");
+        db.exec("DELETE FROM main.intent");
       }).length > 0,
   );
   expect(kept).toEqual(INTENT_STATES.filter((state) => !FINAL.includes(state)));

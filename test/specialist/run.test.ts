@@ -1,4 +1,5 @@
 /** A run that is cut short: at its deadline, when the runtime ends, and what its signal says of it whenever it is asked for. */
+import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { shippedProfile } from "../../src/contract/profile/profile.ts";
 import { asEventId, asHandle, newIntentId } from "../../src/core/ids.ts";
@@ -82,6 +83,74 @@ describe.each([{ asks: true }, { asks: false }])("a handler that asks for its si
     signal ??= act.kept?.signal;
     expect(signal?.aborted).toBe(true);
     expect(clock.pending()).toBe(0);
+  });
+});
+
+describe("a handler that returns no promise", () => {
+  test("has no deadline and no listener, and its result is there at once", () => {
+    const { clock, ending, request } = lab();
+    let timers = -1;
+    const result = runHandler(() => void (timers = clock.pending()), request);
+    expect(result).toEqual({ kind: "finished", intents: [] });
+    expect({ timers, after: clock.pending(), listeners: getEventListeners(ending.signal, "abort") }).toEqual({
+      timers: 0,
+      after: 0,
+      listeners: [],
+    });
+  });
+
+  test("and throws is a failed run, and what it kept of act is closed", () => {
+    const { request } = lab();
+    const kept: { act?: Act } = {};
+    const result = runHandler((_payload: never, act: Act) => {
+      kept.act = act;
+      throw new Error("broken");
+    }, request);
+    expect(result).toMatchObject({ kind: "failed", error: { message: "broken" } });
+    expect(() => kept.act?.post("too late")).toThrow("act was used after the handler returned");
+    expect(kept.act?.signal.reason).toBeInstanceOf(RunInterrupted);
+  });
+});
+
+test("handlers that wait at one time share one listener for the end of the runtime", async () => {
+  const { ending, request } = lab();
+  const running = [1, 2, 3].map(async () => runHandler(never, request));
+  expect(getEventListeners(ending.signal, "abort")).toHaveLength(1);
+  ending.abort("enough");
+  for (const result of await Promise.all(running)) expect(result).toMatchObject({ kind: "failed", error: { code: "run_stopped" } });
+});
+
+describe("act", () => {
+  const voted = { operation: "posts.vote", target: "p1" };
+  test.each<readonly [how: string, handler: (act: Act) => void]>([
+    ["taken apart", ({ vote, random, step, read }) => void [vote("p1"), random(), step, read.post]],
+    ["wrapped by a proxy", (act) => void new Proxy(act, {}).vote("p1")],
+    ["inherited from", (act) => void (Object.create(act) as Act).vote("p1")],
+  ])("can be %s", async (_how, handler) => {
+    const { request } = lab();
+    const result = await runHandler((_payload: never, act: Act) => handler(act), request);
+    expect(result).toMatchObject({ kind: "finished", intents: [voted] });
+  });
+
+  test("decides once on what is decided twice, whatever the order of its input's names", async () => {
+    const { request } = lab();
+    const result = await runHandler((_payload: never, act: Act) => {
+      const first = act.createJob({ title: "t", description: "d", reward: 1 });
+      const again = act.createJob({ reward: 1, description: "d", title: "t" });
+      expect(again).toEqual(first);
+      act.createJob({ title: "t", description: "d", reward: 2 });
+      act.createJob({ title: "t", description: "d", reward: 1 }, { key: "another" });
+    }, request);
+    expect(result).toMatchObject({ kind: "finished", intents: [{ ordinal: 0 }, { ordinal: 1 }, { ordinal: 2, label: "another" }] });
+  });
+
+  test("stores a state that was changed in place, and none that was only read", async () => {
+    const { request } = lab();
+    const counting = { ...request, state: { seen: [1] } };
+    const read = await runHandler((_payload: never, act: Act) => void act.state, counting);
+    expect(read).toEqual({ kind: "finished", intents: [] });
+    const changed = await runHandler((_payload: never, act: Act) => void (act.state["seen"] as number[]).push(2), counting);
+    expect(changed).toMatchObject({ state: { seen: [1, 2] } });
   });
 });
 

@@ -163,7 +163,7 @@ test("a clock that is days ahead when a process starts frees nothing, once the n
       now += SECOND;
       tables.forget();
       tables.one(() => createRedating(tables.db, tables.quota).begin(now));
-      tables.one(() => tables.quota.recoverOpen(now));
+      tables.one(() => tables.quota.recoverOpen(now, () => undefined));
       tables.end(tables.admit({ now }).attempt ?? 0, { now }); // the one that hears the time, or dies before
     }
     tables.one(() => createRedating(tables.db, tables.quota).heed({ ahead: { leastMs: aheadMs, mostMs: aheadMs } }, now));

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { Misconfigured } from "../../src/core/errors.ts";
-import { openDatabase, SCHEMA_VERSION } from "../../src/store/sqlite/database.ts";
+import { openDatabase } from "../../src/store/sqlite/database.ts";
+import { SCHEMA_VERSION } from "../../src/store/sqlite/schema.ts";
 
 const ROWS = 400;
 /** In a page of SQLite's: its header and what follows it, then a place among the rows. */

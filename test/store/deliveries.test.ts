@@ -5,7 +5,7 @@ import { eventId } from "../../src/contract/event-id.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { asHandle } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
-import { MAX_EVENTS_WAITING } from "../../src/store/sqlite/deliveries.ts";
+import { MAX_EVENTS_WAITING } from "../../src/store/inbox.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { DeliveryArrival } from "../../src/store/deliveries.ts";
 

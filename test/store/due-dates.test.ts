@@ -43,22 +43,21 @@ test("when something was sent is not known any more where a clock that was ahead
   onTestFinished(() => database.close());
   const { db } = database;
   const clock = virtualClock(RIGHT);
-  const store = openSqliteStore({ path: MEMORY, database, clock, random: seededRandom(1) });
   db.prepare("INSERT INTO ledger_time (one, seen_at) VALUES (1, ?)").run(RIGHT + 9 * HOUR);
   const insert = db.prepare(`
-    INSERT INTO intent (id, specialist, event_seq, ordinal, operation, input, effect, lane, conflict_key, state, sent_at, created_at)
-    VALUES (?, 'scout', 1, 0, 'posts.create', '{}', 'reconciled', 'act', ?1, ?, ?, 0)`);
+    INSERT INTO intent (id, specialist, event_seq, ordinal, operation, input, effect, lane, conflict_key, state, sent_at, created_at, last)
+    VALUES (?, 'scout', 1, 0, 'posts.create', '{}', 'reconciled', 'act', ?1, ?, ?, 0, 0)`);
   const sent = { early: RIGHT - HOUR, ahead: RIGHT + 8 * HOUR };
   insert.run("early", "in_doubt", sent.early);
   insert.run("ahead", "in_doubt", sent.ahead);
   insert.run("on its way", "sending", sent.ahead);
   insert.run("done", "confirmed", sent.ahead);
+  const store = openSqliteStore({ path: MEMORY, database, clock, random: seededRandom(1) });
   await clock.run(store.recover(RIGHT, 0));
-  const dates = db.prepare("SELECT id, sent_at FROM intent ORDER BY seq").all();
-  expect(dates.map(({ id, sent_at: at }) => [id, at])).toEqual([
-    ["early", sent.early],
-    ["ahead", 0],
-    ["on its way", 0],
+  expect((await store.intents({ limit: 9 })).map(({ id, sentAt }) => [id, sentAt])).toEqual([
     ["done", sent.ahead],
+    ["on its way", 0],
+    ["ahead", 0],
+    ["early", sent.early],
   ]);
 });

@@ -100,7 +100,7 @@ describe("quota rows", () => {
       const [first = 0, second = 0] = [1, 2, 3].map(() => tables.admit({ now: T0 }).attempt);
       for (const attempt of [first, second]) {
         tables.forget();
-        const close = () => tables.db.exec(`UPDATE attempt SET ended_at = ${T0} WHERE seq = ${attempt}`);
+        const close = () => tables.db.exec(`UPDATE request SET ended_at = ${T0} WHERE seq = ${attempt}`);
         if (order === "before") close();
         tables.quota.end(
           { key: KEY, attempt, lane: "obligation", cost: 1, admittedAt: T0, deadlineAt: T0 + 30 * SECOND, ending: "answered" },
@@ -120,8 +120,8 @@ describe("quota rows", () => {
     tables.quota.register(KEY, TIER_LIMITS.free, ONE_LANE);
     for (let i = 0; i < 7; i++) tables.admit({ now: T0 });
     const after = reopened(tables);
-    const found = after.quota.recoverOpen(T0 + 20 * MINUTE);
-    tables.db.exec(`UPDATE attempt SET ended_at = ${T0} WHERE ended_at IS NULL`);
+    const found = after.quota.recoverOpen(T0 + 20 * MINUTE, () => undefined);
+    tables.db.exec(`UPDATE request SET ended_at = ${T0} WHERE ended_at IS NULL`);
     expect(found).toBe(7);
     expect(quotaUse(after.quota.load(KEY), T0 + 80 * MINUTE).hour.used).toBe(7);
     expect(quotaUse(after.quota.load(KEY), T0 + 83 * MINUTE).hour.used).toBe(0);

@@ -9,7 +9,7 @@ import { credits } from "../../src/core/units.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { signDelivery } from "../../src/webhooks/receiver/sign.ts";
 import { checkReceiver } from "../../src/webhooks/receiver-settings.ts";
-import { MAX_EVENTS_WAITING } from "../../src/store/sqlite/deliveries.ts";
+import { MAX_EVENTS_WAITING } from "../../src/store/inbox.ts";
 import { textAt } from "../harness/visitor.ts";
 import { envelope, post, SECRET, webhookLab, type WebhookLab } from "../harness/webhook-network.ts";
 

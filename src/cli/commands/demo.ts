@@ -10,12 +10,11 @@ import { Misconfigured } from "../../core/errors.ts";
 import { systemRandom } from "../../core/random.ts";
 import { Secret } from "../../core/secret.ts";
 import { planCast, planLaunch, type Launched } from "../../runtime/launch.ts";
-import { choiceOption, durationOption, textOption, wholeOption } from "../args.ts";
+import { choiceOption, durationOption, flagOption, textOption, wholeOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
 import { keyFileOf } from "../key-file.ts";
 import { DEFAULT_SEED, openLocalNetwork, type OpenNetwork } from "../open-local-network.ts";
-import { openLiveView } from "../live-view.ts";
-import { launchOn, live, openStage, showLines, type Showing, type Stage } from "../session.ts";
+import { launchOn, live, openStage, showing, type Stage } from "../session.ts";
 import { summaryJson, summaryTable, totalsLines } from "../run-summary.ts";
 
 const MAX_PORT = 65_535;
@@ -33,6 +32,7 @@ export const command: Command = {
     { flags: "--data <file>", describe: "the network's data file, to continue another time" },
     { flags: "--store <url>", describe: "the specialists' store, as sqlite:<path>" },
     { flags: "--agents <dir>", describe: "the folder of definitions (default: ./agents, else the shipped examples)" },
+    OPTIONS.plain,
   ],
   examples: ["retinue demo", "retinue demo --for 60s --json", "retinue demo --data demo.sqlite --store sqlite:demo-store.sqlite"],
   async run(context) {
@@ -44,7 +44,8 @@ export const command: Command = {
     const sweep = (): void => places.temporary.forEach((folder) => rmSync(folder, { recursive: true, force: true }));
     process.on("exit", sweep); // also when a second signal ends the process at once
     try {
-      return await demo(stage, { forMs, set, port, seed: textOption(context.options, "seed") ?? DEFAULT_SEED, ...places });
+      const seed = textOption(context.options, "seed") ?? DEFAULT_SEED;
+      return await demo(stage, { forMs, set, port, seed, plain: flagOption(context.options, "plain"), ...places });
     } finally {
       stage.close();
       sweep();
@@ -67,6 +68,7 @@ interface Demo extends Places {
   readonly set: EndpointSet;
   readonly port: number | undefined;
   readonly seed: string;
+  readonly plain: boolean;
 }
 
 async function demo(stage: Stage, settings: Demo): Promise<ExitCode> {
@@ -92,7 +94,12 @@ async function demo(stage: Stage, settings: Demo): Promise<ExitCode> {
     launched = await launchOn(stage, plan, { networkName: `the local network kept in ${settings.data}` }); // the address is no identity, since its port changes
     greet(stage, settings, world);
     world.network.start();
-    const { why, shown } = await live(stage, launched, showingOf(stage, settings, world, launched));
+    const handles = launched.roster.definitions.map(({ specialist }) => specialist.handle);
+    const { url, token } = world.listening.guardian;
+    const places = [{ name: "My Agents", text: `${url}  log in: ${token}` }];
+    const totals = () => world.network.summary(handles);
+    const { plain, forMs } = settings;
+    const { why, shown } = await live(stage, launched, showing(stage, { launched, forMs, plain, places, totals }));
     const { jobs, network } = world.network.summary(shown.map(({ handle }) => handle));
     summaryTable(shown, out);
     totalsLines(jobs, network, out);
@@ -112,36 +119,13 @@ function receiverOf({ receiver }: Config): Config["receiver"] {
   return { ...receiver, port: 0, local: true, readSecrets: () => [secret] };
 }
 
-/** A live view on a terminal, lines elsewhere. */
-function showingOf(stage: Stage, { set, forMs }: Demo, world: OpenNetwork, launched: Launched): () => Showing {
-  const { context, announcer } = stage;
-  const { out, clock } = context;
-  const { terminal } = out;
-  if (terminal === undefined) return () => showLines(stage);
-  return () => {
-    const handles = launched.roster.definitions.map(({ specialist }) => specialist.handle);
-    const totals = () => world.network.summary(handles);
-    const endsAt = forMs === undefined ? undefined : clock.now() + forMs;
-    const view = openLiveView({ terminal, paint: out.paint, clock, announcer, launched, set, endsAt, totals });
-    const print = stage.print;
-    stage.print = (line) => view.note(line);
-    return {
-      stopping: () => view.stopping(),
-      close() {
-        stage.print = print;
-        view.close();
-      },
-    };
-  };
-}
-
 function greet({ context: { out, clock } }: Stage, { data, store, temporary, set }: Demo, { listening, keyFile }: OpenNetwork): void {
   const baseUrl = listening.baseUrls[set];
   out.progress(
     { type: "started", at: clock.now(), set, baseUrl, guardian: listening.guardian.url, data, store: `sqlite:${store}`, keyFile },
     [
       `A network of its own (Set ${set.toUpperCase()}) at ${baseUrl}`,
-      `Its Guardian's page is ${listening.guardian.url} (token ${listening.guardian.token})`,
+      `My Agents, the Guardian's page: ${listening.guardian.url} (log in with the token ${listening.guardian.token})`,
       temporary.length > 0 ? `Kept in ${dirname(data)} until this ends` : `Kept in ${data} and ${store}`,
       "",
     ],

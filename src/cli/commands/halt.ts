@@ -1,14 +1,17 @@
 /** `retinue halt`: the kill switch for writes. */
+import type { Problem } from "../../config/problem.ts";
 import { defined } from "../../core/defined.ts";
 import { flagOption, textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
+import { problemJson } from "../output.ts";
 import { withGuardian } from "../find-guardian.ts";
 import { timeOfDay } from "../progress.ts";
 
 export const command: Command = {
   name: "halt",
   arguments: "[handle]",
-  describe: "Stops every write at once, of one specialist or of all. Returns once this is on disk, and lists the writes already in flight.",
+  describe:
+    "Stops every write at once, of one specialist or of all. Lists the writes already in flight, and fails if the halt cannot be stored.",
   options: [
     { flags: "--lift", describe: "ends it" },
     { flags: "--reason <text>", describe: "stored with it, and shown for everything that waits for it" },
@@ -26,7 +29,7 @@ export const command: Command = {
       out.result({ ok: true, message });
       return EXIT.done;
     }
-    const { message, inFlight } = await withGuardian(context, (guardian) => guardian.halt(defined({ ...scope, reason })));
+    const { message, inFlight, notKept } = await withGuardian(context, (guardian) => guardian.halt(defined({ ...scope, reason })));
     out.line(out.paint.bold(message));
     if (inFlight.length > 0) {
       out.line(`${inFlight.length} in flight already, which nothing can stop:`);
@@ -37,6 +40,12 @@ export const command: Command = {
         { title: "sent", value: (row) => timeOfDay(row.startedAt) },
         { title: "known by", value: (row) => timeOfDay(row.deadlineAt) },
       ]);
+    }
+    if (notKept !== undefined) {
+      const problem: Problem = { level: "error", code: "halt_not_kept", ...notKept };
+      out.problems([problem]);
+      out.result({ ok: false, message, inFlight, error: problemJson(problem, context.cwd) });
+      return EXIT.failed;
     }
     out.line(out.paint.dim(`retinue halt ${args[0] === undefined ? "" : `${args[0]} `}--lift ends it`));
     out.result({ ok: true, message, inFlight });

@@ -3,6 +3,7 @@ import { keyReference, keyVariable } from "../../config/key-sources.ts";
 import type { Config } from "../../config/config.ts";
 import { LANES } from "../../contract/operations.ts";
 import type { Profile } from "../../contract/profile/profile.ts";
+import type { Tier } from "../../contract/tiers.ts";
 import { sha256 } from "../../core/json.ts";
 import { DAY, showDuration } from "../../core/units.ts";
 import { DEFAULT_FLOORS } from "../../limits/lanes.ts";
@@ -12,7 +13,9 @@ import { TRUST_CHECK_MS } from "../../gateway/trust.ts";
 import { limitsOf, lacksOf } from "../../gateway/permissions.ts";
 import { cronTimes } from "../../schedule/cron.ts";
 import type { Specialist } from "../../specialist/specialist.ts";
+import { flagOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
+import { thousands } from "../format-values.ts";
 import type { Output } from "../output.ts";
 
 /** Cron expressions are counted over a day, up to this many runs. */
@@ -20,19 +23,29 @@ const MAX_RUNS_COUNTED = 10_000;
 
 export const command: Command = {
   name: "plan",
-  describe:
-    "Estimates each specialist's use of its quota by purpose, how soon it sees news, and when a budget would run out. It makes no call.",
-  options: [OPTIONS.config, OPTIONS.agents, OPTIONS.set, OPTIONS.profile],
-  examples: ["retinue plan", "retinue plan --set a --json"],
+  describe: "Estimates how soon each specialist sees news, how much of its quota that takes, and when it would run out. It makes no call.",
+  options: [
+    OPTIONS.config,
+    OPTIONS.agents,
+    OPTIONS.set,
+    OPTIONS.profile,
+    { flags: "--lanes", describe: "also the calls by purpose, with those that are guaranteed" },
+  ],
+  examples: ["retinue plan", "retinue plan --lanes", "retinue plan --set a --json"],
   async run(context) {
-    const { out, clock, version } = context;
+    const { out, clock, version, options } = context;
     const config = await context.loadConfig();
     const { profile, roster } = await planCast(config, clock);
     const specialists = roster.definitions.map(({ specialist }) => specialist);
     const planned = plan(specialists.map((specialist) => inputOf(specialist, config, profile, clock.now())));
     const lacks = new Map(specialists.map((specialist) => [String(specialist.handle), lacksOf(profile, specialist)]));
-    const rows = planned.map((row) => ({ ...row, warnings: [...row.warnings, ...(lacks.get(row.handle) ?? [])] }));
-    show(rows, out);
+    const tiers = new Map(specialists.map(({ handle, tier }) => [String(handle), tier]));
+    const rows = planned.map((row) => ({
+      ...row,
+      tier: tiers.get(row.handle) ?? "free",
+      warnings: [...row.warnings, ...(lacks.get(row.handle) ?? [])],
+    }));
+    show(rows, flagOption(options, "lanes"), out);
     out.result({ version, command: "plan", ok: true, specialists: rows });
     return EXIT.done;
   },
@@ -79,37 +92,51 @@ function runsADay(cron: string | undefined, everyMs: number | undefined, zone: s
   return runs;
 }
 
-function show(rows: readonly PlanRow[], out: Output): void {
-  out.table(
-    rows.flatMap((row) => row.sources.map((source) => ({ row, source }))),
-    [
-      { title: "specialist", value: ({ row }) => row.handle },
-      { title: "looks at", value: ({ source }) => source.name },
-      { title: "every", value: ({ source }) => showDuration(source.everyMs), align: "right" },
-      { title: "sees news after", value: ({ source }) => showDuration(source.discoveryMs.mean), align: "right" },
-      { title: "at worst", value: ({ source }) => showDuration(source.discoveryMs.worst), align: "right" },
-    ],
-  );
-  if (rows.some(({ sources }) => sources.some(({ watchers }) => watchers > 1)))
-    out.line(out.paint.dim("Specialists with separate keys poll public lists for each other."));
-  out.line();
-  calls(rows, "day", out);
-  out.line();
-  calls(rows, "hour", out);
-  out.line(
-    out.paint.dim(
-      "Guaranteed calls are in brackets. Decisions of handlers cannot be known beforehand: they come on top, and polls give way to them.",
-    ),
-  );
-  for (const { handle, warnings } of rows)
-    for (const warning of warnings) {
-      out.line();
-      out.line(out.paint.yellow(`${handle} ${warning}`));
-    }
+interface Planned extends PlanRow {
+  readonly tier: Tier;
 }
 
-/** Calls by purpose in one of the windows, and the time at which it would be used up. */
-function calls(rows: readonly PlanRow[], window: "hour" | "day", out: Output): void {
+function show(rows: readonly Planned[], showLanes: boolean, out: Output): void {
+  for (const row of rows) {
+    out.paragraph(sentenceOf(row));
+    for (const warning of row.warnings) out.paragraph(`${row.handle} ${warning}`, out.paint.yellow);
+    out.line();
+  }
+  if (showLanes)
+    for (const window of ["day", "hour"] as const) {
+      lanesTable(rows, window, out);
+      out.line();
+    }
+  for (const note of notesOn(rows, showLanes)) out.paragraph(note, out.paint.dim);
+}
+
+/** The lists it polls, how soon it sees news, and its calls in all. */
+function sentenceOf({ handle, tier, sources, perDay, limits, lanes, runsOutMs }: Planned): string {
+  const looks = sources.map(
+    ({ name, everyMs, discoveryMs: { mean, worst } }) =>
+      `looks at ${listName(name)} every ${showDuration(everyMs)} and sees news after ${showDuration(mean)}, at worst ${showDuration(worst)}`,
+  );
+  const [day, hour] = [runsOutMs.day, runsOutMs.hour].map((ms) => (ms === undefined ? "" : `, used up after ${showDuration(ms)}`));
+  const perHour = lanes.reduce((sum, lane) => sum + lane.perHour, 0);
+  const calls = `${figure(perDay)} of ${thousands(limits.perDay)} calls a day${day}${day === "" ? " and" : ", and"} ${figure(perHour)} of ${thousands(limits.perHour)} an hour${hour}`;
+  return `${handle} (${tier}) ${looks.length === 0 ? "polls nothing" : looks.join(", ")}: its polls and schedules take ${calls}.`;
+}
+
+function listName(source: string): string {
+  return source.startsWith("feed:") ? source.slice("feed:".length) : `the ${source}`;
+}
+
+function notesOn(rows: readonly PlanRow[], showLanes: boolean): readonly string[] {
+  const isShared = rows.some(({ sources }) => sources.some(({ watchers }) => watchers > 1));
+  return [
+    "Decisions of handlers cannot be known beforehand: they come on top, and polls give way to them. The handlers of one specialist run one at a time.",
+    ...(isShared ? ["Specialists with separate keys poll public lists for each other."] : []),
+    showLanes ? "Guaranteed calls are in brackets." : "The calls by purpose: --lanes.",
+  ];
+}
+
+/** Calls by purpose in one of the windows. */
+function lanesTable(rows: readonly PlanRow[], window: "hour" | "day", out: Output): void {
   const [perWindow, floor] = window === "day" ? (["perDay", "floorPerDay"] as const) : (["perHour", "floorPerHour"] as const);
   out.table(rows, [
     { title: `calls ${window === "day" ? "a day" : "an hour"}`, value: ({ handle }) => handle },
@@ -117,23 +144,10 @@ function calls(rows: readonly PlanRow[], window: "hour" | "day", out: Output): v
       title: name,
       value: ({ lanes }: PlanRow) => {
         const found = lanes.find(({ lane }) => lane === name);
-        return found === undefined ? "-" : `${figure(found[perWindow])} (${Math.floor(found[floor])})`;
+        return found === undefined ? "-" : `${figure(found[perWindow])} (${thousands(Math.floor(found[floor]))})`;
       },
       align: "right" as const,
     })),
-    {
-      title: "in all",
-      value: ({ lanes, limits }) => `${figure(lanes.reduce((sum, lane) => sum + lane[perWindow], 0))} of ${limits[perWindow]}`,
-      align: "right",
-    },
-    {
-      title: "used up after",
-      value: ({ runsOutMs }) => (runsOutMs[window] === undefined ? "never" : showDuration(runsOutMs[window])),
-      align: "right",
-    },
-    ...(window === "day"
-      ? [{ title: "jobs at a time", value: ({ maxObligations }: PlanRow) => maxObligations, align: "right" as const }]
-      : []),
   ]);
 }
 

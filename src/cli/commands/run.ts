@@ -3,7 +3,7 @@ import { checkReachable } from "../../doctor/reach.ts";
 import { planLaunch } from "../../runtime/launch.ts";
 import { durationOption, flagOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
-import { launchOn, live, openStage } from "../session.ts";
+import { launchOn, live, openStage, showing } from "../session.ts";
 import { countWithheld, summaryJson, summaryTable, withheldLine } from "../run-summary.ts";
 
 export const command: Command = {
@@ -24,12 +24,15 @@ export const command: Command = {
     },
     { flags: "--allow-moved", describe: "once: the network of this store has a new address" },
     { flags: "--dry-run", describe: "read and decide, show what would be sent, send no write and keep nothing" },
+    OPTIONS.plain,
   ],
   examples: ["retinue run --base-url https://api.example.com/v1", "retinue run --dry-run --for 10m"],
   async run(context) {
     const { out, clock, options } = context;
     const forMs = durationOption(options, "for");
     const dryRun = flagOption(options, "dryRun");
+    // The words of a dry run are its result, and a live view would cut them.
+    const plain = dryRun || flagOption(options, "plain");
     const plan = await planLaunch(await context.loadConfig(), clock);
     out.problems(plan.warnings);
     await checkReachable(plan.baseUrl, clock);
@@ -45,7 +48,7 @@ export const command: Command = {
           "",
         ]);
         const withheld = countWithheld(stage.announcer);
-        const { why, shown } = await live(stage, launched);
+        const { why, shown } = await live(stage, launched, showing(stage, { launched, forMs, plain }));
         summaryTable(shown, out);
         if (dryRun) withheldLine(withheld, out);
         const ok = why !== "lost";

@@ -12,8 +12,9 @@ import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { withGuardian } from "../find-guardian.ts";
 import type { Output } from "../output.ts";
 import { costText } from "../proposal.ts";
-import { moment } from "../format-values.ts";
+import { moment, thousands } from "../format-values.ts";
 import { say } from "../text.ts";
+import { fit } from "../width.ts";
 
 export const command: Command = {
   name: "status",
@@ -30,17 +31,20 @@ export const command: Command = {
 };
 
 function show(snapshot: Snapshot, cwd: string, out: Output): void {
-  const { running, at, halts, pauses, frozen } = snapshot;
+  const { running, at, storeLost, halts, pauses, frozen } = snapshot;
   const { paint } = out;
   out.line(
     running === undefined
       ? paint.yellow("No runtime uses this store now. This is its last state.")
       : say`${paint.green("Running")} since ${moment(running.since, at)}, on ${running.baseUrl} (Set ${running.set.toUpperCase()}), process ${running.pid}`,
   );
-  for (const { scope, reason, since } of halts)
+  if (storeLost !== undefined) out.line(paint.red(`Nothing is sent: ${storeLost.message}`));
+  for (const { scope, reason, since, kept } of halts) {
+    const end = kept === false ? "; not stored: it ends with the process" : "";
     out.line(
-      paint.red(`Halted: ${scope === EVERYONE ? "nobody writes" : `${scope} does not write`} since ${moment(since, at)}: ${reason}`),
+      paint.red(`Halted: ${scope === EVERYONE ? "nobody writes" : `${scope} does not write`} since ${moment(since, at)}: ${reason}${end}`),
     );
+  }
   for (const { scope, reason, since } of pauses)
     out.line(paint.yellow(`Paused: ${scope === EVERYONE ? "everyone" : scope} since ${moment(since, at)}: ${reason}`));
   for (const { scope, currency, reason, since } of frozen) {
@@ -57,10 +61,10 @@ function show(snapshot: Snapshot, cwd: string, out: Output): void {
     { title: "jobs", value: jobsText },
     {
       title: "this hour",
-      value: (row) => (row.quota === undefined ? "-" : `${row.quota.hour.used}/${row.quota.hour.limit}`),
+      value: ({ quota }) => windowText(quota?.hour),
       align: "right",
     },
-    { title: "this day", value: (row) => (row.quota === undefined ? "-" : `${row.quota.day.used}/${row.quota.day.limit}`), align: "right" },
+    { title: "this day", value: ({ quota }) => windowText(quota?.day), align: "right" },
     { title: "spent", value: spentText, align: "right" },
     { title: "next look", value: (row) => nextLook(row, at) },
   ]);
@@ -217,10 +221,12 @@ function showApprovals({ approvals, specialists, at }: Snapshot, out: Output): v
     { title: "what", value: (row) => `${row.what}${row.target === undefined ? "" : ` ${row.target}`}` },
     { title: "costs", value: ({ cost }) => costText(cost) },
     { title: "answer by", value: ({ expiresAt }) => moment(expiresAt, at) },
-    { title: "begins", value: ({ input }) => (wordsOf(input) ?? JSON.stringify(input)).replaceAll(/\s+/g, " ") },
+    { title: "begins", value: ({ input }) => fit((wordsOf(input) ?? JSON.stringify(input)).replaceAll(/\s+/g, " "), MAX_BEGINNING) },
   ]);
   if (more > 0) out.line(out.paint.dim(`and ${more} more, asked for later`));
 }
+
+const MAX_BEGINNING = 40;
 
 function list(title: string, items: readonly WaitingForPerson[], at: number, out: Output): void {
   if (items.length === 0) return;
@@ -236,6 +242,10 @@ function list(title: string, items: readonly WaitingForPerson[], at: number, out
 
 function total(counts: { readonly [name: string]: number }): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
+
+function windowText(window: { readonly used: number; readonly limit: number } | undefined): string {
+  return window === undefined ? "-" : `${window.used}/${thousands(window.limit)}`;
 }
 
 function jobsText({ jobs }: SpecialistShown): string {

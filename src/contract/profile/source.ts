@@ -161,9 +161,13 @@ const pending = z.strictObject({ statuses: z.array(z.number().int().min(200).max
 
 const limitHeaders = z.strictObject({
   remaining: headers,
+  /** The limit of `remaining`. */
+  limit: headers,
+  /** Length of the window of `remaining`. Default: learnt from its limit and its reset. */
+  windowMs: longerThanZero.optional(),
   remainingHour: headers,
   remainingDay: headers,
-  /** Seconds from now, or seconds or milliseconds since the epoch, distinguished by size. */
+  /** Seconds from now, seconds or milliseconds since the epoch (distinguished by size), or a time. */
   reset: headers,
   retryAfter: headers,
   /** Structured fields of the IETF draft: `"day";r=40;t=300`. */

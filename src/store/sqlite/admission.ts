@@ -1,195 +1,193 @@
-/** Admission and completion in SQLite: the transaction that lets a request leave, and the one that records its end. */
+/** Admission and completion over facts: decisions read memory; a request is a row before its socket opens. */
 import type { DatabaseSync } from "node:sqlite";
-import { asIntentId, type IntentId } from "../../core/ids.ts";
+import type { KeyId } from "../../core/ids.ts";
 import { HOUR } from "../../core/units.ts";
+import type { LiveAttempt, Present } from "../../live/present.ts";
+import { setOf, type LiveIntent } from "../../live/live-intent.ts";
 import type { AdmissionRequest, AdmissionView, OwnLimitUse } from "../../limits/verdict.ts";
 import { GUARDIAN, scopeOf } from "../../limits/spending.ts";
-import { JUMP_MS } from "../../limits/ledger-clock.ts";
-import type { Recovered } from "../store.ts";
+import { originsOf, type Attempt } from "../../outbox/intent.ts";
+import type { Admission, AdmissionStore, Admit, Decide, Completion } from "../admission.ts";
+import type { OpenAttempt } from "../controls.ts";
 import type { Commits } from "./commits.ts";
-import { createPullIn } from "./due-dates.ts";
 import type { ControlTable } from "./controls.ts";
-import { createObligations } from "./obligations.ts";
+import type { Obligations } from "./obligations.ts";
 import type { QuotaTable } from "./quota.ts";
 import type { Redating } from "./clock-redating.ts";
 import type { SpendingTable } from "./spending.ts";
-import type { ApplyChange } from "./outbox.ts";
-import { RESTORED_CODE, RESTORED_MESSAGE, type RestoredTable } from "./restore-detection.ts";
-import { sqlState, sqlStates } from "./intent-states.ts";
-import { MOVERS, originsOf, UNDER_WAY } from "../../outbox/intent.ts";
-import { maybeNumber, numberOf, textOf } from "./rows.ts";
-import type { Admission, AdmissionStore, Admit, Decide, Completion } from "../admission.ts";
+import { RESTORED_CODE } from "./restore-detection.ts";
+import { maybeNumber, numberOf } from "./rows.ts";
+import type { WatchWriter } from "./sources.ts";
+import type { InsertEvent } from "./inbox.ts";
+import type { FactLog } from "./fact-log.ts";
+import type { Changes } from "./outbox.ts";
 
-/** Longest duration of a request. */
-const LONGEST_REQUEST_MS = HOUR;
-
-export interface AdmissionTables {
+export interface AdmissionParts {
+  readonly present: Present;
+  readonly commits: Commits;
+  readonly log: FactLog;
   readonly quota: QuotaTable;
   readonly redating: Redating;
   readonly spending: SpendingTable;
   readonly guardian: ControlTable;
-  readonly applyChange: ApplyChange;
+  readonly owed: Obligations;
+  readonly changes: Changes;
+  readonly insertEvent: InsertEvent;
+  readonly writer: WatchWriter;
 }
 
-export function createAdmission(db: DatabaseSync, commits: Commits, tables: AdmissionTables): AdmissionStore {
-  const { quota, spending, redating, applyChange } = tables;
-  const admissible = sqlStates(originsOf("admission", "sending"));
-  const ready = db.prepare(`SELECT 1 FROM intent WHERE seq = ? AND state IN ${admissible}`);
-  const send = db.prepare(
-    `UPDATE intent SET state = ${sqlState("sending")}, attempt = attempt + 1, sent_at = ?, checks = 0, code = NULL, message = NULL WHERE seq = ? AND state IN ${admissible}`,
-  );
-  const insert = db.prepare(`
-    INSERT INTO attempt (specialist, key_id, intent_seq, operation, target, lane, weight, started_at, deadline_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-  const close = db.prepare("UPDATE attempt SET ended_at = ?, outcome = ?, status = ?, note = ? WHERE seq = ? AND ended_at IS NULL");
-  const viewOf = createView(db, tables);
+/** Longest duration of a request. */
+const LONGEST_REQUEST_MS = HOUR;
+
+export function createAdmission(db: DatabaseSync, parts: AdmissionParts): AdmissionStore {
+  const { present, commits, log, quota, redating, spending, changes, insertEvent, writer } = parts;
+  const uses = createLimitedUses(db);
+  const viewOf = createView(parts, uses);
 
   const admit = (wanted: Admit, decide: Decide): Admission => {
-    const { request, intent } = wanted;
-    if (intent !== undefined && ready.get(intent.seq) === undefined) return { kind: "gone" };
+    const { request, intent, deadlineAt } = wanted;
+    if (intent !== undefined && !isAdmissible(present.intents.get(intent.seq))) return { kind: "gone" };
+    commits.begin();
     const view = viewOf(wanted);
     const verdict = decide(view);
     if (verdict.kind !== "admit") return verdict;
     const { lane, cost } = verdict.charge;
+    const { hold } = verdict;
+    if (hold !== undefined && intent !== undefined)
+      commits.undoable(() =>
+        spending.hold({ id: intent.id, specialist: request.specialist, ...hold, expiresAt: wanted.holdExpiresAt }, view.now),
+      );
     quota.charge(request.key, lane, cost, view.now);
-    const { lastInsertRowid } = insert.run(
-      request.specialist,
-      request.key,
-      intent?.seq ?? null,
-      request.operation,
-      wanted.target ?? null,
-      lane,
-      cost,
-      view.now,
-      wanted.deadlineAt,
-    );
-    if (verdict.hold !== undefined && intent !== undefined)
-      spending.hold({ id: intent.id, specialist: request.specialist, ...verdict.hold, expiresAt: wanted.holdExpiresAt }, view.now);
-    if (intent !== undefined) send.run(view.now, intent.seq);
-    return {
-      kind: "admitted",
-      attempt: {
-        seq: Number(lastInsertRowid),
-        specialist: request.specialist,
-        keyId: request.key,
-        operation: request.operation,
-        lane,
-        cost,
-        startedAt: view.now,
-        deadlineAt: wanted.deadlineAt,
-      },
-    };
+    const { specialist, key, operation } = request;
+    const about = { specialist, operation, lane, cost, deadlineAt };
+    const { seq } = log.add({ fact: "attempt", at: view.now, intent: intent?.seq, target: wanted.target, key, ...about });
+    if (isLimited(request)) commits.add(() => uses.begin(key, operation, seq, { at: view.now, deadlineAt }));
+    return { kind: "admitted", attempt: { seq, keyId: key, startedAt: view.now, ...about } };
   };
 
   const settle = (settlement: Completion): void => {
-    const { attempt, outcome, status, note, now, intent, heard } = settlement;
+    const { attempt, outcome, status, note, now, intent, heard, end, events, watches, paid } = settlement;
+    commits.begin();
     if (heard !== undefined) redating.heed(heard, now);
-    else if (settlement.end.ending === "answered") redating.believe(now);
-    if (close.run(now, outcome, status ?? null, note?.slice(0, 500) ?? null, attempt.seq).changes !== 1) return; // counted at recovery already
-    quota.end(settlement.end, now);
-    if (intent !== undefined) applyChange({ ...settlement, seq: intent.seq, by: "answer", change: intent.change });
+    else if (end.ending === "answered") redating.believe(now);
+    if (!present.attempts.has(attempt.seq)) return; // counted at recovery already
+    const { countedAt } = quota.end(end, now);
+    const live = intent === undefined ? undefined : present.intents.get(intent.seq);
+    const moves = live !== undefined && intent !== undefined && originsOf("answer", intent.change.state).includes(live.state);
+    const set = moves ? setOf(live, intent.change, now, RESTORED_CODE) : undefined;
+    log.add({ fact: "answer", at: now, attempt: attempt.seq, outcome, status, note: note?.slice(0, 500), countedAt, set });
+    commits.add(() => uses.end(attempt, outcome, now));
+    if (!moves) return;
+    changes.follow(live, paid, now);
+    for (const event of events) insertEvent(event, now);
+    if (watches.length > 0) commits.add(() => watches.forEach((watch) => writer.watch(watch, now)));
   };
 
   return {
-    admit: (wanted, decide) => commits.hard(() => admit(wanted, decide)),
-    explain: (wanted, decide) => commits.soft(() => decide(viewOf(wanted))),
+    async admit(wanted, decide) {
+      const admission = admit(wanted, decide);
+      if (admission.kind === "admitted") await commits.synced();
+      return admission;
+    },
+    async explain(wanted, decide) {
+      if (!commits.lost) commits.begin();
+      return decide(viewOf(wanted));
+    },
     // A completion lost in a power cut leaves its attempt open: counted, and in doubt.
-    complete: (settlement) => commits.soft(() => settle(settlement)),
+    complete: async (settlement) => settle(settlement),
   };
 }
 
-/** Loads the rows an admission depends on, and no others. */
-function createView(db: DatabaseSync, { quota, spending, guardian }: AdmissionTables): (wanted: Admit) => AdmissionView {
-  const conflict = db.prepare(
-    `SELECT id, coalesce(sent_at, created_at) AS since FROM intent WHERE conflict_key = ? AND state IN ${sqlStates(UNDER_WAY)} AND seq <> ? LIMIT 1`,
-  );
-  const owed = createObligations(db);
-  const uses = createOwnUses(db);
+function isAdmissible(intent: LiveIntent | undefined): boolean {
+  return intent !== undefined && originsOf("admission", "sending").includes(intent.state);
+}
+
+function isLimited({ ownLimits }: AdmissionRequest): boolean {
+  return ownLimits !== undefined && ownLimits.length > 0;
+}
+
+/** Loads the values an admission depends on, and no others. */
+function createView({ present, quota, spending, guardian, owed }: AdmissionParts, uses: LimitedUses): (wanted: Admit) => AdmissionView {
   return ({ request, intent, now: asked, known }) => {
     const now = quota.passTime(asked);
-    const { specialist, price } = request;
-    const clash = intent === undefined ? undefined : conflict.get(intent.conflictKey, intent.seq);
+    const { specialist, price, key } = request;
+    const clash = intent === undefined ? undefined : present.conflict(intent.conflictKey, intent.seq);
     const priced = price.kind === "priced" ? price.worst.currency : undefined;
+    const hold = priced === undefined || intent === undefined ? undefined : spending.find(intent.id);
     return {
       now,
       request,
       halt: guardian.stopped("halt", specialist),
       pause: guardian.stopped("pause", specialist),
-      conflict: clash === undefined ? undefined : { intent: asIntentId(textOf(clash, "id")), since: numberOf(clash, "since") },
+      conflict: clash === undefined ? undefined : { intent: clash.id, since: clash.sentAt ?? clash.createdAt },
       ...known,
       review: known.review && intent !== undefined,
       approval: known.review && intent !== undefined ? guardian.approval(intent.id) : undefined,
-      quota: quota.load(request.key),
-      ...(request.ownLimits === undefined || request.ownLimits.length === 0 ? {} : { ownUses: uses(request, now, quota.earliest(now)) }),
-      obligations: owed(request.key, now),
+      quota: quota.load(key),
+      ...(isLimited(request) ? { ownUses: uses.of(request, now, quota.earliest(now)) } : {}),
+      obligations: owed(key, now),
       ...(priced === undefined
         ? {}
         : {
             accounts: [spending.account(scopeOf(specialist), priced, now), spending.account(GUARDIAN, priced, now)],
-            held: heldFor(spending, intent?.id),
+            held: hold?.state === "open" ? hold.money : undefined,
           }),
     };
   };
 }
 
+interface LimitedUses {
+  begin(key: KeyId, operation: string, attempt: number, times: { readonly at: number; readonly deadlineAt: number }): void;
+  end(attempt: Attempt, outcome: string, now: number): void;
+  of(request: AdmissionRequest, now: number, earliest: number): readonly OwnLimitUse[];
+}
+
 /** A request counts from its admission until the limit's length after its answer, because the network counts it somewhere in between. */
-function createOwnUses(db: DatabaseSync): (request: AdmissionRequest, now: number, earliest: number) => readonly OwnLimitUse[] {
+function createLimitedUses(db: DatabaseSync): LimitedUses {
+  const begin = db.prepare("INSERT INTO limited_use (key_id, operation, attempt, started_at, deadline_at) VALUES (?, ?, ?, ?, ?)");
+  const end = db.prepare("UPDATE limited_use SET ended_at = ? WHERE key_id = ? AND operation = ? AND attempt = ?");
+  const drop = db.prepare("DELETE FROM limited_use WHERE key_id = ? AND operation = ? AND attempt = ?");
+  const any = db.prepare("SELECT 1 FROM limited_use LIMIT 1");
   const count = db.prepare(`
-    SELECT count(*) AS used, min(coalesce(ended_at, deadline_at)) AS oldest FROM attempt INDEXED BY attempt_operation
-    WHERE key_id = ?1 AND operation IN (SELECT value FROM json_each(?2)) AND started_at > ?3
-      AND coalesce(ended_at, ?4) > ?5 AND coalesce(outcome, '') <> 'never-left'`);
-  return ({ key, ownLimits = [] }, now, earliest) =>
-    ownLimits.map((limit) => {
-      const row = count.get(
-        key,
-        JSON.stringify(limit.operations),
-        earliest - limit.perMs - LONGEST_REQUEST_MS,
-        now,
-        earliest - limit.perMs,
-      );
-      const used = row === undefined ? 0 : numberOf(row, "used");
-      const oldest = row === undefined ? undefined : maybeNumber(row, "oldest");
-      return { limit, used, freesAt: (oldest ?? now) + limit.perMs + now - earliest };
-    });
-}
-
-function heldFor(spending: SpendingTable, intent: IntentId | undefined) {
-  const hold = intent === undefined ? undefined : spending.find(intent);
-  return hold?.state === "open" ? hold.money : undefined;
-}
-
-/**
- * Recovers a key's open attempts after a crash: their answers are lost, and their intents in doubt. In a restored store, everything not
- * sent when the copy was made is in doubt too: it may have been sent since.
- */
-export function createRecovery(db: DatabaseSync, quota: QuotaTable, redating: Redating, restoredTable: RestoredTable) {
-  const events = db.prepare("UPDATE event SET state = 'ready' WHERE state = 'running'");
-  const doubts = db.prepare(`
-    UPDATE intent SET state = CASE WHEN effect = 'idempotent' THEN ${sqlState("ready")} ELSE ${sqlState("in_doubt")} END, ever_unknown = 1, next_at = ?,
-      code = 'outcome_unknown', message = 'the process ended before the answer came'
-    WHERE state IN ${sqlStates(MOVERS.recovery.from)}`);
-  const attempts = db.prepare(
-    "UPDATE attempt SET ended_at = ?, outcome = 'unknown', note = 'the process ended before the answer came' WHERE ended_at IS NULL",
-  );
-  const pullIn = createPullIn(db);
-  // An intent that waits for another's object, or for the Guardian, becomes in doubt when that arrives.
-  const unsent = db.prepare(`
-    UPDATE intent SET state = CASE WHEN state = ${sqlState("ready")} AND (target_intent IS NULL OR target IS NOT NULL) THEN ${sqlState("in_doubt")} ELSE state END,
-      ever_unknown = 1, sent_at = coalesce(sent_at, ?), next_at = ?, code = '${RESTORED_CODE}', message = '${RESTORED_MESSAGE}'
-    WHERE state IN ${sqlStates(MOVERS.restoration.from)} AND effect <> 'idempotent'`);
-  return (now: number, firstCheckMs: number): Recovered => {
-    const backMs = quota.seenAt() - now;
-    if (backMs > JUMP_MS) pullIn(backMs, now);
-    redating.begin(now);
-    quota.recoverOpen(now);
-    const restored = restoredTable.begin(now);
-    restoredTable.beat(now);
-    const firstCheck = now + firstCheckMs;
-    const copied = restored === undefined ? 0 : Number(unsent.run(restored.from, firstCheck).changes);
-    return {
-      events: Number(events.run().changes),
-      doubts: Number(doubts.run(firstCheck).changes) + copied,
-      attempts: Number(attempts.run(now).changes),
-      ...(restored === undefined ? {} : { restoredFrom: restored.from }),
-    };
+    SELECT count(*) AS used, min(coalesce(ended_at, deadline_at)) AS oldest FROM limited_use
+    WHERE key_id = ?1 AND operation IN (SELECT value FROM json_each(?2)) AND started_at > ?3 AND coalesce(ended_at, ?4) > ?5`);
+  /** Most networks have no such limits: then no answer needs a statement. */
+  let isUsed = any.get() !== undefined;
+  return {
+    begin(key, operation, attempt, { at, deadlineAt }) {
+      isUsed = true;
+      begin.run(key, operation, attempt, at, deadlineAt);
+    },
+    end({ keyId, operation, seq }, outcome, now) {
+      if (!isUsed) return;
+      if (outcome === "never-left") drop.run(keyId, operation, seq);
+      else end.run(now, keyId, operation, seq);
+    },
+    of: ({ key, ownLimits = [] }, now, earliest) =>
+      ownLimits.map((limit) => {
+        const operations = JSON.stringify(limit.operations);
+        const row = count.get(key, operations, earliest - limit.perMs - LONGEST_REQUEST_MS, now, earliest - limit.perMs);
+        const used = row === undefined ? 0 : numberOf(row, "used");
+        const oldest = row === undefined ? undefined : maybeNumber(row, "oldest");
+        return { limit, used, freesAt: (oldest ?? now) + limit.perMs + now - earliest };
+      }),
   };
+}
+
+/** Requests without an answer, oldest first. */
+export function openAttempts(present: Present): readonly OpenAttempt[] {
+  return [...present.attempts.values()].map(
+    ({ seq, specialist, key, intent, operation, target, lane, cost, at, deadlineAt }: LiveAttempt) => ({
+      seq,
+      specialist,
+      keyId: key,
+      operation,
+      target,
+      lane,
+      cost,
+      startedAt: at,
+      deadlineAt,
+      intent: intent === undefined ? undefined : present.intents.get(intent)?.id,
+    }),
+  );
 }

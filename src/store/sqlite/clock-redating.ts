@@ -18,11 +18,19 @@ export interface Redating {
   begin(now: number): void;
 }
 
-export function createRedating(db: DatabaseSync, quota: QuotaTable): Redating {
-  const meta = createMetadata(db);
-  const attempts = db.prepare(`
-    UPDATE attempt SET started_at = min(started_at + :ms, :now), deadline_at = min(deadline_at + :ms, :now), ended_at = min(ended_at + :ms, :now)
+/** Shifts the dates of requests that ended since then. */
+type RedateUses = (by: { readonly ms: number; readonly since: number; readonly now: number }) => void;
+
+function createRedateUses(db: DatabaseSync): RedateUses {
+  const update = db.prepare(`
+    UPDATE limited_use SET started_at = min(started_at + :ms, :now), deadline_at = min(deadline_at + :ms, :now), ended_at = min(ended_at + :ms, :now)
     WHERE ended_at >= :since`);
+  return ({ ms, since, now }) => void update.run({ ms, since, now });
+}
+
+export function createRedating(db: DatabaseSync, quota: QuotaTable): Redating {
+  const redateUses = createRedateUses(db);
+  const meta = createMetadata(db);
 
   const kept = (): Misdated | undefined => {
     const { ms, since } = meta.getObject(KEPT_AS);
@@ -34,13 +42,13 @@ export function createRedating(db: DatabaseSync, quota: QuotaTable): Redating {
   };
   const redate = (ms: number, since: number, now: number): void => {
     quota.redate(ms, since, now);
-    attempts.run({ ms, since, now });
+    redateUses({ ms, since, now });
   };
 
   /** Corrects rows of earlier processes that look too old because this one began with a clock that was ahead. */
   const endDoubt = (ahead: Ahead | undefined, now: number): void => {
     const ms = quota.endDoubt(ahead, now);
-    if (ms > 0) attempts.run({ ms, since: 0, now: Math.max(now, quota.seenAt()) });
+    if (ms > 0) redateUses({ ms, since: 0, now: Math.max(now, quota.seenAt()) });
   };
 
   return {

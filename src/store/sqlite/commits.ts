@@ -16,7 +16,7 @@
  * share one share pages.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { Fatal, messageOf } from "../../core/errors.ts";
+import { Fatal, messageOf, type RetinueError } from "../../core/errors.ts";
 
 export interface CommitsOptions {
   /** Runs a function at the end of the present turn of the event loop. */
@@ -27,13 +27,17 @@ export interface CommitsOptions {
   readonly onLost: (error: Fatal) => void;
   /** Called when one operation was rolled back while the others of its group went on. */
   readonly onRollback: () => void;
+  /** Called before each COMMIT, which includes its writes. */
+  readonly onCommit?: () => void;
   /** Called after each COMMIT, outside any transaction. */
   readonly onCommitted?: () => void;
+  /** Set for a store that can only be read: the error of every write. */
+  readonly readOnly?: RetinueError | undefined;
 }
 
 interface Waiting {
   readonly resolve: () => void;
-  readonly reject: (error: Fatal) => void;
+  readonly reject: (error: RetinueError) => void;
 }
 
 export class Commits {
@@ -51,10 +55,13 @@ export class Commits {
   #ending = false;
   /** The due fsync was delayed by a turn. */
   #deferred = false;
-  #lost: Fatal | undefined;
+  #lost: RetinueError | undefined;
+  /** Number of facts and rows added without a way back. */
+  #added = 0;
 
   constructor(db: DatabaseSync, options: CommitsOptions) {
     this.#db = db;
+    this.#lost = options.readOnly;
     this.#options = options;
     this.#sql = {
       begin: db.prepare("BEGIN IMMEDIATE"),
@@ -65,7 +72,7 @@ export class Commits {
     };
   }
 
-  /** True once a commit has failed: nothing is accepted then. */
+  /** True once a commit has failed, or if the store can only be read: nothing is accepted then. */
   get lost(): boolean {
     return this.#lost !== undefined;
   }
@@ -91,6 +98,48 @@ export class Commits {
     const result = this.#now(run);
     await new Promise<void>((resolve, reject) => this.#counted.push({ resolve, reject }));
     return result;
+  }
+
+  /**
+   * Runs at once and only adds rows that were decided before: nothing in it can be undone, and a failure loses the store, because memory
+   * has changed already.
+   */
+  add<Result>(run: () => Result): Result {
+    this.begin();
+    this.#added++;
+    try {
+      return run();
+    } catch (error) {
+      throw this.#lose(error);
+    }
+  }
+
+  /** Opens a transaction if none is open; it is committed like any other. */
+  begin(): void {
+    if (this.#lost !== undefined) throw this.#lost;
+    if (this.#open) return;
+    this.#sql.begin.run();
+    this.#open = true;
+    this.#atEndOfTurn();
+  }
+
+  /** Resolves once all earlier writes are committed, without waiting for the disk. */
+  committed(): Promise<void> {
+    if (this.#lost !== undefined) return Promise.reject(this.#lost);
+    if (!this.#open) return Promise.resolve();
+    return new Promise<void>((resolve, reject) => this.#counted.push({ resolve, reject }));
+  }
+
+  /** Resolves once all earlier writes are on disk. */
+  synced(): Promise<void> {
+    if (this.#lost !== undefined) return Promise.reject(this.#lost);
+    this.#atEndOfTurn();
+    return new Promise<void>((resolve, reject) => this.#hard.push({ resolve, reject }));
+  }
+
+  /** Runs at once, in the open transaction; undone if it throws. */
+  undoable<Result>(run: () => Result): Result {
+    return this.#now(run);
   }
 
   #atEndOfTurn(): void {
@@ -122,6 +171,7 @@ export class Commits {
     if (this.#open) {
       this.#open = false;
       try {
+        this.#options.onCommit?.();
         this.#sql.commit.run();
         this.#options.onCommitted?.();
       } catch (error) {
@@ -156,20 +206,16 @@ export class Commits {
   }
 
   #now<Result>(run: () => Result): Result {
-    if (this.#lost !== undefined) throw this.#lost;
-    if (!this.#open) {
-      this.#sql.begin.run();
-      this.#open = true;
-      this.#atEndOfTurn();
-    }
+    this.begin();
     this.#sql.save.run();
+    const before = this.#added;
     try {
       const result = run();
       this.#sql.release.run();
       return result;
     } catch (error) {
-      // A full or failing disk makes SQLite roll back the whole transaction.
-      if (!this.#db.isTransaction) throw this.#lose(error);
+      // A full or failing disk makes SQLite roll back the whole transaction; and a fact applied to memory cannot be undone.
+      if (!this.#db.isTransaction || this.#added !== before) throw this.#lose(error);
       this.#sql.undo.run();
       this.#sql.release.run();
       this.#options.onRollback();
@@ -178,7 +224,7 @@ export class Commits {
   }
 
   /** A failed commit may have been written or not: nothing more is accepted, because only a restart reads the truth. */
-  #lose(cause: unknown): Fatal {
+  #lose(cause: unknown): RetinueError {
     if (this.#lost !== undefined) return this.#lost;
     const lost = new Fatal("store_lost", `the store could not commit: ${messageOf(cause)}`, {
       cause,

@@ -1,46 +1,13 @@
-/** Opens the file: pragmas, one process per file, a check, and the numbered migrations. */
-import { chmodSync, closeSync, existsSync, fdatasync, fdatasyncSync, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
+/** Opens the file: pragmas, one process per file, a check. */
+import { chmodSync, closeSync, existsSync, fdatasync, fdatasyncSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
-import { Misconfigured, messageOf, Retryable } from "../../core/errors.ts";
+import { Misconfigured, messageOf, Retryable, RetinueError } from "../../core/errors.ts";
 import { realPath } from "../../core/real-path.ts";
 import { Checkpoints, LOG_PAGES } from "./checkpoints.ts";
-import { LIMITS } from "./migrations/0002-limits.ts";
-import { WEBHOOKS } from "./migrations/0003-webhooks.ts";
-import { SHARED_KEYS } from "./migrations/0004-shared-keys.ts";
-import { WEBHOOK_HEALTH } from "./migrations/0005-webhook-health.ts";
-import { STANDING } from "./migrations/0006-standing.ts";
-import { FROZEN_ACCOUNTS } from "./migrations/0007-frozen-accounts.ts";
-import { STANDING_TIME } from "./migrations/0008-standing-time.ts";
-import { WORDLESS_ACTIONS } from "./migrations/0009-wordless-actions.ts";
-import { SURE_TIME } from "./migrations/0010-sure-time.ts";
-import { SIGNED_WITH } from "./migrations/0011-signed-with.ts";
-import { LEFTOVERS } from "./migrations/0012-leftovers.ts";
-import { FAILURES } from "./migrations/0013-failures.ts";
-import { START } from "./migrations/0001-start.ts";
-
-/** In order; a released one never changes. The number of applied ones is the schema's version. */
-const MIGRATIONS: readonly string[] = [
-  START,
-  LIMITS,
-  WEBHOOKS,
-  SHARED_KEYS,
-  WEBHOOK_HEALTH,
-  STANDING,
-  FROZEN_ACCOUNTS,
-  STANDING_TIME,
-  WORDLESS_ACTIONS,
-  SURE_TIME,
-  SIGNED_WITH,
-  LEFTOVERS,
-  FAILURES,
-];
-
-export const SCHEMA_VERSION = MIGRATIONS.length;
-
-/** The first SQLite whose WAL cannot be corrupted by a checkpoint race (3.7.0 to 3.51.2 can). */
-const OLDEST_SQLITE = [3, 51, 3] as const;
+import { checkSchema, checkVersion, migrate, syncFolder } from "./schema.ts";
+import { storeUnwritable } from "./unwritable.ts";
 
 export const MEMORY = ":memory:";
 
@@ -50,6 +17,8 @@ export interface OpenDatabase {
   readonly sync: (() => Promise<void>) | undefined;
   /** Gets each commit, and is stopped before the file is closed. Undefined in memory and with `blocking`. */
   readonly checkpoints: Checkpoints | undefined;
+  /** True for a copy in memory, which may be changed: its file stays as it is. */
+  readonly isCopy?: boolean;
   /** Closes the file and releases it for other processes. */
   close(): void;
 }
@@ -80,7 +49,7 @@ export function openDatabase(named: string, { blocking = false }: DatabaseOption
       PRAGMA wal_autocheckpoint = ${LOG_PAGES};
     `);
     if (path !== MEMORY) quickCheck(db);
-    migrate(db);
+    migrate(db, path === MEMORY ? undefined : path);
     // From here on a commit does not wait for the disk; a caller that has to waits for `sync`.
     db.exec("PRAGMA synchronous = NORMAL");
     if (path !== MEMORY) {
@@ -90,12 +59,8 @@ export function openDatabase(named: string, { blocking = false }: DatabaseOption
   } catch (error) {
     db?.close();
     lock?.close();
-    if (error instanceof Misconfigured) throw error;
-    throw new Misconfigured("store_unreadable", `cannot open the store ${path}: ${messageOf(error)}`, {
-      file: path,
-      cause: error,
-      hint: "name another file with --store sqlite:<path>, or restore a backup",
-    });
+    if (error instanceof RetinueError) throw error;
+    throw storeUnwritable(path, error) ?? cannotOpen(path, error);
   }
   const open = db;
   const file = log;
@@ -111,6 +76,15 @@ export function openDatabase(named: string, { blocking = false }: DatabaseOption
   };
 }
 
+/** Any other reason for which a store does not open. */
+export function cannotOpen(path: string, cause: unknown): Misconfigured {
+  return new Misconfigured("store_unreadable", `cannot open the store ${path}: ${messageOf(cause)}`, {
+    file: path,
+    cause,
+    hint: "name another file with --store sqlite:<path>, or restore a backup",
+  });
+}
+
 const syncData = promisify(fdatasync);
 
 /**
@@ -121,16 +95,6 @@ function openLog(path: string): number {
   const log = openSync(`${path}-wal`, "r+");
   syncFolder(path);
   return log;
-}
-
-/** Syncs the directory entry of a file. */
-export function syncFolder(path: string): void {
-  const folder = openSync(dirname(path), "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
 }
 
 /** The real path of the store, whose folder exists: a lock beside a link would be another lock. */
@@ -150,7 +114,7 @@ function prepareFile(named: string): string {
   return path;
 }
 
-function followLinks(path: string): string {
+export function followLinks(path: string): string {
   try {
     return realPath(path);
   } catch (error) {
@@ -172,11 +136,14 @@ function prepareFolder(path: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new Misconfigured("store_unreadable", `cannot create the folder of the store ${path}: ${messageOf(error)}`, {
-      file: path,
-      cause: error,
-      hint: "name another file with --store sqlite:<path>",
-    });
+    throw (
+      storeUnwritable(path, error) ??
+      new Misconfigured("store_unreadable", `cannot create the folder of the store ${path}: ${messageOf(error)}`, {
+        file: path,
+        cause: error,
+        hint: "name another file with --store sqlite:<path>",
+      })
+    );
   }
 }
 
@@ -185,6 +152,8 @@ function takeLock(path: string): DatabaseSync {
   const file = `${path}-lock`;
   let lock: DatabaseSync | undefined;
   try {
+    // Created before SQLite opens it: SQLite does not say why it cannot create a file.
+    if (!existsSync(file)) closeSync(openSync(file, "a", 0o600));
     lock = new DatabaseSync(file, { timeout: 0 });
     lock.exec("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE");
     chmodSync(file, 0o600);
@@ -197,22 +166,15 @@ function takeLock(path: string): DatabaseSync {
         cause: error,
         hint: "stop it first, or name another store with --store sqlite:<path>",
       });
-    throw new Misconfigured("store_unreadable", `cannot lock the store ${path}: ${messageOf(error)}`, {
-      file: path,
-      cause: error,
-      hint: "check that its folder can be written",
-    });
+    throw (
+      storeUnwritable(path, error) ??
+      new Misconfigured("store_unreadable", `cannot lock the store ${path}: ${messageOf(error)}`, {
+        file: path,
+        cause: error,
+        hint: "check that its folder can be written",
+      })
+    );
   }
-}
-
-function checkVersion(db: DatabaseSync): void {
-  const row = db.prepare("SELECT sqlite_version() AS version").get();
-  const parts = String(row?.["version"]).split(".").map(Number);
-  const order = OLDEST_SQLITE.map((part, i) => (parts[i] ?? 0) - part).find((difference) => difference !== 0) ?? 0;
-  if (order < 0)
-    throw new Misconfigured("sqlite_too_old", `expected SQLite ${OLDEST_SQLITE.join(".")} or newer, got ${parts.join(".")}`, {
-      hint: "use a newer Node 24",
-    });
 }
 
 function quickCheck(db: DatabaseSync): void {
@@ -222,37 +184,4 @@ function quickCheck(db: DatabaseSync): void {
     throw new Misconfigured("store_damaged", `the store is damaged: ${verdict}`, {
       hint: "restore a backup; do not delete it, because it records what was sent",
     });
-}
-
-function versionOf(db: DatabaseSync): number {
-  return Number(db.prepare("PRAGMA user_version").get()?.["user_version"] ?? 0);
-}
-
-function checkSchema(db: DatabaseSync, path: string): void {
-  const version = versionOf(db);
-  if (version > SCHEMA_VERSION)
-    throw new Misconfigured("store_newer", `the store ${path} has schema ${version}; this version of Retinue knows ${SCHEMA_VERSION}`, {
-      file: path,
-      hint: "upgrade Retinue, or name another store",
-    });
-  if (version === 0 && db.prepare("SELECT 1 FROM sqlite_master LIMIT 1").get() !== undefined)
-    throw new Misconfigured("store_foreign", `the file ${path} is another program's database`, {
-      file: path,
-      hint: "name another file with --store sqlite:<path>",
-    });
-}
-
-/** Runs the missing migrations in one transaction: a store has one version or another, and opens with one wait for the disk. */
-function migrate(db: DatabaseSync): void {
-  const version = versionOf(db);
-  if (version === MIGRATIONS.length) return;
-  db.exec("BEGIN IMMEDIATE");
-  try {
-    for (const text of MIGRATIONS.slice(version)) db.exec(text);
-    db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
-    db.exec("COMMIT");
-  } catch (error) {
-    db.exec("ROLLBACK");
-    throw error;
-  }
 }

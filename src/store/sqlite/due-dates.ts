@@ -1,11 +1,9 @@
 /**
- * Corrects due times after the clock went back while nothing ran: a clock that was ahead delayed them by its lead, and one that is behind
+ * Corrects due times of rows after the clock went back while nothing ran: a clock that was ahead delayed them by its lead, and one that is behind
  * now would. Each wait keeps the time it had left when the store last saw the time. Schedules stay, because theirs are moments and not
  * waits. The caller owns the transaction.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { TIMED, UNDATED, UNDER_WAY } from "../../outbox/intent.ts";
-import { sqlStates } from "./intent-states.ts";
 import { IS_SCHEDULE } from "./sources.ts";
 
 export type PullInDueDates = (backMs: number, now: number) => void;
@@ -14,16 +12,12 @@ export function createPullIn(db: DatabaseSync): PullInDueDates {
   const waits = [
     ["source", "due_at", `NOT ${IS_SCHEDULE}`],
     ["watch", "due_at", "TRUE"],
-    ["event", "not_before", "state = 'ready'"],
-    ["intent", "next_at", `state IN ${sqlStates(TIMED)}`],
     ["delivery", "due_at", "state = 'ready'"],
   ] as const;
   const updates = waits.map(([table, at, which]) =>
     db.prepare(`UPDATE ${table} SET ${at} = max(:now, ${at} - :backMs) WHERE ${at} > :now AND ${which}`),
   );
-  const undate = db.prepare(`UPDATE intent SET sent_at = ${UNDATED} WHERE sent_at > ? AND state IN ${sqlStates(UNDER_WAY)}`);
   return (backMs, now) => {
-    undate.run(now); // sent already, at an unknown time
     for (const update of updates) update.run({ backMs, now });
   };
 }

@@ -1,39 +1,41 @@
-/** Keys, limits and open requests in SQLite, joined with the tables of the Guardian's controls. */
+/** Keys and limits in SQLite, joined with the tables of the Guardian's controls. */
 import type { DatabaseSync } from "node:sqlite";
-import type { Lane } from "../../contract/operations.ts";
-import { asHandle, asIntentId, asKeyId, type Handle, type IntentId, type KeyId } from "../../core/ids.ts";
+import { asKeyId, type Handle, type IntentId, type KeyId } from "../../core/ids.ts";
 import { answerBy, payloadHash, type Approval, type Shown } from "../../limits/approvals.ts";
 import { liveBudget } from "../../limits/poll-budget.ts";
 import { quotaUse } from "../../limits/quota.ts";
 import { scopeOf } from "../../limits/spending.ts";
-import { FOR_A_PERSON, type Intent } from "../../outbox/intent.ts";
+import type { Intent } from "../../outbox/intent.ts";
 import type { Commits } from "./commits.ts";
 import { approvalOf, type ControlTable } from "./controls.ts";
-import { createObligations } from "./obligations.ts";
+import type { Obligations } from "./obligations.ts";
 import type { QuotaTable } from "./quota.ts";
 import type { SpendingTable } from "./spending.ts";
-import { sqlState, sqlStates } from "./intent-states.ts";
-import { createPayable, INTENT_ROW, readIntent, type ApplyChange } from "./outbox.ts";
-import { maybeText, numberOf, textOf, type Row } from "./rows.ts";
+import { INTENT_ROW, IS_LIVE, readIntent } from "./intent-rows.ts";
+import { sqlState } from "./intent-states.ts";
+import type { Changes, Payable } from "./outbox.ts";
+import { maybeText, numberOf } from "./rows.ts";
 import type { ApprovalStore, ControlStore, OpenAttempt, Word } from "../controls.ts";
 
 export interface KeyTables {
   readonly quota: QuotaTable;
   readonly spending: SpendingTable;
   readonly guardian: ControlTable;
+  readonly owed: Obligations;
+  readonly payable: Payable;
+  readonly openAttempts: () => readonly OpenAttempt[];
 }
 
-export function createKeyTables(db: DatabaseSync, commits: Commits, { quota, spending, guardian }: KeyTables): ControlStore {
+export function createKeyTables(
+  db: DatabaseSync,
+  commits: Commits,
+  { quota, spending, guardian, owed, payable, openAttempts }: KeyTables,
+): ControlStore {
   const key = db.prepare("SELECT key_id FROM specialist WHERE handle = ?");
   const saveKey = db.prepare(`
     INSERT INTO specialist (handle, key_id, updated_at) VALUES (?1, ?2, ?3)
     ON CONFLICT (handle) DO UPDATE SET key_id = ?2, updated_at = ?3`);
-  const owed = createObligations(db);
   const registered = db.prepare("SELECT 1 FROM quota_key WHERE key_id = ?");
-  const open = db.prepare(`
-    SELECT a.seq, a.specialist, key_id, a.operation, a.target, a.lane, weight, started_at, deadline_at, i.id AS intent
-    FROM attempt AS a LEFT JOIN intent AS i ON i.seq = a.intent_seq WHERE a.ended_at IS NULL ORDER BY a.seq`);
-  const payable = createPayable(db);
 
   const keyOf = (handle: Handle): KeyId | undefined => {
     const row = key.get(handle);
@@ -57,12 +59,11 @@ export function createKeyTables(db: DatabaseSync, commits: Commits, { quota, spe
   return {
     registerKey: (handle, id, { limits, floors }, now) => commits.hard(() => register(handle, id, limits, floors, now)),
     keyOf: async (handle) => keyOf(handle),
-    quotaUse: (id, now) =>
-      commits.soft(() => {
-        if (registered.get(id) === undefined) return undefined;
-        const state = quota.load(id);
-        return { ...quotaUse(state, now), parkedUntil: state.parkedUntil, parkReason: state.parkReason };
-      }),
+    async quotaUse(id, now) {
+      if (registered.get(id) === undefined) return undefined;
+      const state = quota.load(id);
+      return { ...quotaUse(state, now), parkedUntil: state.parkedUntil, parkReason: state.parkReason };
+    },
     async laneBudget(id, lane, now) {
       if (registered.get(id) === undefined) return 1;
       return liveBudget(quota.load(id), lane, now, owed(id, now));
@@ -87,23 +88,25 @@ export function createKeyTables(db: DatabaseSync, commits: Commits, { quota, spe
         if (currencies.length > 0) payable("spend_frozen", now);
         return currencies;
       }),
-    openAttempts: async () => open.all().map(readAttempt),
+    openAttempts: async () => openAttempts(),
   };
 }
 
-export function createApprovals(
-  db: DatabaseSync,
-  commits: Commits,
-  { guardian, applyChange }: Pick<KeyTables, "guardian"> & { readonly applyChange: ApplyChange },
-): ApprovalStore {
-  const proposed = db.prepare(`SELECT ${INTENT_ROW} FROM intent WHERE id = ? AND state = ${sqlState("proposed")}`);
-  // The states as in the index, or it is not used: unanswered approvals stay for a year.
+export interface ApprovalTables {
+  readonly guardian: ControlTable;
+  readonly changes: Pick<Changes, "applyChange" | "findById">;
+  /** Writes the rows of everything that changed. */
+  readonly settle: () => void;
+}
+
+export function createApprovals(db: DatabaseSync, commits: Commits, { guardian, changes, settle }: ApprovalTables): ApprovalStore {
+  // By the index of live intents: unanswered approvals stay for a year.
   const waiting = `
-    FROM intent AS i INDEXED BY intent_waiting JOIN approval AS a ON a.intent = i.id
-    WHERE i.state IN ${sqlStates(FOR_A_PERSON)} AND i.state = ${sqlState("proposed")} AND a.state = 'asked'
+    FROM main.intent AS i INDEXED BY intent_live JOIN approval AS a ON a.intent = i.id
+    WHERE i.${IS_LIVE} AND i.state = ${sqlState("proposed")} AND a.state = 'asked'
       AND min(a.expires_at, coalesce(i.expires_at, a.expires_at)) > ?1`;
   const open = db.prepare(`
-    SELECT a.*, (SELECT ${INTENT_ROW} FROM intent WHERE seq = i.seq) AS intent_row ${waiting} ORDER BY a.asked_at, i.seq LIMIT 0 + ?2`);
+    SELECT a.*, (SELECT ${INTENT_ROW} FROM main.intent WHERE seq = i.seq) AS intent_row ${waiting} ORDER BY a.asked_at, i.seq LIMIT 0 + ?2`);
   const count = db.prepare(`
     SELECT count(*) AS n, min(min(a.expires_at, coalesce(i.expires_at, a.expires_at))) AS until ${waiting} AND i.specialist = ?2`);
   /** An approval is valid for these rows as they are, or not at all. */
@@ -111,10 +114,9 @@ export function createApprovals(
     shown.intent === intent.id && shown.payloadHash === payloadHash(intent) && shown.answerBy === answerBy(approval, intent);
 
   const decide = (id: IntentId, word: Word, now: number): boolean => {
-    const row = proposed.get(id);
+    const intent = changes.findById(id);
     const approval = guardian.approval(id);
-    if (row === undefined || approval === undefined) return false;
-    const intent = readIntent(row);
+    if (intent?.state !== "proposed" || approval === undefined) return false;
     if (now >= answerBy(approval, intent)) return false;
     if (word.verdict === "approved" && !isAbout(intent, approval, word.shown)) return false;
     if (!guardian.answer(id, word, now)) return false;
@@ -122,33 +124,20 @@ export function createApprovals(
       word.verdict === "approved"
         ? ({ state: "ready", nextAt: now } as const)
         : ({ state: "cancelled", code: "approval_rejected", message: word.reason ?? "the Guardian rejected it" } as const);
-    return applyChange({ seq: intent.seq, by: "approval", change, now });
+    return changes.applyChange({ seq: intent.seq, by: "approval", change, now });
   };
 
   return {
-    openApprovals: async (limit, now) =>
-      open.all(now, limit).map((row) => ({ approval: approvalOf(row), intent: readIntent({ intent: row["intent_row"] ?? null }) })),
+    async openApprovals(limit, now) {
+      settle();
+      return open.all(now, limit).map((row) => ({ approval: approvalOf(row), intent: readIntent({ intent: row["intent_row"] ?? null }) }));
+    },
     async awaiting(handle, now) {
+      settle();
       const row = count.get(now, handle);
       return row === undefined || row["n"] === 0 ? undefined : { count: numberOf(row, "n"), until: numberOf(row, "until") };
     },
     approvalOf: async (intent) => guardian.approval(intent),
     decideApproval: (intent, word, now) => commits.hard(() => decide(intent, word, now)),
-  };
-}
-
-function readAttempt(row: Row): OpenAttempt {
-  const intent = maybeText(row, "intent");
-  return {
-    intent: intent === undefined ? undefined : asIntentId(intent),
-    target: maybeText(row, "target"),
-    seq: numberOf(row, "seq"),
-    specialist: asHandle(textOf(row, "specialist")),
-    keyId: asKeyId(textOf(row, "key_id")),
-    operation: textOf(row, "operation"),
-    lane: textOf(row, "lane") as Lane,
-    cost: numberOf(row, "weight"),
-    startedAt: numberOf(row, "started_at"),
-    deadlineAt: numberOf(row, "deadline_at"),
   };
 }

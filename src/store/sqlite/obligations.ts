@@ -1,28 +1,55 @@
-/** Obligations of a key: the jobs its specialists watch, and applications with an unknown outcome. */
+/** Obligations of a key: the jobs its specialists watch, cached, and applications with an unknown outcome, from memory. */
 import type { DatabaseSync } from "node:sqlite";
-import type { KeyId } from "../../core/ids.ts";
+import { asHandle, type Handle, type KeyId } from "../../core/ids.ts";
 import { DAY } from "../../core/units.ts";
+import type { Present } from "../../live/present.ts";
 import { OWED_STANDINGS } from "../sources.ts";
-import { sqlState } from "./intent-states.ts";
-import { numberOf } from "./rows.ts";
+import { numberOf, textOf } from "./rows.ts";
 
 /** A job without a check for this long is abandoned: its specialist has no definition. */
 const ABANDONED_MS = 30 * DAY;
+const MAX_CACHED = 20_000;
+const APPLY = "jobs.apply";
 
 /** Counts the obligations that share one key's reserve, over all of its specialists. */
 export type Obligations = (key: KeyId, now: number) => number;
 
-export function createObligations(db: DatabaseSync): Obligations {
-  const count = db.prepare(`
-    SELECT (
-      SELECT count(*) FROM specialist AS s INDEXED BY specialist_key CROSS JOIN watch AS w INDEXED BY watch_owed ON w.specialist = s.handle
-      WHERE s.key_id = ?1 AND w.kind = 'job' AND w.due_at IS NOT NULL AND w.due_at > ?2
-        AND w.state IN (${OWED_STANDINGS.map((standing) => `'${standing}'`).join(", ")})
-    ) + (
-      SELECT count(*) FROM specialist AS s INDEXED BY specialist_key CROSS JOIN intent AS i INDEXED BY intent_doubt ON i.specialist = s.handle
-      WHERE s.key_id = ?1 AND i.state = ${sqlState("in_doubt")} AND i.operation = 'jobs.apply'
-    ) + (
-      SELECT count(*) FROM attempt INDEXED BY attempt_open WHERE key_id = ?1 AND ended_at IS NULL AND operation = 'jobs.apply'
-    ) AS n`);
-  return (key, now) => numberOf(count.get(key, now - ABANDONED_MS) ?? { n: 0 }, "n");
+interface Known {
+  readonly specialists: readonly Handle[];
+  /** Due times of the jobs they owe. */
+  readonly dues: readonly number[];
+}
+
+export interface KeyObligations {
+  readonly owed: Obligations;
+  /** Called when watched jobs or keys change. */
+  forget(): void;
+}
+
+export function createObligations(db: DatabaseSync, present: Present): KeyObligations {
+  const handles = db.prepare("SELECT handle FROM specialist INDEXED BY specialist_key WHERE key_id = ?");
+  const jobs = db.prepare(`
+    SELECT due_at FROM watch INDEXED BY watch_owed
+    WHERE specialist = ? AND kind = 'job' AND due_at IS NOT NULL AND state IN (${OWED_STANDINGS.map((standing) => `'${standing}'`).join(", ")})`);
+  const known = new Map<KeyId, Known>();
+  const read = (key: KeyId): Known => {
+    const specialists = handles.all(key).map((row) => asHandle(textOf(row, "handle")));
+    const dues = specialists.flatMap((handle) => jobs.all(handle).map((row) => numberOf(row, "due_at")));
+    const made = { specialists, dues };
+    if (known.size >= MAX_CACHED) known.clear();
+    known.set(key, made);
+    return made;
+  };
+  return {
+    owed(key, now) {
+      const { specialists, dues } = known.get(key) ?? read(key);
+      let n = 0;
+      for (const due of dues) if (due > now - ABANDONED_MS) n++;
+      for (const specialist of specialists)
+        for (const { state, operation } of present.of(specialist).intents.values()) if (state === "in_doubt" && operation === APPLY) n++;
+      for (const attempt of present.attempts.values()) if (attempt.operation === APPLY && attempt.key === key) n++;
+      return n;
+    },
+    forget: () => known.clear(),
+  };
 }

@@ -1,184 +1,222 @@
-/** The outbox in SQLite: reading intents, and transitions without an attempt. */
+/** The outbox over facts: intents that may be sent or read back are in memory; settled ones are read from their rows. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { LANES, type Effect, type Lane } from "../../contract/operations.ts";
-import { Fatal } from "../../core/errors.ts";
-import { asHandle, asIntentId } from "../../core/ids.ts";
-import { DROPPED, expiry, MAYBE_VISIBLE, originsOf, SETTLED, UNDATED, UNSENT, VISIBLE, type Intent } from "../../outbox/intent.ts";
+import { LANES } from "../../contract/operations.ts";
+import { asIntent, isFree, isReadyIn, expires, setOf, type LiveIntent } from "../../live/live-intent.ts";
+import type { IntentFields } from "../../live/facts.ts";
+import { DROPPED, expiry, MAYBE_VISIBLE, originsOf, UNDATED, UNSENT, VISIBLE, type Intent } from "../../outbox/intent.ts";
+import type { Present } from "../../live/present.ts";
 import type { Capture } from "../../limits/spending.ts";
-import type { SpendRule } from "../../limits/wait-rules.ts";
-import type { Commits } from "./commits.ts";
-import type { InsertEvent } from "./inbox.ts";
-import type { SpendingTable } from "./spending.ts";
-import { sqlState, sqlStates, stateOf } from "./intent-states.ts";
-import { RESTORED_CODE } from "./restore-detection.ts";
-import { jsonOf, maybeNumber, maybeText, numberOf, objectOf, textOf, type Row } from "./rows.ts";
-import { INTENT_EXPIRES, INTENT_FREE, type WatchWriter } from "./sources.ts";
+import type { SpendRule, WaitRule } from "../../limits/wait-rules.ts";
 import type { Paid } from "../admission.ts";
 import type { IntentMove, OutboxStore, Requests } from "../outbox.ts";
+import type { Commits } from "./commits.ts";
+import type { SpendingTable } from "./spending.ts";
+import { sqlStates } from "./intent-states.ts";
+import { RESTORED_CODE } from "./restore-detection.ts";
+import { numberOf, textOf } from "./rows.ts";
+import type { WatchWriter } from "./sources.ts";
+import type { InsertEvent } from "./inbox.ts";
+import type { IntentRows } from "./intent-rows.ts";
+import type { FactLog } from "./fact-log.ts";
 
-const COLUMNS = [
-  "seq",
-  "id",
-  "specialist",
-  "event_seq",
-  "operation",
-  "target",
-  "target_intent",
-  "input",
-  "effect",
-  "lane",
-  "thread",
-  "author",
-  "conflict_key",
-  "hops",
-  "label",
-  "data",
-  "state",
-  "attempt",
-  "ever_unknown",
-  "next_at",
-  "checks",
-  "sent_at",
-  "expires_at",
-  "created_ref",
-  "code",
-  "message",
-  "created_at",
-  "settled_at",
-] as const;
-
-/** One JSON text instead of 28 columns: node:sqlite builds every column name for every row, which took 28 µs against 9 µs. */
-export const INTENT_ROW = `json_array(${COLUMNS.join(", ")}) AS intent`;
-
-/** Changes an intent's row and its dependent rows, inside a transaction the caller owns. Returns true if the transition was made. */
+/** Changes an intent and its dependents, inside a transaction the caller owns. Returns true if the transition was made. */
 export type ApplyChange = (move: IntentMove & { readonly paid?: Paid }) => boolean;
 
 /** Lets intents that wait for money under `rule` try again, inside a transaction the caller owns. */
 export type Payable = (rule: SpendRule, now: number) => void;
 
-export function createPayable(db: DatabaseSync): Payable {
-  const look = db.prepare(`UPDATE intent SET next_at = min(next_at, ?) WHERE state = ${sqlState("ready")} AND code = ?`);
-  return (rule, now) => void look.run(now, rule);
-}
-
-export interface ChangeTables {
+export interface ChangeParts {
+  readonly present: Present;
+  readonly commits: Commits;
+  readonly log: FactLog;
+  readonly intents: IntentRows;
   readonly spending: SpendingTable;
   readonly insertEvent: InsertEvent;
   readonly writer: WatchWriter;
 }
 
-export function createApplyChange(db: DatabaseSync, { spending, insertEvent, writer }: ChangeTables): ApplyChange {
-  // In a restored store, an intent that waited for a person or another's object may have been sent already when that arrives.
-  const updateFrom = (states: string): StatementSync =>
-    db.prepare(`
-    UPDATE intent SET state = CASE WHEN ?1 = ${sqlState("ready")} AND state = ${sqlState("proposed")} AND code = '${RESTORED_CODE}' THEN ${sqlState("in_doubt")} ELSE ?1 END,
-      next_at = coalesce(?, next_at), code = ?, message = ?, created_ref = coalesce(?, created_ref),
-      checks = checks + ?, ever_unknown = coalesce(?, ever_unknown), settled_at = ?
-    WHERE seq = ? AND state IN ${states}`);
-  const updates = new Map<string, StatementSync>();
-  const update = ({ by, change }: Pick<IntentMove, "by" | "change">): StatementSync => {
-    const name = `${by} ${change.state}`;
-    const made = updates.get(name) ?? updateFrom(sqlStates(originsOf(by, change.state)));
-    updates.set(name, made);
-    return made;
+export interface Changes {
+  readonly applyChange: ApplyChange;
+  readonly payable: Payable;
+  /** Lets intents that wait under this rule try again. */
+  readonly wake: (rule: WaitRule, now: number) => void;
+  /** Applies the consequences of an intent's new state: money, and dependent intents. */
+  readonly follow: (intent: LiveIntent, paid: Paid | undefined, now: number) => void;
+  readonly find: (seq: number) => LiveIntent | undefined;
+  readonly findById: (id: string) => LiveIntent | undefined;
+}
+
+const NONE: readonly LiveIntent[] = [];
+
+type Parts = Omit<ChangeParts, "insertEvent" | "writer">;
+
+/** Inside a transaction the caller owns. */
+export function createChanges(
+  { present, commits, log, intents, spending }: Parts,
+  effects: () => Pick<ChangeParts, "insertEvent" | "writer">,
+): Changes {
+  const change = (intent: LiveIntent, at: number, set: Partial<IntentFields>): void =>
+    void log.add({ fact: "change", of: "intent", subject: intent.seq, at, set });
+  const find = (seq: number): LiveIntent | undefined => present.intents.get(seq) ?? intents.one(seq);
+  const findById = (id: string): LiveIntent | undefined => present.byId(id) ?? intents.byId(id);
+  const wake = (rule: WaitRule, now: number): void => {
+    for (const intent of present.intents.values())
+      if (intent.state === "ready" && intent.code === rule && intent.nextAt > now) change(intent, now, { nextAt: now });
   };
-  // A separate query: RETURNING takes longer than both statements.
-  const moved = db.prepare("SELECT id, specialist, ever_unknown FROM intent WHERE seq = ?");
-  const fill = db.prepare(`
-    UPDATE intent SET target = ?,
-      state = CASE WHEN state = ${sqlState("ready")} AND code = '${RESTORED_CODE}' THEN ${sqlState("in_doubt")} ELSE state END
-    WHERE target_intent = ? AND state IN ${sqlStates(UNSENT)}`);
-  const payable = createPayable(db);
-  const dependants = db.prepare(`SELECT seq FROM intent WHERE target_intent = ? AND target IS NULL AND state IN ${sqlStates(UNSENT)}`);
-  /** Lets intents that wait for room under a cap try again. */
+  const payable: Payable = wake;
   const freed = (settled: Capture | undefined, now: number): void => {
     if (settled !== undefined && settled.posted < settled.released) payable("spend_cap", now);
   };
+  /** Intents of the same specialist that need the object it creates. */
+  const dependants = ({ id, specialist }: LiveIntent): readonly LiveIntent[] => {
+    let found: LiveIntent[] | undefined;
+    for (const one of present.of(specialist).intents.values())
+      if (one.targetIntent === id && UNSENT.includes(one.state)) (found ??= []).push(one);
+    return found ?? NONE;
+  };
 
-  const apply: ApplyChange = ({ seq, by, change, now, standIn, events = [], watches = [], paid }) => {
-    const { changes } = update({ by, change }).run(
-      change.state,
-      change.nextAt ?? null,
-      change.code ?? null,
-      change.message ?? null,
-      change.createdRef ?? null,
-      change.checked === true ? 1 : 0,
-      change.everUnknown === undefined ? null : Number(change.everUnknown),
-      SETTLED.includes(change.state) ? now : null,
-      seq,
-    );
-    const row = changes === 1 ? moved.get(seq) : undefined;
-    if (row === undefined) return false;
-    const id = textOf(row, "id");
-    if (change.state === "confirmed") freed(spending.pay(id, asHandle(textOf(row, "specialist")), paid, now), now);
-    const created = change.createdRef ?? standIn;
-    if (created !== undefined) fill.run(created, id);
-    if (DROPPED.includes(change.state)) {
-      // A possible effect counts as spent: giving up the search does not prove its absence.
-      freed(spending.settle(id, row["ever_unknown"] === 1 ? undefined : 0, now), now);
-      const hanging = { state: "cancelled", code: "depends_on_refused", message: "its target was never created" } as const;
-      for (const dependant of dependants.all(id)) apply({ seq: numberOf(dependant, "seq"), by: "dependency", change: hanging, now });
+  /** Gives dependent intents the created object, or its stand-in. */
+  const fill = (intent: LiveIntent, object: string, now: number): void => {
+    for (const one of dependants(intent)) {
+      const wasRestored = one.state === "ready" && one.code === RESTORED_CODE;
+      change(one, now, { target: object, ...(wasRestored ? { state: "in_doubt" } : {}) });
     }
+  };
+
+  const follow: Changes["follow"] = (intent, paid, now) => {
+    const { id, state, createdRef, specialist, everUnknown } = intent;
+    if (state === "confirmed") {
+      if (paid !== undefined || spending.hasOpenHolds)
+        freed(
+          commits.undoable(() => spending.pay(id, specialist, paid, now)),
+          now,
+        );
+      if (createdRef !== undefined) fill(intent, createdRef, now);
+    }
+    if (!DROPPED.includes(state)) return;
+    // A possible effect counts as spent: giving up the search does not prove its absence.
+    if (spending.hasOpenHolds)
+      freed(
+        commits.undoable(() => spending.settle(id, everUnknown ? undefined : 0, now)),
+        now,
+      );
+    const hanging = { state: "cancelled", code: "depends_on_refused", message: "its target was never created" } as const;
+    for (const one of dependants(intent))
+      if (one.target === undefined) applyChange({ seq: one.seq, by: "dependency", change: hanging, now });
+  };
+  const applyChange: ApplyChange = ({ seq, by, change: wanted, now, standIn, events = [], watches = [], paid }) => {
+    const intent = find(seq);
+    if (intent === undefined || !originsOf(by, wanted.state).includes(intent.state)) return false;
+    if (!present.intents.has(seq)) present.putIntent(intent); // until the next fold
+    change(intent, now, setOf(intent, wanted, now, RESTORED_CODE));
+    if (standIn !== undefined) fill(intent, standIn, now);
+    follow(intent, paid, now);
+    const { insertEvent, writer } = effects();
     for (const event of events) insertEvent(event, now);
-    for (const watch of watches) writer.watch(watch, now);
+    if (watches.length > 0) commits.add(() => watches.forEach((watch) => writer.watch(watch, now)));
     return true;
   };
-  return apply;
+  return { applyChange, payable, wake, follow, find, findById };
 }
 
-export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: ApplyChange): OutboxStore {
-  const ready = (lanes: string): StatementSync =>
-    db.prepare(`
-    SELECT ${INTENT_ROW} FROM intent AS i INDEXED BY intent_ready
-    WHERE specialist = ?1 AND state = ${sqlState("ready")} AND next_at <= ?2 ${lanes} AND ${INTENT_FREE}
-    ORDER BY seq LIMIT 0 + ?3`);
-  const anyReady = db.prepare(
-    `SELECT 1 FROM intent INDEXED BY intent_ready WHERE specialist = ? AND state = ${sqlState("ready")} AND next_at <= ? LIMIT 1`,
-  );
-  const due = ready("");
-  const dueIn = ready("AND lane IN (SELECT value FROM json_each(?4))");
-  const doubtful = db.prepare(
-    `SELECT ${INTENT_ROW} FROM intent WHERE specialist = ? AND state = ${sqlState("in_doubt")} AND next_at <= ? ORDER BY next_at LIMIT 0 + ?`,
-  );
-  const one = db.prepare(`SELECT ${INTENT_ROW} FROM intent WHERE id = ?`);
-  const over = `specialist = ? AND expires_at <= ? AND ${INTENT_EXPIRES}`;
-  const anyExpired = db.prepare(`SELECT 1 FROM intent WHERE ${over} LIMIT 1`);
-  const expired = db.prepare(`SELECT ${INTENT_ROW} FROM intent WHERE ${over} LIMIT 0 + ?`);
-  const unanswered = db.prepare(
-    "SELECT count(*) AS n FROM attempt WHERE intent_seq = ? AND coalesce(outcome, '') NOT IN ('never-left', 'limited', 'unauthorized')",
-  );
-  const undate = db.prepare(`UPDATE intent SET sent_at = ${UNDATED} WHERE seq = ? AND state = ${sqlState("in_doubt")}`);
+export interface OutboxParts {
+  readonly present: Present;
+  readonly commits: Commits;
+  readonly log: FactLog;
+  readonly intents: IntentRows;
+  readonly changes: Changes;
+  /** Writes the rows of everything that changed. */
+  readonly settle: () => void;
+}
+
+export function createOutbox(db: DatabaseSync, { present, commits, log, intents, changes, settle }: OutboxParts): OutboxStore {
   const claimed = db.prepare(`
-    SELECT created_ref FROM intent WHERE specialist = ? AND operation = ? AND created_ref IN (SELECT value FROM json_each(?))`);
+    SELECT created_ref FROM main.intent INDEXED BY intent_of WHERE specialist = ? AND operation = ? AND created_ref IN (SELECT value FROM json_each(?))`);
+  const { applyChange } = changes;
+  const mine = (specialist: Intent["specialist"]): Iterable<LiveIntent> => present.of(specialist).intents.values();
+  const expired = (specialist: Intent["specialist"], now: number): readonly LiveIntent[] => {
+    let found: LiveIntent[] | undefined;
+    for (const intent of mine(specialist)) if (expires(intent) && (intent.expiresAt ?? Infinity) <= now) (found ??= []).push(intent);
+    return found ?? NONE;
+  };
+
+  return {
+    async dueIntents(specialist, lanes, now, limit) {
+      const due: Intent[] = [];
+      for (const intent of mine(specialist)) {
+        if (intent.state !== "ready" || intent.nextAt > now) continue;
+        if (lanes.length < LANES.length && !isReadyIn(intent, lanes)) continue;
+        if (isFree(intent, present.intents)) due.push(asIntent(intent));
+        if (due.length === limit) break;
+      }
+      return due;
+    },
+    doubtfulIntents: async (specialist, now, limit) =>
+      [...mine(specialist)]
+        .filter(({ state, nextAt }) => state === "in_doubt" && nextAt <= now)
+        .sort((a, b) => a.nextAt - b.nextAt)
+        .slice(0, limit)
+        .map(asIntent),
+    async findIntent(id) {
+      const intent = changes.findById(id);
+      return intent === undefined ? undefined : asIntent(intent);
+    },
+    moveIntent: async (move) => applyChange(move),
+    async expireIntents(specialist, now, limit) {
+      const due = expired(specialist, now).slice(0, limit).map(asIntent);
+      return due.filter((intent) => applyChange({ seq: intent.seq, by: "expiry", change: expiry(intent), now }));
+    },
+    async claimedRefs({ specialist, operation }, refs) {
+      settle();
+      return new Set(claimed.all(specialist, operation, JSON.stringify(refs)).map((row) => textOf(row, "created_ref")));
+    },
+    async unansweredAttempts(seq) {
+      return changes.find(seq)?.unanswered ?? 0;
+    },
+    async forgetSentAt(seq) {
+      const intent = present.intents.get(seq);
+      if (intent?.state !== "in_doubt") return;
+      log.add({ fact: "change", of: "intent", subject: seq, at: intent.nextAt, set: { sentAt: UNDATED } });
+    },
+    similarIntents: createIntentsAlike(db, { changes, intents, settle }),
+    ...createProofs(db, commits),
+  };
+}
+
+function createIntentsAlike(
+  db: DatabaseSync,
+  { changes, intents, settle }: Pick<OutboxParts, "changes" | "intents" | "settle">,
+): OutboxStore["similarIntents"] {
+  const alike = (where: string): StatementSync =>
+    db.prepare(`
+    SELECT seq FROM main.intent INDEXED BY intent_of WHERE ${where} AND specialist = ?1 AND conflict_key = ?2 AND seq <> ?3
+      AND (state IN ${sqlStates(VISIBLE)} OR (state IN ${sqlStates(MAYBE_VISIBLE)} AND ever_unknown = 1))
+    ORDER BY seq DESC LIMIT 0 + ?4`);
+  const sameWords = alike("text_hash = ?5");
+  const sameAct = alike("text_hash IS NULL");
+  const requestsOf = ({ firstRequest: first, lastRequest: last }: LiveIntent): Requests | undefined =>
+    first === undefined || last === undefined ? undefined : { first, last };
+  return async ({ seq, specialist, conflictKey }, limit) => {
+    settle();
+    const own = changes.find(seq);
+    const hash = own?.textHash;
+    const rows =
+      hash === undefined ? sameAct.all(specialist, conflictKey, seq, limit) : sameWords.all(specialist, conflictKey, seq, limit, hash);
+    const others = rows.flatMap((row) => intents.one(numberOf(row, "seq")) ?? []);
+    return {
+      own: own === undefined ? undefined : requestsOf(own),
+      others: others.map((one) => ({ intent: asIntent(one), requests: requestsOf(one) })),
+    };
+  };
+}
+
+/** Records of read-backs by operation and key. */
+function createProofs(db: DatabaseSync, commits: Commits): Pick<OutboxStore, "loadProof" | "saveProof"> {
   const proof = db.prepare("SELECT found, missed, proven, lateness_ms FROM proof WHERE key_id = ? AND operation = ?");
   const saveProof = db.prepare(`
     INSERT INTO proof (key_id, operation, found, missed, proven, lateness_ms, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
     ON CONFLICT (key_id, operation) DO UPDATE SET found = ?3, missed = ?4, proven = ?5, lateness_ms = ?6, updated_at = ?7`);
-
   return {
-    async dueIntents(specialist, lanes, now, limit) {
-      if (anyReady.get(specialist, now) === undefined) return [];
-      const all = lanes.length === LANES.length;
-      return (all ? due.all(specialist, now, limit) : dueIn.all(specialist, now, limit, JSON.stringify(lanes))).map(readIntent);
-    },
-    doubtfulIntents: async (specialist, now, limit) => doubtful.all(specialist, now, limit).map(readIntent),
-    async findIntent(id) {
-      const row = one.get(id);
-      return row === undefined ? undefined : readIntent(row);
-    },
-    moveIntent: (move) => commits.soft(() => applyChange(move)),
-    async expireIntents(specialist, now, limit) {
-      if (anyExpired.get(specialist, now) === undefined) return [];
-      const due = expired.all(specialist, now, limit).map(readIntent);
-      const cancel = (intent: Intent): boolean => applyChange({ seq: intent.seq, by: "expiry", change: expiry(intent), now });
-      return commits.soft(() => due.filter(cancel));
-    },
-    async claimedRefs({ specialist, operation }, refs) {
-      return new Set(claimed.all(specialist, operation, JSON.stringify(refs)).map((row) => textOf(row, "created_ref")));
-    },
-    similarIntents: createIntentsAlike(db),
-    unansweredAttempts: async (seq) => numberOf(unanswered.get(seq) ?? {}, "n"),
-    forgetSentAt: (seq) => commits.soft(() => void undate.run(seq)),
     async loadProof(keyId, operation) {
       const row = proof.get(keyId, operation);
       if (row === undefined) return { proven: false, found: 0, missed: 0, latenessMs: 0 };
@@ -191,71 +229,5 @@ export function createOutbox(db: DatabaseSync, commits: Commits, applyChange: Ap
     },
     saveProof: (keyId, operation, value, now) =>
       commits.hard(() => void saveProof.run(keyId, operation, value.found, value.missed, Number(value.proven), value.latenessMs, now)),
-  };
-}
-
-function createIntentsAlike(db: DatabaseSync): OutboxStore["similarIntents"] {
-  const textHash = db.prepare("SELECT text_hash FROM intent WHERE seq = ?");
-  const requests = db.prepare("SELECT min(seq) AS first, max(seq) AS last FROM attempt WHERE intent_seq = ?");
-  const alike = (where: string): StatementSync =>
-    db.prepare(`
-    SELECT seq, ${INTENT_ROW} FROM intent ${where} specialist = ?1 AND conflict_key = ?2 AND seq <> ?3
-      AND (state IN ${sqlStates(VISIBLE)} OR (state IN ${sqlStates(MAYBE_VISIBLE)} AND ever_unknown = 1))
-    ORDER BY seq DESC LIMIT 0 + ?4`);
-  const sameWords = alike("INDEXED BY intent_text WHERE text_hash = ?5 AND");
-  const sameAct = alike("INDEXED BY intent_wordless WHERE text_hash IS NULL AND");
-  const requestsOf = (seq: number): Requests | undefined => {
-    const row = requests.get(seq);
-    return row === undefined || row["first"] === null ? undefined : { first: numberOf(row, "first"), last: numberOf(row, "last") };
-  };
-  return async ({ seq, specialist, conflictKey }, limit) => {
-    const hash = textHash.get(seq)?.["text_hash"];
-    const rows =
-      typeof hash === "string"
-        ? sameWords.all(specialist, conflictKey, seq, limit, hash)
-        : sameAct.all(specialist, conflictKey, seq, limit);
-    const others = rows.map((row) => ({ intent: readIntent(row), requests: requestsOf(numberOf(row, "seq")) }));
-    return { own: requestsOf(seq), others };
-  };
-}
-
-export function readIntent(row: Row): Intent {
-  const values = jsonOf(row, "intent");
-  if (!Array.isArray(values)) throw new Fatal("store_damaged", "expected an intent's row");
-  const column = Object.fromEntries(COLUMNS.map((name, i) => [name, values[i] ?? null])) as Row;
-  return intentOf(column);
-}
-
-function intentOf(row: Row): Intent {
-  const target = maybeText(row, "target_intent");
-  return {
-    seq: numberOf(row, "seq"),
-    id: asIntentId(textOf(row, "id")),
-    specialist: asHandle(textOf(row, "specialist")),
-    eventSeq: numberOf(row, "event_seq"),
-    operation: textOf(row, "operation"),
-    target: maybeText(row, "target"),
-    targetIntent: target === undefined ? undefined : asIntentId(target),
-    input: objectOf(row, "input"),
-    effect: textOf(row, "effect") as Effect,
-    lane: textOf(row, "lane") as Lane,
-    thread: maybeText(row, "thread"),
-    author: maybeText(row, "author"),
-    conflictKey: textOf(row, "conflict_key"),
-    hops: numberOf(row, "hops"),
-    label: maybeText(row, "label"),
-    data: row["data"] === null ? undefined : jsonOf(row, "data"),
-    state: stateOf(row),
-    attempt: numberOf(row, "attempt"),
-    everUnknown: numberOf(row, "ever_unknown") === 1,
-    nextAt: numberOf(row, "next_at"),
-    checks: numberOf(row, "checks"),
-    sentAt: maybeNumber(row, "sent_at"),
-    expiresAt: maybeNumber(row, "expires_at"),
-    createdRef: maybeText(row, "created_ref"),
-    code: maybeText(row, "code"),
-    message: maybeText(row, "message"),
-    createdAt: numberOf(row, "created_at"),
-    settledAt: maybeNumber(row, "settled_at"),
   };
 }

@@ -1,14 +1,32 @@
-/** SQL statements of the quota table. */
+/** SQL statements of the quota table, and the open requests that it adds. */
 import type { DatabaseSync } from "node:sqlite";
+import { LANES, type Lane } from "../../contract/operations.ts";
+import type { KeyId } from "../../core/ids.ts";
+
+/** Requests without an answer. */
+export interface OpenRequests {
+  /** Requests of a key except one. */
+  of(key: KeyId, exceptAttempt: number): Iterable<{ readonly lane: Lane; readonly cost: number }>;
+  all(): Iterable<OpenRequest>;
+}
+
+export interface OpenRequest {
+  readonly seq: number;
+  readonly key: KeyId;
+  readonly lane: Lane;
+  readonly cost: number;
+  readonly deadlineAt: number;
+}
+
+/** An attempt of a lane from a newer version still counts, where it can be seen. */
+export function laneOf(value: unknown): Lane {
+  return LANES.find((name) => name === value) ?? "explore";
+}
 
 export function statements(db: DatabaseSync) {
   return {
     key: db.prepare("SELECT per_hour, per_day, floors, parked_at, parked_until, park_reason, strikes FROM quota_key WHERE key_id = ?"),
     cells: db.prepare("SELECT span, cell, slot, used FROM quota_cell WHERE key_id = ? ORDER BY span, cell, slot"),
-    open: db.prepare("SELECT lane, sum(weight) AS cost FROM attempt WHERE key_id = ? AND ended_at IS NULL AND seq <> ? GROUP BY lane"),
-    allOpen: db.prepare(
-      "SELECT key_id, lane, sum(weight) AS cost, max(deadline_at) AS deadline_at FROM attempt WHERE ended_at IS NULL GROUP BY key_id, lane",
-    ),
     time: db.prepare("SELECT seen_at FROM ledger_time WHERE one = 1"),
     saveTime: db.prepare(`
       INSERT INTO ledger_time (one, seen_at, sure_at, stood) VALUES (1, ?1, ?1, 0) ON CONFLICT DO UPDATE
@@ -18,9 +36,6 @@ export function statements(db: DatabaseSync) {
     ),
     stood: db.prepare("SELECT stood FROM ledger_time WHERE one = 1"),
     saveStood: db.prepare("UPDATE ledger_time SET stood = 1 WHERE one = 1"),
-    addBoth: db.prepare(
-      "INSERT INTO quota_cell (key_id, span, cell, slot, used) VALUES (?, 0, ?, ?, ?), (?, 1, ?, ?, ?) ON CONFLICT DO UPDATE SET used = used + excluded.used",
-    ),
     addOne: db.prepare(
       "INSERT INTO quota_cell (key_id, span, cell, slot, used) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET used = used + excluded.used",
     ),

@@ -3,17 +3,18 @@ import type { DatabaseSync } from "node:sqlite";
 import { LANES, type Lane } from "../../contract/operations.ts";
 import type { TierLimits } from "../../contract/tiers.ts";
 import { Refused } from "../../core/errors.ts";
-import { asKeyId, type KeyId } from "../../core/ids.ts";
+import type { KeyId } from "../../core/ids.ts";
 import { isObject, numberIn, parseJson } from "../../core/json.ts";
 import type { Random } from "../../core/random.ts";
 import { HOUR, SECOND } from "../../core/units.ts";
-import { addToCell, cellAt, listCells, WINDOWS, WINDOW_SHAPES, type WindowName } from "../../limits/window-cells.ts";
-import { believeDownwards } from "../../limits/server-hints.ts";
+import { addToCell, cellAt, listCells, slotIndex, WINDOWS, WINDOW_SHAPES, type WindowName } from "../../limits/window-cells.ts";
+import { believeDownwards, ownWindowPauseMs } from "../../limits/server-hints.ts";
 import { DEFAULT_FLOORS, type LaneFloors } from "../../limits/lanes.ts";
-import { clearCooldown, startCooldown, type Cooldown } from "../../limits/cooldown.ts";
+import { clearCooldown, pauseKey, startCooldown, type Cooldown } from "../../limits/cooldown.ts";
 import {
   changeLimits,
   charge,
+  deltaAt,
   inherit,
   newQuota,
   quotaUse,
@@ -26,7 +27,8 @@ import {
 import type { AttemptEnd } from "../../limits/verdict.ts";
 import type { Ahead } from "../../limits/ledger-clock.ts";
 import { ClockDoubt } from "./clock-correction.ts";
-import { statements } from "./quota-statements.ts";
+import { PendingCells, type PendingCell } from "./pending-cells.ts";
+import { statements, type OpenRequest, type OpenRequests } from "./quota-statements.ts";
 
 /** Keys whose state is kept in memory; beyond it the longest loaded ones without requests in flight are dropped. */
 export const MAX_CACHED_KEYS = 20_000;
@@ -46,6 +48,8 @@ export interface Ended {
   readonly parked: Cooldown | undefined;
   /** External calls that the server's headers revealed. */
   readonly foreign: number;
+  /** The time from which the request ages; undefined if it never left. */
+  readonly countedAt: number | undefined;
 }
 
 export interface QuotaTableOptions {
@@ -53,6 +57,9 @@ export interface QuotaTableOptions {
   /** The profile's bound on late requests, if it differs from the default. */
   readonly lateLandingMs?: number;
   readonly maxCachedKeys?: number;
+  readonly open: OpenRequests;
+  /** Called after each flush of cells. */
+  readonly onFlush?: () => void;
 }
 
 export class QuotaTable {
@@ -60,6 +67,8 @@ export class QuotaTable {
   readonly #options: QuotaTableOptions;
   readonly #cache = new Map<KeyId, Cached>();
   readonly #doubt: ClockDoubt;
+  readonly #open: OpenRequests;
+  readonly #pending = new PendingCells();
   #seenAt: number | undefined;
   /** True if requests may have been counted while time stood still, by this process or an earlier one. Undefined before it is read. */
   #mayHaveStood: boolean | undefined;
@@ -69,6 +78,7 @@ export class QuotaTable {
     this.#sql = statements(db);
     this.#options = options;
     this.#doubt = new ClockDoubt(db);
+    this.#open = options.open;
   }
 
   /** Registers a key, or changes its limits; its usage stays. */
@@ -101,25 +111,28 @@ export class QuotaTable {
     const { state } = entry;
     if (end.ending === "never-left") {
       if (known) refund(state, end.lane, end.cost);
-      return { parked: undefined, foreign: 0 };
+      return { parked: undefined, foreign: 0, countedAt: undefined };
     }
     if (!known) charge(state, now, end.lane, end.cost);
     const ending = end.ending === "lost" ? ({ answered: false, deadlineAt: end.deadlineAt } as const) : ({ answered: true } as const);
-    this.#save(end.key, completeAttempt(state, now, end.lane, end.cost, ending, this.#options.lateLandingMs));
+    const delta = completeAttempt(state, now, end.lane, end.cost, ending, this.#options.lateLandingMs);
+    this.#save(end.key, delta);
     if (now - entry.prunedAt > OWN_PRUNE_MS) {
       if (entry.prunedAt > 0) this.#pruneKey(end.key, now);
       entry.prunedAt = now;
     }
-    return this.#heed(end, state, now);
+    return { ...this.#heed(end, state, now), countedAt: delta.at };
   }
 
-  /** Applies the answer's rate limits. */
-  #heed(end: AttemptEnd, state: QuotaState, now: number): Ended {
+  /** What the answer said of the key's limits. */
+  #heed(end: AttemptEnd, state: QuotaState, now: number): Omit<Ended, "countedAt"> {
     let parked: Cooldown | undefined;
     if (end.ending === "limited") {
       parked = startCooldown(state, now, { retryAfterMs: end.retryAfterMs, admittedAt: end.admittedAt }, this.#options.random);
       if (parked.changed) this.#savePark(end.key, state);
     } else if (end.ending === "answered" && clearCooldown(state, end.admittedAt)) this.#savePark(end.key, state);
+    const pauseMs = end.hints === undefined ? undefined : ownWindowPauseMs(state, end.hints);
+    if (pauseMs !== undefined && pauseKey(state, now, pauseMs)) this.#savePark(end.key, state);
     let foreign = 0;
     for (const delta of end.hints === undefined ? [] : believeDownwards(state, now, end.hints)) {
       this.#sql.addOne.run(end.key, SPAN[delta.window], delta.cell, delta.slot, delta.count);
@@ -129,26 +142,44 @@ export class QuotaTable {
   }
 
   /**
-   * At the start, before any admission: counts the attempts a crash left open, from now on. The caller closes their rows in the same
-   * transaction. Returns the number of requests found.
+   * At the start, before any admission: counts the attempts a crash left open, from now on. The caller adds their answers in the same
+   * transaction: `onCounted` gets the time from which each counts. Returns the number of requests found.
    */
-  recoverOpen(now: number): number {
+  recoverOpen(now: number, onCounted: (open: OpenRequest, at: number) => void): number {
     this.forget();
     if (now < this.seenAt()) this.#stands();
     const at = Math.max(now, this.seenAt());
     let found = 0;
-    for (const row of this.#sql.allOpen.all()) {
-      const open = { lane: laneOf(row["lane"]), cost: Number(row["cost"]), deadlineAt: Number(row["deadline_at"]) };
+    for (const open of this.#open.all()) {
       found += open.cost;
-      const deltas = recover(newQuota({ perHour: 1, perDay: 1 }), at, [open], this.#options.lateLandingMs);
-      for (const delta of deltas) this.#save(asKeyId(String(row["key_id"])), delta);
+      for (const delta of recover(newQuota({ perHour: 1, perDay: 1 }), at, [open], this.#options.lateLandingMs)) {
+        this.#save(open.key, delta);
+        onCounted(open, delta.at);
+      }
     }
     return found;
+  }
+
+  /** Counts an answer whose cells were not written before the process ended. */
+  replay(key: KeyId, lane: Lane, cost: number, countedAt: number): void {
+    this.#save(key, deltaAt(countedAt, slotIndex(lane), cost));
+  }
+
+  /** Cells that are only in memory. */
+  get pendingCells(): readonly PendingCell[] {
+    return this.#pending.all();
+  }
+
+  /** Writes all cells that are only in memory. */
+  flush(): void {
+    for (const { key, span, cell, slot, count } of this.#pending.take()) this.#sql.addOne.run(key, span, cell, slot, count);
+    this.#options.onFlush?.();
   }
 
   /** A regenerated key takes over its predecessor's usage, once; both must be registered. Returns false the second time. */
   inherit(from: KeyId, to: KeyId, now: number): boolean {
     if (from === to || Number(this.#sql.succeed.run(to, from).changes) === 0) return false;
+    this.flush();
     const heir = this.load(to);
     inherit(this.load(from), heir, now, this.#options.lateLandingMs);
     this.#sql.clear.run(to);
@@ -193,6 +224,7 @@ export class QuotaTable {
 
   /** Recounts at `now` everything counted at or after this moment. */
   #countFrom(from: number, now: number): void {
+    this.flush();
     for (const name of WINDOWS) {
       const place = { span: SPAN[name], from: cellAt(WINDOW_SHAPES[name], from), to: cellAt(WINDOW_SHAPES[name], now) };
       this.#sql.gather.run(place);
@@ -219,6 +251,7 @@ export class QuotaTable {
    * stood still until the clock has caught up, nothing would be freed for as long, which may be years.
    */
   #comeBack(now: number): void {
+    this.flush();
     for (const name of WINDOWS) {
       const [span, to, seen] = [SPAN[name], cellAt(WINDOW_SHAPES[name], now), cellAt(WINDOW_SHAPES[name], this.seenAt())];
       this.#sql.pull.run({ span, to, seen }); // requests that may still arrive keep their distance from now
@@ -253,6 +286,7 @@ export class QuotaTable {
   }
 
   #shift(ms: number, since: number, now: number): void {
+    this.flush();
     for (const name of WINDOWS) {
       const shape = WINDOW_SHAPES[name];
       const place = { span: SPAN[name], from: cellAt(shape, since) };
@@ -322,12 +356,15 @@ export class QuotaTable {
       const cells = row["span"] === SPAN.hour ? state.hour : state.day;
       addToCell(cells, this.#doubt.heldCell(cells.shape, Number(row["cell"])), Number(row["slot"]), Number(row["used"]));
     }
-    for (const open of this.#sql.open.iterate(key, exceptAttempt)) charge(state, 0, laneOf(open["lane"]), Number(open["cost"]));
+    for (const { span, cell, slot, count } of this.#pending.of(key))
+      addToCell(span === SPAN.hour ? state.hour : state.day, cell, slot, count);
+    for (const open of this.#open.of(key, exceptAttempt)) charge(state, 0, open.lane, open.cost);
     return state;
   }
 
   #save(key: KeyId, { hourCell, dayCell, slot, count }: CellDelta): void {
-    this.#sql.addBoth.run(key, hourCell, slot, count, key, dayCell, slot, count);
+    this.#pending.add({ key, span: SPAN.hour, cell: hourCell, slot, count });
+    this.#pending.add({ key, span: SPAN.day, cell: dayCell, slot, count });
   }
 
   #savePark(key: KeyId, state: QuotaState): void {
@@ -346,12 +383,6 @@ export class QuotaTable {
 function oldestCell(name: WindowName, now: number): number {
   const shape = WINDOW_SHAPES[name];
   return cellAt(shape, now - shape.lengthMs - shape.marginMs) - 1;
-}
-
-function laneOf(value: unknown): Lane {
-  const lane = LANES.find((name) => name === value);
-  // An attempt of a lane from a newer version still counts, where it can be seen.
-  return lane ?? "explore";
 }
 
 function floorsOf(text: string): LaneFloors {

@@ -9,7 +9,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { isObject, numberIn } from "../../core/json.ts";
 import { DAY, MINUTE } from "../../core/units.ts";
-import { syncFolder } from "./database.ts";
+import { syncFolder } from "./schema.ts";
 import { createMetadata, type Metadata } from "./metadata.ts";
 import { jsonOf, textOf } from "./rows.ts";
 import { SCHEDULE_PREFIX } from "../../contract/event-kinds.ts";

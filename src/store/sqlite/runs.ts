@@ -1,192 +1,189 @@
-/** Handlings in SQLite: steps, the specialist's own value, and the transaction that ends a run. */
-import type { NewEvent } from "../../contract/event.ts";
+/** Handlings over facts: steps, the specialist's own value, and the fact that ends a run with all its intents. */
 import type { DatabaseSync } from "node:sqlite";
+import type { NewEvent } from "../../contract/event.ts";
 import { Refused } from "../../core/errors.ts";
 import type { Handle } from "../../core/ids.ts";
 import type { JsonObject } from "../../core/json.ts";
-import { HOUR } from "../../core/units.ts";
-import { DROPPED, DRY_RUN } from "../../outbox/intent.ts";
+import { DAY } from "../../core/units.ts";
+import type { IntentSeed } from "../../live/facts.ts";
+import type { Present } from "../../live/present.ts";
+import type { DraftIntent, IntentRefusal, StoredIntent } from "../../specialist/intent-draft.ts";
 import type { FinishedRun, RunStore } from "../runs.ts";
 import type { Commits } from "./commits.ts";
-import { sqlState, sqlStates } from "./intent-states.ts";
-import type { InsertEvent } from "./inbox.ts";
 import type { ControlTable } from "./controls.ts";
+import { OPEN } from "./fold.ts";
 import { RESTORED_CODE, RESTORED_MESSAGE, type RestoreDetection, type RestoredTable } from "./restore-detection.ts";
-import { maybeText, numberOf, objectOf, type Row } from "./rows.ts";
-import type { DraftIntent, IntentRefusal, RecentWords, StoredIntent } from "../../specialist/intent-draft.ts";
+import { objectOf } from "./rows.ts";
+import type { InsertEvent } from "./inbox.ts";
+import type { IntentRows } from "./intent-rows.ts";
+import type { FactLog } from "./fact-log.ts";
+import type { SpokenWords } from "./spoken-words.ts";
 
-export interface RunTables {
+export interface RunParts {
+  readonly present: Present;
+  readonly commits: Commits;
+  readonly log: FactLog;
+  readonly intents: IntentRows;
+  readonly words: SpokenWords;
   readonly insertEvent: InsertEvent;
   readonly guardian: ControlTable;
   readonly restored: RestoredTable;
 }
 
-export function createRuns(db: DatabaseSync, commits: Commits, { insertEvent, guardian, restored }: RunTables): RunStore {
-  const state = db.prepare("SELECT state FROM specialist WHERE handle = ?");
-  const saveState = db.prepare(`
-    INSERT INTO specialist (handle, state, updated_at) VALUES (?1, ?2, ?3)
-    ON CONFLICT (handle) DO UPDATE SET state = ?2, updated_at = ?3`);
-  const step = db.prepare("INSERT INTO step (event_seq, name, value) VALUES (?, ?, ?) ON CONFLICT DO NOTHING");
-  const done = db.prepare(
-    "UPDATE event SET state = 'done', crashes = 0, done_at = ? WHERE seq = ? AND specialist = ? AND state = 'running'",
-  );
-  const begun = db.prepare("UPDATE event SET state = 'running', began_at = ?1 WHERE specialist = ?2 AND id = ?3 RETURNING seq");
-  const forget = db.prepare("DELETE FROM step WHERE event_seq = ?");
-  const words = createRecentWords(db);
-  const insert = createInsertIntent(db);
-  const earlier = db.prepare(`SELECT created_ref FROM intent WHERE id = ? AND state = ${sqlState("confirmed")}`);
-  // An answer to a vote names the post, which belongs to someone else. Posts, jobs and applications may each be numbered from 1, so an id
-  // alone does not identify a kind.
-  const own = db.prepare(
-    "SELECT 1 FROM intent WHERE specialist = ? AND created_ref = ? AND operation IN ('posts.create', 'posts.reply') LIMIT 1",
-  );
+/** Bounds of the specialists' own values that are kept in memory. */
+const MAX_STATES = 10_000;
+const MAX_STATE_LENGTH = 4_096;
 
+/** An event that ends so long after it came has a row that keeps its identity for as long as others: facts are pruned by the time they came. */
+const LATE_MS = DAY;
+
+interface Decided {
+  readonly seed: IntentSeed;
+  readonly stored: StoredIntent;
+  readonly review: DraftIntent["review"];
+  readonly receipt: NewEvent | undefined;
+}
+
+export function createRuns(
+  db: DatabaseSync,
+  { present, commits, log, intents, words, insertEvent, guardian, restored }: RunParts,
+): RunStore {
+  const state = createStates(db);
+  const step = db.prepare("INSERT INTO step (event_seq, name, value) VALUES (?, ?, ?) ON CONFLICT DO NOTHING");
+  const forget = db.prepare("DELETE FROM step WHERE event_seq = ?");
+  const late = db.prepare(`INSERT OR REPLACE INTO main.open (kind, seq, state) VALUES (${OPEN.late}, ?, ?)`);
+  const decide = createDecide({ present, intents, words });
+
+  const finish = (run: FinishedRun, isOrdered = false): readonly StoredIntent[] => {
+    const event = present.events.get(run.seq);
+    if (event?.isClaimed !== true || event.specialist !== run.specialist)
+      throw new Refused("run_superseded", `event ${run.seq} of ${run.specialist} is no longer handled by this run`);
+    // A person's order is new.
+    const doubt = isOrdered || run.intents.length === 0 ? undefined : restored.doubtful(run.seq, run.now);
+    const decided = decide(run, doubt);
+    commits.add(() => {
+      if (event.hasSteps) forget.run(run.seq);
+      if (run.now - event.createdAt > LATE_MS) late.run(run.seq, JSON.stringify({ at: run.now }));
+      if (run.state !== undefined) state.save(run.specialist, run.state, run.now);
+      for (const { stored, review } of decided)
+        if (review !== undefined) guardian.ask({ intent: stored.id, ...review, askedAt: run.now }, run.specialist);
+    });
+    const { specialist, seq, now } = run;
+    log.add({ fact: "run", event: seq, specialist, at: now, intents: decided.map(({ seed }) => seed) });
+    for (const { receipt } of decided) if (receipt !== undefined) insertEvent(receipt, now);
+    return decided.map(({ stored }) => stored);
+  };
+
+  return {
+    loadState: async (specialist) => state.load(specialist),
+    async saveStep(seq, name, value) {
+      commits.add(() => void step.run(seq, name, JSON.stringify(value)));
+      const event = present.events.get(seq);
+      if (event !== undefined) event.hasSteps = true;
+      await commits.synced();
+    },
+    // Nothing of a run leaves before an admission, which reaches the disk together with all earlier writes.
+    finishRun: async (run) => finish(run),
+    async recordRun(event, run) {
+      const fact = log.addEvent(event, run.now, { begun: true });
+      const live = fact === undefined ? undefined : present.events.get(fact.seq);
+      if (live === undefined) throw new Refused("run_superseded", `event ${event.id} of ${event.specialist} exists already`);
+      live.isClaimed = true;
+      const stored = finish({ ...run, seq: live.seq }, true);
+      await commits.synced();
+      return stored;
+    },
+  };
+}
+
+/** Returns the result of each draft, and changes nothing. */
+type Decide = (run: FinishedRun, doubt: RestoreDetection | undefined) => readonly Decided[];
+
+function createDecide({ present, intents, words }: Pick<RunParts, "present" | "intents" | "words">): Decide {
   /** The intent of an earlier run may have created its object already. */
-  const resolved = (draft: DraftIntent): DraftIntent => {
-    if (draft.targetIntent === undefined || draft.target !== undefined) return draft;
-    const row = earlier.get(draft.targetIntent);
-    const ref = row === undefined ? undefined : maybeText(row, "created_ref");
-    return ref === undefined ? draft : { ...draft, target: ref };
+  const resolved = (draft: DraftIntent, drafts: readonly DraftIntent[]): DraftIntent => {
+    const { targetIntent } = draft;
+    if (targetIntent === undefined || draft.target !== undefined || drafts.some(({ id }) => id === targetIntent)) return draft;
+    const earlier = present.byId(targetIntent) ?? intents.byId(targetIntent);
+    return earlier?.state === "confirmed" && earlier.createdRef !== undefined ? { ...draft, target: earlier.createdRef } : draft;
   };
   /** Recognises its own posts by id, also if the network does not name the author. */
-  const ownPost = (run: FinishedRun, draft: DraftIntent): IntentRefusal | undefined =>
-    draft.operation === "posts.reply" && draft.target !== undefined && own.get(run.specialist, draft.target) !== undefined
+  const ownPost = ({ specialist }: { readonly specialist: Handle }, { operation, target }: DraftIntent): IntentRefusal | undefined =>
+    operation === "posts.reply" && target !== undefined && words.made(specialist, target)
       ? { code: "own_post", message: "a specialist does not answer itself" }
       : undefined;
 
-  const finish = (run: FinishedRun, ordered = false): readonly StoredIntent[] => {
-    if (done.run(run.now, run.seq, run.specialist).changes !== 1)
-      throw new Refused("run_superseded", `event ${run.seq} of ${run.specialist} is no longer handled by this run`);
-    forget.run(run.seq);
-    if (run.state !== undefined) saveState.run(run.specialist, JSON.stringify(run.state), run.now);
+  return (run: FinishedRun, doubt: RestoreDetection | undefined): readonly Decided[] => {
     const refused = new Set<string>();
-    // A person's order is new.
-    const doubt = ordered || run.intents.length === 0 ? undefined : restored.doubtful(run.seq, run.now);
+    const said: DraftIntent[] = [];
+    const doubtOf = (draft: DraftIntent): RestoreDetection | undefined => (draft.effect === "idempotent" ? undefined : doubt);
     return run.intents.map((draft) => {
-      const verdict: IntentRefusal | undefined =
+      const refusal =
         draft.refusal ??
         ownPost(run, draft) ??
         (draft.targetIntent !== undefined && refused.has(draft.targetIntent)
           ? { code: "depends_on_refused", message: "the creation of its target was refused" }
           : undefined) ??
-        (draft.textHash === undefined ? undefined : run.brake(draft, words(run, draft)));
-      if (verdict !== undefined) {
-        refused.add(draft.id);
-        const receipt = run.report(draft, verdict);
-        if (receipt !== undefined) insertEvent(receipt, run.now);
-      }
-      const stored = insert(run, resolved(draft), verdict, draft.effect === "idempotent" ? undefined : doubt);
-      if (stored.state === "proposed" && draft.review !== undefined)
-        guardian.ask({ intent: draft.id, ...draft.review, askedAt: run.now }, run.specialist);
-      return stored;
+        (draft.textHash === undefined ? undefined : run.brake(draft, words.recent(run, draft, said)));
+      if (refusal !== undefined) refused.add(draft.id);
+      else if (draft.textHash !== undefined) said.push(draft);
+      const seed = seedOf(resolved(draft, run.intents), refusal, doubtOf(draft));
+      const { state } = seed;
+      return {
+        seed,
+        stored: { id: draft.id, state, ...reasonOf(refusal, doubtOf(draft)) },
+        review: state === "proposed" ? draft.review : undefined,
+        receipt: refusal === undefined ? undefined : run.report(draft, refusal),
+      };
     });
-  };
-
-  const record = (event: NewEvent, run: Omit<FinishedRun, "seq">): readonly StoredIntent[] => {
-    const row = insertEvent(event, run.now) ? begun.get(run.now, event.specialist, event.id) : undefined;
-    if (row === undefined) throw new Refused("run_superseded", `event ${event.id} of ${event.specialist} exists already`);
-    return finish({ ...run, seq: numberOf(row, "seq") }, true);
-  };
-
-  return {
-    async loadState(specialist: Handle): Promise<JsonObject> {
-      const row = state.get(specialist);
-      return row === undefined ? {} : objectOf(row, "state");
-    },
-    saveStep: (seq, name, value) => commits.hard(() => void step.run(seq, name, JSON.stringify(value))),
-    // Nothing of a run leaves before an admission, which reaches the disk together with all earlier writes.
-    finishRun: (run) => commits.soft(() => finish(run)),
-    recordRun: (event, run) => commits.hard(() => record(event, run)),
-  };
-}
-
-function createInsertIntent(db: DatabaseSync) {
-  const insert = db.prepare(`
-    INSERT INTO intent (id, specialist, event_seq, ordinal, operation, target, target_intent, input, effect, lane, thread, author,
-      text_hash, conflict_key, hops, label, data, state, expires_at, code, message, created_at, settled_at, ever_unknown, sent_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-  return (run: FinishedRun, draft: DraftIntent, refusal: IntentRefusal | undefined, doubt: RestoreDetection | undefined): StoredIntent => {
-    const stored = firstState(draft, refusal, doubt);
-    const why = refusal ?? (doubt === undefined ? undefined : { code: RESTORED_CODE, message: RESTORED_MESSAGE });
-    insert.run(
-      draft.id,
-      run.specialist,
-      run.seq,
-      draft.ordinal,
-      draft.operation,
-      draft.target ?? null,
-      draft.targetIntent ?? null,
-      JSON.stringify(draft.input),
-      draft.effect,
-      draft.lane,
-      draft.thread ?? null,
-      draft.author ?? null,
-      draft.textHash ?? null,
-      draft.conflictKey,
-      draft.hops,
-      draft.label ?? null,
-      draft.data === undefined ? null : JSON.stringify(draft.data),
-      stored,
-      expiryOf(draft),
-      why?.code ?? null,
-      why?.message ?? null,
-      run.now,
-      refusal === undefined ? null : run.now,
-      doubt === undefined || refusal !== undefined ? 0 : 1,
-      doubt === undefined || refusal !== undefined ? null : doubt.from,
-    );
-    return { id: draft.id, state: stored, ...why };
   };
 }
 
 /** An intent that a restored store may have sent starts in doubt; one that waits becomes so later. */
-function firstState(draft: DraftIntent, refusal: IntentRefusal | undefined, doubt: RestoreDetection | undefined): StoredIntent["state"] {
-  if (refusal !== undefined) return "refused";
-  if (draft.review !== undefined) return "proposed";
+function seedOf(draft: DraftIntent, refusal: IntentRefusal | undefined, doubt: RestoreDetection | undefined): IntentSeed {
+  const { review, refusal: _refusal, expiresAt: asked, ...rest } = draft;
   const waits = draft.targetIntent !== undefined && draft.target === undefined;
-  return doubt === undefined || waits ? "ready" : "in_doubt";
-}
-
-/**
- * Our own texts that were or may still be sent: refused and cancelled ones do not count, except those that only a dry run withheld. Counts
- * stop just past their cap, so that a talkative specialist costs no more than a quiet one.
- */
-function createRecentWords(db: DatabaseSync) {
-  const count = (where: string) =>
-    db.prepare(`
-      SELECT count(*) AS n FROM (
-        SELECT 1 FROM intent WHERE specialist = ? AND ${where} AND text_hash IS NOT NULL
-          AND (state NOT IN ${sqlStates(DROPPED)} OR code = '${DRY_RUN}') LIMIT 0 + ?)`);
-  const inThread = count("thread = ?");
-  const toAuthor = count("author = ? AND created_at > ?");
-  const inHour = count("created_at > ?");
-  const sameText = count("text_hash = ? AND created_at > ?");
-  const number = (row: Row | undefined): number => (row === undefined ? 0 : numberOf(row, "n"));
-  const past = (cap: number): number => Math.min(cap, 1_000_000) + 1;
-  return (run: FinishedRun, draft: DraftIntent): RecentWords => {
-    const { specialist, now, caps } = run;
-    const hourAgo = now - HOUR;
-    const { thread, author, textHash } = draft;
-    return {
-      inThread:
-        thread === undefined || caps.repliesPerThread === Infinity
-          ? 0
-          : number(inThread.get(specialist, thread, past(caps.repliesPerThread))),
-      toAuthorInHour:
-        author === undefined || caps.repliesPerAuthorPerHour === Infinity
-          ? 0
-          : number(toAuthor.get(specialist, author, hourAgo, past(caps.repliesPerAuthorPerHour))),
-      inHour: caps.repliesPerHour === Infinity ? 0 : number(inHour.get(specialist, hourAgo, past(caps.repliesPerHour))),
-      sameText:
-        textHash === undefined || caps.sameTextWithinMs === 0
-          ? 0
-          : number(sameText.get(specialist, textHash, now - caps.sameTextWithinMs, 1)),
-    };
+  const state = refusal !== undefined ? "refused" : review !== undefined ? "proposed" : doubt === undefined || waits ? "ready" : "in_doubt";
+  const times = [asked, review?.expiresAt].filter((at) => at !== undefined); // a question without an answer by then is withdrawn
+  return {
+    ...rest,
+    state,
+    ...reasonOf(refusal, doubt),
+    ...(times.length === 0 ? {} : { expiresAt: Math.min(...times) }),
+    ...(doubt === undefined || refusal !== undefined ? {} : { everUnknown: true, sentAt: doubt.from }),
   };
 }
 
-/** A question without the Guardian's answer by then is withdrawn. */
-function expiryOf({ expiresAt, review }: DraftIntent): number | null {
-  const times = [expiresAt, review?.expiresAt].filter((at) => at !== undefined);
-  return times.length === 0 ? null : Math.min(...times);
+function reasonOf(refusal: IntentRefusal | undefined, doubt: RestoreDetection | undefined): IntentRefusal | undefined {
+  return refusal ?? (doubt === undefined ? undefined : { code: RESTORED_CODE, message: RESTORED_MESSAGE });
+}
+
+/** The specialists' own values: rows, with copies of those in use. */
+function createStates(db: DatabaseSync) {
+  const read = db.prepare("SELECT state FROM specialist WHERE handle = ?");
+  const write = db.prepare(`
+    INSERT INTO specialist (handle, state, updated_at) VALUES (?1, ?2, ?3)
+    ON CONFLICT (handle) DO UPDATE SET state = ?2, updated_at = ?3`);
+  const texts = new Map<Handle, string>();
+  const keep = (specialist: Handle, text: string): void => {
+    texts.delete(specialist);
+    if (text.length > MAX_STATE_LENGTH) return;
+    if (texts.size >= MAX_STATES) texts.clear();
+    texts.set(specialist, text);
+  };
+  return {
+    load(specialist: Handle): JsonObject {
+      const known = texts.get(specialist);
+      if (known !== undefined) return JSON.parse(known) as JsonObject;
+      const row = read.get(specialist);
+      const value = row === undefined ? {} : objectOf(row, "state");
+      keep(specialist, JSON.stringify(value));
+      return value;
+    },
+    save(specialist: Handle, value: JsonObject, now: number): void {
+      const text = JSON.stringify(value);
+      write.run(specialist, text, now);
+      keep(specialist, text);
+    },
+  };
 }

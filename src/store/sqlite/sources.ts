@@ -1,15 +1,12 @@
-/** Sources and watched objects in SQLite, and their due times. */
-import type { WatchWrite } from "../../contract/event.ts";
+/** Sources and watched objects in SQLite. */
 import type { DatabaseSync } from "node:sqlite";
-import { asHandle, type Handle } from "../../core/ids.ts";
-import type { CursorWrite } from "../inbox.ts";
-import { OWED_STANDINGS, WORK_KINDS, type WorkKind, type SourceStore, type WatchRow } from "../sources.ts";
-import type { Commits } from "./commits.ts";
-import { GOES_FIRST, UNSENT } from "../../outbox/intent.ts";
-import type { WaitRule } from "../../limits/wait-rules.ts";
-import { sqlState, sqlStates } from "./intent-states.ts";
-import { maybeNumber, maybeText, numberOf, objectOf, textOf, type Row } from "./rows.ts";
 import { SCHEDULE_PREFIX } from "../../contract/event-kinds.ts";
+import type { WatchWrite } from "../../contract/event.ts";
+import type { Handle } from "../../core/ids.ts";
+import type { CursorWrite } from "../inbox.ts";
+import { OWED_STANDINGS, type SourceStore, type WatchRow } from "../sources.ts";
+import type { Commits } from "./commits.ts";
+import { maybeNumber, numberOf, objectOf, textOf, type Row } from "./rows.ts";
 
 /** Writes inside a transaction the caller owns. */
 export interface WatchWriter {
@@ -17,7 +14,8 @@ export interface WatchWriter {
   watch(write: WatchWrite, now: number): void;
 }
 
-export function createWatchWriter(db: DatabaseSync): WatchWriter {
+/** `onJobOver` is called for each job that is no longer owed: it makes room for the next one. */
+export function createWatchWriter(db: DatabaseSync, onJobOver: (now: number) => void): WatchWriter {
   const cursor = db.prepare(`
     INSERT INTO source (specialist, name, cursor, due_at, updated_at) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (specialist, name) DO UPDATE SET cursor = excluded.cursor, due_at = excluded.due_at, updated_at = excluded.updated_at`);
@@ -25,12 +23,10 @@ export function createWatchWriter(db: DatabaseSync): WatchWriter {
     INSERT INTO watch (specialist, kind, object, state, data, due_at, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
     ON CONFLICT (specialist, kind, object) DO UPDATE
     SET state = excluded.state, data = excluded.data, due_at = excluded.due_at, updated_at = excluded.updated_at`);
-  // A completed job makes room for the next one.
-  const room = db.prepare(`UPDATE intent SET next_at = min(next_at, ?) WHERE state = ${sqlState("ready")} AND code = ?`);
   const follow = (write: WatchWrite, now: number): void => {
     watch.run(write.specialist, write.kind, write.object, write.state, JSON.stringify(write.data), write.dueAt, now);
     const isOwed = write.dueAt !== null && OWED_STANDINGS.includes(write.state);
-    if (write.kind === "job" && !isOwed) room.run(now, "obligations_full" satisfies WaitRule);
+    if (write.kind === "job" && !isOwed) onJobOver(now);
   };
   return {
     cursor: (write, now) => void cursor.run(write.specialist, write.source, JSON.stringify(write.cursor), write.dueAt, now),
@@ -41,32 +37,9 @@ export function createWatchWriter(db: DatabaseSync): WatchWriter {
 /** SQL condition for the schedules among the rows of `source`. */
 export const IS_SCHEDULE = `(substr(name, 1, ${SCHEDULE_PREFIX.length}) = '${SCHEDULE_PREFIX}')`;
 
-/**
- * An intent that was never sent expires at its time. One that waits for the Guardian expires in any case: in a restored store it may have
- * been sent since, but nobody can answer it.
- */
-export const INTENT_EXPIRES = `expires_at IS NOT NULL AND state IN ${sqlStates(UNSENT)} AND (ever_unknown = 0 OR state = ${sqlState("proposed")})`;
+export type SourceRows = Omit<SourceStore, "nextDue" | "dueWork" | "firstDues">;
 
-/** An intent waits for the earlier ones of its run, and for the one that creates its object. */
-export const INTENT_FREE = `(target_intent IS NULL OR target IS NOT NULL)
-  AND (ordinal = 0 OR NOT EXISTS (
-    SELECT 1 FROM intent AS before INDEXED BY intent_open
-    WHERE before.event_seq = i.event_seq AND before.ordinal < i.ordinal AND before.state IN ${sqlStates(GOES_FIRST)}))`;
-
-/** First due time of each kind of work of specialist ?1, intents in the lanes ?2. */
-const FIRST_OF_PARTS = `
-  SELECT 'events' AS part, min(not_before) AS at FROM event WHERE specialist = ?1 AND state = 'ready'
-  UNION ALL SELECT 'intents', min(next_at) FROM intent AS i INDEXED BY intent_ready
-    WHERE specialist = ?1 AND state = ${sqlState("ready")} AND lane IN (SELECT value FROM json_each(?2)) AND ${INTENT_FREE}
-  UNION ALL SELECT 'intents', min(expires_at) FROM intent
-    WHERE specialist = ?1 AND ${INTENT_EXPIRES}
-  UNION ALL SELECT 'doubts', min(next_at) FROM intent WHERE specialist = ?1 AND state = ${sqlState("in_doubt")}
-  UNION ALL SELECT 'deliveries', min(due_at) FROM delivery WHERE specialist = ?1 AND state = 'ready'
-  UNION ALL SELECT 'schedules', min(due_at) FROM source WHERE specialist = ?1 AND due_at IS NOT NULL AND ${IS_SCHEDULE}
-  UNION ALL SELECT 'sources', min(due_at) FROM source WHERE specialist = ?1 AND due_at IS NOT NULL AND NOT ${IS_SCHEDULE}
-  UNION ALL SELECT 'watches', min(due_at) FROM watch WHERE specialist = ?1 AND due_at IS NOT NULL`;
-
-export function createSources(db: DatabaseSync, commits: Commits): SourceStore {
+export function createSourceRows(db: DatabaseSync, commits: Commits): SourceRows {
   const sources = db.prepare("SELECT name, cursor, due_at FROM source WHERE specialist = ?");
   const columns = "kind, object, state, data, due_at";
   const dueWatches = db.prepare(
@@ -81,22 +54,6 @@ export function createSources(db: DatabaseSync, commits: Commits): SourceStore {
     `SELECT ${columns} FROM watch WHERE specialist = ? AND kind = ? AND due_at IS NOT NULL ORDER BY due_at LIMIT 0 + ?`,
   );
   const oneWatch = db.prepare(`SELECT ${columns} FROM watch WHERE specialist = ? AND kind = ? AND object = ?`);
-  const next = db.prepare(`SELECT min(at) AS at FROM (${FIRST_OF_PARTS})`);
-  const dueParts = db.prepare(`SELECT group_concat(part) AS parts FROM (${FIRST_OF_PARTS}) WHERE at <= ?3`);
-  const work = `
-    SELECT specialist, min(not_before) AS at FROM event WHERE state = 'ready' GROUP BY specialist
-    UNION ALL SELECT specialist, min(next_at) FROM intent
-      WHERE state = ${sqlState("ready")} AND (target_intent IS NULL OR target IS NOT NULL) GROUP BY specialist
-    UNION ALL SELECT specialist, min(next_at) FROM intent WHERE state = ${sqlState("in_doubt")} GROUP BY specialist
-    UNION ALL SELECT specialist, min(expires_at) FROM intent
-      WHERE ${INTENT_EXPIRES} GROUP BY specialist
-    UNION ALL SELECT specialist, min(due_at) FROM delivery WHERE state = 'ready' GROUP BY specialist
-    UNION ALL SELECT specialist, min(due_at) FROM watch WHERE due_at IS NOT NULL GROUP BY specialist`;
-  const first = db.prepare(`
-    SELECT specialist, min(work) AS work, min(look) AS look FROM (
-      SELECT specialist, at AS work, NULL AS look FROM (${work})
-      UNION ALL SELECT specialist, NULL, min(due_at) FROM source WHERE due_at IS NOT NULL GROUP BY specialist)
-    GROUP BY specialist`);
   return {
     sources: async (specialist: Handle) =>
       sources
@@ -112,21 +69,8 @@ export function createSources(db: DatabaseSync, commits: Commits): SourceStore {
       const row = oneWatch.get(specialist, kind, object);
       return row === undefined ? undefined : readWatch(row);
     },
-    firstDues: async () =>
-      first.all().map((row) => ({
-        specialist: asHandle(textOf(row, "specialist")),
-        workAt: maybeNumber(row, "work"),
-        lookAt: maybeNumber(row, "look"),
-      })),
-    nextDue: async (specialist, lanes) => maybeNumber(next.get(specialist, JSON.stringify(lanes)) ?? {}, "at"),
-    async dueWork(specialist, lanes, now) {
-      const due = maybeText(dueParts.get(specialist, JSON.stringify(lanes), now) ?? {}, "parts")?.split(",");
-      return due === undefined ? NO_PARTS : WORK_KINDS.filter((part) => due.includes(part));
-    },
   };
 }
-
-const NO_PARTS: readonly WorkKind[] = [];
 
 function readWatch(row: Row): WatchRow {
   return {

@@ -49,6 +49,8 @@ export class SpendingTable {
   readonly #sql: ReturnType<typeof statements>;
   readonly #zone: () => string;
   readonly #cache = new Map<string, Account>();
+  /** How many holds are open, once they have been counted: most specialists never spend. */
+  #open: number | undefined;
 
   constructor(db: DatabaseSync, options: SpendingTableOptions) {
     this.#sql = statements(db);
@@ -81,6 +83,7 @@ export class SpendingTable {
     if (this.#sql.find.get(id) !== undefined)
       throw new Refused("hold_exists", `money is held for ${id} already`, { hint: "a hold is taken once per intent" });
     const starts = scopes.map((scope): [Scope, number[]] => [scope, this.#add(scope, money.currency, money.micros, 0, now)]);
+    if (this.#open !== undefined) this.#open++;
     this.#sql.hold.run(id, specialist, money.currency, money.micros, JSON.stringify(starts), now, expiresAt);
     for (const scope of scopes) this.#sql.entry.run(scope, money.currency, "hold", id, money.micros, 0, now);
   }
@@ -185,6 +188,13 @@ export class SpendingTable {
 
   forget(): void {
     this.#cache.clear();
+    this.#open = undefined;
+  }
+
+  /** Whether any money is set aside for something whose end is not known. */
+  get hasOpenHolds(): boolean {
+    this.#open ??= Number(this.#sql.countOpen.get()?.["n"]);
+    return this.#open > 0;
   }
 
   prune(now: number): number {
@@ -212,7 +222,7 @@ export class SpendingTable {
     now: number,
     how: { readonly expired: boolean; readonly caps: readonly Cap[] },
   ): Capture | undefined {
-    const row = this.#sql.open.get(id);
+    const row = this.hasOpenHolds ? this.#sql.open.get(id) : undefined;
     if (row === undefined) return undefined;
     const currency = String(row["currency"]);
     const result = captureOf(Number(row["amount"]), actual);
@@ -223,6 +233,7 @@ export class SpendingTable {
       this.#sql.entry.run(scope, currency, kind, id, 0 - result.released, result.posted, now);
       if (result.overrun > 0) this.#overrun(account, id, { held: result.released, posted: result.posted }, how.caps, now);
     }
+    if (this.#open !== undefined) this.#open--;
     this.#sql.settled.run(how.expired ? "expired" : result.posted === 0 ? "released" : "posted", result.posted, now, id);
     return result;
   }
@@ -331,6 +342,7 @@ function statements(db: DatabaseSync) {
       "INSERT INTO hold (id, specialist, currency, amount, starts, state, held_at, expires_at) VALUES (?, ?, ?, ?, ?, 'open', ?, ?)",
     ),
     find: db.prepare("SELECT specialist, currency, amount, state, posted, expires_at FROM hold WHERE id = ?"),
+    countOpen: db.prepare("SELECT count(*) AS n FROM hold WHERE state = 'open'"),
     open: db.prepare("SELECT currency, amount, starts FROM hold WHERE id = ? AND state = 'open'"),
     settled: db.prepare("UPDATE hold SET state = ?, posted = ?, settled_at = ? WHERE id = ? AND state = 'open'"),
     due: db.prepare("SELECT id FROM hold WHERE state = 'open' AND expires_at <= ? ORDER BY expires_at LIMIT 0 + ?"),

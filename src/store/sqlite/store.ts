@@ -1,128 +1,172 @@
-/** The store in one SQLite file: every interface over one connection, every write in a grouped commit. */
-import type { DatabaseSync } from "node:sqlite";
-import type { Clock } from "../../core/clock.ts";
-import type { Fatal } from "../../core/errors.ts";
-import type { Random } from "../../core/random.ts";
+/** The store in one SQLite file: what happened are rows inserted once, the present is in memory, and every write is in a grouped commit. */
+import type { WatchWrite } from "../../contract/event.ts";
 import { ledgerOf } from "../ledger.ts";
 import type { Ledger, Store } from "../store.ts";
-import type { MetadataStore } from "../metadata.ts";
-import { createAdmission, createRecovery, type AdmissionTables } from "./admission.ts";
-import { Commits } from "./commits.ts";
-import { MEMORY, openDatabase, type DatabaseOptions, type OpenDatabase } from "./database.ts";
+import { createDeliveries } from "./delivery-rows.ts";
 import { createApprovals, createKeyTables } from "./keys.ts";
-import { createDeliveries } from "./deliveries.ts";
-import { createHistory, createPrune } from "./history.ts";
-import { createInbox, createInsertEvent } from "./inbox.ts";
-import { ControlTable } from "./controls.ts";
-import { QuotaTable } from "./quota.ts";
-import { createRedating } from "./clock-redating.ts";
-import { SpendingTable } from "./spending.ts";
-import { createApplyChange, createOutbox } from "./outbox.ts";
-import { RestoredTable } from "./restore-detection.ts";
-import { createSpecialists } from "./specialists.ts";
-import { createRuns } from "./runs.ts";
 import { createNetworkState } from "./network-state.ts";
+import { pruneLedgers } from "./prune-ledgers.ts";
+import { createSourceRows, createWatchWriter, type WatchWriter } from "./sources.ts";
+import { createSpecialists } from "./specialists.ts";
 import { createUpkeep } from "./upkeep.ts";
-import { createSources, createWatchWriter } from "./sources.ts";
+import { createAdmission, openAttempts } from "./admission.ts";
+import { differences } from "./compare.ts";
+import { openFoundation, type Foundation } from "./foundation.ts";
+import type { SqliteStoreOptions } from "./options.ts";
+import { createPlainDeliveries, type PlainDeliveries } from "./deliveries.ts";
+import { createDueWork } from "./due-work.ts";
+import { createEventHistory } from "./event-history.ts";
+import { createHistory } from "./history.ts";
+import { createPrune } from "./prune.ts";
+import { createInbox, type Inbox } from "./inbox.ts";
+import { createChanges, createOutbox, type Changes } from "./outbox.ts";
+import { createRecovery } from "./recovery.ts";
+import { createRuns } from "./runs.ts";
+import { createSpokenWords } from "./spoken-words.ts";
 
-export interface SqliteStoreOptions extends DatabaseOptions {
-  /** A file, or `:memory:`. */
-  readonly path: string;
-  /** An open database instead of the path; left open at the end. For simulated processes, which share one disk. */
-  readonly database?: OpenDatabase;
-  readonly clock: Clock;
-  readonly random: Random;
-  /** The Guardian's IANA time zone. Default UTC. */
-  readonly zone?: () => string;
-  /** Time after its deadline in which a request may still count, from the network's profile. */
-  readonly lateLandingMs?: number;
-  /** The ledger of another store, in place of its own: for a dry run, whose reads are charged to the project's. */
-  readonly ledger?: Ledger;
-  /** Called once when a commit fails: nothing can be stored, so nothing may be sent. */
-  readonly onLost?: (error: Fatal) => void;
+/** Parts that change events and intents for others. */
+interface Parts {
+  readonly changes: Changes;
+  readonly writer: WatchWriter;
+  readonly inbox: Inbox;
+  readonly deliveries: PlainDeliveries;
 }
 
 /** Opens a store for writing. Throws `Misconfigured` if the file cannot be used. */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
-  const { clock, random } = options;
-  const database = options.database ?? openDatabase(options.path, options);
-  const { db } = database;
-  const zone = options.zone ?? (() => "UTC");
-  const quota = new QuotaTable(db, { random, ...(options.lateLandingMs === undefined ? {} : { lateLandingMs: options.lateLandingMs }) });
-  const redating = createRedating(db, quota);
-  const spending = new SpendingTable(db, { zone });
-  const guardian = new ControlTable(db);
-  const kept = options.database === undefined && options.path !== MEMORY;
-  const restored = new RestoredTable(db, kept ? options.path : undefined);
-  const forget = (): void => {
-    for (const table of [quota, spending, guardian, restored]) table.forget();
-    forgetDeliveries();
-  };
-  const commits = new Commits(db, {
-    soon: (run) => clock.soon(run),
-    sync: database.sync,
-    onRollback: forget,
-    onCommitted: () => database.checkpoints?.committed(clock.monotonic()),
-    onLost: (error) => {
-      forget();
-      options.onLost?.(error);
+  const core = openFoundation(options);
+  const { db, path, rows, present, quota, commits, dues, settle, guardian, restored, spending, redating, log, debts } = core;
+  const { changes, writer, inbox, deliveries } = createParts(core);
+  const { insertEvent, hasRoomForEvents: _h, endUnbegun: _e, ...inboxStore } = inbox;
+  const { pruneDeliveries: _p, forgetDeliveries: _f, flushCounts: _c, pendingCounts, ...deliveryStore } = deliveries;
+  options.onOpened?.(() => differences(rows, { present, cells: quota.pendingCells, counts: pendingCounts() }));
+  const { intents } = rows;
+  const { owed } = debts;
+  const createLedger = (): Ledger => ({
+    ...createAdmission(db, { present, commits, log, quota, redating, spending, guardian, owed, changes, insertEvent, writer }),
+    ...createControls(core, changes),
+    ...createUpkeep(db, commits, path, () => options.clock.now()),
+    beginLedger: async (now) => {
+      commits.add(() => {
+        quota.flush(); // all cells are in rows before the clock is judged
+        redating.begin(now);
+      });
+      await commits.synced();
     },
   });
-  const insertEvent = createInsertEvent(db);
-  const writer = createWatchWriter(db);
-  const applyChange = createApplyChange(db, { spending, insertEvent, writer });
-  const { pruneDeliveries, forgetDeliveries, ...deliveries } = createDeliveries(db, commits, insertEvent);
-  const recover = createRecovery(db, quota, redating, restored);
-  const prune = createPrune(db);
-  const upkeep = createUpkeep(db, commits, kept ? options.path : undefined, () => clock.now());
-  const tables = { quota, redating, spending, guardian, applyChange };
   return {
-    ...(options.ledger === undefined ? createLedger(db, commits, tables, upkeep) : ledgerOf(options.ledger)),
-    ...createInbox(db, commits, insertEvent, writer),
-    ...deliveries,
-    ...createRuns(db, commits, { insertEvent, guardian, restored }),
-    ...createOutbox(db, commits, applyChange),
-    ...createSources(db, commits),
-    ...createApprovals(db, commits, { guardian, applyChange }),
+    ...inboxStore,
+    ...deliveryStore,
+    ...createRuns(db, { present, commits, log, intents, words: createSpokenWords(db, present), insertEvent, guardian, restored }),
+    ...createOutbox(db, { present, commits, log, intents, changes, settle }),
+    ...createLooks(core),
+    ...createDueWork(db, present, dues),
+    ...(options.ledger === undefined ? createLedger() : ledgerOf(options.ledger)),
+    ...createApprovals(db, commits, { guardian, changes, settle }),
     ...createSpecialists(db, commits),
-    ...createHistory(db),
+    ...createHistory(db, { present, rows, settle }),
+    ...createEventHistory(db, { present, rows, settle }),
     ...createNetworkState(db, commits),
+    ...createLife(core, inbox, deliveries, options),
+  };
+}
+
+function createParts({ db, present, commits, log, rows, spending, dues, debts, settle, told, deliveries: late }: Foundation): Parts {
+  const changes = createChanges({ present, commits, log, intents: rows.intents, spending }, () => ({
+    insertEvent: (event, now) => inbox.insertEvent(event, now),
+    writer,
+  }));
+  const plain = createWatchWriter(db, (now) => changes.wake("obligations_full", now));
+  const writer: WatchWriter = {
+    cursor(write, now) {
+      dues.forget(write.specialist);
+      plain.cursor(write, now);
+    },
+    watch(write: WatchWrite, now: number) {
+      dues.forget(write.specialist);
+      if (write.kind === "job") debts.forget();
+      plain.watch(write, now);
+    },
+  };
+  const inbox: Inbox = createInbox(db, { present, commits, log, writer, rows, settle });
+  const { insertEvent, hasRoomForEvents } = inbox;
+  const stored = createDeliveries(db, commits, { insertEvent, hasRoomForEvents });
+  const deliveries = createPlainDeliveries(db, { commits, inbox, stored, dues, onNudged: () => debts.forget(), told });
+  late.flushCounts = deliveries.flushCounts;
+  late.forget = stored.forgetDeliveries;
+  return { changes, writer, inbox, deliveries };
+}
+
+function createLooks({ db, commits, dues, debts }: Foundation) {
+  const sources = createSourceRows(db, commits);
+  return {
+    ...sources,
+    postponeWatches(...[specialist, now, until, alike]: Parameters<Store["postponeWatches"]>) {
+      dues.forget(specialist);
+      debts.forget();
+      return sources.postponeWatches(specialist, now, until, alike);
+    },
+  };
+}
+
+function createControls({ db, commits, quota, spending, guardian, present, debts }: Foundation, { payable }: Changes) {
+  const controls = createKeyTables(db, commits, {
+    quota,
+    spending,
+    guardian,
+    payable,
+    owed: debts.owed,
+    openAttempts: () => openAttempts(present),
+  });
+  return {
+    ...controls,
+    registerKey(...[handle, key, limits, now]: Parameters<Store["registerKey"]>) {
+      debts.forget();
+      return controls.registerKey(handle, key, limits, now);
+    },
+  };
+}
+
+/** Recovery, pruning and closing. */
+function createLife(
+  { db, path, present, log, quota, redating, restored, dues, commits, folding, spending, guardian, close }: Foundation,
+  inbox: Inbox,
+  { pruneDeliveries }: PlainDeliveries,
+  { clock, ledger }: SqliteStoreOptions,
+): Pick<Store, "recover" | "prune" | "close"> {
+  /** Events up to this number may have ended an earlier process, until they are recovered. */
+  let unrecovered = present.last;
+  const recover = createRecovery(db, { present, log, quota, redating, restored });
+  const prune = createPrune(db);
+  return {
     async recover(now, firstCheckMs) {
-      await options.ledger?.beginLedger(now);
-      const recovered = await commits.hard(() => recover(now, firstCheckMs));
+      dues.forgetAll();
+      await ledger?.beginLedger(now);
+      const recovered = commits.add(() => recover(now, firstCheckMs));
+      unrecovered = 0;
+      await commits.synced();
       restored.noteBeat();
       return recovered;
     },
     async prune(now, retention) {
-      if (kept) {
+      if (path !== undefined) {
         await commits.hard(() => restored.beat(now));
         restored.noteBeat();
       }
-      return commits.soft(() => prune(now, retention) + pruneDeliveries(now) + pruneLedger(tables, now));
+      return commits.add(() => {
+        folding.fold();
+        return pruneLedgers({ quota, spending, guardian }, now) + prune(now, retention) + pruneDeliveries(now);
+      });
     },
     async close() {
       try {
-        if (!commits.lost) await commits.hard(() => undefined); // queued writes come first
+        if (commits.lost) return;
+        inbox.endUnbegun(unrecovered, clock.now());
+        commits.add(folding.fold);
+        await commits.synced(); // queued writes come first
       } finally {
-        await database.checkpoints?.stop();
-        if (options.database === undefined) database.close();
+        await close();
       }
     },
   };
-}
-
-function createLedger(db: DatabaseSync, commits: Commits, tables: AdmissionTables, upkeep: MetadataStore): Ledger {
-  return {
-    ...createAdmission(db, commits, tables),
-    ...createKeyTables(db, commits, tables),
-    ...upkeep,
-    beginLedger: (now) => commits.hard(() => tables.redating.begin(now)),
-  };
-}
-
-function pruneLedger({ quota, spending, guardian }: AdmissionTables, now: number): number {
-  // Ledgers prune by their own time: a wall clock set forward must not free what still counts.
-  const ledger = quota.earliest(Math.min(now, quota.seenAt()));
-  quota.evict(ledger); // keys unused for a day leave the memory
-  return quota.prune(ledger, 100) + spending.prune(ledger) + guardian.prune(now) + spending.expire(now);
 }

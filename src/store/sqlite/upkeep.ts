@@ -1,10 +1,11 @@
 /** Metadata in SQLite: the salt of fingerprints, the network of the store, and copies of it. */
-import { chmodSync, existsSync, rmSync } from "node:fs";
-import { backup, DatabaseSync } from "node:sqlite";
-import { pathToFileURL } from "node:url";
+import { closeSync, existsSync, mkdirSync, openSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { backup, type DatabaseSync } from "node:sqlite";
 import { messageOf, Misconfigured } from "../../core/errors.ts";
 import type { Commits } from "./commits.ts";
 import { createMetadata } from "./metadata.ts";
+import { openForReading } from "./reading.ts";
 import { markCopy } from "./restore-detection.ts";
 import type { MetadataStore } from "../metadata.ts";
 
@@ -26,37 +27,45 @@ export function createUpkeep(db: DatabaseSync, commits: Commits, path: string | 
     network: async () => meta.get(NETWORK),
     belongTo: (name) => commits.hard(() => meta.set(NETWORK, name)),
     async backup(file) {
-      if (existsSync(file)) throw new Misconfigured("backup_exists", "the file exists already", { file, hint: "name another file" });
+      beginCopy(file);
       const copiedAt = now(); // writes made while it is copied may be missing
       try {
         if (path === undefined) await backup(db, file);
         else await copyCommitted(path, file);
         markCopy(file, copiedAt);
-        chmodSync(file, 0o600);
       } catch (error) {
         rmSync(file, { force: true });
-        throw new Misconfigured("backup_failed", `the copy could not be written: ${messageOf(error)}`, {
-          file,
-          cause: error,
-          hint: "check that the folder exists, can be written and has room",
-        });
+        throw copyFailed(file, error);
       }
     },
   };
 }
 
-/**
- * Reads the network of the store in a file, without a lock, beside its user; undefined if there is none, or no readable store. Leaves no
- * file behind: files of another user would keep a runtime from starting.
- */
+/** Creates the file, and the folders above it, for their owner alone from the first byte. */
+function beginCopy(file: string): void {
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    closeSync(openSync(file, "wx", 0o600));
+  } catch (error) {
+    if (existsSync(file)) throw new Misconfigured("backup_exists", "the file exists already", { file, hint: "name another file" });
+    throw copyFailed(file, error);
+  }
+}
+
+function copyFailed(file: string, error: unknown): Misconfigured {
+  return new Misconfigured("backup_failed", `the copy could not be written: ${messageOf(error)}`, {
+    file,
+    cause: error,
+    hint: "check that the folder can be written and has room",
+  });
+}
+
+/** Reads the network of the store in a file, without a lock, beside its user; undefined if there is none, or no readable store. */
 export function networkOf(path: string): string | undefined {
   if (!existsSync(path)) return undefined;
-  const url = pathToFileURL(path);
-  // Reading a store that was closed in order would recreate its log.
-  if (!existsSync(`${path}-wal`)) url.searchParams.set("immutable", "1");
   let db: DatabaseSync | undefined;
   try {
-    db = new DatabaseSync(url, { readOnly: true });
+    db = openForReading(path);
     return createMetadata(db).get(NETWORK);
   } catch {
     return undefined; // another program's file, or a store from before that row: opening it reports the problem
@@ -67,7 +76,7 @@ export function networkOf(path: string): string | undefined {
 
 /** Copies over its own connection: the store's mostly has an open transaction, half of which must not be in the copy. */
 async function copyCommitted(path: string, file: string): Promise<void> {
-  const reader = new DatabaseSync(path, { readOnly: true });
+  const reader = openForReading(path);
   try {
     await backup(reader, file);
   } finally {

@@ -1,5 +1,5 @@
 /** Accepts deliveries: each is verified, stored, and only then answered. Without HTTP, so that it can be simulated. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
 import { messageOf } from "../../core/errors.ts";
 import { asHandle, type Handle } from "../../core/ids.ts";
@@ -184,5 +184,5 @@ function verdictOn(delivery: RawDelivery, secrets: readonly Secret[], options: G
 
 /** The signed id, else a hash of the signed bytes. An unsigned id is ignored: a replay could carry another one. */
 function identityOf({ signedId, covered }: Extract<Verdict, { readonly ok: true }>): string {
-  return signedId === undefined ? `sha256:${createHash("sha256").update(covered).digest("hex")}` : `id:${signedId}`;
+  return signedId === undefined ? `sha256:${hash("sha256", covered)}` : `id:${signedId}`;
 }

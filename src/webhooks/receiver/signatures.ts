@@ -1,5 +1,5 @@
 /** Verifies a raw delivery against every scheme that a profile allows. Pure, constant time. */
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, createSecretKey, hash, timingSafeEqual } from "node:crypto";
 import type { Profile } from "../../contract/profile/profile.ts";
 import { fieldPath, valueAt } from "../../contract/reading/field-path.ts";
 import { isObject, parseJson } from "../../core/json.ts";
@@ -63,6 +63,8 @@ interface Check {
   readonly delivery: RawDelivery;
   readonly rules: WebhookRules;
   readonly secrets: readonly Secret[];
+  /** The headers that may hold signatures, as sent. */
+  readonly signatures: readonly string[];
   readonly now: number;
   readonly tolerance: Tolerance;
 }
@@ -81,7 +83,8 @@ export function verify(
 ): Verdict {
   const { scheme } = rules;
   const tried = scheme === "auto" ? AUTO : scheme === "none" ? [] : [scheme];
-  const check: Check = { delivery, rules, secrets: secrets.slice(0, MAX_SECRETS), now, tolerance };
+  const signatures = headersNamed(delivery, rules.signature);
+  const check: Check = { delivery, rules, secrets: secrets.slice(0, MAX_SECRETS), signatures, now, tolerance };
   let refusal: Extract<Verdict, { readonly ok: false }> = { ok: false, why: "unsigned" };
   for (const name of tried) {
     const verdict = SCHEMES[name](check);
@@ -95,9 +98,10 @@ export function verify(
 /** Standard Webhooks v1: `id.timestamp.body`, base64, several signatures separated by spaces, a `whsec_` secret in base64. */
 function standardWebhooks(check: Check): Verdict | undefined {
   const { delivery, rules } = check;
+  if (!check.signatures.some((value) => value.includes("v1,"))) return undefined;
   const id = header(delivery, rules.deliveryIdHeaders);
   const seconds = header(delivery, rules.timestampHeaders);
-  const signatures = headersNamed(delivery, rules.signature).flatMap((value) =>
+  const signatures = check.signatures.flatMap((value) =>
     value.split(/[\s]+/).flatMap((part) => (part.startsWith("v1,") ? [part.slice(3).replace(/,$/, "")] : [])),
   );
   if (id === undefined || seconds === undefined || signatures.length === 0 || id.length > MAX_ID_LENGTH) return undefined;
@@ -109,8 +113,9 @@ function standardWebhooks(check: Check): Verdict | undefined {
 
 /** `t=<seconds>,v1=<hex>` over `timestamp.body`. */
 function stripeStyle(check: Check): Verdict | undefined {
-  const { delivery, rules } = check;
-  for (const value of headersNamed(delivery, rules.signature)) {
+  const { delivery } = check;
+  for (const value of check.signatures) {
+    if (!value.includes("v1=")) continue;
     const parts = value.split(",").map((part) => part.trim());
     const seconds = parts.find((part) => part.startsWith("t="))?.slice(2);
     const signatures = parts.flatMap((part) => (part.startsWith("v1=") ? [part.slice(3)] : []));
@@ -122,11 +127,13 @@ function stripeStyle(check: Check): Verdict | undefined {
   return undefined;
 }
 
+const SEVERAL = /[,\s]+/;
+
 /** An HMAC of the raw body in a header, hex or base64, with or without `sha256=`; or of `timestamp.body`, if a header states the time. */
 function headerStyle(check: Check): Verdict | undefined {
   const { delivery, rules } = check;
-  const signatures = headersNamed(delivery, rules.signature).flatMap((value) =>
-    value.split(/[,\s]+/).flatMap((part) => (part === "" ? [] : [bare(part, rules)])),
+  const signatures = check.signatures.flatMap((value) =>
+    SEVERAL.test(value) ? value.split(SEVERAL).flatMap((part) => (part === "" ? [] : [bare(part, rules)])) : bare(value, rules),
   );
   if (signatures.length === 0) return undefined;
   const secret = matching(check, plainKeys, signatures, "either", "");
@@ -171,7 +178,7 @@ function bodyStyle(check: Check): Verdict | undefined {
 function pathStyle({ delivery, secrets }: Check): Verdict | undefined {
   const { token } = delivery;
   if (token === undefined || token === "") return undefined;
-  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+  const digest = (text: string): Buffer => hash("sha256", text, "buffer");
   const given = digest(token);
   const secret = secrets.map((one) => timingSafeEqual(digest(one.reveal()), given)).indexOf(true);
   return secret < 0 ? { ok: false, why: "mismatch" } : { ok: true, scheme: "path", secret, covered: new Uint8Array() };
@@ -196,7 +203,8 @@ function matching(
   if (claimed.length === 0) return undefined;
   for (const [index, secret] of secrets.entries()) {
     for (const key of keysOf(secret.reveal())) {
-      const hmac = createHmac("sha256", key);
+      // A buffer as the key takes 10 µs, a key object made of it 2.5.
+      const hmac = createHmac("sha256", typeof key === "string" ? key : createSecretKey(key));
       if (prefix !== "") hmac.update(prefix);
       const expected = hmac.update(delivery.body).digest();
       if (claimed.map((one) => timingSafeEqual(one, expected)).includes(true)) return index;
@@ -243,12 +251,24 @@ export function utf8(bytes: Uint8Array): string | undefined {
 
 /** The first present header, as sent; a repeated one is joined and matches nothing. */
 export function header({ headers }: Pick<RawDelivery, "headers">, names: readonly string[]): string | undefined {
-  return headersNamed({ headers }, names)[0];
+  for (const name of names) {
+    const value = headerOf(headers, name);
+    if (value !== "") return value;
+  }
+  return undefined;
 }
 
 function headersNamed({ headers }: Pick<RawDelivery, "headers">, names: readonly string[]): readonly string[] {
-  return names.flatMap((name) => {
-    const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
-    return value === undefined || value === "" ? [] : [typeof value === "string" ? value : value.join(",")];
-  });
+  const found: string[] = [];
+  for (const name of names) {
+    const value = headerOf(headers, name);
+    if (value !== "") found.push(value);
+  }
+  return found;
+}
+
+/** Empty if it is absent. */
+function headerOf(headers: RawDelivery["headers"], name: string): string {
+  const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
+  return typeof value === "string" ? value : value === undefined ? "" : value.join(",");
 }

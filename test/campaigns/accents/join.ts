@@ -25,6 +25,7 @@ import { createOracle } from "../../../src/simulation/oracle.ts";
 import { createNetworkTransport } from "../../../src/simulation/network-transport.ts";
 import { createSpecialist, type Specialist } from "../../../src/specialist/specialist.ts";
 import type { SpecialistDefinition } from "../../../src/specialist/definition.ts";
+import { createMirror } from "../../../src/simulation/mirror.ts";
 import { MEMORY, openDatabase } from "../../../src/store/sqlite/database.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/store.ts";
 import { ask, listIn } from "./speaker.ts";
@@ -154,6 +155,7 @@ async function letWork(options: WorkOptions): Promise<Pick<AccentRun, "problems"
   const { clock, network, set, specialists, keys, profile, random } = options;
   const problems = new Set<string>();
   const disk = openDatabase(MEMORY);
+  const observe = createMirror(disk.db);
   const judge = createOracle({
     clock,
     disk: { db: disk.db, holds: () => true },
@@ -168,6 +170,7 @@ async function letWork(options: WorkOptions): Promise<Pick<AccentRun, "problems"
     clock,
     random: random.fork("store"),
     lateLandingMs: profile.timing.lateLandingMs,
+    observe,
   });
   const transport = createNetworkTransport({
     clock,

@@ -49,6 +49,8 @@ export interface CampaignReport extends Verdict, Dead, Mishaps {
   readonly doubts: number;
   /** Parked although reading back would show it, and has been seen to. */
   readonly parked: number;
+  /** Differences between memory and rows, over all lives. */
+  readonly drift: readonly string[];
   /** All that is parked, by operation and reason. */
   readonly parkedFor: { readonly [what: string]: number };
   /** Events that several deaths in a row made look like their cause; a person had them tried again. */
@@ -200,18 +202,22 @@ interface Told {
   readonly gaps: (list: "feed" | "jobs") => readonly ReportedGap[];
   /** Nothing is open, and the lists have been looked at since. */
   readonly isDone: (since: number) => boolean;
+  readonly drift: () => readonly string[];
 }
 
 /** What the processes told of themselves, over all lives. A gap is kept by the store, so that a later life tells it where an earlier one could not. */
 function createTold(): Told {
   const gaps = new Map<string, ReportedGap & { readonly list: string }>();
+  const drift = new Set<string>();
   let last: DriverReport | undefined;
   return {
     hear(report) {
       last = report;
+      for (const what of report.drift) drift.add(what);
       for (const { name, gaps: told } of report.lists)
         for (const gap of told) gaps.set(`${name} ${gap.after} ${gap.before}`, { list: name, ...gap });
     },
+    drift: () => [...drift],
     gaps: (list) => [...gaps.values()].filter((gap) => gap.list === list),
     isDone: (since) =>
       last?.open === 0 && ["feed", "jobs"].every((list) => last?.lists.some(({ name, lookedAt = 0 }) => name === list && lookedAt > since)),
@@ -243,6 +249,7 @@ async function report(
     effects: effects.length,
     said: posts.length + jobs.length,
     ...verdict,
+    drift: told.drift(),
     doubled: HANDLES.flatMap((agent) => network.truth.duplicates({ agent })).map(
       ([first, ...more]) => `${first?.operation} ${first?.target} ${more.length + 1} times`,
     ),

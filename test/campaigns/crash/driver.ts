@@ -29,6 +29,8 @@ export interface DriverSettings {
 
 /** What the process says of its store, as one line of JSON, again and again. */
 export interface DriverReport {
+  /** Differences between memory and rows. */
+  readonly drift: readonly string[];
   /** Intents neither settled nor parked. */
   readonly open: number;
   readonly lists: readonly {
@@ -75,7 +77,20 @@ const specialists = victims(settings.roots).map((victim) => createSpecialist(vic
 const clock = systemClock();
 const random = systemRandom();
 const profile = resolveProfile({ extends: "set-b", timing: TIMING });
-const store = openSqliteStore({ path: settings.store, clock, random, lateLandingMs: profile.timing.lateLandingMs });
+/** Commits between two comparisons of memory and rows. */
+const COMPARED_EVERY = 10;
+const drift: string[] = [];
+let differences: () => readonly string[] = () => [];
+let commits = 0;
+const compare = (): void => void drift.push(...differences().slice(0, 3));
+const store = openSqliteStore({
+  path: settings.store,
+  clock,
+  random,
+  lateLandingMs: profile.timing.lateLandingMs,
+  onOpened: (found) => void (differences = found),
+  onCommitted: () => void (++commits % COMPARED_EVERY === 0 && compare()),
+});
 const transport = createTransport({ clock });
 const send: Transport = (request) => across(() => transport.send(request));
 const runtime = createRuntime({
@@ -105,7 +120,7 @@ async function report(): Promise<DriverReport> {
       }),
     ),
   );
-  return { open: intents.flat().filter(({ createdAt }) => createdAt < clock.now() - YOUNG_MS).length, lists: lists.flat() };
+  return { open: intents.flat().filter(({ createdAt }) => createdAt < clock.now() - YOUNG_MS).length, drift, lists: lists.flat() };
 }
 
 async function tell(): Promise<void> {
@@ -121,6 +136,8 @@ process.once("SIGTERM", () => {
   clearInterval(telling);
   void runtime
     .stop()
+    .then(() => compare())
+    .then(() => tell())
     .then(() => store.close())
     .then(() => transport.close());
 });

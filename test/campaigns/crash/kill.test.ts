@@ -4,6 +4,7 @@ import { campaign } from "./campaign.ts";
 
 test("25 kill -9 under load lose nothing and double nothing", { timeout: 240_000 }, async () => {
   const report = await campaign({ kills: 25, seed: 1 });
+  expect(report.drift).toEqual([]);
   expect(report.doubled).toEqual([]);
   expect(report.lost).toEqual([]);
   expect(report.effects).toBeGreaterThan(100);

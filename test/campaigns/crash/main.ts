@@ -13,5 +13,5 @@ for (let done = 0, round = 0; done < Number(kills); done += KILLS_PER_ROUND, rou
     onKill: (kill) => void (kill % 25 === 0 && process.stderr.write(`${done + kill} kills\n`)),
   });
   process.stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
-  if (report.lost.length + report.doubled.length > 0) process.exitCode = 1;
+  if (report.lost.length + report.doubled.length + report.drift.length > 0) process.exitCode = 1;
 }

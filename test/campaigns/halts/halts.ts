@@ -237,7 +237,7 @@ const CLOCKS_APART_MS = 2;
 function admittedWhile(store: string, spans: readonly Span[]): readonly string[] {
   const db = new DatabaseSync(store, { readOnly: true });
   try {
-    const within = db.prepare("SELECT count(*) AS writes FROM attempt WHERE intent_seq IS NOT NULL AND started_at > ? AND started_at < ?");
+    const within = db.prepare("SELECT count(*) AS writes FROM attempt WHERE intent IS NOT NULL AND at > ? AND at < ?");
     return spans.flatMap(({ from, until }) => {
       const writes = Number(within.get(from + CLOCKS_APART_MS, until)?.["writes"]);
       return writes === 0 ? [] : [`${writes} writes were admitted between ${from} and ${until}`];

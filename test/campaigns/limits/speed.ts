@@ -75,8 +75,8 @@ function sqlite(name: string, paid: boolean, keys: number, history: number): voi
 function fill(db: ReturnType<typeof openTables>["db"], attempts: number): void {
   db.exec(`
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${attempts})
-    INSERT INTO attempt (specialist, key_id, operation, lane, weight, started_at, deadline_at, ended_at, outcome)
-    SELECT 'scout', 'key-' || (i % 100), 'posts.reply', 'reply', 1, i, i, i, 'confirmed' FROM n`);
+    INSERT INTO request (key_id, lane, cost, started_at, deadline_at, ended_at)
+    SELECT 'key-' || (i % 100), 'reply', 1, i, i, i FROM n`);
 }
 
 pure();

@@ -44,3 +44,24 @@ test("doubts that cannot be settled for want of quota do not use up what there i
   const { violations } = await simulate({ specialists: [worker], hours: 12, faults: { lostRequests: 0.2 }, crowd });
   expect(violations).toEqual([]);
 });
+
+test("a backlog that a day's quota lets leave only over many days is not lost", { timeout: 60_000 }, async () => {
+  const prolific = defineSpecialist({
+    handle: "prolific",
+    may: ["posts.create"],
+    schedules: {
+      burst: {
+        every: "5m",
+        run: (act) => {
+          const bursts = Number(act.state["bursts"] ?? 0);
+          if (bursts >= 20) return; // 2,000 posts, at 500 requests a day
+          act.state = { bursts: bursts + 1 };
+          for (let n = 0; n < 100; n++) act.post(`${n} of burst ${bursts}`);
+        },
+      },
+    },
+  });
+  const { violations, tally } = await simulate({ specialists: [prolific], hours: 2, faults: "none" });
+  expect(violations).toEqual([]);
+  expect(tally.intents["posts.create confirmed"]).toBeGreaterThan(1_500);
+});

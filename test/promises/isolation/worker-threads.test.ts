@@ -67,7 +67,7 @@ function requestFor({ kind, saved = new Map<string, Json>(), ...rest }: Handling
 const ways: readonly { readonly way: string; readonly run: (handling: Handling) => Promise<RunResult> }[] = [
   {
     way: "in this thread",
-    run: (handling) => {
+    run: async (handling) => {
       const handler = handlerOf(careless, handling.kind);
       if (handler === undefined) throw new Error(`there is no handler for ${handling.kind}`);
       return runHandler(handler, requestFor(handling));

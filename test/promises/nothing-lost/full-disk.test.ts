@@ -1,12 +1,12 @@
 /** Disks that fill up or fail: nothing is sent that is not written down, and it is said once. */
-import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, openSync, closeSync, rmSync, writeSync } from "node:fs";
+import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { describe, expect, test, type TestContext } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { SECOND } from "../../../src/core/units.ts";
 import { became } from "../../harness/process.ts";
 import { runLab } from "../../harness/run-command.ts";
+import { canMake, smallDisk } from "../../harness/small-disk.ts";
 
 const LONG_MS = 60 * SECOND;
 const SCOUT = `
@@ -27,54 +27,15 @@ export default defineSpecialist({
 });
 `;
 
-const canMount = process.platform === "linux" && spawnSync("unshare", ["-m", "mount", "-t", "tmpfs", "none", "/mnt"]).status === 0;
 const canTrace =
   process.platform === "linux" && spawnSync("strace", ["-o", "/dev/null", "-e", "inject=sync:error=EIO", "true"]).status === 0;
-
-interface SmallDisk {
-  /** The folder as the process sees it, and as this one does. */
-  readonly path: string;
-  readonly seen: string;
-  readonly under: readonly string[];
-}
-
-/** A disk of 8 MB that only processes started under it see; it stays until the test is over. */
-async function smallDisk({ onTestFinished }: TestContext, root: string): Promise<SmallDisk> {
-  const path = join(root, "disk");
-  mkdirSync(path);
-  const script = `mount -t tmpfs -o size=8m none "${path}" && echo mounted && exec sleep 600`;
-  const holder = spawn("unshare", ["-m", "sh", "-c", script], { stdio: ["ignore", "pipe", "inherit"] });
-  onTestFinished(async () => {
-    const ended = new Promise((resolve) => holder.once("close", resolve));
-    holder.kill("SIGKILL");
-    await ended;
-  });
-  await new Promise((resolve) => holder.stdout.once("data", resolve));
-  return {
-    path,
-    seen: `/proc/${holder.pid}/root${path}`,
-    under: ["nsenter", "-t", String(holder.pid), "-m", "sh", "-c", 'cd "$0" && exec "$@"', root],
-  };
-}
-
-function fill(file: string): void {
-  const open = openSync(file, "a");
-  const block = Buffer.alloc(4096, 1);
-  try {
-    for (let i = 0; i < 1e6; i++) writeSync(open, block);
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOSPC")) throw error;
-  } finally {
-    closeSync(open);
-  }
-}
 
 const posted = became("confirmed", "posts.create");
 const lost = ({ type, code, fields }: JsonObject): boolean =>
   type === "log" && (code === "store_lost" || JSON.stringify(fields ?? {}).includes("store_lost"));
 
 describe("a disk that is full", () => {
-  test.runIf(canMount)(
+  test.runIf(canMake("full"))(
     "ends the run with a reason; with room again it goes on, and nothing is said twice",
     { timeout: LONG_MS },
     async (context) => {
@@ -83,7 +44,7 @@ describe("a disk that is full", () => {
       const store = join(disk.path, "store.sqlite");
       const first = lab.run({ store, under: disk.under });
       await first.saying(posted);
-      fill(join(disk.seen, "filler"));
+      disk.breakDown();
       const { code, stdout } = await first.ended;
       expect(code).toBe(1);
       expect(JSON.parse(stdout)).toMatchObject({ error: { code: "store_lost" } });
@@ -91,7 +52,7 @@ describe("a disk that is full", () => {
       expect(first.strays).toEqual([]);
       const then = lab.effects("posts.create").length;
 
-      rmSync(join(disk.seen, "filler"));
+      disk.free();
       const second = lab.run({ store, under: disk.under });
       await expect.poll(() => lab.effects("posts.create").length, { timeout: 30_000 }).toBeGreaterThan(then + 3);
       second.kill("SIGTERM");

@@ -254,6 +254,7 @@ export const speech = {
   },
   limitHeaders: {
     remaining: ["x-ratelimit-remaining", "ratelimit-remaining", "x-rate-limit-remaining"],
+    limit: ["x-ratelimit-limit", "ratelimit-limit", "x-rate-limit-limit"],
     remainingHour: ["x-ratelimit-remaining-hour", "x-ratelimit-hour-remaining", "ratelimit-remaining-hour"],
     remainingDay: ["x-ratelimit-remaining-day", "x-ratelimit-day-remaining", "ratelimit-remaining-day"],
     reset: ["x-ratelimit-reset-after", "ratelimit-reset", "x-ratelimit-reset", "x-rate-limit-reset"],

@@ -25,6 +25,9 @@ const RECONCILE = "src/outbox/reconcile.ts";
 const CONCLUDE = "src/outbox/transitions.ts";
 const OUTBOX = "src/store/sqlite/outbox.ts";
 const INBOX = "src/store/sqlite/inbox.ts";
+const RECOVERY = "src/store/sqlite/recovery.ts";
+const FOLD = "src/store/sqlite/fold.ts";
+const FACT_LOG = "src/store/sqlite/fact-log.ts";
 const DOUBTING = "src/outbox/resolve-in-doubt.ts";
 const DOOR = "src/gateway/gateway.ts";
 const POLLING = "src/polling/poll-lists.ts";
@@ -36,7 +39,7 @@ export const BUGS: readonly PlantedBug[] = [
   bug("halt ignored", DECIDE, "if (write && view.halt !== undefined)", "if (write && view.halt === null)"),
   bug("approval ignored", DECIDE, "if (view.review) {", "if (view.review === null) {", {
     file: "src/store/sqlite/runs.ts",
-    find: 'if (draft.review !== undefined) return "proposed";',
+    find: 'review !== undefined ? "proposed" : ',
     replace: "",
   }),
   bug("may ignored", DECIDE, "!view.may.includes(request.operation)", "view.may.length < 0", {
@@ -52,7 +55,12 @@ export const BUGS: readonly PlantedBug[] = [
     'if (end.ending === "never-left" || end.ending === "lost") {',
   ),
   bug("lost requests age from now", QUOTA_TABLE, 'const ending = end.ending === "lost" ?', 'const ending = end.ending === "none" ?'),
-  bug("open attempts forgotten at recovery", QUOTA_TABLE, "for (const row of this.#sql.allOpen.all()) {", "for (const row of []) {"),
+  bug(
+    "open attempts forgotten at recovery",
+    QUOTA_TABLE,
+    "for (const open of this.#open.all()) {",
+    "for (const open of [] as OpenRequest[]) {",
+  ),
   bug("a new key starts empty", QUOTA_TABLE, "if (from === to ||", "if (from !== to ||"),
   bug("no quiet period", RECONCILE, "Math.max(sentAt + quietMs, now + quietMs - knownForMs)", "sentAt"),
   bug("quiet by the wall clock alone", RECONCILE, "Math.max(sentAt + quietMs, now + quietMs - knownForMs)", "sentAt + quietMs", {
@@ -75,9 +83,14 @@ export const BUGS: readonly PlantedBug[] = [
     'if (intent.effect !== "idempotent") return doubt(',
     'if (intent.effect === "none") return doubt(',
   ),
-  bug("a crash while sending is forgotten", ADMISSION, "CASE WHEN effect = 'idempotent' THEN", "CASE WHEN TRUE THEN"),
-  bug("a crash while sending leaves no mark", ADMISSION, "ever_unknown = 1, next_at = ?", "ever_unknown = ever_unknown, next_at = ?"),
-  bug("money freed by a refusal after unknown", OUTBOX, 'row["ever_unknown"] === 1 ? undefined : 0', "0", {
+  bug(
+    "a crash while sending is forgotten",
+    RECOVERY,
+    'const next = effect === "idempotent" ? "ready" : "in_doubt";',
+    'const next = "ready";',
+  ),
+  bug("a crash while sending leaves no mark", RECOVERY, "{ state: next, everUnknown: true, nextAt", "{ state: next, nextAt"),
+  bug("money freed by a refusal after unknown", OUTBOX, "everUnknown ? undefined : 0", "0", {
     file: CONCLUDE,
     find: 'if (intent.everUnknown && intent.effect !== "idempotent")',
     replace: "if (intent.everUnknown === null)",
@@ -85,10 +98,10 @@ export const BUGS: readonly PlantedBug[] = [
   bug(
     "money freed in doubt",
     OUTBOX,
-    "    if (DROPPED.includes(change.state)) {",
-    '    if (change.state === "in_doubt") spending.settle(id, 0, now);\n    if (DROPPED.includes(change.state)) {',
+    "    if (!DROPPED.includes(state)) return;\n",
+    '    if (state === "in_doubt") spending.settle(id, 0, now);\n    if (!DROPPED.includes(state)) return;\n',
   ),
-  bug("no money set aside", ADMISSION, "if (verdict.hold !== undefined && intent !== undefined)", "if (verdict.hold === null)"),
+  bug("no money set aside", ADMISSION, "if (hold !== undefined && intent !== undefined)", "if (hold === null)"),
   bug("a cap holds only from midnight to midnight", "src/limits/caps.ts", 'perDay: ["day", "rolling-day"]', 'perDay: ["day"]'),
   bug("claimed objects found again", DOUBTING, "refs.filter((ref) => !claimed.has(ref))", "refs"),
   bug(
@@ -99,9 +112,9 @@ export const BUGS: readonly PlantedBug[] = [
   ),
   bug(
     "handled events come back",
-    ADMISSION,
-    "SET state = 'ready' WHERE state = 'running'",
-    "SET state = 'ready' WHERE state IN ('running', 'done')",
+    FOLD,
+    "if (!present.events.has(event.seq)) return void drop.run(OPEN.event, event.seq);",
+    "if (!present.events.has(event.seq)) return;",
   ),
   bug(
     "suspended events stay running",
@@ -109,9 +122,27 @@ export const BUGS: readonly PlantedBug[] = [
     "      await store.retryEvent(event.seq, { notBefore: result.until",
     "      if (result === null) await store.retryEvent(event.seq, { notBefore: result.until",
   ),
-  bug("expired while in doubt", "src/store/sqlite/sources.ts", "(ever_unknown = 0 OR state = ", "(TRUE OR state = "),
-  bug("dependants of a refused action wait for ever", OUTBOX, "for (const dependant of dependants.all(id))", "for (const dependant of [])"),
-  bug("a reference is never filled in", OUTBOX, "if (created !== undefined) fill.run(created, id);", ""),
+  bug("expired while in doubt", "src/live/live-intent.ts", '(state === "ready" && !everUnknown)', 'state === "ready"'),
+  bug(
+    "dependants of a refused action wait for ever",
+    OUTBOX,
+    "if (one.target === undefined) applyChange(",
+    "if (one.target === null) applyChange(",
+  ),
+  bug("a reference is never filled in", OUTBOX, "if (createdRef !== undefined) fill(intent, createdRef, now);", ""),
+  bug(
+    "a change of an event is no fact",
+    FACT_LOG,
+    "        insert.one(numbered);\n",
+    '        if (numbered.fact !== "change" || numbered.of !== "event") insert.one(numbered);\n',
+  ),
+  bug("a doubt has no row after a fold", FOLD, "intents.write(all);", 'intents.write(all.filter(({ state }) => state !== "in_doubt"));'),
+  bug(
+    "an answer is counted by its cells and by its fact",
+    FOLD,
+    "countedAll: () => void quotaMark.run(present.last)",
+    "countedAll: () => undefined",
+  ),
   bug("doubts are never looked at", DOUBTING, "return intents.length === BATCH;", "return false;", {
     file: DOUBTING,
     find: "  for (const { intent, doubt, look } of looks) {\n",
@@ -147,22 +178,22 @@ export const BUGS: readonly PlantedBug[] = [
   bug(
     "told of by two ways is two events",
     "src/store/sqlite/deliveries.ts",
-    "fresh: workOn(specialist, end, now), waits: false",
-    "fresh: workOn(specialist, { ...end, events: end.events.map((event) => ({ ...event, id: `${event.id} by ${id}` })) }, now), waits: false",
+    "if (inbox.insertEvent(event, now, { delivery: id, word })) fresh.push(event);",
+    "if (inbox.insertEvent({ ...event, id: `${event.id} by ${id}` }, now, { delivery: id, word })) fresh.push(event);",
   ),
   bug(
     "a delivery ends before its events are stored",
-    "src/store/sqlite/deliveries.ts",
+    "src/store/sqlite/delivery-rows.ts",
     "const workOn = createWorkOn(db, insertEvent, nudge);",
     "const later = createWorkOn(db, insertEvent, nudge);\n  const workOn = (...work) => (void commits.hard(() => 0).then(() => commits.hard(() => later(...work))), []);",
   ),
   bug(
     "stored deliveries are forgotten at a restart",
-    "src/store/sqlite/deliveries.ts",
+    "src/store/sqlite/delivery-rows.ts",
     "dueDeliveries: async (specialist, now, limit) => due.all(specialist, now, limit).map(readDelivery),",
     "dueDeliveries: async (specialist, now, limit) => due.all(specialist, now, limit).map(readDelivery).filter(({ receivedAt }) => receivedAt >= opened),",
     {
-      file: "src/store/sqlite/deliveries.ts",
+      file: "src/store/sqlite/delivery-rows.ts",
       find: "  const backlog = createBacklog(db);\n",
       replace:
         '  const backlog = createBacklog(db);\n  const opened = numberOf(db.prepare("SELECT coalesce(max(received_at), 0) + 1 AS n FROM delivery").get() ?? {}, "n");\n',

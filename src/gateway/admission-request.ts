@@ -1,0 +1,92 @@
+/** Builds the request for an admission: what a call costs, which rules apply to it, and what the store does not know of it. */
+import type { HeldKey } from "../client/auth.ts";
+import type { Client } from "../client/client.ts";
+import type { Call } from "../contract/call.ts";
+import type { Effect, Lane } from "../contract/operations.ts";
+import type { Profile } from "../contract/profile/profile.ts";
+import { defined } from "../core/defined.ts";
+import { payloadHash } from "../limits/approvals.ts";
+import type { LedgerTime } from "../limits/ledger-clock.ts";
+import type { Cap } from "../limits/spending.ts";
+import type { AdmissionRequest } from "../limits/verdict.ts";
+import type { Intent } from "../outbox/intent.ts";
+import type { Admit } from "../store/admission.ts";
+import type { Member } from "./member.ts";
+import type { Breakers } from "./network-breakers.ts";
+import { operationOf, ownLimitsOf } from "./permissions.ts";
+import { priceOf } from "./prices.ts";
+import type { UnkeptHalts } from "./unkept-halts.ts";
+
+/** One request on its way through the gateway. */
+export interface GatewayRequest {
+  readonly member: Member;
+  readonly call: Call;
+  readonly lane: Lane;
+  readonly intent?: Intent;
+  readonly signal?: AbortSignal;
+  /** The runtime's own request, which no definition has to permit. */
+  readonly own?: boolean;
+  /** An examination: it uses another profile, and changes no breaker. */
+  readonly examining?: Client;
+  readonly probe?: boolean;
+  /** A key's exchange for a token: it changes nothing on the network, so a halt lets it through for reads. */
+  readonly trade?: boolean;
+}
+
+export interface AdmissionSources {
+  readonly client: Client;
+  /** The clock by which windows age; it never goes back. */
+  readonly ledger: LedgerTime;
+  readonly breakers: Pick<Breakers, "trust">;
+  readonly caps: (member: Member) => readonly Cap[];
+  /** Halts that the store does not have. */
+  readonly unkeptHalts: UnkeptHalts;
+  /** Money held for an action without an outcome counts as spent after this. */
+  readonly holdMs: number;
+}
+
+export function effectOf(profile: Profile, { call, trade = false }: GatewayRequest): Effect {
+  return trade ? "read" : operationOf(profile, call.operation).effect;
+}
+
+export function admitFor(options: AdmissionSources, passage: GatewayRequest, key: HeldKey): Admit {
+  const { member, call, lane, intent, own = false, examining } = passage;
+  const { profile } = examining ?? options.client;
+  const { specialist } = member;
+  const operation = operationOf(profile, call.operation);
+  const known = knownOf(options, member, call.operation, own);
+  const now = options.ledger.now();
+  const request: AdmissionRequest = {
+    specialist: specialist.handle,
+    key: key.fingerprint,
+    operation: call.operation,
+    effect: effectOf(profile, passage),
+    lane,
+    cost: operation.weight,
+    promises: call.operation === "jobs.apply" ? 1 : 0,
+    price: priceOf(profile, { tier: specialist.tier, trust: options.breakers.trust.of(specialist.handle) }, operation, call.input),
+    ownLimits: ownLimitsOf(profile, call.operation),
+    ...(intent === undefined
+      ? {}
+      : {
+          intent: intent.id,
+          ...(known.review ? { payloadHash: payloadHash(intent) } : {}),
+          readyAt: intent.createdAt,
+        }),
+  };
+  return {
+    request,
+    ...(intent === undefined ? {} : { intent: { seq: intent.seq, id: intent.id, conflictKey: intent.conflictKey } }),
+    ...(call.target === undefined ? {} : { target: call.target }),
+    now,
+    deadlineAt: now + profile.timing.deadlineMs,
+    holdExpiresAt: now + options.holdMs,
+    known,
+  };
+}
+
+function knownOf({ caps, unkeptHalts }: AdmissionSources, member: Member, operation: string, own: boolean): Admit["known"] {
+  const { may, review, handle } = member.specialist;
+  const halt = unkeptHalts.of(handle);
+  return defined({ may: own ? [operation] : may, review: review.includes(operation), caps: caps(member), halt });
+}

@@ -1,0 +1,98 @@
+/** Events that are not done yet, by specialist, and which of them may be handled now. */
+import type { EventId, Handle } from "../core/ids.ts";
+import { MAX_CRASHES } from "../store/inbox.ts";
+import type { EventFact, EventFields } from "./facts.ts";
+
+type Mutable<T> = { -readonly [name in keyof T]: T[name] };
+
+export interface LiveEvent extends Mutable<EventFields> {
+  readonly seq: number;
+  readonly specialist: Handle;
+  readonly id: EventId;
+  readonly kind: string;
+  readonly thread: string | undefined;
+  readonly hops: number;
+  readonly createdAt: number;
+  /** JSON; undefined where it is read again when its turn comes. */
+  payload: string | undefined;
+  /** The number of the last fact about it. */
+  last: number;
+  /** A row of `open` is there for it. */
+  isStored: boolean;
+  /** Lost with the process, as all below: a handler has it. */
+  isClaimed: boolean;
+  /** Steps of an earlier handling may be stored. */
+  hasSteps: boolean;
+}
+
+export function liveEvent(fact: EventFact): LiveEvent {
+  const { seq, specialist, id, kind, thread, hops, at, payload, begun } = fact;
+  return {
+    seq,
+    specialist,
+    id,
+    kind,
+    thread,
+    hops,
+    createdAt: at,
+    payload,
+    last: seq,
+    isStored: false,
+    isClaimed: false,
+    hasSteps: false,
+    state: "ready",
+    attempts: 0,
+    crashes: 0,
+    begun,
+    beganAt: begun ? at : undefined,
+    notBefore: 0,
+    note: undefined,
+    parkedAt: undefined,
+  };
+}
+
+export interface Claim {
+  readonly taken: readonly LiveEvent[];
+  /** Were at work in too many deaths. */
+  readonly poisoned: readonly LiveEvent[];
+}
+
+/**
+ * The events that may be handled now, oldest first and one at a time per thread. What was at work when a process ended may be
+ * what ended it: it is taken alone, so that what waits behind it is not counted with it, and the last time while no other such
+ * event runs, so that nothing is parked for another's doing.
+ */
+export function claimable(events: Iterable<LiveEvent>, now: number, limit: number, hasLastChance: () => boolean): Claim {
+  const taken: LiveEvent[] = [];
+  const poisoned: LiveEvent[] = [];
+  for (const event of dueEvents(events, now, limit)) {
+    if (event.crashes >= MAX_CRASHES) {
+      poisoned.push(event);
+      continue;
+    }
+    if (event.crashes > 0 && taken.length > 0) break;
+    if (event.crashes === MAX_CRASHES - 1 && hasLastChance()) continue;
+    taken.push(event);
+    if (event.crashes > 0) break;
+  }
+  return { taken, poisoned };
+}
+
+function dueEvents(events: Iterable<LiveEvent>, now: number, limit: number): readonly LiveEvent[] {
+  const due: LiveEvent[] = [];
+  let threads: Set<string> | undefined;
+  let isPutOff = false;
+  for (const event of events) {
+    if (event.state !== "ready") continue;
+    if (event.thread !== undefined) {
+      if (threads?.has(event.thread) === true) continue;
+      (threads ??= new Set()).add(event.thread);
+    }
+    if (event.isClaimed || event.notBefore > now) continue;
+    isPutOff ||= event.notBefore > 0;
+    due.push(event);
+    if (due.length === limit && !isPutOff) return due; // none before it waits for a time: they come in their order
+  }
+  if (isPutOff) due.sort((a, b) => a.notBefore - b.notBefore || a.seq - b.seq);
+  return due.slice(0, limit);
+}

@@ -1,0 +1,259 @@
+/**
+ * What is the case now: events to be handled, intents to be sent or looked for, requests under way. It is made from facts, at a
+ * start and while the process runs by the same function, so that memory and rows cannot come to differ but by a fact that is
+ * missing. Everything is asked from here, and from nowhere else.
+ */
+import type { Handle, KeyId } from "../core/ids.ts";
+import type { Lane } from "../contract/operations.ts";
+import { MAX_CRASHES } from "../store/inbox.ts";
+import { liveEvent, type LiveEvent } from "./live-event.ts";
+import type { AnswerFact, AttemptFact, ChangeFact, EventFact, Fact, RunFact, IntentFields } from "./facts.ts";
+import { holdsConflict, isLive, isSaid, liveIntent, type LiveIntent } from "./live-intent.ts";
+
+/** A request without an answer. */
+export interface LiveAttempt extends AttemptFact {
+  /** A row of `open` is there for it. */
+  isStored: boolean;
+}
+
+/** What one specialist has before it. In the order of their numbers. */
+export interface Mine {
+  readonly events: Map<number, LiveEvent>;
+  readonly intents: Map<number, LiveIntent>;
+}
+
+/** What has changed since rows were last written, and is to be written. */
+export interface Touched {
+  readonly events: Set<LiveEvent>;
+  readonly intents: Set<LiveIntent>;
+  /** Those of them that nothing more is to be done about. */
+  readonly settled: Set<LiveIntent>;
+  readonly attempts: Set<LiveAttempt>;
+}
+
+/** A longer payload is read again when its turn comes, and so is what comes when those in memory are that long together. */
+const LONGEST_PAYLOAD = 16 * 1_024;
+const PAYLOADS_LENGTH = 32 * 1_024 * 1_024;
+
+/** An outcome of a request that certainly had no effect. */
+const WITHOUT_EFFECT: readonly string[] = ["never-left", "limited", "unauthorized"];
+const NOTHING: Mine = { events: new Map(), intents: new Map() };
+
+export class Present {
+  readonly events = new Map<number, LiveEvent>();
+  /** Those not settled, and those settled since rows were last written. */
+  readonly intents = new Map<number, LiveIntent>();
+  readonly attempts = new Map<number, LiveAttempt>();
+  readonly touched: Touched = { events: new Set(), intents: new Set(), settled: new Set(), attempts: new Set() };
+  readonly #mine = new Map<Handle, Mine>();
+  readonly #byId = new Map<string, LiveIntent>();
+  readonly #conflicts = new Map<string, LiveIntent[]>();
+  /** The number of the last fact. */
+  last = 0;
+  /** Told of what intents come to that counts as said, or as made. */
+  onSpoken: ((intent: LiveIntent, change: "said" | "unsaid" | "made") => void) | undefined;
+  #payloadsLength = 0;
+
+  /** Takes a fact in. What it is about may be over already where facts are read again: then it says nothing new. */
+  apply(fact: Fact): void {
+    this.last = Math.max(this.last, fact.seq);
+    switch (fact.fact) {
+      case "event":
+        return this.#happened(fact);
+      case "run":
+        return this.#ended(fact);
+      case "attempt":
+        return this.#left(fact);
+      case "answer":
+        return this.#answered(fact);
+      case "change":
+        return this.#changed(fact);
+    }
+  }
+
+  /** What a specialist has before it; to be read only. */
+  of(specialist: Handle): Mine {
+    return this.#mine.get(specialist) ?? NOTHING;
+  }
+
+  specialists(): Iterable<Handle> {
+    return this.#mine.keys();
+  }
+
+  byId(id: string): LiveIntent | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** Another one on the same object, sent or in doubt. */
+  conflict(key: string, except: number): LiveIntent | undefined {
+    return this.#conflicts.get(key)?.find(({ seq }) => seq !== except);
+  }
+
+  /** Whether an event runs for the last time before it is parked. */
+  hasLastChance(): boolean {
+    for (const { isClaimed, crashes } of this.events.values()) if (isClaimed && crashes >= MAX_CRASHES - 1) return true;
+    return false;
+  }
+
+  /** Requests of a key under way, but for one. */
+  *attemptsOf(key: KeyId, except = -1): Generator<{ readonly lane: Lane; readonly cost: number; readonly operation: string }> {
+    for (const attempt of this.attempts.values()) if (attempt.key === key && attempt.seq !== except) yield attempt;
+  }
+
+  /** Read from its rows: an event, an intent or a request that facts before the mark speak of. */
+  putEvent(event: LiveEvent): void {
+    const { length } = event.payload ?? "";
+    if (length > LONGEST_PAYLOAD || this.#payloadsLength + length > PAYLOADS_LENGTH) event.payload = undefined;
+    else this.#payloadsLength += length;
+    this.events.set(event.seq, event);
+    this.#of(event.specialist).events.set(event.seq, event);
+  }
+
+  putIntent(intent: LiveIntent): void {
+    this.intents.set(intent.seq, intent);
+    this.#byId.set(intent.id, intent);
+    this.#of(intent.specialist).intents.set(intent.seq, intent);
+    this.#enter(intent);
+  }
+
+  putAttempt(attempt: LiveAttempt): void {
+    this.attempts.set(attempt.seq, attempt);
+  }
+
+  /** Its row is written, and nothing is to be done about it: whoever asks for it reads the row. */
+  dropEvent(event: LiveEvent): void {
+    this.#payloadsLength -= event.payload?.length ?? 0;
+    this.events.delete(event.seq);
+    const mine = this.#mine.get(event.specialist);
+    mine?.events.delete(event.seq);
+    this.#tidy(event.specialist, mine);
+  }
+
+  dropIntent(intent: LiveIntent): void {
+    this.intents.delete(intent.seq);
+    this.#byId.delete(intent.id);
+    const mine = this.#mine.get(intent.specialist);
+    mine?.intents.delete(intent.seq);
+    this.#tidy(intent.specialist, mine);
+  }
+
+  #happened(fact: EventFact): void {
+    if (this.events.has(fact.seq)) return;
+    const event = liveEvent(fact);
+    this.putEvent(event);
+    this.touched.events.add(event);
+  }
+
+  #ended(fact: RunFact): void {
+    const event = this.events.get(fact.event);
+    if (event !== undefined) {
+      this.dropEvent(event);
+      if (event.isStored) this.touched.events.add(event);
+      else this.touched.events.delete(event);
+    }
+    for (const seed of fact.intents) {
+      const intent = liveIntent(fact, seed);
+      if (this.intents.has(intent.seq)) continue;
+      this.putIntent(intent);
+      this.touched.intents.add(intent);
+      if (isSaid(intent)) this.onSpoken?.(intent, "said");
+    }
+  }
+
+  #left(fact: AttemptFact): void {
+    if (this.attempts.has(fact.seq)) return;
+    const attempt: LiveAttempt = { ...fact, isStored: false };
+    this.putAttempt(attempt);
+    this.touched.attempts.add(attempt);
+    const intent = fact.intent === undefined ? undefined : this.intents.get(fact.intent);
+    if (intent === undefined || intent.last >= fact.seq) return;
+    intent.attempt++;
+    intent.unanswered++;
+    intent.firstRequest ??= fact.seq;
+    intent.lastRequest = fact.seq;
+    this.#set(intent, { state: "sending", sentAt: fact.at, checks: 0, code: undefined, message: undefined }, fact.seq);
+  }
+
+  #answered(fact: AnswerFact): void {
+    const attempt = this.attempts.get(fact.attempt);
+    if (attempt === undefined) return;
+    this.attempts.delete(attempt.seq);
+    if (attempt.isStored) this.touched.attempts.add(attempt);
+    else this.touched.attempts.delete(attempt);
+    const intent = attempt.intent === undefined ? undefined : this.intents.get(attempt.intent);
+    if (intent === undefined || intent.last >= fact.seq) return;
+    if (WITHOUT_EFFECT.includes(fact.outcome)) intent.unanswered--;
+    this.#set(intent, fact.set ?? {}, fact.seq);
+  }
+
+  #changed(fact: ChangeFact): void {
+    if (fact.of === "intent") {
+      const intent = this.intents.get(fact.subject);
+      if (intent !== undefined && intent.last < fact.seq) this.#set(intent, fact.set, fact.seq);
+      return;
+    }
+    const event = this.events.get(fact.subject);
+    if (event === undefined || event.last >= fact.seq) return;
+    Object.assign(event, fact.set);
+    event.last = fact.seq;
+    this.touched.events.add(event);
+  }
+
+  #set(intent: LiveIntent, set: Partial<IntentFields>, seq: number): void {
+    this.#leave(intent);
+    const wasSaid = isSaid(intent);
+    Object.assign(intent, set);
+    intent.last = seq;
+    if (isSaid(intent) !== wasSaid) this.onSpoken?.(intent, wasSaid ? "unsaid" : "said");
+    if (set.createdRef !== undefined) this.onSpoken?.(intent, "made");
+    this.#enter(intent);
+    this.touched.intents.add(intent);
+    if (isLive(intent)) this.touched.settled.delete(intent);
+    else this.touched.settled.add(intent);
+  }
+
+  #enter(intent: LiveIntent): void {
+    if (!holdsConflict(intent)) return;
+    const held = this.#conflicts.get(intent.conflictKey);
+    if (held === undefined) this.#conflicts.set(intent.conflictKey, [intent]);
+    else held.push(intent);
+  }
+
+  #leave(intent: LiveIntent): void {
+    if (!holdsConflict(intent)) return;
+    const held = this.#conflicts.get(intent.conflictKey);
+    if (held === undefined || held.length === 1) this.#conflicts.delete(intent.conflictKey);
+    else held.splice(held.indexOf(intent), 1);
+  }
+
+  #of(specialist: Handle): Mine {
+    const known = this.#mine.get(specialist);
+    if (known !== undefined) return known;
+    const made: Mine = { events: new Map(), intents: new Map() };
+    this.#mine.set(specialist, made);
+    return made;
+  }
+
+  /** Most specialists have nothing before them, and then take no room. */
+  #tidy(specialist: Handle, mine: Mine | undefined): void {
+    if (mine?.events.size === 0 && mine.intents.size === 0) this.#mine.delete(specialist);
+  }
+}
+
+/** Everything that a start has to find again, in an order of its own: for comparing what runs with what its rows say. */
+export function pictureOf(present: Present): readonly string[] {
+  const lines: string[] = [];
+  for (const event of present.events.values()) {
+    if (event.state === "parked") continue; // read again when somebody asks for it
+    const { isStored: _s, isClaimed: _c, hasSteps: _h, payload: _p, ...kept } = event;
+    lines.push(`event ${show(kept)}`);
+  }
+  for (const { isStored: _s, ...intent } of present.intents.values()) if (isLive(intent)) lines.push(`intent ${show(intent)}`);
+  for (const { isStored: _s, ...attempt } of present.attempts.values()) lines.push(`attempt ${show(attempt)}`);
+  return lines.sort();
+}
+
+function show(value: object): string {
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+  return JSON.stringify(Object.fromEntries(fields.sort(([a], [b]) => (a < b ? -1 : 1))));
+}

@@ -1,0 +1,102 @@
+/** Facts of one decision: its object, its text, who is addressed, its label. */
+import { Refused, Retryable } from "../core/errors.ts";
+import { isObject, sha256, type Json, type JsonObject } from "../core/json.ts";
+import { durationMs } from "../core/units.ts";
+import type { IntentOptions, IntentRef, Target } from "./act.ts";
+import type { DraftIntent, IntentRefusal } from "./intent-draft.ts";
+import type { OperationRule } from "./operation-rules.ts";
+import { storable, type RunRequest } from "./run-request.ts";
+
+const MAX_DATA_BYTES = 16 * 1024;
+
+/** Collects the facts that the brakes need about a text: its thread, its addressee, its hash; and the reason for a refusal. */
+export function speech(
+  request: RunRequest,
+  operation: string,
+  target: Target | undefined,
+  wanted: ResolvedTarget,
+  input: JsonObject,
+  rule: OperationRule,
+): Partial<DraftIntent> {
+  const said = typeof input["content"] === "string" ? input["content"] : undefined;
+  const textHash = said === undefined ? {} : { textHash: sha256(said.trim().toLowerCase()) };
+  const refused = (refusal: OperationRule["refusal"]) => (refusal === undefined ? {} : { refusal });
+  if (operation !== "posts.reply") return { ...textHash, ...refused(rule.refusal) };
+  const post = postOf(target) ?? (wanted.id === undefined ? undefined : eventPost(request.event.payload, wanted.id));
+  const author = post?.authorId ?? post?.authorHandle;
+  const thread = post?.threadId ?? post?.parentId ?? wanted.id;
+  return {
+    ...textHash,
+    ...(thread === undefined ? {} : { thread }),
+    ...(author === undefined ? {} : { author }),
+    ...refused(rule.refusal ?? selfReply(request.me, post)),
+  };
+}
+
+export function labels(options: IntentOptions, now: number): Partial<DraftIntent> {
+  return {
+    ...(options.key === undefined ? {} : { label: options.key }),
+    ...(options.data === undefined ? {} : { data: bounded(options.data) }),
+    ...(options.expiresIn === undefined ? {} : { expiresAt: now + durationMs(options.expiresIn) }),
+  };
+}
+
+export interface ResolvedTarget {
+  readonly id?: string;
+  readonly intent?: IntentRef["intent"];
+}
+
+export function resolveTarget(rule: OperationRule, operation: string, target: Target | undefined): ResolvedTarget {
+  if (rule.targetBy === undefined) return {};
+  if (typeof target === "string" && target !== "") return { id: target };
+  if (typeof target === "object" && "intent" in target) return { intent: target.intent };
+  if (typeof target === "object") {
+    const named = rule.targetBy === "handle" && "handle" in target && typeof target.handle === "string" ? target.handle : target.id;
+    if (typeof named === "string" && named !== "") return { id: named };
+  }
+  throw new Refused("target_missing", `${operation} needs an object: its record, its id, or the intent that creates it`);
+}
+
+/** The path of `agents.update` names the specialist itself. */
+export function mine(rule: OperationRule, me: RunRequest["me"]): string {
+  const target = rule.targetBy === "handle" ? me.handle : me.id;
+  if (target === undefined) throw new Retryable("account_unknown", "the specialist's id on the network is not known yet");
+  return target;
+}
+
+interface PostLike {
+  readonly authorId?: string;
+  readonly authorHandle?: string;
+  readonly parentId?: string;
+  readonly threadId?: string;
+}
+
+function postOf(target: Target | undefined): PostLike | undefined {
+  return typeof target === "object" && "id" in target ? postLike(target as { readonly [name: string]: unknown }) : undefined;
+}
+
+function eventPost(payload: Json, id: string): PostLike | undefined {
+  return isObject(payload) && payload["id"] === id ? postLike(payload) : undefined;
+}
+
+function postLike(value: { readonly [name: string]: unknown }): PostLike {
+  const text = (name: string) => (typeof value[name] === "string" ? { [name]: value[name] } : {});
+  return { ...text("authorId"), ...text("authorHandle"), ...text("parentId"), ...text("threadId") };
+}
+
+/** Refuses replies to oneself, also while one's own id is not known yet. */
+function selfReply(me: RunRequest["me"], post: PostLike | undefined): IntentRefusal | undefined {
+  if (post === undefined) return undefined;
+  const own = (me.id !== undefined && post.authorId === me.id) || post.authorHandle?.toLowerCase() === me.handle.toLowerCase();
+  if (own) return { code: "own_post", message: "a specialist does not answer itself" };
+  if (me.id === undefined && post.authorHandle === undefined)
+    return { code: "account_unknown", message: "the specialist's own id is not known yet, so this could be its own post" };
+  return undefined;
+}
+
+function bounded(data: Json): Json {
+  const json = storable("data", data);
+  if (JSON.stringify(json).length > MAX_DATA_BYTES)
+    throw new Refused("value_invalid", `expected data to be at most ${MAX_DATA_BYTES} bytes of JSON`);
+  return json;
+}

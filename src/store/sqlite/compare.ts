@@ -1,0 +1,49 @@
+/** What a store has in memory beside what its rows say, field by field: they are the same thing, or a fact was missed. */
+import { slotIndex } from "../../limits/window-cells.ts";
+import { deltaAt } from "../../limits/quota.ts";
+import { pictureOf, type Present } from "../../live/present.ts";
+import { PendingCells, type PendingCell } from "./pending-cells.ts";
+import type { PlainDeliveries } from "./deliveries.ts";
+import { load, type FactRows } from "./load.ts";
+
+/*
+ * Lost by design when a process ends: which events a handler has (`isClaimed`; that one may have begun is in its row), whether
+ * steps or rows are known to be there (`hasSteps`, `isStored`), waits of lanes and refusals of lanes by the quota, and what is
+ * only kept beside rows and read again: specialists' values, first due times, followed jobs of a key.
+ */
+
+export interface InMemory {
+  readonly present: Present;
+  readonly cells: readonly PendingCell[];
+  readonly counts: ReturnType<PlainDeliveries["pendingCounts"]>;
+}
+
+/** Lines that only one of the two has; empty where memory and rows are the same. */
+export function differences(rowsNow: FactRows, { present, cells, counts }: InMemory): readonly string[] {
+  const loaded = load(rowsNow);
+  const uncounted = new PendingCells();
+  for (const { attempt, countedAt } of loaded.uncounted) {
+    const { key, lane, cost } = attempt;
+    const { hourCell, dayCell, slot, count } = deltaAt(countedAt, slotIndex(lane), cost);
+    uncounted.add({ key, span: 0, cell: hourCell, slot, count });
+    uncounted.add({ key, span: 1, cell: dayCell, slot, count });
+  }
+  const told = new Map<string, number>();
+  for (const { specialist, word } of loaded.told) told.set(`${specialist} ${word}`, (told.get(`${specialist} ${word}`) ?? 0) + 1);
+  const rows = [...pictureOf(loaded.present), ...cellLines(uncounted.all()), ...[...told].map(([who, n]) => `told ${who} ${n}`)];
+  const memory = [
+    ...pictureOf(present),
+    ...cellLines(cells),
+    ...counts.map(({ specialist, kind, n }) => `told ${specialist} ${kind} ${n}`),
+  ];
+  const [inRows, inMemory] = [new Set(rows), new Set(memory)];
+  return [
+    ...rows.filter((line) => !inMemory.has(line)).map((line) => `only in rows: ${line}`),
+    ...memory.filter((line) => !inRows.has(line)).map((line) => `only in memory: ${line}`),
+    ...(loaded.present.last === present.last ? [] : [`the last fact is ${loaded.present.last} in rows and ${present.last} in memory`]),
+  ];
+}
+
+function cellLines(cells: readonly PendingCell[]): readonly string[] {
+  return cells.map(({ key, span, cell, slot, count }) => `cell ${key} ${span} ${cell} ${slot} ${count}`);
+}

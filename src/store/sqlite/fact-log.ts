@@ -1,0 +1,121 @@
+/** The log of facts: each is inserted at the end of its table, and then applied to memory. */
+import type { DatabaseSync } from "node:sqlite";
+import type { NewEvent } from "../../contract/event.ts";
+import type { EventFields, AnswerFact, AttemptFact, ChangeFact, EventFact, Fact, RunFact, IntentFields } from "../../live/facts.ts";
+import type { Present } from "../../live/present.ts";
+import { readNote } from "../failure.ts";
+import type { Commits } from "./commits.ts";
+
+type Unnumbered<One> = One extends Fact ? Omit<One, "seq"> : never;
+export type NewFact = Unnumbered<Fact>;
+
+/** Called with each fact after it is applied: for oracles. */
+export type Observe = (fact: Fact, present: Present) => void;
+
+export interface EventOrigin {
+  readonly begun: boolean;
+  readonly delivery?: string | undefined;
+  readonly word?: string | undefined;
+}
+
+export interface FactLog {
+  /** Adds a decided fact; it is committed with everything else of this turn. */
+  add(fact: NewFact): Fact;
+  /** Adds an event if it is new. */
+  addEvent(event: NewEvent, at: number, how: EventOrigin): EventFact | undefined;
+}
+
+/** The changed fields as JSON; null for undefined, because that replaces a value too. */
+export function changeText(set: Partial<EventFields> | Partial<IntentFields>): string {
+  return JSON.stringify(set, (_name, value: unknown) => (value === undefined ? null : value));
+}
+
+/** True if the change of a confirmed intent follows from its answer alone. */
+function isStraight(set: Partial<IntentFields>, at: number): boolean {
+  const { state, createdRef: _ref, settledAt, code, message, ...rest } = set;
+  return state === "confirmed" && settledAt === at && code === undefined && message === undefined && Object.keys(rest).length === 0;
+}
+
+export function createLog(db: DatabaseSync, commits: Commits, present: Present, observe?: Observe): FactLog {
+  const insert = createInserts(db);
+  const take = <One extends Fact>(fact: One): One => {
+    present.apply(fact);
+    observe?.(fact, present);
+    return fact;
+  };
+  return {
+    add: (fact) =>
+      commits.add(() => {
+        const numbered = { ...fact, seq: present.last + 1 } as Fact;
+        insert.one(numbered);
+        return take(numbered);
+      }),
+    addEvent: (event, at, { begun, delivery, word }) =>
+      commits.add(() => {
+        const { specialist, id, kind, thread, payload, via, hops } = event;
+        const seq = present.last + 1;
+        const text = JSON.stringify(payload);
+        const fact: EventFact = { fact: "event", seq, at, specialist, id, kind, thread, payload: text, via, hops, begun, delivery, word };
+        return insert.event(fact) ? take(fact) : undefined;
+      }),
+  };
+}
+
+/** One insert for each kind of fact. */
+function createInserts(db: DatabaseSync) {
+  const event = db.prepare(`
+    INSERT INTO main.event (seq, specialist, id, kind, thread, payload, via, hops, begun, delivery, word, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (specialist, id) DO NOTHING`);
+  const run = db.prepare("INSERT INTO main.run (seq, event, specialist, at, intents) VALUES (?, ?, ?, ?, ?)");
+  const attempt = db.prepare(`
+    INSERT INTO main.attempt (seq, intent, specialist, key_id, operation, target, lane, cost, at, deadline_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const answer = db.prepare(`
+    INSERT INTO main.answer (seq, attempt, at, outcome, status, ref, note, counted_at, change) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const change = db.prepare("INSERT INTO main.change (seq, kind, subject, at, change, failed_at) VALUES (?, ?, ?, ?, ?, ?)");
+
+  const addEvent = (f: EventFact): boolean =>
+    event.run(
+      f.seq,
+      f.specialist,
+      f.id,
+      f.kind,
+      f.thread ?? null,
+      f.payload,
+      f.via,
+      f.hops,
+      f.begun ? 1 : 0,
+      f.delivery ?? null,
+      f.word ?? null,
+      f.at,
+    ).changes === 1;
+  const addRun = (f: RunFact): void =>
+    void run.run(f.seq, f.event, f.specialist, f.at, f.intents.length === 0 ? null : JSON.stringify(f.intents));
+  const addAttempt = (f: AttemptFact): void =>
+    void attempt.run(f.seq, f.intent ?? null, f.specialist, f.key, f.operation, f.target ?? null, f.lane, f.cost, f.at, f.deadlineAt);
+  const addAnswer = (f: AnswerFact): void => {
+    const text = f.set === undefined ? null : isStraight(f.set, f.at) ? "" : changeText(f.set);
+    const ref = f.set?.createdRef ?? null;
+    answer.run(f.seq, f.attempt, f.at, f.outcome, f.status ?? null, ref, f.note ?? null, f.countedAt ?? null, text);
+  };
+  const addChange = (f: ChangeFact): void => {
+    const failedAt = f.of === "event" ? readNote(f.set.note).failure?.at : undefined;
+    change.run(f.seq, f.of === "event" ? 0 : 1, f.subject, f.at, changeText(f.set), failedAt ?? null);
+  };
+  return {
+    event: addEvent,
+    one(fact: Fact): void {
+      switch (fact.fact) {
+        case "event":
+          return void addEvent(fact);
+        case "run":
+          return addRun(fact);
+        case "attempt":
+          return addAttempt(fact);
+        case "answer":
+          return addAnswer(fact);
+        case "change":
+          return addChange(fact);
+      }
+    },
+  };
+}

@@ -1,0 +1,103 @@
+/** The common parts of the store: the file, the memory, the log, and the tables that are rows. */
+import type { Present } from "../../live/present.ts";
+import { createRedating, type Redating } from "./clock-redating.ts";
+import { Commits } from "./commits.ts";
+import { ControlTable } from "./controls.ts";
+import { MEMORY, openDatabase, type OpenDatabase } from "./database.ts";
+import { openReadOnlyDatabase } from "./reading.ts";
+import type { SqliteStoreOptions } from "./options.ts";
+import { QuotaTable } from "./quota.ts";
+import { RestoredTable } from "./restore-detection.ts";
+import { SpendingTable } from "./spending.ts";
+import { createFolding, type Folding } from "./fold.ts";
+import { createRows, load, type FactRows, type Loaded } from "./load.ts";
+import { createLog, type FactLog } from "./fact-log.ts";
+import { createObligations, type KeyObligations } from "./obligations.ts";
+import { createDues, type Dues } from "./due-work.ts";
+
+export interface Foundation {
+  readonly db: OpenDatabase["db"];
+  /** Undefined without a file of its own. */
+  readonly path: string | undefined;
+  readonly rows: FactRows;
+  readonly present: Present;
+  readonly told: Loaded["told"];
+  readonly quota: QuotaTable;
+  readonly redating: Redating;
+  readonly spending: SpendingTable;
+  readonly guardian: ControlTable;
+  readonly restored: RestoredTable;
+  readonly commits: Commits;
+  readonly log: FactLog;
+  readonly folding: Folding;
+  /** Writes the rows of everything that changed; once the store is lost they stay as they are. */
+  readonly settle: () => void;
+  readonly dues: Dues;
+  readonly debts: KeyObligations;
+  /** The part of deliveries in folds and rollbacks, set once they exist. */
+  readonly deliveries: { flushCounts: () => void; forget: () => void };
+  readonly close: () => Promise<void>;
+}
+
+export function openFoundation(options: SqliteStoreOptions): Foundation {
+  const { clock, random, lateLandingMs } = options;
+  const { readOnly } = options;
+  const database = options.database ?? (readOnly === undefined ? openDatabase(options.path, options) : openReadOnlyDatabase(options.path));
+  const { db } = database;
+  const path = options.database === undefined && options.path !== MEMORY ? options.path : undefined;
+  const rows = createRows(db);
+  const { present, uncounted, told } = load(rows);
+  const guardian = new ControlTable(db);
+  const spending = new SpendingTable(db, { zone: options.zone ?? (() => "UTC") });
+  const restored = new RestoredTable(db, path);
+  const quota: QuotaTable = new QuotaTable(db, {
+    random,
+    ...(lateLandingMs === undefined ? {} : { lateLandingMs }),
+    open: { of: (key, except) => present.attemptsOf(key, except), all: () => present.attempts.values() },
+    onFlush: () => folding.countedAll(),
+  });
+  for (const { attempt, countedAt } of uncounted) quota.replay(attempt.key, attempt.lane, attempt.cost, countedAt);
+  const dues = createDues(db);
+  const debts = createObligations(db, present);
+  const deliveries: Foundation["deliveries"] = { flushCounts: () => undefined, forget: () => undefined };
+  const forget = (): void => {
+    for (const table of [quota, spending, guardian, restored, debts]) table.forget();
+    dues.forgetAll();
+    deliveries.forget();
+  };
+  const commits = new Commits(db, {
+    soon: (run) => clock.soon(run),
+    sync: database.sync,
+    readOnly,
+    onRollback: forget,
+    onCommit: () => folding.atCommit(clock.monotonic()),
+    onCommitted() {
+      database.checkpoints?.committed(clock.monotonic());
+      options.onCommitted?.();
+    },
+    onLost(error) {
+      forget();
+      options.onLost?.(error);
+    },
+  });
+  const log = createLog(db, commits, present, options.observe);
+  const folding = createFolding(db, { present, flushQuota: () => quota.flush(), flushCounts: () => deliveries.flushCounts() });
+  const settle = (): void => {
+    if (!commits.lost) commits.add(folding.fold);
+  };
+  // A copy has a commit of its own, since the store refuses every write.
+  if (database.isCopy === true) inTransaction(db, folding.fold);
+  const redating = createRedating(db, quota);
+  const close = async (): Promise<void> => {
+    await database.checkpoints?.stop();
+    if (options.database === undefined) database.close();
+  };
+  const tables = { quota, redating, spending, guardian, restored };
+  return { ...tables, db, path, rows, present, told, commits, log, folding, settle, dues, debts, deliveries, close };
+}
+
+function inTransaction(db: OpenDatabase["db"], run: () => void): void {
+  db.exec("BEGIN");
+  run();
+  db.exec("COMMIT");
+}

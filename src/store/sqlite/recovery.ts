@@ -1,0 +1,114 @@
+/**
+ * Recovers after a crash: events are handled again, the answers of open requests are lost. In a restored store, everything not sent when
+ * the copy was made is in doubt too: it may have been sent since.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import { JUMP_MS } from "../../limits/ledger-clock.ts";
+import type { IntentFields } from "../../live/facts.ts";
+import { MOVERS, TIMED, UNDATED, UNDER_WAY, type IntentState } from "../../outbox/intent.ts";
+import type { Present } from "../../live/present.ts";
+import type { Recovered } from "../store.ts";
+import { createPullIn } from "./due-dates.ts";
+import type { QuotaTable } from "./quota.ts";
+import type { Redating } from "./clock-redating.ts";
+import { RESTORED_CODE, RESTORED_MESSAGE, type RestoredTable } from "./restore-detection.ts";
+import type { FactLog } from "./fact-log.ts";
+
+export interface RecoveryParts {
+  readonly present: Present;
+  readonly log: FactLog;
+  readonly quota: QuotaTable;
+  readonly redating: Redating;
+  readonly restored: RestoredTable;
+}
+
+const LOST = "the process ended before the answer came";
+
+const isIn = (states: readonly IntentState[], state: IntentState): boolean => states.includes(state);
+
+/** Inside a transaction the caller owns. */
+export function createRecovery(db: DatabaseSync, { present, log, quota, redating, restored: copies }: RecoveryParts) {
+  const pullIn = createPullInAll(db, present, log);
+  const endUses = db.prepare("UPDATE limited_use SET ended_at = ? WHERE ended_at IS NULL");
+  const move = (seq: number, at: number, set: Partial<IntentFields>): void =>
+    void log.add({ fact: "change", of: "intent", subject: seq, at, set });
+
+  const events = (now: number): number => {
+    let found = 0;
+    for (const event of present.events.values()) {
+      if (!event.begun) continue;
+      log.add({ fact: "change", of: "event", subject: event.seq, at: now, set: { begun: false, crashes: event.crashes + 1 } });
+      event.isClaimed = false;
+      found++;
+    }
+    return found;
+  };
+  const doubts = (now: number, firstCheck: number): number => {
+    let found = 0;
+    for (const { seq, state, effect } of present.intents.values()) {
+      if (!isIn(MOVERS.recovery.from, state)) continue;
+      const next = effect === "idempotent" ? "ready" : "in_doubt";
+      move(seq, now, { state: next, everUnknown: true, nextAt: firstCheck, code: "outcome_unknown", message: LOST });
+      found++;
+    }
+    return found;
+  };
+  /** An intent that waits for another's object, or for the Guardian, becomes in doubt when that arrives. */
+  const copied = (from: number, now: number, firstCheck: number): number => {
+    let found = 0;
+    for (const { seq, state, effect, targetIntent, target, sentAt } of present.intents.values()) {
+      if (!isIn(MOVERS.restoration.from, state) || effect === "idempotent") continue;
+      const waits = state === "proposed" || (targetIntent !== undefined && target === undefined);
+      const why = { everUnknown: true, sentAt: sentAt ?? from, nextAt: firstCheck, code: RESTORED_CODE, message: RESTORED_MESSAGE };
+      move(seq, now, { ...why, ...(waits ? {} : { state: "in_doubt" }) });
+      found++;
+    }
+    return found;
+  };
+
+  return (now: number, firstCheckMs: number): Recovered => {
+    quota.flush(); // all cells are in rows before the clock is judged
+    const backMs = quota.seenAt() - now;
+    if (backMs > JUMP_MS) pullIn(backMs, now);
+    redating.begin(now);
+    const open = [...present.attempts.values()];
+    const counted = new Map<number, number>();
+    quota.recoverOpen(now, ({ seq }, at) => void counted.set(seq, at));
+    const restored = copies.begin(now);
+    copies.beat(now);
+    const firstCheck = now + firstCheckMs;
+    const unsent = restored === undefined ? 0 : copied(restored.from, now, firstCheck);
+    const recovered = { events: events(now), doubts: doubts(now, firstCheck) + unsent, attempts: open.length };
+    for (const { seq } of open)
+      log.add({
+        fact: "answer",
+        at: now,
+        attempt: seq,
+        outcome: "unknown",
+        status: undefined,
+        note: LOST,
+        countedAt: counted.get(seq),
+        set: undefined,
+      });
+    endUses.run(now);
+    return { ...recovered, ...(restored === undefined ? {} : { restoredFrom: restored.from }) };
+  };
+}
+
+/** Corrects all due times after the clock went back while nothing ran, see `due-dates.ts`. */
+function createPullInAll(db: DatabaseSync, present: Present, log: FactLog): (backMs: number, now: number) => void {
+  const pullInRows = createPullIn(db);
+  const move = (seq: number, at: number, set: Partial<IntentFields>): void =>
+    void log.add({ fact: "change", of: "intent", subject: seq, at, set });
+  return (backMs, now) => {
+    pullInRows(backMs, now);
+    const earlier = (at: number): number => Math.max(now, at - backMs);
+    for (const { seq, notBefore, state } of present.events.values())
+      if (state === "ready" && notBefore > now)
+        log.add({ fact: "change", of: "event", subject: seq, at: now, set: { notBefore: earlier(notBefore) } });
+    for (const { seq, state, sentAt, nextAt } of present.intents.values()) {
+      if (isIn(UNDER_WAY, state) && sentAt !== undefined && sentAt > now) move(seq, now, { sentAt: UNDATED }); // sent at an unknown time
+      if (isIn(TIMED, state) && nextAt > now) move(seq, now, { nextAt: earlier(nextAt) });
+    }
+  };
+}

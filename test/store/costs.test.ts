@@ -1,0 +1,164 @@
+/** What an event that becomes a confirmed effect costs the store, in counts that hold on any machine. */
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { StatementSync } from "node:sqlite";
+import { expect, onTestFinished, test } from "vitest";
+import { eventId } from "../../src/contract/event-id.ts";
+import { LANES } from "../../src/contract/operations.ts";
+import { systemClock } from "../../src/core/clock.ts";
+import { asHandle, asIntentId, asKeyId, type Handle } from "../../src/core/ids.ts";
+import { seededRandom } from "../../src/core/random.ts";
+import { SECOND } from "../../src/core/units.ts";
+import { decide } from "../../src/limits/decide.ts";
+import { DEFAULT_FLOORS } from "../../src/limits/lanes.ts";
+import type { BrakeCaps } from "../../src/specialist/intent-draft.ts";
+import { openDatabase } from "../../src/store/sqlite/database.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import type { Store } from "../../src/store/store.ts";
+
+const SPECIALISTS = 64;
+const UNLIMITED = { perHour: 1e9, perDay: 1e9 };
+const caps: BrakeCaps = {
+  repliesPerThread: Infinity,
+  repliesPerAuthorPerHour: Infinity,
+  repliesPerHour: Infinity,
+  sameTextWithinMs: 0,
+  hops: 8,
+};
+const body = Buffer.from("{}");
+const handleOf = (n: number): Handle => asHandle(`s${n % SPECIALISTS}`);
+
+/** One event, from its delivery to its confirmed effect, as the runtime has the store do it. */
+async function live(store: Store, n: number, now: number): Promise<void> {
+  const specialist = handleOf(n);
+  const key = asKeyId(`k${specialist}`);
+  const id = `e${n}`;
+  const content = "hello, is anybody there? ".repeat(8);
+  const event = {
+    specialist,
+    id: eventId("post.created", id),
+    kind: "post.created",
+    payload: { id, content },
+    via: "webhook",
+    hops: 0,
+  } as const;
+  const stored = store.putDelivery(
+    {
+      delivery: { specialist, id: `sha256:${n}`, kind: "post.created", scheme: "header", body },
+      plain: { state: "done", kind: "post.created", events: [event], nudges: [] },
+      onStored: () => undefined,
+    },
+    now,
+  );
+  for (const { seq } of await store.claimEvents(specialist, now, 16)) {
+    const intent = {
+      id: asIntentId(`i${String(n).padStart(15, "0")}`),
+      ordinal: 0,
+      operation: "posts.reply",
+      target: id,
+      input: { content: `thanks ${id}` },
+      effect: "reconciled",
+      lane: "reply",
+      thread: id,
+      author: `a${n % 100}`,
+      textHash: `${n}`.padStart(64, "0"),
+      conflictKey: `${specialist}|posts.reply|${id}`,
+      hops: 0,
+    } as const;
+    await store.finishRun({ seq, specialist, now, intents: [intent], caps, brake: () => undefined, report: () => undefined });
+  }
+  await Promise.all((await store.dueIntents(specialist, LANES, now, 32)).map((intent) => send(store, specialist, key, intent, now)));
+  await stored;
+}
+
+async function send(
+  store: Store,
+  specialist: Handle,
+  key: ReturnType<typeof asKeyId>,
+  intent: Awaited<ReturnType<Store["dueIntents"]>>[number],
+  now: number,
+): Promise<void> {
+  const { seq, id, conflictKey, operation, effect, lane } = intent;
+  const admission = await store.admit(
+    {
+      request: { specialist, key, operation, effect, lane, price: { kind: "free" }, intent: id },
+      intent: { seq, id, conflictKey },
+      now,
+      deadlineAt: now + 30 * SECOND,
+      holdExpiresAt: Infinity,
+      known: { may: [operation], review: false },
+    },
+    decide,
+  );
+  if (admission.kind !== "admitted") throw new Error(JSON.stringify(admission));
+  const { attempt } = admission;
+  await store.complete({
+    attempt,
+    end: { key, attempt: attempt.seq, lane, cost: 1, admittedAt: attempt.startedAt, deadlineAt: attempt.deadlineAt, ending: "answered" },
+    outcome: "confirmed",
+    status: 201,
+    now,
+    intent: { seq, id, change: { state: "confirmed", createdRef: `r${seq}` } },
+    events: [],
+    watches: [],
+  });
+}
+
+/** Counts every statement that runs. */
+function counting(): () => number {
+  let n = 0;
+  for (const name of ["run", "get", "all", "iterate"] as const) {
+    const original = Object.getOwnPropertyDescriptor(StatementSync.prototype, name);
+    if (original === undefined) throw new Error(name);
+    const call = original.value as (...values: unknown[]) => unknown;
+    Object.defineProperty(StatementSync.prototype, name, {
+      ...original,
+      value(this: StatementSync, ...values: unknown[]) {
+        n++;
+        return Reflect.apply(call, this, values);
+      },
+    });
+    onTestFinished(() => void Object.defineProperty(StatementSync.prototype, name, original));
+  }
+  return () => n;
+}
+
+async function measure(inFlight: number, events: number): Promise<{ readonly statements: number; readonly logKb: number }> {
+  const folder = mkdtempSync(join(tmpdir(), "retinue-costs-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  // A fold comes every five seconds, and is spread over as many events as come in them: here none does by time.
+  const clock = { ...systemClock(), monotonic: () => 0 };
+  const count = counting();
+  const path = join(folder, "store.sqlite");
+  const database = openDatabase(path, { blocking: true });
+  onTestFinished(() => database.close());
+  database.db.exec("PRAGMA wal_autocheckpoint = 0"); // so that the log only grows
+  const store = openSqliteStore({ path, database, clock, random: seededRandom(1) });
+  const now = clock.now();
+  for (let n = 0; n < SPECIALISTS; n++)
+    await store.registerKey(handleOf(n), asKeyId(`k${handleOf(n)}`), { limits: UNLIMITED, floors: DEFAULT_FLOORS }, now);
+  const run = async (from: number, to: number): Promise<void> => {
+    for (let n = from; n < to; n += inFlight) await Promise.all(Array.from({ length: inFlight }, (_, i) => live(store, n + i, now)));
+  };
+  const log = (): number => statSync(`${path}-wal`).size;
+  await run(0, 128);
+  const before = { statements: count(), log: log() };
+  await run(128, 128 + events);
+  const spent = { statements: (count() - before.statements) / events, logKb: (log() - before.log) / events / 1_024 };
+  expect((await store.intents({ limit: 5, states: ["confirmed"] })).length).toBe(5);
+  await store.close();
+  return spent;
+}
+
+test("16 in flight: four inserts and a share of a commit, and at most 12 KB of log an event", async () => {
+  const { statements, logKb } = await measure(16, 512);
+  expect(statements).toBeLessThanOrEqual(4.5);
+  expect(logKb).toBeLessThanOrEqual(12);
+});
+
+test("one at a time: four inserts and two commits, and at most 26 KB of log an event", async () => {
+  const { statements, logKb } = await measure(1, 256);
+  expect(statements).toBeLessThanOrEqual(8.2);
+  expect(logKb).toBeLessThanOrEqual(26);
+});
