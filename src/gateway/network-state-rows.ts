@@ -2,7 +2,7 @@
 import { foreignCode } from "../core/error-codes.ts";
 import { driftKey, type DriftEntry } from "./drift.ts";
 import type { Profile } from "../contract/profile/profile.ts";
-import { DRIFT_KINDS, SEVERITIES } from "../contract/reading/pins.ts";
+import { DRIFT_KINDS, SEVERITIES } from "../contract/reading/pinned-fields.ts";
 import { RECORDS } from "../contract/operations.ts";
 import { asJson, numberIn, sha256, type Json, type JsonObject } from "../core/json.ts";
 import { isBreakerRule } from "../limits/wait-rules.ts";

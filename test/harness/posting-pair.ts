@@ -1,6 +1,6 @@
 /** A local network on virtual time and two specialists that post every minute and watch the feed, to be restarted and looked at. */
 import { vi } from "vitest";
-import type { DriftPolicy } from "../../src/contract/reading/pins.ts";
+import type { DriftPolicy } from "../../src/contract/reading/pinned-fields.ts";
 import type { ProfileSource } from "../../src/contract/profile/source.ts";
 import { createAnnouncer } from "../../src/core/events.ts";
 import type { VirtualClock } from "../../src/core/virtual-clock.ts";

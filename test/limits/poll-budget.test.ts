@@ -14,9 +14,9 @@ import {
   RECONCILE_MS,
   type Source,
 } from "../../src/limits/poll-budget.ts";
-import { slotIndex, SLOTS } from "../../src/limits/window-cells.ts";
+import { slotIndex, SLOTS } from "../../src/limits/window-counts.ts";
 import { laneShares } from "../../src/limits/lanes.ts";
-import { placePoll } from "../../src/polling/list-agreement.ts";
+import { placePoll } from "../../src/polling/poll-sharing.ts";
 import { charge, newQuota, completeAttempt, takeable } from "../../src/limits/quota.ts";
 
 const T0 = Date.UTC(2026, 2, 1);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../src/core/random.ts";
 import { MINUTE } from "../../src/core/units.ts";
-import { agreement, compared, isShared, placePoll, UNPROVEN, type Sharing } from "../../src/polling/list-agreement.ts";
+import { agreement, compared, isShared, placePoll, UNPROVEN, type Sharing } from "../../src/polling/poll-sharing.ts";
 
 describe("sharing looks at public lists", () => {
   const ids = (text: string): string[] => text.split("");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createActs } from "../../src/polling/acts.ts";
+import { createActs } from "../../src/polling/action-counts.ts";
 import { memberOf } from "../harness/builders.ts";
 
 test("a list is credited once with the actions that its news led to, and the feed with those that mentions led to", () => {

@@ -1,7 +1,7 @@
 /** The texts that a signature inside a body may cover: the body without it, in every form in which it may have been written. */
 import { expect, test } from "vitest";
 import { isObject, parseJson } from "../../../src/core/json.ts";
-import { coveredTexts } from "../../../src/webhooks/receiver/covered.ts";
+import { coveredTexts } from "../../../src/webhooks/receiver/signed-texts.ts";
 
 function covered(text: string, signature = "abc"): readonly string[] {
   const parsed = parseJson(text);

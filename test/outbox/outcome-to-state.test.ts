@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Outcome } from "../../src/contract/call.ts";
 import { HOUR } from "../../src/core/units.ts";
-import { conclude } from "../../src/outbox/transitions.ts";
+import { conclude } from "../../src/outbox/outcome-to-state.ts";
 import { intentOf as intent } from "../harness/builders.ts";
 
 const SENT = 1_000_000;
