@@ -1,20 +1,20 @@
 #!/usr/bin/env -S MALLOC_ARENA_MAX=1 node --max-semi-space-size=4 --heap-growing-percent=40
-// The door of the command line: plain JavaScript that Node 18 can read, so that an old Node is told what to do.
+// The door of the command line: plain JavaScript that Node 14 can read, so that an old Node is told what to do.
 // Most of what a request makes is dead when it is answered: a small young generation keeps 50 MB off the process, one arena
 // for all threads 17 MB more (glibc keeps one a thread), and collecting once the heap has grown by 40 % another 10.
 import { existsSync, readFileSync } from "node:fs";
 import * as nodeModule from "node:module";
+import { fileURLToPath } from "node:url";
+import { isSupported, refusal } from "./node-version.js";
 
-const OLDEST_NODE = 24;
 /** Node writes its compile cache when it ends by itself; a service that is killed would take half as long again at each start. */
 const CACHED_AFTER_MS = 10_000;
 
 async function start() {
-  if (Number(process.versions.node.split(".")[0]) < OLDEST_NODE) {
-    const said = `retinue needs Node ${OLDEST_NODE} or newer, and this is ${process.version}`;
-    const hint = "install it from https://nodejs.org, or run this by an npm script: the project brings its own Node";
-    if (process.argv.includes("--json")) console.log(JSON.stringify({ error: { code: "node_too_old", message: said, hint } }));
-    else console.error(`error: ${said}\n  try: ${hint}`);
+  if (!isSupported(process.versions.node)) {
+    const error = refusal(process.versions.node, fileURLToPath(import.meta.url));
+    if (process.argv.includes("--json")) console.log(JSON.stringify({ error }));
+    else console.error(`error: ${error.message}\n  try: ${error.hint}`);
     process.exitCode = 2;
     return;
   }

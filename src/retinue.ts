@@ -2,6 +2,7 @@
 import type { Transport } from "./client/transport.ts";
 import { openSurfaces, type Surfaces } from "./console/open-interfaces.ts";
 import { loadConfig } from "./config/config.ts";
+import { shareVariables } from "./config/environment.ts";
 import { systemClock } from "./core/clock.ts";
 import { defined } from "./core/defined.ts";
 import { messageOf } from "./core/errors.ts";
@@ -27,7 +28,10 @@ export type Listeners = { readonly [name in AnnouncementName]?: ((what: Announce
 export interface RetinueOptions {
   /** The folder of the project: `retinue.config.ts`, `.env` and the definitions are found from here. */
   readonly cwd: string;
-  /** Variables in place of those of the process. `.env` is read beside them. */
+  /**
+   * Variables in place of those of the process. `.env` is read beside them. Without it, the variables of `.env` (`RETINUE_*` excepted) are
+   * set in `process.env`, where definitions read them.
+   */
   readonly env?: { readonly [name: string]: string | undefined };
   /** Definitions in code, in place of the folder of definitions. They are not reloaded. */
   readonly specialists?: readonly SpecialistDefinition[];
@@ -40,7 +44,7 @@ export interface RetinueOptions {
   readonly writes?: "send" | "refuse";
   /** Takes each log line, without known secrets; lines that repeat are summed up. Default: log lines are dropped. */
   readonly log?: (line: LogLine) => void;
-  /** The lowest level of log lines. Default `info`. */
+  /** The lowest level of log lines. Default: `RETINUE_LOG_LEVEL`, else `info`. */
   readonly logLevel?: LogLevel;
   /** Listeners, set before anything happens. A listener that throws is logged and changes nothing. */
   readonly on?: Listeners;
@@ -70,8 +74,10 @@ export async function startRetinue(options: RetinueOptions): Promise<Retinue> {
   const { cwd, env, specialists, transport, writes = "send" } = options;
   const clock = systemClock();
   const scrubber = new Scrubber();
+  const variables = env === undefined ? shareVariables(cwd) : undefined;
+  const config = await loadConfig(defined({ cwd, env }));
   const log = createLogger({
-    level: options.logLevel ?? "info",
+    level: options.logLevel ?? config.logLevel,
     now: () => clock.now(),
     scrubber,
     sink: options.log ?? (() => undefined),
@@ -83,7 +89,6 @@ export async function startRetinue(options: RetinueOptions): Promise<Retinue> {
     if (tries === undefined) return;
     log.warn("a handler failed", { handle, ...defined({ event, message, file, line }), parked: result === "parked" });
   });
-  const config = await loadConfig(defined({ cwd, env }));
   const plan = await planLaunch(config, clock, await planCast(config, clock, specialists));
   for (const { message, code, file, hint } of plan.warnings) log.warn(message, { code, file, hint });
   const launched = await launch(plan, {
@@ -95,6 +100,7 @@ export async function startRetinue(options: RetinueOptions): Promise<Retinue> {
     announcer: events,
     writes,
     fixed: specialists !== undefined,
+    ...defined({ variables }),
     ...(transport === undefined ? {} : { transport }),
   });
   const { runtime, store } = launched;

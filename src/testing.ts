@@ -9,7 +9,9 @@ export type { DeliveryFault, FaultRule, Fault } from "./local-network/faults/net
 export type { Effect, GroundTruth } from "./local-network/ground-truth.ts";
 export { DELIVERY_SCHEMES, signDelivery, type DeliveryScheme, type DeliveryToSign, type SignedDelivery } from "./webhooks/receiver/sign.ts";
 export { simulate, type Simulation } from "./simulation/simulate.ts";
-export type { SimulateOptions } from "./simulation/simulate-options.ts";
+export type { SimulateOptions, SimulationProgress } from "./simulation/simulate-options.ts";
+export type { CrowdOptions } from "./simulation/background-traffic.ts";
+export type { CrowdJob } from "./simulation/crowd-words.ts";
 export { FAULT_NAMES, type FaultChoice, type FaultName, type FaultRates } from "./simulation/faults.ts";
 export type { Violation } from "./simulation/oracle.ts";
 export type { SimulationStats } from "./simulation/stats.ts";

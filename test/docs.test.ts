@@ -9,7 +9,10 @@ import { ERROR_CODES } from "../src/core/error-codes.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
 import { readConfig } from "../src/config/config.ts";
 import { loadDefinitions } from "../src/config/definitions.ts";
+import { readAnswers, readCrowd } from "../src/config/simulation-files.ts";
 import { readProfile } from "../src/config/profile-file.ts";
+
+import { INTERFACE_PAGE, interfacePage } from "../scripts/interface-page.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const PAGES = ["README.md", ...globSync("docs/*.md", { cwd: ROOT }), ...globSync("examples/*/README.md", { cwd: ROOT })].toSorted();
@@ -43,11 +46,16 @@ function scratch(onTestFinished: (clean: () => void) => void): string {
   return folder;
 }
 
+const LANGUAGES = ["ts", "sh", "yaml", "dotenv"];
+
 test("there are pages, with blocks of every language we check", () => {
   expect(PAGES.length).toBeGreaterThanOrEqual(10);
-  for (const language of ["ts", "sh", "yaml", "dotenv", "ini"])
-    expect([language, inLanguage(language).length > 0]).toEqual([language, true]);
-  expect(blocks.filter(({ language }) => !["ts", "sh", "yaml", "dotenv", "ini"].includes(language))).toEqual([]);
+  for (const language of LANGUAGES) expect([language, inLanguage(language).length > 0]).toEqual([language, true]);
+  expect(blocks.filter(({ language }) => !LANGUAGES.includes(language))).toEqual([]);
+});
+
+test("docs/interface.md is what the code says: `npm run interface` writes it", () => {
+  expect(readFileSync(INTERFACE_PAGE, "utf8")).toBe(interfacePage());
 });
 
 test("every TypeScript block compiles against the package by its name", { timeout: 60_000 }, async ({ onTestFinished }) => {
@@ -83,6 +91,7 @@ function commandLines({ text }: Block): readonly string[] {
 }
 
 const SCRIPTS = Object.keys((JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { readonly scripts: object }).scripts);
+const OTHER_PROGRAMS = ["cp", "sudo", "docker"];
 const NPM_WORDS = ["ci", "start", "test", "pack", "install"];
 
 describe.each(named(inLanguage("sh")))("the commands of %s", (_name, block) => {
@@ -97,7 +106,7 @@ async function mistakesIn(line: string): Promise<readonly string[]> {
   const [program = "", first = "", second = "", ...words] = line.split(/\s+/);
   if (program === "npm") return (first === "run" ? SCRIPTS.includes(second) : NPM_WORDS.includes(first)) ? [] : [`npm ${first} ${second}`];
   if (program === "node") return [first, second, ...words].filter((word) => word.endsWith(".ts") && !existsSync(join(ROOT, word)));
-  return program === "cp" ? [] : [program];
+  return OTHER_PROGRAMS.includes(program) ? [] : [program];
 }
 
 /** The command exists, takes these flags, and as many words as these. */
@@ -118,6 +127,9 @@ async function mistakesInOurs(line: string): Promise<readonly string[]> {
 }
 
 const isProfile = ({ text }: Block): boolean => /^extends:/m.test(text);
+/** Files of a simulation say which they are. */
+const SIMULATION_FILES = { "# crowd.yaml": readCrowd, "# answers.yaml": readAnswers } as const;
+const simulationReader = ({ text }: Block) => Object.entries(SIMULATION_FILES).find(([title]) => text.startsWith(title))?.[1];
 
 /** A YAML block as the one file of a folder. */
 function asFile(text: string, onTestFinished: (clean: () => void) => void): string {
@@ -131,7 +143,12 @@ test.each(named(inLanguage("yaml").filter(isProfile)))("%s is a profile without 
   expect((await readProfile(join(folder, "block.yaml"))).problems).toEqual([]);
 });
 
-test.each(named(inLanguage("yaml").filter((block) => !isProfile(block))))(
+test.each(named(inLanguage("yaml").filter(simulationReader)))("%s is a file of a simulation without a mistake", async (_name, block) => {
+  const { problems } = (await simulationReader(block)?.("block.yaml", asFile(block.text, onTestFinished))) ?? { problems: ["not read"] };
+  expect(problems).toEqual([]);
+});
+
+test.each(named(inLanguage("yaml").filter((block) => !isProfile(block) && simulationReader(block) === undefined)))(
   "%s is a definition without a mistake",
   async (_name, { text }) => {
     const { definitions, problems } = await loadDefinitions(asFile(text, onTestFinished));

@@ -5,10 +5,19 @@ import { delivered, SECRET, signatureOf } from "../subjects/webhook.ts";
 /** Deliveries go to so many specialists in turn. */
 export const SPECIALISTS = 64;
 
-export function githubRequest(n: number, type = "post.created"): Buffer {
-  const body = JSON.stringify({ ...delivered(n), type });
+export interface DeliveryForm {
+  /** Default `post.created`. */
+  readonly type?: string;
+  /** Length of the words in it. */
+  readonly contentLength?: number;
+  /** Default `SPECIALISTS`. */
+  readonly specialists?: number;
+}
+
+export function githubRequest(n: number, { type = "post.created", contentLength, specialists = SPECIALISTS }: DeliveryForm = {}): Buffer {
+  const body = JSON.stringify({ ...delivered(n, contentLength), type });
   const head =
-    `POST /webhooks/s${n % SPECIALISTS} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nuser-agent: GitHub-Hookshot/bench\r\n` +
+    `POST /webhooks/s${n % specialists} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nuser-agent: GitHub-Hookshot/bench\r\n` +
     `x-github-event: issues\r\nx-github-delivery: delivery-${n}\r\nx-hub-signature-256: ${signatureOf(body)}\r\n`;
   return Buffer.from(`${head}content-length: ${body.length}\r\n\r\n${body}`);
 }

@@ -24,9 +24,9 @@ interface Peer extends Needing {
 const PEERS: readonly Peer[] = [
   { name: "Probot 14.3.2", peer: "probot", delivery: () => githubRequest(1) },
   { name: "Bolt 5.1.0", peer: "bolt", delivery: slackRequest },
-  { name: "pg-boss 12.35.0", peer: "pg-boss", delivery: githubRequest, needs: "postgres" },
-  { name: "DBOS 5.3.0", peer: "dbos", delivery: githubRequest, needs: "postgres" },
-  { name: "BullMQ 6.7.0", peer: "bullmq", delivery: githubRequest, needs: "redis" },
+  { name: "pg-boss 12.35.0", peer: "pg-boss", delivery: (n) => githubRequest(n), needs: "postgres" },
+  { name: "DBOS 5.3.0", peer: "dbos", delivery: (n) => githubRequest(n), needs: "postgres" },
+  { name: "BullMQ 6.7.0", peer: "bullmq", delivery: (n) => githubRequest(n), needs: "redis" },
   { name: "Mastra 1.71.0", peer: "mastra" },
   { name: "VoltAgent 2.10.0", peer: "voltagent" },
   { name: "elizaOS 1.7.2", peer: "elizaos" },

@@ -11,11 +11,18 @@ export interface Delivered {
   readonly data: { readonly id: string; readonly content: string; readonly author: { readonly id: string; readonly handle: string } };
 }
 
-export function delivered(n: number): Delivered {
+const WORDS = "hello, is anybody there?";
+
+/** `contentLength` is that of its words. Default: a short sentence, in a body of 0.15 KB. */
+export function delivered(n: number, contentLength = WORDS.length): Delivered {
   return {
     action: "opened",
     type: "post.created",
-    data: { id: `e${n}`, content: "hello, is anybody there?", author: { id: "a1", handle: "bob" } },
+    data: {
+      id: `e${n}`,
+      content: `${WORDS} `.repeat(Math.ceil(contentLength / WORDS.length)).slice(0, contentLength),
+      author: { id: "a1", handle: "bob" },
+    },
   };
 }
 

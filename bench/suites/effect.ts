@@ -11,6 +11,7 @@ import { RESTATE_SETTINGS } from "../harness/restate.ts";
 import { openSink } from "../harness/sink.ts";
 import { shippedSaid } from "../harness/shipped.ts";
 import { figure, percentile, spread, summarise } from "../harness/stats.ts";
+import { startRunCommand } from "../harness/run-command.ts";
 import { startSubject } from "../harness/subject.ts";
 import { KEEPS_NOTHING, inTurns, goal, type BenchContext, type Goal, type Suite, type SuiteResult } from "../harness/suite.ts";
 
@@ -21,7 +22,17 @@ interface Contender extends Needing {
   readonly answersOnly?: boolean;
   /** Keeps an event through the end of its process. */
   readonly keeps: string;
+  /** Length of the words delivered to it. Default: a body of 0.15 KB. */
+  readonly contentLength?: number;
+  /** Default `SPECIALISTS`. */
+  readonly specialists?: number;
 }
+
+/** In a body of 1 KB. */
+const LONG = 890;
+/** As shipped, each key's requests are 50 ms apart: with so many keys that is no limit here. */
+const RUN_SPECIALISTS = 256;
+const RUN = "`retinue run`, its output read";
 
 const CONTENDERS: readonly Contender[] = [
   { name: "floor: node:http + undici", file: "floor.js", keeps: "nothing" },
@@ -38,6 +49,23 @@ const CONTENDERS: readonly Contender[] = [
     needs: "redis",
     appendfsync: "everysec",
     keeps: "job, but for the last second's",
+  },
+  { name: RUN, file: "retinue run", specialists: RUN_SPECIALISTS, keeps: "event, intent, attempt" },
+  { name: "floor, bodies of 1 KB", file: "floor.js", contentLength: LONG, keeps: "nothing" },
+  {
+    name: "Probot 14.3.2, reply by undici, bodies of 1 KB",
+    file: "probot.js",
+    settings: { by: "undici" },
+    contentLength: LONG,
+    keeps: "nothing",
+  },
+  { name: "Retinue, bodies of 1 KB", file: "retinue.ts", contentLength: LONG, keeps: "event, intent, attempt" },
+  {
+    name: `${RUN}, bodies of 1 KB`,
+    file: "retinue run",
+    specialists: RUN_SPECIALISTS,
+    contentLength: LONG,
+    keeps: "event, intent, attempt",
   },
   { name: "Restate 1.7.12", file: "restate.js", needs: "restate", keeps: "invocation, step" },
 ];
@@ -124,7 +152,7 @@ function eventsFor(contender: Contender, inFlight: number, seen: ReadonlyMap<str
 }
 
 async function measure(
-  { file, answersOnly = false }: Contender,
+  { file, answersOnly = false, ...form }: Contender,
   settings: Record<string, unknown>,
   inFlight: number,
   events: number,
@@ -144,9 +172,12 @@ async function measure(
     arrived();
   };
   const sink = await openSink({ onEffect: effect });
-  const subject = await startSubject(file, { ...settings, sink: sink.port }, file === "retinue.ts" ? "retinue" : "peer");
+  const subject =
+    file === "retinue run"
+      ? await startRunCommand({ folder: String(settings["folder"]), sink: sink.port, specialists: RUN_SPECIALISTS })
+      : await startSubject(file, { ...settings, sink: sink.port }, file === "retinue.ts" ? "retinue" : "peer");
   try {
-    const requests = Array.from({ length: total }, (_, n) => githubRequest(n));
+    const requests = Array.from({ length: total }, (_, n) => githubRequest(n, form));
     const part = async (from: number, to: number): Promise<{ ackMs: number; effectMs: number; refused: number }> => {
       const began = performance.now();
       const end = await drive({
@@ -202,8 +233,8 @@ async function until(holds: () => boolean, listen: (tell: () => void) => void): 
 function report(contenders: readonly Contender[], seen: ReadonlyMap<string, readonly Measured[]>, remarks: readonly string[]): SuiteResult {
   const of = (contender: Contender, inFlight: number, what: keyof Measured) =>
     summarise((seen.get(keyOf(contender, inFlight)) ?? []).map((one) => one[what]));
-  const retinue = contenders.find(({ file }) => file === "retinue.ts");
   const rows = contenders.map((contender) => {
+    const retinue = contenders.find(({ file, contentLength }) => file === "retinue.ts" && contentLength === contender.contentLength);
     const rate = (what: "acks" | "effects"): string => IN_FLIGHT.map((n) => figure(of(contender, n, what).median)).join(" / ");
     const ratio = retinue === undefined ? "–" : figure(of(retinue, 16, "effects").median / of(contender, 16, "effects").median);
     return [
@@ -239,6 +270,7 @@ function report(contenders: readonly Contender[], seen: ReadonlyMap<string, read
       "pg-boss: 20 connections, 8 workers, batches of 16, told of each job (notifyWorker) and otherwise looking every half second; jobs expire after a minute, three retries. DBOS: the workflow's id is the delivery's, its reply a step, everything else as it ships.",
       `${POSTGRES_SETTINGS}. ${REDIS_SETTINGS}.`,
       `${RESTATE_SETTINGS}.`,
+      `\`retinue run\` is a process as its users start it, with ${RUN_SPECIALISTS} files of specialists, spacing as shipped, the tier and the brakes lifted; the sender's process reads what it prints. Bodies are of 0.15 KB, or of 1 KB where that is said; "Retinue ÷ this" is for bodies of the same size.`,
       "CPU is the contender's own process: what PostgreSQL, Redis and Restate's server take in theirs is not in it.",
       "In flight means sent and not answered. Whoever answers before working may lag behind its answers; effects/s counts until the last effect.",
       shippedSaid(),

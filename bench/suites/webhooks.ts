@@ -219,7 +219,7 @@ async function toTheWire(run: number, context: BenchContext): Promise<number> {
 
 /** Of a kind that nobody handles: it is read, kept and shown, and nothing follows from it. */
 function unhandled(n: number): Buffer {
-  return githubRequest(n, "bench.seen");
+  return githubRequest(n, { type: "bench.seen" });
 }
 
 function report(

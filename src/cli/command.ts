@@ -1,7 +1,8 @@
 /** The type of a command: each file under commands/ exports one, and main.ts runs it. */
 import type { Config, Flags } from "../config/config.ts";
-import type { Variables } from "../config/environment.ts";
+import type { SharedVariables, Variables } from "../config/environment.ts";
 import type { Clock } from "../core/clock.ts";
+import type { CapturedPrints } from "../specialist/prints.ts";
 import type { Ask } from "./asking.ts";
 import type { Output } from "./output.ts";
 
@@ -41,6 +42,10 @@ export interface Context {
   readonly options: GivenOptions;
   readonly cwd: string;
   readonly env: Variables;
+  /** The variables of `.env` that definitions see. */
+  readonly variables?: SharedVariables;
+  /** Text that definitions print. */
+  readonly prints?: CapturedPrints;
   readonly out: Output;
   readonly clock: Clock;
   /** Asks the person at the terminal; undefined if nobody can be asked. */
@@ -59,6 +64,7 @@ export const OPTIONS = {
   set: { flags: "--set <a|b>", describe: "the network's endpoint set (default: b)" },
   profile: { flags: "--profile <file>", describe: "the network's profile, if it differs from its set" },
   store: { flags: "--store <url>", describe: "the store (default: sqlite:.retinue/store.sqlite)" },
+  logLevel: { flags: "--log-level <level>", describe: "error, warn, info or debug (default: info)" },
   plain: { flags: "--plain", describe: "lines instead of the live view, also on a terminal" },
   for: { flags: "--for <time>", describe: "stop after this long, such as 60s or 2h" },
 } as const satisfies Record<string, CommandOption>;

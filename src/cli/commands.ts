@@ -46,7 +46,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: "settle", describe: "resolve an action in doubt", load: () => import("./commands/settle.ts") },
   {
     name: "simulate",
-    describe: "run virtual weeks of the specialists in seconds, with seeded faults",
+    describe: "run virtual days and weeks of the specialists, with seeded faults",
     load: () => import("./commands/simulate.ts"),
   },
   { name: "backup", describe: "write a consistent copy of the store", load: () => import("./commands/backup.ts") },

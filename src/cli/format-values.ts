@@ -1,6 +1,6 @@
 /** Times and shares as people read them. */
 import { DAY, showDuration } from "../core/units.ts";
-import { timeOfDay } from "./progress.ts";
+import { timeOfDay } from "./output.ts";
 
 /** `14:03:21 (2m ago)`, with the date if it is another day's. */
 export function moment(at: number, now: number): string {

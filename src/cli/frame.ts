@@ -2,7 +2,8 @@
 import type { EndpointSet } from "../contract/operations.ts";
 import { MICROS_PER_UNIT, MINUTE, showDuration } from "../core/units.ts";
 import type { SpecialistShown } from "../guardian/status.ts";
-import { painted, timeOfDay, type Action } from "./progress.ts";
+import { timeOfDay } from "./output.ts";
+import { painted, type Action } from "./progress.ts";
 import { bar, thousands } from "./format-values.ts";
 import type { NetworkSummary } from "./run-summary.ts";
 import { say, visible, type Paint, type Printable, type Text } from "./text.ts";

@@ -1,18 +1,22 @@
 /** The command line: finds the command, runs it, and turns any error into one screen and an exit code. */
 import { readFileSync } from "node:fs";
 import { Command as Parser, CommanderError, Option } from "commander";
-import { loadConfig, type Flags } from "../config/config.ts";
-import { openEnvironment } from "../config/environment.ts";
+import { loadConfig, readLogLevel, type Flags } from "../config/config.ts";
+import { openEnvironment, shareVariables, takeOwnVariables, type SharedVariables } from "../config/environment.ts";
 import { environmentSecrets } from "../config/key-sources.ts";
 import { nearest, type Problem } from "../config/problem.ts";
 import { systemClock } from "../core/clock.ts";
+import { defined } from "../core/defined.ts";
 import { Misconfigured, messageOf, RetinueError } from "../core/errors.ts";
+import { createLogger, type Logger } from "../core/log.ts";
 import { Scrubber } from "../core/scrubber.ts";
+import { capturePrints, type CapturedPrints } from "../specialist/prints.ts";
 import { flagOption, textOption } from "./args.ts";
 import { createAsk, type Input } from "./asking.ts";
 import { EXIT, type Command, type ExitCode, type GivenOptions } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
-import { createOutput, problemJson, wantsColour, type TextStream } from "./output.ts";
+import { createOutput, problemJson, wantsColour, type Output, type TextStream } from "./output.ts";
+import { logSink } from "./progress.ts";
 import { visible } from "./text.ts";
 
 /** The environment of a command: the process, or a test. */
@@ -23,6 +27,10 @@ export interface Surroundings {
   readonly stderr: TextStream;
   /** The input of a person, if it is a terminal. Opened on demand: an open one cannot also be read as a file. */
   readonly stdin?: () => Input;
+  /** The variables of `.env` that definitions see. */
+  readonly variables?: SharedVariables;
+  /** Text that definitions print, kept apart from our own output. */
+  readonly prints?: CapturedPrints;
 }
 
 /** Runs one command line. Returns the exit code and never throws. */
@@ -46,7 +54,26 @@ function processSurroundings(argv: readonly string[]): Surroundings {
       process.stderr.write(`the output could not be written: ${visible(error.message)}\n`);
       process.exit(EXIT.failed);
     });
-  return { cwd: process.cwd(), env: process.env, stdout: process.stdout, stderr: process.stderr, stdin: () => process.stdin };
+  const [cwd, stdout, stderr] = [process.cwd(), ownStream(process.stdout), ownStream(process.stderr)];
+  const prints = capturePrints(process);
+  return { cwd, stdout, stderr, prints, stdin: () => process.stdin, env: takeOwnVariables(), variables: shareVariables(cwd) };
+}
+
+/** Our own way to a stream, which a captured `write` does not change. */
+function ownStream(stream: NodeJS.WriteStream): TextStream {
+  const write = stream.write.bind(stream);
+  return {
+    write: (text) => write(text),
+    get isTTY() {
+      return stream.isTTY;
+    },
+    get columns() {
+      return stream.columns;
+    },
+    get rows() {
+      return stream.rows;
+    },
+  };
 }
 
 export function readVersion(): string {
@@ -62,6 +89,7 @@ async function runCommand(argv: readonly string[], json: boolean, around: Surrou
   if (name !== undefined && entry === undefined) throw unknownCommand(name);
   const command = (await entry?.load())?.command;
   const args = entry?.alias === name ? argv.map((word) => (word === name && entry !== undefined ? entry.name : word)) : argv;
+  const clock = systemClock();
   let code: ExitCode | undefined;
   const program = createProgram(version, around);
   for (const { name: other, describe } of COMMANDS) if (other !== command?.name) program.command(other).description(describe);
@@ -71,22 +99,32 @@ async function runCommand(argv: readonly string[], json: boolean, around: Surrou
         json,
         colour: !json && wantsColour(around.stdout, around.env),
         dumb: around.env["TERM"] === "dumb",
+        clock,
         ...around,
       });
       const flags = flagsOf(options);
-      code = await command.run({
-        command: command.name,
-        version,
-        args,
-        options,
-        flags,
-        cwd: around.cwd,
-        env: around.env,
-        out,
-        clock: systemClock(),
-        asking: () => createAsk(around.stdin?.(), around.stdout),
-        loadConfig: () => loadConfig({ flags, env: around.env, cwd: around.cwd }),
-      });
+      const flush = (): void => out.flush();
+      process.once("exit", flush); // a second signal ends the process at once
+      around.prints?.elsewhere(earlyLog(out, flags, around));
+      try {
+        code = await command.run({
+          command: command.name,
+          version,
+          args,
+          options,
+          flags,
+          cwd: around.cwd,
+          env: around.env,
+          out,
+          clock,
+          ...defined({ variables: around.variables, prints: around.prints }),
+          asking: () => createAsk(around.stdin?.(), around.stdout),
+          loadConfig: () => loadConfig({ flags, env: around.env, cwd: around.cwd }),
+        });
+      } finally {
+        flush();
+        process.off("exit", flush);
+      }
     });
   try {
     if (words.length === 0 && argv.every((word) => word === "--json")) program.outputHelp();
@@ -106,6 +144,13 @@ async function runCommand(argv: readonly string[], json: boolean, around: Surrou
     );
   }
   return code ?? EXIT.done;
+}
+
+/** Takes text that definitions print while they are loaded. */
+function earlyLog(out: Output, flags: Flags, around: Surroundings): Logger {
+  const level = readLogLevel(flags, openEnvironment({ cwd: around.cwd, variables: around.env }));
+  const clock = systemClock();
+  return createLogger({ level, now: () => clock.now(), scrubber: knownSecrets(around), sink: logSink(out) });
 }
 
 function createProgram(version: string, { stdout }: Surroundings): Parser {
@@ -129,7 +174,7 @@ function addCommand(program: Parser, command: Command, run: (args: string[], opt
 }
 
 function flagsOf(options: GivenOptions): Flags {
-  const names = ["config", "agents", "baseUrl", "set", "profile", "store"] as const;
+  const names = ["config", "agents", "baseUrl", "set", "profile", "store", "logLevel"] as const;
   const texts = names.flatMap((name) => (textOption(options, name) === undefined ? [] : [[name, textOption(options, name)]]));
   const allowed = (["allowUnsigned", "allowPrivate", "allowMoved"] as const)
     .filter((name) => flagOption(options, name))
@@ -146,6 +191,12 @@ function unknownCommand(name: string): Misconfigured {
   });
 }
 
+function knownSecrets({ cwd, env }: Surroundings): Scrubber {
+  const scrubber = new Scrubber();
+  for (const secret of environmentSecrets(openEnvironment({ cwd, variables: env }))) scrubber.add(secret);
+  return scrubber;
+}
+
 /** One screen: the error, its place, the expectation, and advice. With --json the same as the one final object. */
 function report(error: unknown, json: boolean, around: Surroundings): ExitCode {
   const { stderr, env, cwd } = around;
@@ -155,8 +206,7 @@ function report(error: unknown, json: boolean, around: Surroundings): ExitCode {
     ? error.details
     : { cause: undefined, hint: "this is a defect of Retinue: run it again with DEBUG=1 and report the output" };
   // A file that was loaded may have read a secret, and thrown it.
-  const scrubber = new Scrubber();
-  for (const secret of environmentSecrets(openEnvironment({ cwd, variables: env }))) scrubber.add(secret);
+  const scrubber = knownSecrets(around);
   const message = scrubber.clean(messageOf(error));
   const problem: Problem = { level: "error", code: known ? error.code : "unexpected", message, ...details };
   out.result({ error: problemJson(problem, cwd) });

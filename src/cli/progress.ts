@@ -4,6 +4,7 @@ import type { Clock } from "../core/clock.ts";
 import type { LogLine } from "../core/log.ts";
 import { createRepeats } from "../core/repetition-limit.ts";
 import { MINUTE } from "../core/units.ts";
+import { createBursts } from "./bursts.ts";
 import type { Output } from "./output.ts";
 import { patternOf } from "../handlers/failed-run.ts";
 import { DESCRIBE, type Described } from "./describe-event.ts";
@@ -67,23 +68,34 @@ export function createFilter(): Filter {
   };
 }
 
-/** Prints lines as they come, for pipes and logs. */
+/** Prints lines as they come, for pipes and logs: for machines all of them, for people no more than they can read. */
 export function reportLines(announcer: Announcer, out: Output, clock: Clock): () => void {
+  if (out.json) {
+    return listenToAll(announcer, (name, what) => {
+      if (name !== "request" && name !== "poll") out.progress({ type: name, ...what }, "");
+    });
+  }
   const filter = createFilter();
-  const print = (actions: readonly Action[]): void => actions.forEach((action) => out.line(actionLine(action, out.paint)));
+  const print = (action: Action): void => out.progress({}, actionLine(action, out));
+  const bursts = createBursts(clock, (at, text) => print({ at, handle: "", told: { text, tone: "quiet" } }));
   const silence = listenToAll(announcer, (name, what) => {
-    if (out.json && name !== "request" && name !== "poll") out.progress({ type: name, ...what }, "");
-    print(filter.take(name, what));
+    if ("operation" in what && "state" in what && (what.state === "confirmed" || what.state === "cancelled"))
+      if (!bursts.passes(`${what.operation} ${what.state}`)) return;
+    filter.take(name, what).forEach(print);
   });
   return () => {
     silence();
-    print(filter.rest(clock.now()));
+    bursts.close();
+    filter.rest(clock.now()).forEach(print);
   };
 }
 
-export function actionLine({ at, handle, told }: Action, paint: Paint): Printable {
+/** The part of an output that makes a line. */
+export type LineMaker = Pick<Output, "paint" | "time">;
+
+export function actionLine({ at, handle, told }: Action, { paint, time }: LineMaker): Printable {
   const who = handle === "" ? "" : say`${paint.bold(handle)} `;
-  return say`${paint.dim(timeOfDay(at))}  ${who}${painted(told, paint)}`;
+  return say`${paint.dim(time(at))}  ${who}${painted(told, paint)}`;
 }
 
 export function painted({ text, tone }: Described, paint: Paint): Printable {
@@ -92,15 +104,16 @@ export function painted({ text, tone }: Described, paint: Paint): Printable {
   return tone === "quiet" ? paint.dim(text) : printable(text);
 }
 
-export function timeOfDay(at: number): string {
-  return new Date(at).toTimeString().slice(0, 8);
+/** Takes log lines: one object on stderr with `--json`, else a line for people. */
+export function logSink(out: Output, print: (line: Printable) => void = (line) => out.line(line)): (line: LogLine) => void {
+  return (line) => (out.json ? out.progress({ type: "log", ...line }, "") : print(logLine(line, out)));
 }
 
 /** A log line of the runtime or a definition, for people. */
-export function logLine(line: LogLine, paint: Paint): Printable {
+function logLine(line: LogLine, { paint, time }: LineMaker): Printable {
   const { handle, ...fields } = line.fields;
   const rest = Object.entries(fields).map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
   const who = typeof handle === "string" ? say`${paint.bold(handle)} ` : "";
   const label = line.level === "error" ? paint.red("error ") : line.level === "warn" ? paint.yellow("warning ") : "";
-  return say`${paint.dim(timeOfDay(line.at))}  ${who}${label}${joined([line.message, ...rest], " ")}`;
+  return say`${paint.dim(time(line.at))}  ${who}${label}${joined([line.message, ...rest], " ")}`;
 }

@@ -2,7 +2,10 @@
 import { createAnnouncer, type Announcer } from "../core/events.ts";
 import { defined } from "../core/defined.ts";
 import { messageOf, RetinueError, type Fatal } from "../core/errors.ts";
-import { createLogger, type RootLogger } from "../core/log.ts";
+import { readLogLevel } from "../config/config.ts";
+import { openEnvironment } from "../config/environment.ts";
+import { throwMistakes, type Problem } from "../config/problem.ts";
+import { createLogger, type LogLevel, type RootLogger } from "../core/log.ts";
 import { systemRandom } from "../core/random.ts";
 import { Scrubber } from "../core/scrubber.ts";
 import { openSurfaces } from "../console/open-interfaces.ts";
@@ -14,8 +17,9 @@ import { openLifetime, type End, type Lifetime } from "./lifetime.ts";
 import type { Place } from "./frame.ts";
 import { openLiveView } from "./live-view.ts";
 import type { TextStream } from "./output.ts";
-import { logLine, reportLines } from "./progress.ts";
+import { logSink, reportLines } from "./progress.ts";
 import type { NetworkSummary } from "./run-summary.ts";
+import { openServiceManager } from "./service-manager.ts";
 import type { Text } from "./text.ts";
 
 /** Things a command needs before launch: its log sink and its end. */
@@ -38,11 +42,12 @@ export function openStage(context: Context, forMs: number | undefined): Stage {
   const scrubber = new Scrubber();
   const lifetime = openLifetime(clock, forMs === undefined ? {} : { forMs });
   const log = createLogger({
-    level: "info",
+    level: logLevelOf(context),
     now: () => clock.now(),
     scrubber,
-    sink: (line) => (out.json ? out.progress({ type: "log", ...line }, "") : stage.print(logLine(line, out.paint))),
+    sink: logSink(out, (line) => stage.print(line)),
   });
+  context.prints?.elsewhere(log);
   // A definition may leave a failing promise or timer behind; the others must survive it.
   const stray = (error: unknown): void =>
     log.error("something failed outside any handling", {
@@ -69,6 +74,14 @@ export function openStage(context: Context, forMs: number | undefined): Stage {
   return stage;
 }
 
+/** Throws `Misconfigured` (`log_level_unknown`). */
+function logLevelOf({ flags, cwd, env }: Context): LogLevel {
+  const problems: Problem[] = [];
+  const level = readLogLevel(flags, openEnvironment({ cwd, variables: env }), problems);
+  throwMistakes(problems);
+  return level;
+}
+
 /** Opens the store and composes the runtime. Starts nothing. */
 export function launchOn(
   stage: Stage,
@@ -76,11 +89,24 @@ export function launchOn(
   options: Pick<LaunchOptions, "writes" | "passive" | "networkName" | "anyNetwork"> = {},
 ): Promise<Launched> {
   const { log, scrubber, announcer, context, lifetime } = stage;
+  const { config } = plan;
+  const { clock, variables, prints } = context;
   const onLost = (error: Fatal): void => {
     stage.lost = error;
     lifetime.end("lost");
   };
-  return launch(plan, { config: plan.config, clock: context.clock, random: systemRandom(), log, scrubber, announcer, onLost, ...options });
+  return launch(plan, {
+    config,
+    clock,
+    random: systemRandom(),
+    log,
+    scrubber,
+    announcer,
+    onLost,
+    capturesPrints: prints !== undefined,
+    ...defined({ variables }),
+    ...options,
+  });
 }
 
 export interface Ended {
@@ -176,10 +202,15 @@ export async function live(stage: Stage, launched: Launched, show: (places: read
   if (url !== undefined)
     context.out.progress({ type: "console", at: clock.now(), url }, `Health and status at ${url} (/healthz, /readyz, /api/status)`);
   const shower = show(url === undefined ? [] : [{ name: "Health and status", text: `${url} (/healthz, /readyz, /api/status)` }]);
+  const manager = openServiceManager({ env: context.env, clock, log });
   try {
     await launched.start();
+    manager.ready();
     const why = await lifetime.over;
-    if (why !== "lost") shower.stopping();
+    if (why !== "lost") {
+      manager.stopping(); // after a lost store the process may stay up for a halt, and must not be killed for it
+      shower.stopping();
+    }
     await launched.drain();
     log.flush();
     if (stage.lost !== undefined) {
@@ -192,6 +223,7 @@ export async function live(stage: Stage, launched: Launched, show: (places: read
     );
     return { why, shown };
   } finally {
+    manager.close();
     shower.close();
     await surfaces.close();
   }

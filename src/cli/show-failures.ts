@@ -19,7 +19,7 @@ export function showFailing({ failing, failingCounts: { events, groups } }: AllF
   out.line(paint.red(`Failing: ${counted(events, "event")}, in ${counted(groups, "way")} (retinue why <event> shows the stack)`));
   for (const group of failing.slice(0, MAX_SHOWN)) {
     const { handle, what, count, message, id } = group;
-    out.line(say`  ${paint.bold(handle)} ${what} × ${count}: ${beginning(message)}`);
+    out.paragraph(`  ${handle} ${what} × ${count}: ${beginning(message)}`);
     const place = placeText(group, cwd);
     out.line(paint.dim(`    ${[...(place === undefined ? [] : [`at ${place}`]), nextText(group, at), id].join("; ")}`));
     out.line(say`    ${paint.dim("try")} ${hintText(group.hint, place)}`);

@@ -6,7 +6,7 @@ import type { ProfileOperation } from "../contract/profile/network-operations.ts
 import { fillTemplate, pathBuilder } from "../contract/profile/template.ts";
 import { Refused } from "../core/errors.ts";
 import { isObject, type Json, type JsonObject } from "../core/json.ts";
-import { cursorParameters } from "./next-page.ts";
+import { cursorParameters, pagingOf } from "./next-page.ts";
 
 export interface BuiltRequest {
   /** With base path and query, encoded. */
@@ -21,6 +21,7 @@ const PAGING_INPUTS: ReadonlySet<string> = new Set(["limit", "cursor"]);
 
 export function requestBuilder(profile: Profile, operation: ProfileOperation, base: BaseAddress): RequestBuilder {
   const buildPath = pathBuilder(endpointPath(base, operation.path));
+  const ownPaging = pagingOf(profile, operation);
   const inQuery = operation.method === "GET" || operation.method === "DELETE";
   const known = new Set(Object.keys(operation.input.shape));
   const { query: queryTemplate, body: bodyTemplate } = operation;
@@ -30,7 +31,7 @@ export function requestBuilder(profile: Profile, operation: ProfileOperation, ba
     const input = checkInput(operation, known, call);
     const values: JsonObject = call.target === undefined ? input : { ...input, target: call.target };
     const path = buildPath(values);
-    const paging = operation.list ? pagingOf(profile, input) : [];
+    const paging = operation.list ? pagingInputs(ownPaging, input) : [];
     const rest = operation.list ? withoutPaging(input) : input;
     const query: [string, Json][] = inQuery ? [...paging] : [];
     if (queryTemplate !== undefined) query.unshift(...members(fillTemplate(queryTemplate, values)));
@@ -81,9 +82,8 @@ function translated(operation: ProfileOperation, input: JsonObject): JsonObject 
   return changed ?? input;
 }
 
-function pagingOf(profile: Profile, input: JsonObject): [string, Json][] {
+function pagingInputs(paging: Profile["paging"], input: JsonObject): [string, Json][] {
   const { limit, cursor } = input;
-  const { paging } = profile;
   const asked: [string, Json][] = [];
   if (typeof limit === "number") asked.push([paging.limitParameter, Math.min(limit, paging.maxLimit)]);
   if (typeof cursor !== "string") return asked;

@@ -1,6 +1,7 @@
 /** Finds the next page of a list, and encodes it in one opaque cursor for every kind of paging. */
 import type { NextPage } from "../contract/call.ts";
 import { fieldPath, valueAt, type FieldPath } from "../contract/reading/field-path.ts";
+import type { ProfileOperation } from "../contract/profile/network-operations.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { Json } from "../core/json.ts";
 import { HIDDEN } from "../core/secret.ts";
@@ -18,6 +19,11 @@ export interface AskedPage {
 }
 
 export type NextPageReader = (body: Json | undefined, headers: WireHeaders, asked: AskedPage) => NextPage | undefined;
+
+/** The paging of one operation's list. */
+export function pagingOf({ paging }: Pick<Profile, "paging">, operation: Pick<ProfileOperation, "paging"> | undefined): Profile["paging"] {
+  return operation?.paging === undefined ? paging : { ...paging, ...operation.paging };
+}
 
 export function nextPageReader(paging: Profile["paging"]): NextPageReader {
   const paths = paging.next.map(fieldPath);

@@ -12,8 +12,9 @@ import { readNumber } from "../contract/reading/values.ts";
 import type { Clock } from "../core/clock.ts";
 import { isObject, type Json } from "../core/json.ts";
 import { microsOf, type Micros } from "../core/units.ts";
+import { answerRules, type AnswerRules, type Meaning } from "./answer-rules.ts";
 import { limitReader, type LimitReader } from "./rate-limit-headers.ts";
-import { nextPageReader, type NextPageReader } from "./next-page.ts";
+import { nextPageReader, pagingOf, type NextPageReader } from "./next-page.ts";
 import { isOldestFirst } from "./list-order.ts";
 import type { WireAnswer, WireHeaders } from "./transport.ts";
 
@@ -36,6 +37,7 @@ interface Context {
   readonly limits: LimitReader;
   readonly nextPage: NextPageReader;
   readonly charged: readonly FieldPath[];
+  readonly rules: AnswerRules;
 }
 
 /** A complete answer with its parsed body: undefined if it is empty or not JSON. */
@@ -64,8 +66,9 @@ export function outcomeReader(profile: Profile, operation: ProfileOperation, clo
     pins,
     errors: errorReader(profile),
     limits: limitReader(profile.limitHeaders),
-    nextPage: nextPageReader(profile.paging),
+    nextPage: nextPageReader(pagingOf(profile, operation)),
     charged: (operation.charged ?? []).map(fieldPath),
+    rules: answerRules(profile, operation),
   };
   return (wire, call, handedOut) => {
     if (wire.kind === "never-left") return plain({ class: "never-left", reason: wire.reason });
@@ -76,6 +79,8 @@ export function outcomeReader(profile: Profile, operation: ProfileOperation, clo
     const { status, headers, text } = wire;
     const isEmpty = text === "";
     const received = { answered: answeredOf(context, status, headers), headers, isEmpty, body: isEmpty ? undefined : parseExactJson(text) };
+    const meant = status < 300 ? undefined : context.rules(status, context.errors.read(received.body));
+    if (meant !== undefined) return plain(asMeant(context, received, meant));
     if (status >= 200 && status < 300) return succeeded(context, { ...received, handedOut }, call);
     if (status >= 400 && status < 500) return plain(rejected(context, received));
     if (status >= 300 && status < 400) return plain(redirected(context.isRead, received.answered));
@@ -104,6 +109,26 @@ function answeredOf({ clock, limits }: Context, status: number, headers: WireHea
 function skewOf({ date }: WireHeaders, clock: Clock): number | undefined {
   const at = typeof date === "string" && date.length <= 40 ? Date.parse(date) : Number.NaN;
   return Number.isFinite(at) ? at - clock.now() : undefined;
+}
+
+/** An answer to which the profile gives a meaning of its own. */
+function asMeant({ errors, limits, clock }: Context, { answered, headers, body }: Received, meant: Meaning): Outcome {
+  const { status, skewMs = 0 } = answered;
+  const { code = `http_${status}`, message = `the network answered ${status}` } = errors.read(body) ?? {};
+  switch (meant) {
+    case "wait": {
+      const wait = limits.retryAfterMs(headers, clock.now() + skewMs, errors.retryAfter(body));
+      return { class: "limited", ...answered, ...(wait === undefined ? {} : { retryAfterMs: wait }), message };
+    }
+    case "done":
+      return { class: "confirmed", ...answered, body };
+    case "refused":
+      return { class: "refused", ...answered, code, message };
+    case "pending": {
+      const reference = errors.reference(body);
+      return { class: "pending", ...answered, ...(reference === undefined ? {} : { reference }), message };
+    }
+  }
 }
 
 /** 4xx. */
@@ -138,8 +163,11 @@ function succeeded(context: Context, received: Received, call: Call): OutcomeRea
   const { answered, body, isEmpty } = received;
   const { status } = answered;
   if (status === 206) return unknown(received, "206: only a part of the answer");
-  if (!isEmpty && body === undefined) return unreadable(received, `${status}, but the body is not JSON`);
+  if (!isEmpty && body === undefined)
+    return unreadable(received, `${status}, but the body is ${isPage(received) ? "an HTML page" : "not JSON"}`);
   const said = errors.failed(body) ? errors.read(body) : undefined;
+  const meant = said === undefined ? undefined : context.rules(status, said);
+  if (meant !== undefined) return plain(asMeant(context, received, meant));
   if (said !== undefined) return plain({ class: "refused", ...answered, code: said.code ?? `http_${status}`, message: said.message });
   if (!isRead) {
     const waits = errors.pending(body);
@@ -152,6 +180,11 @@ function succeeded(context: Context, received: Received, call: Call): OutcomeRea
   if (!isRead && errors.stated(body)) return unreadable(received, `${status} with a stated error${wordOf(errors.read(body)?.code)}`);
   if (operation.record === "none") return plain({ class: "confirmed", ...answered, ...chargedBy(context, body), body });
   return operation.list ? readListed(context, received, call) : readSingle(context, received);
+}
+
+function isPage({ headers }: Received): boolean {
+  const type = headers["content-type"];
+  return typeof type === "string" && type.startsWith("text/html");
 }
 
 function wordOf(code: string | undefined): string {

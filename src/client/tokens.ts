@@ -69,8 +69,14 @@ export function createTokens({ profile, send, clock }: TokenOptions): Tokens {
     if ("reveal" in traded) return traded;
     held.delete(handle);
     if (traded.class === "refused" || traded.class === "unauthorized")
-      throw new Refused("token_refused", `the network issues no token for the key of ${handle}`);
-    throw new Retryable("token_unavailable", `no token for ${handle}: the network answers ${traded.class}`);
+      throw new Refused("token_refused", `the network issues no token for the key of ${handle}${wordsOf(traded)}`);
+    if (traded.class === "unknown" && traded.unreadable === true)
+      throw new Refused(
+        "token_refused",
+        `the answer of auth.token for ${handle} holds no token (${traded.reason}): check operations.auth.token.path and records.token in the profile`,
+      );
+    const why = traded.class === "unknown" || traded.class === "never-left" ? traded.reason : traded.class;
+    throw new Retryable("token_unavailable", `no token for ${handle}: auth.token answers ${why}`);
   };
 
   return {
@@ -95,4 +101,8 @@ export function createTokens({ profile, send, clock }: TokenOptions): Tokens {
       return known.taken ? "token" : "key";
     },
   };
+}
+
+function wordsOf({ message = "" }: Extract<Outcome, { readonly class: "refused" | "unauthorized" }>): string {
+  return message === "" ? "" : `: ${message}`;
 }

@@ -8,7 +8,7 @@ import { DAY, durationMs, type Duration, type Money } from "../core/units.ts";
 import type { SpendCaps } from "../specialist/definition.ts";
 import type { SpecialistOverride } from "../specialist/specialist.ts";
 import { DATA_EXTENSIONS, readDataFile } from "./data-file.ts";
-import { checkShape } from "./mistakes.ts";
+import { checkParts } from "./mistakes.ts";
 import { loadModule, MODULE_EXTENSIONS } from "./module-file.ts";
 import { mistake, type Problem } from "./problem.ts";
 import { duration, expected, flag, handle, passes, price, spend, text, tier, wholeNumber, words, zone } from "./value-schemas.ts";
@@ -183,7 +183,8 @@ export async function readConfigFile(cwd: string, named?: string): Promise<Found
   return checked(file, value, () => undefined);
 }
 
+/** Settings without their mistaken parts, so that the right ones count in further checks. */
 function checked(file: string, value: unknown, lineOf: (path: readonly PropertyKey[]) => number | undefined): FoundConfig {
-  const { value: values = {}, problems } = checkShape(configSchema, value, { code: "config_invalid", file, lineOf });
+  const { rest: values = {}, problems } = checkParts(configSchema, value, { code: "config_invalid", file, lineOf });
   return { file, values, problems };
 }

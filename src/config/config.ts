@@ -4,13 +4,14 @@ import { parseBaseAddress } from "../contract/base-address.ts";
 import { SETS, type EndpointSet } from "../contract/operations.ts";
 import type { DriftPolicy } from "../contract/reading/pinned-fields.ts";
 import { defined } from "../core/defined.ts";
+import { LOG_LEVELS, type LogLevel } from "../core/log.ts";
 import { Secret } from "../core/secret.ts";
 import { DAY, durationMs, SECOND, type Duration, type Money } from "../core/units.ts";
 import { spendCaps, type Caps, type SpecialistOverride } from "../specialist/specialist.ts";
 import { MAX_PORT, readConfigFile, type ConfigValues, type FoundConfig } from "./config-file.ts";
 import { openEnvironment, parseBoolean, parseWhole, type Environment, type Variables } from "./environment.ts";
 import { checkSecrets, handleVariable } from "./key-sources.ts";
-import { isMistake, mistake, nearest, problemOf, throwMistakes, type Problem } from "./problem.ts";
+import { isMistake, mistake, nearest, problemOf, throwMistakes, warning, type Problem } from "./problem.ts";
 import { DEFAULT_STORE, parseStoreAddress, type StoreAddress } from "./store-address.ts";
 
 /** Command-line flags, as typed. */
@@ -25,6 +26,7 @@ export interface Flags {
   readonly allowUnsigned?: boolean;
   /** For the receiver only: registers a private address. */
   readonly allowPrivate?: boolean;
+  readonly logLevel?: string;
   /** Permits that the network of the store has a new address. */
   readonly allowMoved?: boolean;
 }
@@ -81,12 +83,14 @@ export interface Config {
     readonly readSecrets: (handle: string) => readonly Secret[];
   };
   readonly console: { readonly port: number | undefined; readonly host: string; readonly readToken: () => Secret | undefined };
+  readonly logLevel: LogLevel;
   readonly spacing: { readonly atOnce: number; readonly apartMs: number } | undefined;
   readonly drainMs: number;
   readonly specialists: { readonly [handle: string]: SpecialistOverride };
   readonly environment: Environment;
 }
 
+const DEFAULT_LOG_LEVEL: LogLevel = "info";
 const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_DRAIN_MS = 25 * SECOND;
 /** Every variable we read, for the check on mistyped ones. `RETINUE_KEY_…` and `RETINUE_WEBHOOK_SECRET_…` take any suffix. */
@@ -95,6 +99,7 @@ const VARIABLES = [
   "RETINUE_SET",
   "RETINUE_PROFILE",
   "RETINUE_STORE",
+  "RETINUE_LOG_LEVEL",
   "RETINUE_GUARDIAN_KEY",
   "RETINUE_GUARDIAN_KEY_FILE",
   "RETINUE_WEBHOOK_SECRET",
@@ -163,6 +168,7 @@ export async function readConfig({
       host: values.console?.host ?? DEFAULT_HOST,
       readToken: () => secretIn(environment, "RETINUE_CONSOLE_TOKEN")[0],
     },
+    logLevel: readLogLevel(flags, environment, problems),
     spacing: spacing(values.spacing),
     drainMs: values.drainMs ?? DEFAULT_DRAIN_MS,
     specialists: overrides(values.specialists),
@@ -213,6 +219,23 @@ function readAddress(found: Found | undefined, problems: Problem[]): string | un
     problems.push({ ...problem, message: `${found.where}: ${problem.message}` });
     return undefined;
   }
+}
+
+/** The lowest level of log lines. A command needs it before it has any other setting. */
+export function readLogLevel(flags: Flags, environment: Environment, problems: Problem[] = []): LogLevel {
+  const text = flags.logLevel ?? environment.get("RETINUE_LOG_LEVEL");
+  const level = text === undefined ? DEFAULT_LOG_LEVEL : LOG_LEVELS.find((one) => one === text.toLowerCase());
+  if (level === undefined) {
+    const where = flags.logLevel === undefined ? environment.describe("RETINUE_LOG_LEVEL") : "--log-level";
+    const near = nearest(text ?? "", LOG_LEVELS);
+    problems.push(
+      mistake("log_level_unknown", `${where}: there is no level ${JSON.stringify(text)}`, {
+        expected: "error, warn, info or debug",
+        ...(near === undefined ? {} : { hint: `did you mean "${near}"?` }),
+      }),
+    );
+  }
+  return level ?? DEFAULT_LOG_LEVEL;
 }
 
 function readStore(found: Found | undefined, cwd: string, problems: Problem[]): StoreAddress {
@@ -275,6 +298,12 @@ function readReceiver(values: ConfigValues, environment: Environment, problems: 
       mistake("webhook_url_invalid", "the address of the receiver is not an http(s) URL", {
         expected: "https://bots.example.com",
         hint: "set RETINUE_WEBHOOK_URL",
+      }),
+    );
+  if (url !== undefined && port === undefined)
+    problems.push(
+      warning("webhook_port_missing", "the receiver has an address and no port: nothing listens, and no webhook is registered", {
+        hint: "set RETINUE_WEBHOOK_PORT, or remove RETINUE_WEBHOOK_URL",
       }),
     );
   const ofOne = environment.entries(`${WEBHOOK_SECRET}_`);

@@ -1,5 +1,5 @@
 /** Reads YAML, JSON and Markdown front matter as data: never code, and with the line of every value. */
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { extname } from "node:path";
 import { LineCounter, parseDocument, isNode, isPair, isMap, isScalar, isSeq, type Document } from "yaml";
 import { messageOf } from "../core/errors.ts";
@@ -27,12 +27,12 @@ export type DataFileResult =
 export async function readDataFile(file: string): Promise<DataFileResult> {
   let text: string;
   try {
+    const { size } = await stat(file);
+    if (size > MAX_FILE_BYTES) return failed([tooLarge(file, size)]);
     text = await readFile(file, "utf8");
   } catch (error) {
     return failed([mistake("file_unreadable", `cannot be read: ${messageOf(error)}`, { file })]);
   }
-  if (text.length > MAX_FILE_BYTES)
-    return failed([mistake("file_too_large", `is larger than ${MAX_FILE_BYTES} bytes`, { file, hint: "keep data out of the definition" })]);
   const clean = text.startsWith("\uFEFF") ? text.slice(1) : text;
   switch (extname(file)) {
     case ".json":
@@ -42,6 +42,14 @@ export async function readDataFile(file: string): Promise<DataFileResult> {
     default:
       return parseYaml(clean, file, 0);
   }
+}
+
+function tooLarge(file: string, size: number): Problem {
+  const [is, most] = [size, MAX_FILE_BYTES].map((bytes) => bytes.toLocaleString("en"));
+  return mistake("file_too_large", `is ${is} bytes long; at most ${most} are read`, {
+    file,
+    hint: "keep data out of a definition; a profile states only what differs from its set",
+  });
 }
 
 const failed = (problems: readonly Problem[]): DataFileResult => ({ data: undefined, problems });

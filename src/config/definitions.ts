@@ -2,12 +2,12 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, extname, join, sep } from "node:path";
 import { systemClock, type Clock } from "../core/clock.ts";
-import { messageOf, RetinueError } from "../core/errors.ts";
+import { messageOf } from "../core/errors.ts";
 import type { SpecialistDefinition } from "../specialist/definition.ts";
 import { createSpecialist, type Specialist } from "../specialist/specialist.ts";
 import { DATA_EXTENSIONS, readDataFile } from "./data-file.ts";
 import { codeDefinition, dataDefinition } from "./definition-schema.ts";
-import { checkShape } from "./mistakes.ts";
+import { checkParts, type CheckedParts } from "./mistakes.ts";
 import { loadModule, MODULE_EXTENSIONS } from "./module-file.ts";
 import { mistake, problemOf, type Problem } from "./problem.ts";
 
@@ -19,7 +19,16 @@ export interface LoadedDefinition {
 
 export interface LoadedDefinitions {
   readonly definitions: readonly LoadedDefinition[];
+  /** Definitions of files with mistakes, without the mistaken parts: for further checks, never to run. */
+  readonly drafts: readonly LoadedDefinition[];
   /** Every mistake of every file; a file with one yields no definition. */
+  readonly problems: readonly Problem[];
+}
+
+/** One loaded file: a definition, or its mistakes and, if it is usable without them, a draft. */
+interface Loaded {
+  readonly definition?: LoadedDefinition;
+  readonly draft?: LoadedDefinition;
   readonly problems: readonly Problem[];
 }
 
@@ -31,22 +40,24 @@ const IGNORED = /^\.|^readme\.md$|\.(test|spec|d)\.[cm]?[jt]s$/i;
 /** Loads all definitions of a folder, re-evaluating modules each time. Never throws for mistakes in a file. */
 export async function loadDefinitions(folder: string, clock: Clock = systemClock()): Promise<LoadedDefinitions> {
   const found = await findDefinitionFiles(folder);
-  const problems: Problem[] = [...found.problems];
-  const definitions: LoadedDefinition[] = [];
-  for (const file of found.files) {
-    const loaded = await loadDefinition(file, clock);
-    problems.push(...loaded.problems);
-    if (loaded.definition !== undefined) definitions.push(loaded.definition);
-  }
-  return withoutTwins({ definitions, problems });
+  const loaded: Loaded[] = [];
+  for (const file of found.files) loaded.push(await loadDefinition(file, clock));
+  return joined(loaded, found.problems);
 }
 
 /** Checks definitions given by a program in place of files, by the same rules. Never throws for a mistake in one. */
 export function givenDefinitions(given: readonly unknown[]): LoadedDefinitions {
-  const checked = given.map((value, index) => ({ file: `specialists[${index}]`, ...checkCode(value, `specialists[${index}]`, undefined) }));
+  return joined(
+    given.map((value, index) => checkCode(value, `specialists[${index}]`, undefined)),
+    [],
+  );
+}
+
+function joined(loaded: readonly Loaded[], problems: readonly Problem[]): LoadedDefinitions {
   return withoutTwins({
-    definitions: checked.flatMap(({ definition }) => (definition === undefined ? [] : [definition])),
-    problems: checked.flatMap(({ problems }) => problems),
+    definitions: loaded.flatMap(({ definition }) => (definition === undefined ? [] : [definition])),
+    drafts: loaded.flatMap(({ draft }) => (draft === undefined ? [] : [draft])),
+    problems: [...problems, ...loaded.flatMap((one) => one.problems)],
   });
 }
 
@@ -54,7 +65,7 @@ export function givenDefinitions(given: readonly unknown[]): LoadedDefinitions {
 function withoutTwins(loaded: LoadedDefinitions): LoadedDefinitions {
   const problems = [...loaded.problems];
   const first = new Map<string, string>();
-  const kept = loaded.definitions.filter(({ file, specialist }) => {
+  const isFirst = ({ file, specialist }: LoadedDefinition): boolean => {
     const other = first.get(specialist.handle);
     first.set(specialist.handle, other ?? file);
     if (other === undefined) return true;
@@ -65,8 +76,8 @@ function withoutTwins(loaded: LoadedDefinitions): LoadedDefinitions {
       }),
     );
     return false;
-  });
-  return { definitions: kept, problems };
+  };
+  return { definitions: loaded.definitions.filter(isFirst), drafts: loaded.drafts.filter(isFirst), problems };
 }
 
 /** Lists the definition files of a folder, in order of their names. */
@@ -137,17 +148,11 @@ async function definitionAt(path: string): Promise<{ readonly file: string } | P
 }
 
 /** Loads one file. A file with mistakes yields no definition, and all of its mistakes. */
-export async function loadDefinition(
-  file: string,
-  clock: Clock = systemClock(),
-): Promise<{ readonly definition?: LoadedDefinition; readonly problems: readonly Problem[] }> {
+export async function loadDefinition(file: string, clock: Clock = systemClock()): Promise<Loaded> {
   return MODULE_EXTENSIONS.includes(extname(file)) ? loadCode(file, clock) : loadData(file);
 }
 
-async function loadCode(
-  file: string,
-  clock: Clock,
-): Promise<{ readonly definition?: LoadedDefinition; readonly problems: readonly Problem[] }> {
+async function loadCode(file: string, clock: Clock): Promise<Loaded> {
   const loaded = await loadModule(file, clock);
   if ("problem" in loaded) return { problems: [loaded.problem] };
   const value: unknown = Reflect.get(loaded.exports, "default");
@@ -176,16 +181,11 @@ async function loadCode(
 }
 
 /** `source` is the file from which a worker thread can load it. */
-function checkCode(
-  value: unknown,
-  file: string,
-  source: string | undefined,
-): { readonly definition?: LoadedDefinition; readonly problems: readonly Problem[] } {
-  const checked = checkShape(codeDefinition, value, { code: "definition_invalid", file });
-  return checked.value === undefined ? { problems: checked.problems } : finish(file, checked.value, source);
+function checkCode(value: unknown, file: string, source: string | undefined): Loaded {
+  return finish(file, checkParts(codeDefinition, value, { code: "definition_invalid", file }), source);
 }
 
-async function loadData(file: string): Promise<{ readonly definition?: LoadedDefinition; readonly problems: readonly Problem[] }> {
+async function loadData(file: string): Promise<Loaded> {
   const { data, problems } = await readDataFile(file);
   if (data === undefined) return { problems };
   const { body } = data;
@@ -196,13 +196,12 @@ async function loadData(file: string): Promise<{ readonly definition?: LoadedDef
         mistake("instructions_twice", "has instructions in the front matter and in the text below it", { file, hint: "keep one of them" }),
       ],
     };
-  const checked = checkShape(dataDefinition, value, { code: "definition_invalid", file, lineOf: (path) => data.lineOf(path) });
-  if (checked.value !== undefined) return finish(file, checked.value, file);
+  const checked = checkParts(dataDefinition, value, { code: "definition_invalid", file, lineOf: (path) => data.lineOf(path) });
   const advised = checked.problems.map((problem) => {
     const behaviour = problem.code === "key_unknown" && /^(on|schedules|isolate)\b/.test(problem.message);
     return behaviour ? { ...problem, hint: "data files cannot hold behaviour: write a .ts or .js file" } : problem;
   });
-  return { problems: advised };
+  return finish(file, { ...checked, problems: advised }, file);
 }
 
 /** Adds the text below the front matter as `instructions`. Undefined if both state them. */
@@ -211,16 +210,13 @@ function withBody(value: unknown, body: string | undefined): unknown {
   return "instructions" in value ? undefined : { ...value, instructions: body };
 }
 
-function finish(
-  file: string,
-  value: object,
-  source: string | undefined,
-): { readonly definition?: LoadedDefinition; readonly problems: readonly Problem[] } {
+function finish(file: string, { rest, problems }: CheckedParts<object>, source: string | undefined): Loaded {
+  if (rest === undefined) return { problems };
   try {
     // The schema has accepted it; the types differ only in an explicit `undefined`, which means "not given".
-    return { definition: { file, specialist: createSpecialist(value as SpecialistDefinition, source) }, problems: [] };
+    const loaded = { file, specialist: createSpecialist(rest as SpecialistDefinition, source) };
+    return problems.length === 0 ? { definition: loaded, problems } : { draft: loaded, problems };
   } catch (error) {
-    if (error instanceof RetinueError) return { problems: [problemOf(error, { file })] };
-    throw error;
+    return { problems: [...problems, problemOf(error, { file })] };
   }
 }

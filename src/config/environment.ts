@@ -1,9 +1,8 @@
-/** Reads the environment and `.env`, strictly. The only place that reads variables. */
-import { readFileSync, statSync } from "node:fs";
+/** Reads the environment and `.env`, strictly. The only place that reads and sets variables. */
+import { statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { parse } from "dotenv";
-import { messageOf } from "../core/errors.ts";
-import { mistake, warning, type Problem } from "./problem.ts";
+import { readDotenv } from "./dotenv-file.ts";
+import { warning, type Problem } from "./problem.ts";
 
 export type Variables = { readonly [name: string]: string | undefined };
 
@@ -28,56 +27,106 @@ export interface EnvironmentOptions {
   readonly variables?: Variables;
 }
 
-export function openEnvironment({ cwd, variables = process.env, file = join(cwd, ".env") }: EnvironmentOptions): Environment {
-  const first = readDotenv(file);
-  const value = (name: string, dotenv: Variables): string | undefined => {
-    const found = present(variables, name) ?? present(dotenv, name);
-    return found === undefined || found.trim() === "" ? undefined : found.trim();
+const dotenvOf = (cwd: string): string => join(cwd, ".env");
+
+export function openEnvironment({ cwd, variables = process.env, file = dotenvOf(cwd) }: EnvironmentOptions): Environment {
+  const dotenv = (): Variables => readDotenv(file).variables;
+  const value = (name: string, known?: Variables): string | undefined => {
+    const found = (present(variables, name) ?? present(known ?? dotenv(), name))?.trim();
+    return found === "" ? undefined : found;
   };
   return {
-    problems: first.problem === undefined ? [] : [first.problem],
-    get: (name) => value(name, readDotenv(file).variables),
+    problems: problemsOf(file),
+    get: (name) => value(name),
     describe: (name) =>
-      present(variables, name) === undefined && present(readDotenv(file).variables, name) !== undefined
-        ? `${name} (${basename(file)})`
-        : name,
+      present(variables, name) === undefined && present(dotenv(), name) !== undefined ? `${name} (${basename(file)})` : name,
     entries(prefix) {
-      const dotenv = readDotenv(file).variables;
-      const names = new Set([...Object.keys(variables), ...Object.keys(dotenv)].filter((name) => name.startsWith(prefix)));
+      const known = dotenv();
+      const names = new Set([...Object.keys(variables), ...Object.keys(known)].filter((name) => name.startsWith(prefix)));
       return [...names].sort().flatMap((name) => {
-        const found = value(name, dotenv);
+        const found = value(name, known);
         return found === undefined ? [] : [[name, found] as const];
       });
     },
   };
 }
 
+/** Names are not those of an object's methods, and `takeOwnVariables` returns variables that are inherited. */
 function present(variables: Variables, name: string): string | undefined {
-  return Object.hasOwn(variables, name) ? variables[name] : undefined;
-}
-
-function readDotenv(file: string): { readonly variables: Variables; readonly problem?: Problem } {
-  try {
-    const variables = parse(readFileSync(file));
-    const problem = readableByOthers(file, variables);
-    return problem === undefined ? { variables } : { variables, problem };
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return { variables: {} };
-    return {
-      variables: {},
-      problem: mistake("env_unreadable", `cannot be read: ${messageOf(error)}`, { file, hint: "fix its permissions, or remove it" }),
-    };
-  }
+  const value: unknown = variables[name];
+  return typeof value === "string" ? value : undefined;
 }
 
 /** Variables whose values are secrets. */
 const SECRET = /^RETINUE_(KEY_|WEBHOOK_SECRET|CONSOLE_TOKEN|GUARDIAN_KEY)/;
 const OTHERS_MAY_READ = 0o044;
 
-function readableByOthers(file: string, variables: Variables): Problem | undefined {
-  if (process.platform === "win32" || !Object.keys(variables).some((name) => SECRET.test(name))) return undefined;
-  if ((statSync(file).mode & OTHERS_MAY_READ) === 0) return undefined;
-  return warning("env_readable", "holds keys or secrets, and other users of this machine may read it", { file, hint: `chmod 600 ${file}` });
+function problemsOf(file: string): readonly Problem[] {
+  const { variables, problems } = readDotenv(file, true);
+  if (process.platform === "win32" || !Object.keys(variables).some((name) => SECRET.test(name))) return problems;
+  if (((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & OTHERS_MAY_READ) === 0) return problems;
+  return [
+    ...problems,
+    warning("env_readable", "holds keys or secrets, and other users of this machine may read it", { file, hint: `chmod 600 ${file}` }),
+  ];
+}
+
+/** Prefix of our own variables, which hold keys: definitions, their threads and their children do not get them. */
+export const OWN_PREFIX = "RETINUE_";
+
+/** Moves `RETINUE_*` out of the variables of this process. Returns all variables: those, over the present rest. */
+export function takeOwnVariables(): Variables {
+  const own = Object.entries(process.env).filter(([name]) => name.startsWith(OWN_PREFIX));
+  for (const [name] of own) delete process.env[name];
+  const taken: Variables = Object.create(process.env, Object.getOwnPropertyDescriptors(Object.fromEntries(own)));
+  return taken;
+}
+
+/** The same variables, live, without `RETINUE_*`. */
+export function withoutOwn(variables: Variables): Variables {
+  const own = Object.keys(variables).filter((name) => name.startsWith(OWN_PREFIX));
+  const rest: Variables = Object.create(variables, Object.fromEntries(own.map((name) => [name, { value: undefined }])));
+  return rest;
+}
+
+/** The variables of this process without `RETINUE_*`, for a thread that runs definitions. */
+export function definitionVariables(): Variables {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith(OWN_PREFIX)));
+}
+
+/** Gives the variables of a `.env` to this process. */
+export interface SharedVariables {
+  /** Reads the file again. True if a variable has changed. */
+  refresh(): boolean;
+}
+
+/**
+ * Sets the variables of the folder's `.env` in this process, as dotenv does: `RETINUE_*` excepted, and a variable that is set already
+ * keeps its value. Definitions, their threads and their children read them there.
+ */
+export function shareVariables(cwd: string): SharedVariables {
+  const file = dotenvOf(cwd);
+  const given = new Map<string, string>();
+  const refresh = (): boolean => {
+    const { variables, problems } = readDotenv(file);
+    if (problems.length > 0) return false; // a file that is being replaced takes no variable away
+    const wanted = new Map(
+      Object.entries(variables).filter(([name]) => !name.startsWith(OWN_PREFIX) && (given.has(name) || process.env[name] === undefined)),
+    );
+    const gone = [...given.keys()].filter((name) => !wanted.has(name));
+    const changed = [...wanted].filter(([name, text]) => given.get(name) !== text);
+    for (const name of gone) {
+      given.delete(name);
+      delete process.env[name];
+    }
+    for (const [name, text] of changed) {
+      given.set(name, text);
+      process.env[name] = text;
+    }
+    return gone.length + changed.length > 0;
+  };
+  refresh();
+  return { refresh };
 }
 
 const TRUE = ["1", "true", "yes", "on"];

@@ -3,8 +3,9 @@ import { readFileSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { type EndpointSet, SETS } from "../contract/operations.ts";
 import { messageOf, Misconfigured } from "../core/errors.ts";
-import { MIN_SCRUBBED_LENGTH } from "../core/scrubber.ts";
+import { isScrubbable, MIN_SCRUBBED_LENGTH } from "../core/scrubber.ts";
 import { Secret } from "../core/secret.ts";
+import type { Specialist } from "../specialist/specialist.ts";
 import type { Environment } from "./environment.ts";
 import { mistake, warning, type Problem } from "./problem.ts";
 
@@ -48,14 +49,48 @@ export function environmentSecrets(environment: Environment): readonly Secret[] 
   return secretsByName(environment).map(([, secret]) => new Secret(secret));
 }
 
+/** The values of environment variables that definitions name under `secrets`. */
+export function declaredSecrets(environment: Environment, specialists: readonly Pick<Specialist, "secrets">[]): readonly Secret[] {
+  const names = new Set(specialists.flatMap(({ secrets }) => secrets));
+  return [...names].flatMap((name) => {
+    const value = environment.get(name);
+    return value === undefined ? [] : [new Secret(value)];
+  });
+}
+
+/** Warns of a declared secret that has no value, or one that no scrubber takes out. */
+export function checkDeclared({ handle, secrets }: Specialist, file: string, environment: Environment): Problem[] {
+  return secrets.flatMap((name) => {
+    const value = environment.get(name);
+    if (value === undefined)
+      return [
+        warning("secret_missing", `secrets: "${handle}" names ${name}, which has no value`, {
+          file,
+          expected: `a value of ${name} in the environment or in .env`,
+          hint: `set ${name}, or remove it from secrets`,
+        }),
+      ];
+    return isScrubbable(value)
+      ? []
+      : [shortSecret(environment.describe(name), { file, hint: "check that it is the whole value, or remove it from secrets" })];
+  });
+}
+
 /** Warns of secrets that no scrubber takes out. Keys as short as that are refused elsewhere. */
 export function checkSecrets(environment: Environment): Problem[] {
-  const short = secretsByName(environment).filter(([name, secret]) => HOLDS_SECRETS.test(name) && secret.length < MIN_SCRUBBED_LENGTH);
-  return short.map(([name]) =>
-    warning("secret_short", `${environment.describe(name)} holds a secret of fewer than ${MIN_SCRUBBED_LENGTH} characters`, {
-      expected: "a long and random text: a shorter one stays in whatever a network repeats",
+  const short = secretsByName(environment).filter(([name, secret]) => HOLDS_SECRETS.test(name) && !isScrubbable(secret));
+  return short.map(([name]) => shortSecret(environment.describe(name)));
+}
+
+function shortSecret(source: string, details: { readonly file?: string; readonly hint?: string } = {}): Problem {
+  return warning(
+    "secret_short",
+    `${source} holds a secret of fewer than ${MIN_SCRUBBED_LENGTH} characters, or of fewer than 4 different ones`,
+    {
+      expected: "a long and random text: this one stays in whatever is stored, logged or repeated by a network",
       hint: `replace it, such as by the output of: openssl rand -hex 24`,
-    }),
+      ...details,
+    },
   );
 }
 

@@ -27,6 +27,64 @@ export function checkShape<Schema extends z.ZodType>(
   return { value: undefined, problems: parsed.error.issues.flatMap((issue) => describe(schema, value, issue, context)) };
 }
 
+/** A checked value, or every mistake in it. */
+export interface CheckedParts<Value> {
+  /** Undefined if there is a mistake. */
+  readonly value: Value | undefined;
+  /** The value without its mistaken parts, for further checks; undefined if it is unusable without them. */
+  readonly rest: Value | undefined;
+  readonly problems: readonly Problem[];
+}
+
+/** Rounds of removing mistaken parts: each shows the mistakes that a schema looks for only where the others are gone. */
+const MAX_ROUNDS = 10;
+
+/** Checks a value, and then what is left of it without its mistaken parts, so that no mistake hides another. */
+export function checkParts<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  context: MistakeContext,
+): CheckedParts<z.output<Schema>> {
+  const problems: Problem[] = [];
+  const removed: Path[] = [];
+  let rest = value;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const parsed = schema.safeParse(rest);
+    if (parsed.success) return { value: removed.length === 0 ? parsed.data : undefined, rest: parsed.data, problems };
+    const before = rest;
+    const issues = parsed.error.issues.map((issue) => ({ issue, paths: placesOf(deepest(issue)) }));
+    for (const { issue, paths } of issues)
+      if (!paths.some((path) => removed.some((part) => startsWith(part, path)))) problems.push(...describe(schema, before, issue, context));
+    // The last elements of a list first, so that the places of the others stay.
+    for (const path of issues.flatMap(({ paths }) => paths).toReversed()) {
+      removed.push(path);
+      rest = withoutPart(rest, path);
+    }
+    if (rest === before) break;
+  }
+  return { value: undefined, rest: undefined, problems };
+}
+
+/** True for a part within what is at a path: something is missing there now because the part was removed. */
+function startsWith(part: Path, path: Path): boolean {
+  return path.every((step, index) => part[index] === step);
+}
+
+/** The paths of an issue's mistaken parts. */
+function placesOf(issue: z.core.$ZodIssue): readonly Path[] {
+  return issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
+}
+
+/** A copy without the part at a path, or without the object that lacks it; the value itself if there is neither. */
+function withoutPart(value: unknown, [step, ...further]: Path): unknown {
+  if (step === undefined || typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return value;
+  const part: unknown = Reflect.get(value, step);
+  const less = further.length === 0 ? part : withoutPart(part, further);
+  if (Array.isArray(value)) return less === part ? value.toSpliced(Number(step), 1) : value.with(Number(step), less);
+  const others = Object.entries(value).filter(([key]) => key !== String(step));
+  return Object.fromEntries(less === part ? others : [...others, [String(step), less]]);
+}
+
 function describe(schema: z.ZodType, root: unknown, given: z.core.$ZodIssue, context: MistakeContext): Problem[] {
   const issue = deepest(given);
   const place = (path: Path): Pick<Problem, "file" | "line"> => {

@@ -8,13 +8,15 @@ import type { SpendCaps } from "../specialist/definition.ts";
 import { withOverride, type Specialist } from "../specialist/specialist.ts";
 import type { Config } from "./config.ts";
 import { givenDefinitions, loadDefinitions, type LoadedDefinition } from "./definitions.ts";
-import { checkKeys, environmentSecrets, keyVariable, type KeyPlace } from "./key-sources.ts";
-import { mistake, nearest, problemOf, warning, withoutSecrets, type Problem } from "./problem.ts";
+import { checkDeclared, checkKeys, declaredSecrets, environmentSecrets, keyVariable, type KeyPlace } from "./key-sources.ts";
+import { isMistake, mistake, nearest, problemOf, warning, withoutSecrets, type Problem } from "./problem.ts";
 
 export interface Roster {
   /** The endpoint set of their network. */
   readonly set: EndpointSet;
   readonly definitions: readonly LoadedDefinition[];
+  /** Definitions of files with mistakes, without the mistaken parts: for further checks, never to run. */
+  readonly drafts: readonly LoadedDefinition[];
   /** Every mistake and warning, of the files and of their fit to this network. */
   readonly problems: readonly Problem[];
 }
@@ -42,24 +44,36 @@ export async function loadRoster({ config, profile, given, checkCron, checkCaps 
   const loaded = given === undefined ? await loadDefinitions(config.agents) : givenDefinitions(given);
   const known = loaded.definitions.map(({ specialist }) => String(specialist.handle));
   const strangers = Object.keys(config.specialists).filter((handle) => !known.includes(handle));
-  const definitions = loaded.definitions
-    .filter(({ specialist }) => config.specialists[specialist.handle]?.enabled !== false)
-    .map(({ file, specialist }) => ({ file, specialist: withOverride(specialist, config.specialists[specialist.handle] ?? {}) }));
+  const enabled = (one: readonly LoadedDefinition[]): readonly LoadedDefinition[] =>
+    one
+      .filter(({ specialist }) => config.specialists[specialist.handle]?.enabled !== false)
+      .map(({ file, specialist }) => ({ file, specialist: withOverride(specialist, config.specialists[specialist.handle] ?? {}) }));
+  const definitions = enabled(loaded.definitions);
+  const drafts = enabled(loaded.drafts);
   const problems = [...loaded.problems];
   if (definitions.length === 0 && problems.length === 0)
     problems.push(warning("agents_empty", "there is no specialist", { file: config.agents, hint: "add a file such as agents/scout.ts" }));
   // A handle may be missing only because its file is broken, which is reported already.
   if (loaded.problems.length === 0) for (const handle of strangers) problems.push(strangerProblem(handle, known, config.file));
-  for (const definition of definitions) {
-    problems.push(...checkDefinition(definition, profile, config));
-    for (const { name, cron, zone } of definition.specialist.schedules)
-      problems.push(
-        ...mistakesOf(() => cron !== undefined && checkCron(cron, zone ?? config.guardian.zone), definition.file, `schedules.${name}`),
-      );
-  }
-  problems.push(...sharedVariables(definitions), ...capProblems(loaded.definitions, config, checkCaps));
-  const all = withoutSecrets([...problems, ...checkPrices(config, profile)], environmentSecrets(config.environment));
-  return { definitions, problems: all, set: profile.set };
+  const check = (definition: LoadedDefinition): Problem[] => [
+    ...checkDefinition(definition, profile, config),
+    ...definition.specialist.schedules.flatMap(({ name, cron, zone }) =>
+      mistakesOf(() => cron !== undefined && checkCron(cron, zone ?? config.guardian.zone), definition.file, `schedules.${name}`),
+    ),
+  ];
+  problems.push(...definitions.flatMap(check));
+  // A warning may be owed to a part that was left out.
+  problems.push(...drafts.flatMap(check).filter(isMistake));
+  const written = [...definitions, ...drafts];
+  problems.push(...sharedVariables(written));
+  problems.push(...capProblems([...loaded.definitions, ...loaded.drafts], config, checkCaps));
+  const { environment } = config;
+  const declared = declaredSecrets(
+    environment,
+    written.map(({ specialist }) => specialist),
+  );
+  const all = withoutSecrets([...problems, ...checkPrices(config, profile)], [...environmentSecrets(environment), ...declared]);
+  return { definitions, drafts, problems: all, set: profile.set };
 }
 
 /** Checks caps as written: an override may hide a cap of the definition. */
@@ -113,14 +127,17 @@ function strangerProblem(handle: string, known: readonly string[], file: string 
   });
 }
 
-/** Lists the problems of a roster's keys. */
-export function checkRosterKeys(roster: Roster, config: Config): readonly Problem[] {
-  const places = roster.definitions.map(({ specialist: { handle } }): KeyPlace => {
+/** Lists the problems of a roster's keys and of the secrets that its definitions name. */
+export function checkRosterKeys(roster: Roster, config: Config, { anyNetwork = false } = {}): readonly Problem[] {
+  const written = [...roster.definitions, ...roster.drafts];
+  const places = written.map(({ specialist: { handle } }): KeyPlace => {
     const keyFile = config.specialists[handle]?.keyFile;
     return defined({ handle, keyFile });
   });
   const { network, environment, cwd } = config;
-  return checkKeys(places, { set: roster.set, ownProfile: !/^set-[ab]$/.test(network.profile), environment, cwd });
+  const declared = written.flatMap(({ specialist, file }) => checkDeclared(specialist, file, environment));
+  const ownProfile = anyNetwork || !/^set-[ab]$/.test(network.profile);
+  return [...declared, ...checkKeys(places, { set: roster.set, ownProfile, environment, cwd })];
 }
 
 /** Handlers that usually write, and the write without which they can only read. */
@@ -134,7 +151,9 @@ const USUAL_WRITES: readonly (readonly [keyof Specialist["on"], readonly string[
 
 /** Finds parts of a definition that this network cannot do, or that cannot be intended. */
 function checkDefinition({ file, specialist }: LoadedDefinition, profile: Profile, config: Config): Problem[] {
-  const problems = mistakesOf(() => tierLimits(specialist.tier, profile.set), file, `"${specialist.handle}"`);
+  const { perHour, perDay } = profile.tiers[specialist.tier] ?? {};
+  const isDefined = perHour !== undefined && perDay !== undefined;
+  const problems = isDefined ? [] : mistakesOf(() => tierLimits(specialist.tier, profile.set), file, `"${specialist.handle}"`);
   for (const [list, names] of [
     ["may", specialist.may],
     ["review", specialist.review],

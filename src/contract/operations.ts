@@ -225,7 +225,7 @@ const TABLE = {
     purpose: "Submit a job's completion",
     endpoints: { a: post("/v1/jobs/:id/complete"), b: post("/v1/jobs/:id/submit") },
     target: "job",
-    effect: "at-most-once",
+    effect: "reconciled",
     lane: "obligation",
     record: "job",
     input: z.object({ deliverable: z.json() }),

@@ -37,6 +37,14 @@ export function textsIn(object: JsonObject | undefined, name: string): readonly 
   return Array.isArray(value) ? value.filter((one) => typeof one === "string") : undefined;
 }
 
+/** True where no text with so few openings can be nested deeper than `MAX_JSON_DEPTH`: most texts, without a look at each character. */
+function isShallow(text: string): boolean {
+  let openings = 0;
+  for (const opening of "{[")
+    for (let at = text.indexOf(opening); at >= 0; at = text.indexOf(opening, at + 1)) if (++openings > MAX_JSON_DEPTH) return false;
+  return true;
+}
+
 /** The nesting depth of a JSON text, computed without parsing it (V8 parses depths that then overflow elsewhere). */
 export function depthOf(text: string): number {
   let depth = 0;
@@ -56,7 +64,7 @@ export function depthOf(text: string): number {
 
 /** Parses foreign JSON: bounded depth, no `__proto__` keys, `undefined` if it is not JSON. */
 export function parseJson(text: string): Json | undefined {
-  if (depthOf(text) > MAX_JSON_DEPTH) return undefined;
+  if (!isShallow(text) && depthOf(text) > MAX_JSON_DEPTH) return undefined;
   try {
     const clean = withoutMark(text);
     const parsed = JSON.parse(clean) as Json;

@@ -3,7 +3,7 @@
  * are summed up, so that no repetition lets the log grow by much.
  */
 import { excerpt, excerptOf } from "./excerpt.ts";
-import { createRepeats } from "./repetition-limit.ts";
+import { createRepeats, type KindOf } from "./repetition-limit.ts";
 import type { Scrubber } from "./scrubber.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
@@ -39,6 +39,8 @@ export interface LogOptions {
 
 /** Lines of one kind that pass within a minute: a definition's own lines may be more than those of a fault. */
 const PASSING: { readonly [level in LogLevel]: number } = { debug: 1_000, info: 1_000, warn: 10, error: 10 };
+/** Lines that a definition prints itself, whatever they say. */
+const PRINTED_PASSING = 300;
 const MAX_KEY_LENGTH = 200;
 
 export interface RootLogger extends Logger {
@@ -53,18 +55,21 @@ export function createLogger({ level: lowest, now, scrubber, sink }: LogOptions,
     if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(lowest)) return;
     const at = now();
     const make = (): LogLine => ({ at, level, message: excerpt(message, clean), fields: excerptOf(fields, clean) });
-    for (const line of repeats.take({ key: keyOf(level, message, fields), passing: PASSING[level] }, at, make)) sink(line);
+    for (const line of repeats.take(kindOf(level, message, fields), at, make)) sink(line);
   };
   return { ...loggerOn(write, bound), flush: () => repeats.rest(now()).forEach(sink) };
 }
 
 /** Lines of one specialist never hide those of another. */
-function keyOf(level: LogLevel, message: string, { handle, code }: LogFields): string {
-  return [level, handle, code, message].map((part) => (typeof part === "string" ? part.slice(0, MAX_KEY_LENGTH) : "")).join(" ");
+function kindOf(level: LogLevel, message: string, { handle, code, printed }: LogFields): KindOf {
+  const parts = printed === undefined ? [level, handle, code, message] : ["printed", handle];
+  const key = parts.map((part) => (typeof part === "string" ? part.slice(0, MAX_KEY_LENGTH) : "")).join(" ");
+  return { key, passing: printed === undefined ? PASSING[level] : PRINTED_PASSING };
 }
 
-function sumOf({ level, message, fields: { handle } }: LogLine, more: number, at: number): LogLine {
-  return { at, level, message: `${message}: ${more} more within a minute`, fields: { ...(handle === undefined ? {} : { handle }), more } };
+function sumOf({ level, message, fields: { handle, printed } }: LogLine, more: number, at: number): LogLine {
+  const what = printed === undefined ? message : "lines that the definition printed";
+  return { at, level, message: `${what}: ${more} more within a minute`, fields: { ...(handle === undefined ? {} : { handle }), more } };
 }
 
 type Write = (level: LogLevel, message: string, fields: LogFields) => void;

@@ -7,6 +7,11 @@ import { ANY_ESCAPE, foldOf, formsOf, isPlain, PLAIN_ESCAPE, unescaped, WINDOW }
 export const MIN_SCRUBBED_LENGTH = 8;
 /** A row of stars or dots masks a secret and is none. */
 const MIN_DISTINCT = 4;
+/** True for values that the scrubber searches for. */
+export function isScrubbable(value: string): boolean {
+  return value.length >= MIN_SCRUBBED_LENGTH && new Set(value).size >= MIN_DISTINCT;
+}
+
 /** Room for the key, two tokens and the webhook secret of ten thousand specialists. The least recently added are forgotten. */
 const MAX_SECRETS = 40_000;
 const MAX_FORMS = 100;
@@ -34,7 +39,7 @@ export class Scrubber {
 
   add(secret: Secret): void {
     const value = secret.reveal();
-    if (value.length < MIN_SCRUBBED_LENGTH || new Set(value).size < MIN_DISTINCT) return;
+    if (!isScrubbable(value)) return;
     // The set keeps its order, the latest last.
     if (this.#secrets.delete(value)) return void this.#secrets.add(value);
     this.#secrets.add(value);

@@ -19,12 +19,47 @@ export function draftProfile(profile: Profile, findings: readonly Pick<Finding, 
   };
 }
 
-/** Adds a draft to a profile that a person wrote. */
+/** Adds a draft to a profile that a person wrote: nothing that it states changes. */
 export function addDraft(written: ProfileSource, draft: ProfileSource): ProfileSource {
-  const guesses = [...new Set([...(written.guesses ?? []), ...(draft.guesses ?? [])])];
-  const { guesses: _theirs, ...found } = draft;
-  const merged = merge(asJson(written), asJson(found));
+  const added = addable(written, draft);
+  const stated = leaves(asJson(written));
+  const marked = (draft.guesses ?? []).filter((guess) => !stated.has(guess) && valueOf(added, guess) !== undefined);
+  const guesses = [...new Set([...(written.guesses ?? []), ...marked])];
+  const merged = merge(asJson(added), asJson(written));
   return { ...(isObject(merged) ? merged : {}), extends: draft.extends, ...(guesses.length === 0 ? {} : { guesses }) };
+}
+
+/** The profile as the network was seen: findings replace what a person wrote, to show where they differ. */
+export function asSeen(written: ProfileSource, draft: ProfileSource): ProfileSource {
+  const merged = merge(asJson(written), asJson(draft));
+  return { ...(isObject(merged) ? merged : {}), extends: draft.extends };
+}
+
+/** The parts of a draft that fit what is written: no other way to page, no verdict on a stated operation, no field at a stated place. */
+function addable(written: ProfileSource, draft: ProfileSource): ProfileSource {
+  const { guesses: _guesses, paging, operations, records, ...rest } = draft;
+  const pagesAlike = written.paging?.style === undefined || written.paging.style === (paging?.style ?? written.paging.style);
+  const fresh = Object.entries(operations ?? {}).filter(([name]) => written.operations?.[name] === undefined);
+  const fields = Object.entries(records ?? {}).flatMap(([record, found]) => {
+    const stated = isRecord(record) ? (written.records?.[record] ?? {}) : {};
+    const claimed = new Set(Object.values(stated).flat());
+    const free = Object.entries(found ?? {}).flatMap(([field, paths]) => {
+      const kept = [paths ?? []].flat().filter((path) => !claimed.has(path));
+      return Object.hasOwn(stated, field) || kept.length === 0 ? [] : [[field, kept]];
+    });
+    return free.length === 0 ? [] : [[record, Object.fromEntries(free)]];
+  });
+  return {
+    ...rest,
+    ...(paging === undefined || !pagesAlike ? {} : { paging }),
+    ...(fresh.length === 0 ? {} : { operations: Object.fromEntries(fresh) }),
+    ...(fields.length === 0 ? {} : { records: Object.fromEntries(fields) }),
+  };
+}
+
+/** The value that a guess points at; names of operations contain a dot. */
+function valueOf(source: ProfileSource, guess: string): Json | undefined {
+  return [...leaves(asJson(source))].find(([path]) => path === guess || path.startsWith(`${guess}.`))?.[1];
 }
 
 /** A path at which two sources differ, with both values as JSON; undefined if one of them has none. */
@@ -87,9 +122,7 @@ function withoutConflicts(profile: Profile, proposals: readonly Proposal[]): Pro
     const candidates: Readonly<Record<string, readonly string[] | undefined>> = profile.records[record] ?? {};
     return Object.entries(candidates).flatMap(([field, paths = []]): Proposal[] => {
       const kept = paths.filter((path) => (places.get(path) ?? field) === field);
-      return kept.length === paths.length || kept.length === 0
-        ? []
-        : [{ path: ["records", record, field], value: kept, isDoubtful: false }];
+      return kept.length === paths.length || kept.length === 0 ? [] : [{ path: ["records", record, field], value: kept, isDoubtful: true }];
     });
   });
 }

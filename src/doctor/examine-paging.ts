@@ -5,7 +5,6 @@ import type { Exchange } from "../client/client.ts";
 import { bodyOf, finding, idsOf, type Ask, type Finding, type Proposal } from "./finding.ts";
 import { cursorOf, linkTo } from "../client/next-page.ts";
 
-const FEED = "posts.list";
 const SMALL = 2;
 /** Names of paging parameters, likeliest first. Each try is a charged read, so the lists are short. */
 const CURSOR_PARAMETERS = ["cursor", "after", "next", "page_token", "starting_after"];
@@ -14,17 +13,17 @@ const LIMIT_PARAMETERS = ["limit", "per_page", "page_size", "count"];
 type Paging = Partial<Profile["paging"]>;
 
 /** Tries the profile's paging, then the hints in the answer, then the usual ways; the first that yields new items wins. */
-export async function* examinePaging(profile: Profile, ask: Ask): AsyncGenerator<Finding> {
-  const whole = await ask({ operation: FEED, input: {} });
+export async function* examinePaging(profile: Profile, list: string, ask: Ask): AsyncGenerator<Finding> {
+  const whole = await ask({ operation: list, input: {} });
   if (whole === undefined || whole.outcome.class !== "confirmed") return;
   const all = idsOf(whole.outcome);
-  if (all.length <= SMALL) return void (yield finding("paging", "note", `${FEED} has ${all.length} items: too few to examine paging`));
-  const sized = await pageSize(profile, ask, all.length);
+  if (all.length <= SMALL) return void (yield finding("paging", "note", `${list} has ${all.length} items: too few to examine paging`));
+  const sized = await pageSize(profile, list, ask, all.length);
   if (sized === undefined) return;
   const { page, limit } = sized;
   const first = idsOf(page.outcome);
   for (const paging of waysToPage(profile, page)) {
-    const second = await secondPage(withPaging(profile, { ...limit, ...paging }), ask, page);
+    const second = await secondPage(withPaging(profile, { ...limit, ...paging }), list, ask, page);
     if (second === "spent") return;
     const fresh = second.filter((id) => !first.includes(id));
     if (second.length === 0 || fresh.length === 0) continue;
@@ -36,12 +35,12 @@ export async function* examinePaging(profile: Profile, ask: Ask): AsyncGenerator
     yield finding(
       "paging",
       stated.length === 0 ? "ok" : "warning",
-      `${FEED} pages by ${paging.style ?? profile.paging.style}${overlap === 0 ? "" : `, with ${overlap} items of the page before`}`,
+      `${list} pages by ${paging.style ?? profile.paging.style}${overlap === 0 ? "" : `, with ${overlap} items of the page before`}`,
       stated.map(([key, value]): Proposal => ({ path: ["paging", key], value: value as Json, isDoubtful: false })),
     );
     return;
   }
-  yield finding("paging", "warning", `${FEED}: no way to a second page was found; only its first ${first.length} items are visible`, [
+  yield finding("paging", "warning", `${list}: no way to a second page was found; only its first ${first.length} items are visible`, [
     { path: ["paging", "style"], value: "none", isDoubtful: true },
   ]);
 }
@@ -58,13 +57,14 @@ function withPaging(profile: Profile, paging: Paging): Profile {
 /** Finds a parameter that makes the page shorter. */
 async function pageSize(
   profile: Profile,
+  list: string,
   ask: Ask,
   whole: number,
 ): Promise<{ readonly page: Exchange; readonly limit: Paging } | undefined> {
   const names = [profile.paging.limitParameter, ...LIMIT_PARAMETERS.filter((name) => name !== profile.paging.limitParameter)];
   let last: Exchange | undefined;
   for (const limitParameter of names) {
-    const page = await ask({ operation: FEED, input: { limit: SMALL } }, withPaging(profile, { limitParameter }));
+    const page = await ask({ operation: list, input: { limit: SMALL } }, withPaging(profile, { limitParameter }));
     if (page === undefined) return undefined;
     if (page.outcome.class !== "confirmed") continue;
     last ??= page;
@@ -121,24 +121,24 @@ function scalarsBeside(value: Json | undefined, path = "", depth = 0): { readonl
 }
 
 /** The ids that follow the first page under a profile's paging. */
-async function secondPage(profile: Profile, ask: Ask, page: Exchange): Promise<readonly string[] | "spent"> {
+async function secondPage(profile: Profile, list: string, ask: Ask, page: Exchange): Promise<readonly string[] | "spent"> {
   // The first page is read again under this profile, since the place of "next" may be the difference.
-  const again = await ask({ operation: FEED, input: { limit: SMALL } }, profile);
+  const again = await ask({ operation: list, input: { limit: SMALL } }, profile);
   if (again === undefined) return "spent";
   const next = again.outcome.class === "confirmed" ? again.outcome.next : undefined;
   const cursor = next === undefined ? undefined : cursorOf(next);
   if (cursor === undefined || page.outcome.class !== "confirmed") return [];
-  const second = await ask({ operation: FEED, input: { limit: SMALL, cursor } }, profile);
+  const second = await ask({ operation: list, input: { limit: SMALL, cursor } }, profile);
   return second === undefined ? "spent" : idsOf(second.outcome);
 }
 
 /** Examines the order (newest first or last), and if two readings agree. */
-export async function* examineOrder(ask: Ask): AsyncGenerator<Finding> {
-  const first = await ask({ operation: FEED, input: {} });
-  const again = first === undefined ? undefined : await ask({ operation: FEED, input: {} });
+export async function* examineOrder(list: string, ask: Ask): AsyncGenerator<Finding> {
+  const first = await ask({ operation: list, input: {} });
+  const again = first === undefined ? undefined : await ask({ operation: list, input: {} });
   if (first === undefined || again === undefined || first.outcome.class !== "confirmed" || again.outcome.class !== "confirmed") return;
   const times = (first.outcome.items ?? []).flatMap((item) =>
-    item.kind === "post" && item.createdAtMs !== undefined ? [item.createdAtMs] : [],
+    "createdAtMs" in item && item.createdAtMs !== undefined ? [item.createdAtMs] : [],
   );
   const steps = times.slice(1).map((time, index) => time - (times[index] ?? time));
   const order =
@@ -149,10 +149,10 @@ export async function* examineOrder(ask: Ask): AsyncGenerator<Finding> {
         : steps.every((step) => step >= 0)
           ? "oldest first"
           : "mixed";
-  yield finding("order", order === "newest first" ? "ok" : "note", `${FEED}: order ${order}`);
+  yield finding("order", order === "newest first" ? "ok" : "note", `${list}: order ${order}`);
   const later = new Set(idsOf(again.outcome));
   const lost = idsOf(first.outcome).filter((id) => !later.has(id)).length;
   yield lost === 0
-    ? finding("order", "ok", `${FEED}: nothing was missing between two readings`)
-    : finding("order", "note", `${FEED}: ${lost} items of one reading were not in the next, so a page proves no absence`);
+    ? finding("order", "ok", `${list}: nothing was missing between two readings`)
+    : finding("order", "note", `${list}: ${lost} items of one reading were not in the next, so a page proves no absence`);
 }

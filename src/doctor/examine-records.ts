@@ -10,7 +10,11 @@ import { draftProfile } from "./draft-profile.ts";
 import { bodyOf, finding, shown, succeeded, type Ask, type Finding, type Proposal } from "./finding.ts";
 import { findList, guessEmpty, guessFields } from "./guess-shapes.ts";
 
-const LISTS = ["posts.list", "jobs.list", "communities.list", "agents.list", "webhooks.list"] as const;
+export const LISTS = ["posts.list", "jobs.list", "communities.list", "agents.list", "webhooks.list"] as const;
+export type ListOperation = (typeof LISTS)[number];
+export const FEED: ListOperation = "posts.list";
+/** Reads of single objects, to ask for one that cannot exist. */
+const SINGLE_READS = ["posts.get", "jobs.get", "communities.get", "agents.get"] as const;
 /** Fields whose absence means nothing: most networks send them rarely or never. */
 const RARE: ReadonlySet<FieldKind> = new Set(["posts", "json", "secret", "refs"]);
 
@@ -30,19 +34,30 @@ export interface Sample {
 /** Objects of every kind seen, the most informative first. */
 export type Samples = Map<ReadableRecord, readonly Sample[]>;
 
+/** The lists that a profile says are there. */
+export function listsOf(profile: Profile): readonly ListOperation[] {
+  return LISTS.filter((name) => isThere(profile, name));
+}
+
+function isThere(profile: Profile, name: string): boolean {
+  const operation = profile.operations.get(name);
+  return operation !== undefined && operation.unsupported === undefined;
+}
+
 /** Yields one finding for each list, with proposals for the profile where needed. */
 export async function* examineLists(profile: Profile, ask: Ask, samples: Samples): AsyncGenerator<Finding> {
   const missing: string[] = [];
   let isAnyThere = false;
-  for (const name of LISTS) {
+  for (const name of listsOf(profile)) {
     const operation = profile.operations.get(name);
-    if (operation === undefined || operation.unsupported !== undefined || !isReadableRecord(operation.record)) continue;
+    if (operation === undefined || !isReadableRecord(operation.record)) continue;
     const answer = await ask({ operation: name, input: {} });
     if (answer === undefined) return;
     if (!succeeded(answer)) {
       const isMissing = "status" in answer.outcome && (answer.outcome.status === 404 || answer.outcome.status === 405);
       if (isMissing) missing.push(name);
-      yield finding("shapes", "warning", `${name} answers ${shown(answer.outcome)}`);
+      if (answer.outcome.class === "unauthorized") yield finding("key", "problem", `${name} does not accept this key (401)`);
+      else yield finding("shapes", "warning", `${name} answers ${shown(answer.outcome)}`);
       continue;
     }
     isAnyThere = true;
@@ -180,7 +195,10 @@ function sample(read: readonly NetworkRecord[], record: ReadableRecord, samples:
 
 /** Requests objects that cannot exist, to learn the form of the network's refusals. */
 export async function* examineErrors(profile: Profile, ask: Ask): AsyncGenerator<Finding> {
-  const answer = await ask({ operation: "posts.get", target: "retinue-doctor-no-such-post", input: {} });
+  const operation = SINGLE_READS.find((name) => isThere(profile, name));
+  if (operation === undefined)
+    return void (yield finding("errors", "note", "refusals are not examined: the profile has no read of a single object"));
+  const answer = await ask({ operation, target: "retinue-doctor-no-such-post", input: {} });
   if (answer === undefined) return;
   const { outcome } = answer;
   if (outcome.class === "refused") return void (yield finding("errors", "ok", `a refusal reads as code and message (${outcome.status})`));

@@ -4,8 +4,9 @@ import { resolveProfile, shippedProfile, type Profile } from "../contract/profil
 import type { EndpointSet } from "../contract/operations.ts";
 import type { Exchange } from "../client/client.ts";
 import type { WireAnswer } from "../client/transport.ts";
+import { isReadableRecord } from "../contract/reading/fields.ts";
 import { examineOrder, examinePaging } from "./examine-paging.ts";
-import { examineErrors, examineLists, type Samples } from "./examine-records.ts";
+import { examineErrors, examineLists, FEED, LISTS, listsOf, type ListOperation, type Samples } from "./examine-records.ts";
 import { examineSingles } from "./examine-objects.ts";
 import { draftProfile } from "./draft-profile.ts";
 import { bodyOf, finding, shown, succeeded, type Ask, type Finding } from "./finding.ts";
@@ -29,6 +30,9 @@ export interface DoctorOptions {
 const NOTHING_READ =
   "no list could be read, so there is nothing to draft from: check the base address, the permissions of the key, and the paths in the profile";
 
+const NO_LIST =
+  "the profile has no list to read, so nothing can be examined: state the path of one that the network has, such as operations.jobs.list.path";
+
 interface Vitals {
   readonly elapsedMs: number[];
   readonly skewsMs: number[];
@@ -50,7 +54,8 @@ export async function* examine(options: DoctorOptions): AsyncGenerator<Finding, 
     return found;
   };
 
-  const reach = await reachable(ask);
+  const lists = listsOf(profile);
+  const reach = await reachable(lists, ask);
   for (const found of reach.findings) yield keep(found);
   if (!reach.goOn) return;
   for await (const found of examineSet(options, ask)) yield keep(found);
@@ -62,8 +67,12 @@ export async function* examine(options: DoctorOptions): AsyncGenerator<Finding, 
   }
   for await (const found of examineSingles(profile, ask, samples)) yield keep(found);
   for await (const found of examineErrors(profile, ask)) yield keep(found);
-  for await (const found of examinePaging(profile, ask)) yield keep(found);
-  for await (const found of examineOrder(ask)) yield keep(found);
+  const longest = longestOf(profile, lists, samples);
+  if (longest !== undefined) {
+    for await (const found of examinePaging(profile, longest, ask)) yield keep(found);
+    for await (const found of examineOrder(longest, ask)) yield keep(found);
+  }
+  for (const found of unexamined(profile)) yield keep(found);
   for (const found of vitalFindings(vitals)) yield keep(found);
 }
 
@@ -87,8 +96,47 @@ function askWithin({ connect, maxCalls = MAX_DOCTOR_CALLS }: DoctorOptions, vita
   };
 }
 
-async function reachable(ask: Ask): Promise<{ readonly findings: readonly Finding[]; readonly goOn: boolean }> {
-  const answer = await ask({ operation: "posts.list", input: {} });
+/** A gateway may fail once, and another list may answer. */
+const MAX_FIRST_TRIES = 3;
+
+/** The list with the most items that were read: it shows paging and order best. The feed wins a tie. */
+function longestOf(profile: Profile, lists: readonly ListOperation[], samples: Samples): ListOperation | undefined {
+  const sizes = lists.map((name) => {
+    const record = profile.operations.get(name)?.record;
+    return { name, size: record === undefined || !isReadableRecord(record) ? 0 : (samples.get(record)?.length ?? 0) };
+  });
+  const most = Math.max(0, ...sizes.map(({ size }) => size));
+  return (lists.includes(FEED) ? FEED : undefined) ?? (most === 0 ? undefined : sizes.find(({ size }) => size === most)?.name);
+}
+
+/** Names the lists that the profile says are missing. */
+function unexamined(profile: Profile): readonly Finding[] {
+  const missing = LISTS.filter((name) => !listsOf(profile).includes(name));
+  return missing.length === 0
+    ? []
+    : [finding("set", "note", `not examined, because the profile says that they are missing: ${missing.join(", ")}`)];
+}
+
+async function firstAnswer(lists: readonly ListOperation[], ask: Ask): Promise<Exchange | undefined> {
+  let answer: Exchange | undefined;
+  for (let tries = 0; tries < MAX_FIRST_TRIES; tries++) {
+    const operation = lists[tries % lists.length];
+    answer = operation === undefined ? undefined : ((await ask({ operation, input: {} })) ?? answer);
+    if (answer === undefined || !isPassing(answer)) return answer;
+  }
+  return answer;
+}
+
+function isPassing({ outcome }: Exchange): boolean {
+  return outcome.class === "unknown" && outcome.unreadable !== true && (outcome.status === undefined || outcome.status >= 500);
+}
+
+async function reachable(
+  lists: readonly ListOperation[],
+  ask: Ask,
+): Promise<{ readonly findings: readonly Finding[]; readonly goOn: boolean }> {
+  if (lists.length === 0) return { findings: [finding("reach", "problem", NO_LIST)], goOn: false };
+  const answer = await firstAnswer(lists, ask);
   if (answer === undefined) return { findings: [], goOn: false };
   const { outcome, wire } = answer;
   const stop = (step: "reach" | "key", message: string): { findings: readonly Finding[]; goOn: false } => ({
@@ -118,7 +166,7 @@ function typeOf(wire: WireAnswer): string {
 
 function keyFinding(answer: Exchange, status: number): Finding {
   if (succeeded(answer)) return finding("key", "ok", "the key is accepted");
-  if (status === 403) return finding("key", "warning", "the key is known, but it may not read the feed (403)");
+  if (status === 403) return finding("key", "warning", "the key is known, but it may not read this list (403)");
   return finding("key", "note", `this answer does not show if the key is accepted (${status})`);
 }
 

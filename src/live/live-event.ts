@@ -51,6 +51,11 @@ export function liveEvent(fact: EventFact): LiveEvent {
   };
 }
 
+/** True if no fact has changed it since it came: its row needs no state. */
+export function isUnchanged(event: LiveEvent): boolean {
+  return event.last === event.seq && !event.begun;
+}
+
 export interface Claim {
   readonly taken: readonly LiveEvent[];
   /** Were at work in too many deaths. */

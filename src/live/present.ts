@@ -6,7 +6,8 @@
 import type { Handle, KeyId } from "../core/ids.ts";
 import type { Lane } from "../contract/operations.ts";
 import { MAX_CRASHES } from "../store/inbox.ts";
-import { liveEvent, type LiveEvent } from "./live-event.ts";
+import { NumberQueue } from "./number-queue.ts";
+import { isUnchanged, liveEvent, type LiveEvent } from "./live-event.ts";
 import type { AnswerFact, AttemptFact, ChangeFact, EventFact, Fact, RunFact, IntentFields } from "./facts.ts";
 import { holdsConflict, isLive, isSaid, liveIntent, type LiveIntent } from "./live-intent.ts";
 
@@ -16,15 +17,19 @@ export interface LiveAttempt extends AttemptFact {
   isStored: boolean;
 }
 
-/** What one specialist has before it. In the order of their numbers. */
+/** The open work of one specialist, in the order of numbers. */
 export interface Mine {
   readonly events: Map<number, LiveEvent>;
   readonly intents: Map<number, LiveIntent>;
+  /** Numbers of further events, all newer and unchanged: read from their rows when there is room. Undefined for nearly all specialists. */
+  queue: NumberQueue | undefined;
 }
 
 /** What has changed since rows were last written, and is to be written. */
 export interface Touched {
   readonly events: Set<LiveEvent>;
+  /** Numbers of events that were queued. */
+  readonly queued: Set<number>;
   readonly intents: Set<LiveIntent>;
   /** Those of them that nothing more is to be done about. */
   readonly settled: Set<LiveIntent>;
@@ -35,16 +40,23 @@ export interface Touched {
 const LONGEST_PAYLOAD = 16 * 1_024;
 const PAYLOADS_LENGTH = 32 * 1_024 * 1_024;
 
+/** Events of one specialist in memory; the bound while all together reach theirs; and the bound that those waiting for a time may fill. */
+const MOST_EVENTS = 1_000;
+const FEWEST_EVENTS = 32;
+const MOST_DELAYED = 10_000;
+const ALL_EVENTS = 100_000;
+
 /** An outcome of a request that certainly had no effect. */
 const WITHOUT_EFFECT: readonly string[] = ["never-left", "limited", "unauthorized"];
-const NOTHING: Mine = { events: new Map(), intents: new Map() };
+const NO_NUMBERS: readonly number[] = [];
+const NOTHING: Mine = { events: new Map(), intents: new Map(), queue: undefined };
 
 export class Present {
   readonly events = new Map<number, LiveEvent>();
   /** Those not settled, and those settled since rows were last written. */
   readonly intents = new Map<number, LiveIntent>();
   readonly attempts = new Map<number, LiveAttempt>();
-  readonly touched: Touched = { events: new Set(), intents: new Set(), settled: new Set(), attempts: new Set() };
+  readonly touched: Touched = { events: new Set(), queued: new Set(), intents: new Set(), settled: new Set(), attempts: new Set() };
   readonly #mine = new Map<Handle, Mine>();
   readonly #byId = new Map<string, LiveIntent>();
   readonly #conflicts = new Map<string, LiveIntent[]>();
@@ -137,8 +149,50 @@ export class Present {
     this.#tidy(intent.specialist, mine);
   }
 
+  /** Number of events of a specialist that wait or run. */
+  eventCount(specialist: Handle): number {
+    const { events, queue } = this.of(specialist);
+    return events.size + (queue?.length ?? 0);
+  }
+
+  /** Queues an unchanged event if it may not be in memory: there is no room, or an older one is queued. */
+  queued(seq: number, specialist: Handle): boolean {
+    const { events, queue } = this.of(specialist);
+    if (queue === undefined && events.size < (this.events.size < ALL_EVENTS ? MOST_EVENTS : FEWEST_EVENTS)) return false;
+    const mine = this.#of(specialist);
+    mine.queue = queue ?? new NumberQueue();
+    mine.queue.push(seq);
+    return true;
+  }
+
+  /** True if queued events may come to memory once few of the others are due. */
+  hasNext(specialist: Handle): boolean {
+    const { events, queue } = this.of(specialist);
+    return queue !== undefined && events.size < MOST_DELAYED;
+  }
+
+  /** Removes the oldest events from the queue, for the caller to put, if fewer of those in memory are `due` than one claim needs. */
+  unqueue(specialist: Handle, due: number): readonly number[] {
+    if (due >= FEWEST_EVENTS || !this.hasNext(specialist)) return NO_NUMBERS;
+    return this.#take(specialist, this.events.size < ALL_EVENTS ? MOST_EVENTS / 2 : FEWEST_EVENTS);
+  }
+
+  /** Removes an event from the queue, with all older ones. Facts that are read again take events in the order of the queue. */
+  unqueueUpTo(specialist: Handle, seq: number): readonly number[] {
+    const { queue } = this.of(specialist);
+    return queue === undefined ? NO_NUMBERS : this.#take(specialist, queue.placeOf(seq) + 1);
+  }
+
+  #take(specialist: Handle, count: number): readonly number[] {
+    const mine = this.#of(specialist);
+    const taken = mine.queue?.take(count) ?? NO_NUMBERS;
+    if (mine.queue?.length === 0) mine.queue = undefined;
+    return taken;
+  }
+
   #happened(fact: EventFact): void {
     if (this.events.has(fact.seq)) return;
+    if (this.queued(fact.seq, fact.specialist)) return void this.touched.queued.add(fact.seq);
     const event = liveEvent(fact);
     this.putEvent(event);
     this.touched.events.add(event);
@@ -229,14 +283,14 @@ export class Present {
   #of(specialist: Handle): Mine {
     const known = this.#mine.get(specialist);
     if (known !== undefined) return known;
-    const made: Mine = { events: new Map(), intents: new Map() };
+    const made: Mine = { events: new Map(), intents: new Map(), queue: undefined };
     this.#mine.set(specialist, made);
     return made;
   }
 
   /** Most specialists have nothing before them, and then take no room. */
   #tidy(specialist: Handle, mine: Mine | undefined): void {
-    if (mine?.events.size === 0 && mine.intents.size === 0) this.#mine.delete(specialist);
+    if (mine?.events.size === 0 && mine.intents.size === 0 && mine.queue === undefined) this.#mine.delete(specialist);
   }
 }
 
@@ -246,8 +300,10 @@ export function pictureOf(present: Present): readonly string[] {
   for (const event of present.events.values()) {
     if (event.state === "parked") continue; // read again when somebody asks for it
     const { isStored: _s, isClaimed: _c, hasSteps: _h, payload: _p, ...kept } = event;
-    lines.push(`event ${show(kept)}`);
+    lines.push(isUnchanged(event) ? `event ${event.seq} of ${event.specialist}` : `event ${show(kept)}`);
   }
+  for (const specialist of present.specialists())
+    for (const seq of present.of(specialist).queue ?? NO_NUMBERS) lines.push(`event ${seq} of ${specialist}`);
   for (const { isStored: _s, ...intent } of present.intents.values()) if (isLive(intent)) lines.push(`intent ${show(intent)}`);
   for (const { isStored: _s, ...attempt } of present.attempts.values()) lines.push(`attempt ${show(attempt)}`);
   return lines.sort();

@@ -14,6 +14,9 @@ const NEVER_LEFT_BACKOFF: Backoff = { firstMs: SECOND, longestMs: 5 * MINUTE };
 /** Delay after a refused key: the key must be read again before the next try. */
 const UNAUTHORIZED_BACKOFF_MS = 5 * SECOND;
 
+const CONFLICT = 409;
+const GONE: readonly number[] = [404, 410];
+
 /** The code of a doubt whose last attempt was refused, while an earlier one may have taken effect. */
 export const REFUSED_AFTER_UNKNOWN = "refused_after_unknown";
 
@@ -33,6 +36,7 @@ export function conclude(intent: Intent, outcome: Outcome, timing: DoubtTiming, 
       return { state: "confirmed", ...(created === undefined ? {} : { createdRef: created }) };
     }
     case "refused":
+      if (intent.everUnknown && isAlreadySo(intent, outcome.status)) return { state: "confirmed" };
       if (intent.everUnknown && intent.effect !== "idempotent")
         return doubt(
           now + timing.firstCheckMs,
@@ -43,7 +47,7 @@ export function conclude(intent: Intent, outcome: Outcome, timing: DoubtTiming, 
     case "pending":
       return { state: "pending", code: "pending_approval", message: pendingMessage(outcome) };
     case "limited":
-      return { state: "ready", nextAt: now, code: "limited", message: "the network answered 429" };
+      return { state: "ready", nextAt: now, code: "limited", message: `the network answered ${outcome.status}` };
     case "unauthorized":
       return { state: "ready", nextAt: now + UNAUTHORIZED_BACKOFF_MS, code: "unauthorized", message: "the network refused the key" };
     case "never-left":
@@ -70,6 +74,12 @@ export function conclude(intent: Intent, outcome: Outcome, timing: DoubtTiming, 
             message: outcome.reason,
           };
   }
+}
+
+/** True for the answer to a repetition that says that the first try took effect: 409, or 404 for an object that was to be deleted. */
+function isAlreadySo({ effect, operation }: Intent, status: number): boolean {
+  if (effect !== "idempotent") return false;
+  return status === CONFLICT || (operation.endsWith(".delete") && GONE.includes(status));
 }
 
 /** The message carries the network's reference, by which a later decision names this action. */

@@ -2,7 +2,7 @@
  * Reads lists back, newest first. Pages are kept while the quota has no room for the rest: a key with room for one read at a time would
  * otherwise read the first page for ever. All checks that need the same list share it.
  */
-import { cursorOf } from "../client/next-page.ts";
+import { cursorOf, pagingOf } from "../client/next-page.ts";
 import { freshItems } from "../client/paging.ts";
 import { MAY_BE_CUT_OFF } from "../contract/reading/read-answer.ts";
 import type { NetworkRecord } from "../contract/records.ts";
@@ -116,7 +116,7 @@ async function nextPage(
   const isRepeat = items.length > 0 && fresh.length === 0;
   reading.cursor = next === undefined || isRepeat ? undefined : cursorOf(next);
   // A list without pages, or one that repeats its page, may end anywhere.
-  const hasPages = parts.profile.paging.style !== "none" && !isRepeat;
+  const hasPages = pagingOf(parts.profile, parts.profile.operations.get(operation)).style !== "none" && !isRepeat;
   if (reading.cursor === undefined) reading.end = !hasPages && items.length >= MAY_BE_CUT_OFF ? "cut-off" : "all";
   return undefined;
 }

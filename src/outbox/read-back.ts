@@ -56,6 +56,8 @@ export function wouldShow({ operation, input }: Intent, records: readonly Networ
     if (operation === "posts.reply" && record.kind === "post")
       return record.replyCount !== undefined || (record.replies?.length ?? 0) < MAY_BE_CUT_OFF;
     if (operation === "posts.vote" && record.kind === "post") return tellsVote(record, input);
+    // A job that is still assigned was not handed in.
+    if (operation === "jobs.submit" && record.kind === "job") return record.status === "assigned";
     // A network may show who got a job, and not who applied for it.
     return operation !== "jobs.apply" || record.kind !== "job" || record.applied !== undefined || record.applicantIds !== undefined;
   });

@@ -3,7 +3,7 @@ import type { NewEvent } from "../contract/event.ts";
 import { eventId } from "../contract/event-id.ts";
 import type { Post } from "../contract/records.ts";
 import type { Handle } from "../core/ids.ts";
-import { asJson, type JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../core/json.ts";
 import { moveOn, type Freshness } from "./list-cursor.ts";
 import type { Gap, ListCursor } from "./list-state.ts";
 
@@ -40,11 +40,11 @@ export function feedEvents(post: Post, reader: FeedReader): readonly NewEvent[] 
     reader.handles(kind) ? [{ specialist: reader.handle, id: eventId(kind, post.id), kind, thread, payload, via: "poll", hops: 0 }] : [];
   const thread = post.parentId ?? post.id;
   if (mentions(post.content, reader.handle)) {
-    const mention = event("mention.created", asJson(post), thread);
+    const mention = event("mention.created", post, thread);
     if (mention.length > 0) return mention;
   }
-  if (post.parentId === undefined) return event("post.created", asJson(post), thread);
-  return reader.inThread(post.parentId) ? event("reply.created", { ...asJson(post), threadId: post.parentId }, thread) : [];
+  if (post.parentId === undefined) return event("post.created", post, thread);
+  return reader.inThread(post.parentId) ? event("reply.created", { ...post, threadId: post.parentId }, thread) : [];
 }
 
 /** Compares by id if both sides have one, and by handle: either match means "own". */

@@ -2,8 +2,8 @@
 import type { NewEvent } from "../contract/event.ts";
 import { eventId } from "../contract/event-id.ts";
 import type { Job } from "../contract/records.ts";
+import { defined } from "../core/defined.ts";
 import type { Handle } from "../core/ids.ts";
-import { asJson } from "../core/json.ts";
 import { moveOn, type Freshness } from "./list-cursor.ts";
 import type { ListCursor } from "./list-state.ts";
 import { isOwn, type Reading } from "./feed-events.ts";
@@ -46,9 +46,14 @@ const ENDED: readonly string[] = ["paid", "lost", "expired", "cancelled"];
 
 /** Compares a job with its stored progress: the transitions since the last check, in the order of a job's states. */
 export function followJob(job: Job, before: JobProgress, reader: JobsReader, now: number): WatchChange<JobProgress> {
-  const status = standingOf(job, before, reader, now);
-  if (status === before.status) return { state: status, progress: before, ended: ENDED.includes(status), events: [], news: false };
-  const after = { ...before, status };
+  const shown = standingOf(job, before, reader, now);
+  const isAtWork = AT_WORK.includes(shown) && job.status !== "submitted" && job.status !== "rejected";
+  const isSentBack = before.toldRejected !== undefined && isAtWork;
+  const status =
+    isSentBack || (before.status === "rejected" && before.heardRejected !== undefined && shown === "assigned") ? "rejected" : shown;
+  if (status === before.status && !isSentBack)
+    return { state: status, progress: withoutReports(before, job, false), ended: ENDED.includes(status), events: [], news: false };
+  const after = { ...withoutReports(before, job, isSentBack), status };
   const events: NewEvent[] = [];
   const happen = (
     kind: "job.assigned" | "job.accepted" | "job.rejected" | "job.paid",
@@ -63,6 +68,17 @@ export function followJob(job: Job, before: JobProgress, reader: JobsReader, now
   if (status === "paid") happen("job.paid", "paid");
   return { state: status, progress: after, ended: ENDED.includes(status), events, news: true };
 }
+
+/** Statuses of work that a network may send back without a status of its own. */
+const AT_WORK: readonly string[] = ["assigned", "submitted", "rejected"];
+
+/** A reported rejection is handled now, or overtaken by what the job shows; it waits while the job may lag behind. */
+function withoutReports({ toldRejected, heardRejected, ...progress }: JobProgress, job: Job, isSentBack: boolean): JobProgress {
+  if (isSentBack) return { ...progress, ...defined({ heardRejected: toldRejected }) };
+  return OVERTAKING.includes(job.status ?? "") ? progress : { ...progress, ...defined({ toldRejected, heardRejected }) };
+}
+
+const OVERTAKING: readonly string[] = ["accepted", "rejected", "paid"];
 
 /** The specialist's status in the job: one assigned to somebody else is lost. */
 function standingOf(job: Job, before: JobProgress, reader: JobsReader, now: number): string {
@@ -96,7 +112,7 @@ function jobEvent(kind: string, job: Job, handle: Handle, occurrence: number | u
     id: eventId(kind, job.id, occurrence),
     kind,
     thread: `job:${job.id}`,
-    payload: asJson(job),
+    payload: job,
     via: "poll",
     hops: 0,
   };

@@ -2,7 +2,7 @@
 import type { NewEvent } from "../contract/event.ts";
 import { eventId } from "../contract/event-id.ts";
 import type { Post } from "../contract/records.ts";
-import { asJson, type JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../core/json.ts";
 import { isOwn, mentions, type FeedReader } from "./feed-events.ts";
 import type { WatchChange } from "./watch-change.ts";
 import type { ThreadProgress } from "./watch-state.ts";
@@ -43,7 +43,7 @@ function replyEvent(reply: Post, root: Post, reader: FeedReader, now: number): r
   if (reply.createdAtMs !== undefined && reply.createdAtMs <= now - reader.maxAgeMs) return [];
   const kind = mentions(reply.content, reader.handle) && reader.handles("mention.created") ? "mention.created" : "reply.created";
   if (!reader.handles(kind)) return [];
-  const payload = { ...asJson(reply), threadId: root.id };
+  const payload = { ...reply, threadId: root.id };
   return [{ specialist: reader.handle, id: eventId(kind, reply.id), kind, thread: root.id, payload, via: "poll", hops: 0 }];
 }
 

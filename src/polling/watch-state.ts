@@ -1,4 +1,5 @@
 /** A specialist's state of a watched object, stored in the object's row: parsed and written in one place. */
+import { defined } from "../core/defined.ts";
 import { numberIn, textIn, textsIn, type JsonObject } from "../core/json.ts";
 import { LOOKED_AT, type WatchRow } from "../store/sources.ts";
 
@@ -10,6 +11,10 @@ export interface JobProgress {
   readonly accepted: number;
   readonly rejected: number;
   readonly paid: number;
+  /** Id of a delivery that reported a rejection which no read has shown yet. */
+  readonly toldRejected?: string;
+  /** Id of the latest such delivery that was handled; the job reads as assigned meanwhile. */
+  readonly heardRejected?: string;
 }
 
 /** Reported parts of a thread. */
@@ -70,6 +75,7 @@ function readJobProgress(stored: JsonObject): JobProgress {
     accepted: numberIn(stored, "accepted") ?? 0,
     rejected: numberIn(stored, "rejected") ?? 0,
     paid: numberIn(stored, "paid") ?? 0,
+    ...defined({ toldRejected: textIn(stored, "toldRejected"), heardRejected: textIn(stored, "heardRejected") }),
   };
 }
 

@@ -20,6 +20,8 @@ export interface WebhookCoverage {
   found(handle: Handle, events: readonly NewEvent[]): void;
   /** Records news that a delivery of this kind reported. */
   told(handle: Handle, kind: string, news: readonly ReportedNews[]): void;
+  /** Called when deliveries go to another address: it proves itself from the beginning. */
+  restart(handle: Handle): void;
   of(handle: Handle): CoverageShown;
   /**
    * Returns true if polls for this kind may slow down: deliveries are reliable, and have reported it before. A network may report some
@@ -78,6 +80,7 @@ interface Found {
   readonly groups: readonly string[];
 }
 
+const NOTHING_TOLD: StoredCoverage = { told: 0, missed: 0, missedInRow: 0, lastToldAt: undefined, kinds: [] };
 /** A network reports to an author only the replies to itself, so replies in watched threads prove nothing. */
 const NO_EVIDENCE: readonly string[] = ["reply.created"];
 
@@ -89,7 +92,7 @@ export function createWebhookCoverage(clock: Clock): WebhookCoverage {
   const standingOf = (handle: Handle): Standing => {
     const known = standings.get(handle);
     if (known !== undefined) return settle(known, clock.now());
-    const fresh = newStanding({ told: 0, missed: 0, missedInRow: 0, lastToldAt: undefined, kinds: [] });
+    const fresh = newStanding(NOTHING_TOLD);
     standings.set(handle, fresh);
     return fresh;
   };
@@ -129,6 +132,9 @@ export function createWebhookCoverage(clock: Clock): WebhookCoverage {
       standing.missedInRow = 0;
       standing.lastToldAt = clock.now();
       keeper.changed(handle, standing);
+    },
+    restart(handle) {
+      if (standings.delete(handle)) keeper.keep(handle, newStanding(NOTHING_TOLD));
     },
     of,
     covers: (handle, kind) => !suspended.has(handle) && of(handle).state === "healthy" && standings.get(handle)?.kinds.has(kind) === true,

@@ -2,7 +2,8 @@
 import { createKeys, type KeyProvider } from "../client/auth.ts";
 import { createTransport, type SocketTransport, type Transport } from "../client/transport.ts";
 import type { Config } from "../config/config.ts";
-import { environmentSecrets, keyReference } from "../config/key-sources.ts";
+import { declaredSecrets, environmentSecrets, keyReference } from "../config/key-sources.ts";
+import type { SharedVariables } from "../config/environment.ts";
 import { throwMistakes, type Problem } from "../config/problem.ts";
 import { loadProfile } from "../config/profile-file.ts";
 import { checkRosterKeys, loadRoster, type Roster } from "../config/roster.ts";
@@ -22,7 +23,7 @@ import { MEMORY } from "../store/sqlite/database.ts";
 import type { SqliteStoreOptions } from "../store/sqlite/options.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 import type { Recovered, Store } from "../store/store.ts";
-import { createWorkerPool } from "../handlers/worker/worker-pool.ts";
+import { createWorkerPool, type WorkerPool } from "../handlers/worker/worker-pool.ts";
 import { keepHalts } from "./keep-halts.ts";
 import { keepReloading } from "./reload.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
@@ -49,6 +50,10 @@ export interface LaunchOptions {
   readonly transport?: (next: Transport) => Transport;
   /** Definitions are fixed: none is reloaded. */
   readonly fixed?: boolean;
+  /** The variables of `.env` that definitions see; read again while definitions are reloaded. */
+  readonly variables?: SharedVariables;
+  /** Text that definitions print in threads goes to the log, as `capturePrints` does for this one. */
+  readonly capturesPrints?: boolean;
   /** Called when the store can no longer be written: nothing is sent from then on. */
   readonly onLost?: (error: Fatal) => void;
 }
@@ -124,6 +129,7 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
   const { config, profile, baseUrl, roster } = planned;
   const { clock, random, log, scrubber } = options;
   for (const secret of environmentSecrets(config.environment)) scrubber.add(secret);
+  learnDeclared(planned, roster, scrubber);
   const real = openSqliteStore({
     path: config.store.path,
     clock,
@@ -146,7 +152,7 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
     const store = isDry ? await openDryStore(real, { clock, random, zone: () => config.guardian.zone }) : real;
     transport = createTransport({ clock });
     const keys = keysOf(config, new Secret(await real.salt(() => random.word(SALT_LENGTH))), scrubber);
-    const isolation = createWorkerPool({ clock, log });
+    const isolation = createWorkerPool({ clock, log, capturesPrints: options.capturesPrints });
     runtime = createRuntime({
       isolation,
       specialists: roster.definitions.map(({ specialist }) => specialist),
@@ -176,7 +182,7 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
       ...planned,
       runtime,
       store,
-      ...lifeOf({ runtime, planned, options, close: [isolation, store, ...(store === real ? [] : [real]), transport] }),
+      ...lifeOf({ runtime, isolation, planned, options, close: [isolation, store, ...(store === real ? [] : [real]), transport] }),
     };
   } catch (error) {
     await transport?.close();
@@ -201,13 +207,14 @@ const SALT_LENGTH = 40;
 
 interface Life {
   readonly runtime: Runtime;
+  readonly isolation: WorkerPool;
   readonly planned: LaunchPlan;
   readonly options: LaunchOptions;
   /** Closed in this order. */
   readonly close: readonly { close(): Promise<void> }[];
 }
 
-function lifeOf({ runtime, planned, options, close }: Life): Pick<Launched, "start" | "drain" | "stop"> {
+function lifeOf({ runtime, isolation, planned, options, close }: Life): Pick<Launched, "start" | "drain" | "stop"> {
   const { config, profile, roster } = planned;
   const { clock, random, log } = options;
   const draining = new AbortController();
@@ -226,14 +233,29 @@ function lifeOf({ runtime, planned, options, close }: Life): Pick<Launched, "sta
   return {
     async start() {
       const recovered = await runtime.start();
-      const load = (): Promise<Roster> => readRoster(config, profile, clock);
+      const load = async (): Promise<Roster> => {
+        const loaded = await readRoster(config, profile, clock);
+        learnDeclared(planned, loaded, options.scrubber);
+        return loaded;
+      };
+      const refresh = (): boolean => {
+        const isChanged = options.variables?.refresh() === true;
+        if (isChanged) isolation.renew();
+        return isChanged;
+      };
       if (options.passive !== true && options.fixed !== true)
-        reloading = keepReloading({ config, roster, runtime, clock, log, load }, draining.signal);
+        reloading = keepReloading({ config, roster, runtime, clock, log, load, refresh }, draining.signal);
       return recovered;
     },
     drain,
     stop: () => (stopped ??= stop()),
   };
+}
+
+/** Lets the scrubber know the values of the variables that definitions name under `secrets`. */
+function learnDeclared({ config }: LaunchPlan, { definitions }: Roster, scrubber: Scrubber): void {
+  const specialists = definitions.map(({ specialist }) => specialist);
+  for (const secret of declaredSecrets(config.environment, specialists)) scrubber.add(secret);
 }
 
 /** Applies the Guardian's network settings to the profile. Throws `Misconfigured` (`operation_unknown`, `token_unsupported`). */
@@ -250,16 +272,15 @@ export function asConfigured(profile: Profile, { prices, network: { drift, auth 
     ...defined({ drift }),
     ...(auth === undefined ? {} : { auth: { exchange: auth === "token" } }),
   };
-  const whole =
-    Object.keys(settings).length === 0
-      ? profile
-      : resolveProfile({ extends: profile.set === "a" ? "set-a" : "set-b", ...settings }, profile);
-  const missing = whole.auth.exchange ? whole.operations.get("auth.token")?.unsupported : undefined;
-  if (missing === undefined) return whole;
-  throw new Misconfigured("token_unsupported", `keys cannot be exchanged for tokens: ${missing}`, {
-    expected: 'a network with auth.token, or network: { auth: "key" }',
-    hint: "remove auth: token, or give auth.token a path in the profile",
-  });
+  const missing = auth === "token" ? profile.operations.get("auth.token")?.unsupported : undefined;
+  if (missing !== undefined)
+    throw new Misconfigured("token_unsupported", `keys cannot be exchanged for tokens: ${missing}`, {
+      expected: 'a network with auth.token, or network: { auth: "key" }',
+      hint: "remove auth: token, or give auth.token a path in the profile",
+    });
+  return Object.keys(settings).length === 0
+    ? profile
+    : resolveProfile({ extends: profile.set === "a" ? "set-a" : "set-b", ...settings }, profile);
 }
 
 /** Keys by reference: each is read from its source on every use. */

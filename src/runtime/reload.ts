@@ -1,4 +1,7 @@
-/** Reloads definitions: a changed file is loaded again, a broken one keeps its last good version, a removed one retires. */
+/**
+ * Reloads definitions: a changed file is loaded again, a broken one keeps its last good version, a removed one retires. A changed variable
+ * of `.env` reloads all of them, because a definition may have read it while it was loaded.
+ */
 import { realpath } from "node:fs/promises";
 import { relative } from "node:path";
 import type { Config } from "../config/config.ts";
@@ -21,6 +24,8 @@ export interface ReloadingOptions {
   readonly log: Logger;
   /** Loads and checks everything again. */
   readonly load: () => Promise<Roster>;
+  /** Gives the variables of a changed `.env` to this process. True if one has changed. */
+  readonly refresh: () => boolean;
 }
 
 /**
@@ -33,6 +38,8 @@ const LOOKING_SHARE = 0.02;
 /** A file that is still being written changes again within this time. */
 const SETTLE_MS = 300;
 const MAX_SETTLES = 20;
+/** Stands for the variables of `.env` among changed entries: no definition has this name. */
+const VARIABLES = ".env";
 
 /** Runs until `signal` is aborted. Never throws. */
 export async function keepReloading(options: ReloadingOptions, signal: AbortSignal): Promise<void> {
@@ -43,11 +50,12 @@ export async function keepReloading(options: ReloadingOptions, signal: AbortSign
   while (!signal.aborted) {
     const began = clock.monotonic();
     const now = await folderSignature(config.agents);
+    const variables = options.refresh() ? [VARIABLES] : [];
     const took = clock.monotonic() - began;
-    if (differing(seen, now).length > 0) {
+    if (differing(seen, now).length + variables.length > 0) {
       const settled = await whenSettled(config.agents, now, clock, signal);
       try {
-        await reload(options, root, files, differing(seen, settled));
+        await reload(options, root, files, [...differing(seen, settled), ...variables]);
       } catch (error) {
         log.error("the definitions could not be reloaded; the previous ones keep running", { message: messageOf(error) });
       }
@@ -77,7 +85,10 @@ async function reload(options: ReloadingOptions, root: string, files: Map<Handle
   const { runtime } = options;
   const roster = await options.load();
   const broken = new Map(
-    roster.problems.filter(isMistake).flatMap((problem) => (problem.file === undefined ? [] : [[problem.file, problem]])),
+    roster.problems
+      .filter(isMistake)
+      .toReversed() // the first one of a file is told
+      .flatMap((problem) => (problem.file === undefined ? [] : [[problem.file, problem]])),
   );
   const entryOf = (file: string): string => relative(root, file).split(/[\\/]/)[0] ?? "";
   const entries = new Set([...roster.definitions.map(({ file }) => file), ...files.values(), ...broken.keys()].map(entryOf));
@@ -93,7 +104,7 @@ async function reload(options: ReloadingOptions, root: string, files: Map<Handle
     if (before === file && !shared && !changed.includes(entryOf(file))) continue;
     files.set(handle, file);
     await runtime.put(specialist);
-    tell(options, handle, file, before === undefined ? "joins: its definition is new" : "has a new definition, in effect from now on");
+    tell(options, handle, file, before === undefined ? "joins: its definition is new" : changeOf(changed));
   }
   for (const problem of broken.values()) tellBroken(options, files, problem);
   for (const [handle, file] of files) {
@@ -102,6 +113,12 @@ async function reload(options: ReloadingOptions, root: string, files: Map<Handle
     runtime.retire(handle);
     tell(options, handle, file, "is no longer defined: it finishes its obligations, and begins no new work");
   }
+}
+
+function changeOf(changed: readonly string[]): string {
+  return changed.every((entry) => entry === VARIABLES)
+    ? "has the changed variables of .env from now on"
+    : "has a new definition, in effect from now on";
 }
 
 function tellBroken(options: ReloadingOptions, files: ReadonlyMap<Handle, string>, problem: Problem): void {

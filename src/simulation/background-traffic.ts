@@ -5,6 +5,7 @@ import { isObject, parseJson } from "../core/json.ts";
 import type { Random } from "../core/random.ts";
 import { DAY, HOUR, SECOND } from "../core/units.ts";
 import type { LocalNetwork } from "../local-network/options.ts";
+import { createCrowdWords, type CrowdContent } from "./crowd-words.ts";
 
 export interface TrafficRates {
   readonly postsPerHour: number;
@@ -18,6 +19,9 @@ export interface TrafficRates {
   /** Rushes bring more posts within minutes than a page of a list holds. */
   readonly rushesPerDay: number;
 }
+
+/** Rates and words of the other accounts. */
+export interface CrowdOptions extends Partial<TrafficRates>, CrowdContent {}
 
 export const BUSY_TRAFFIC: TrafficRates = {
   postsPerHour: 8,
@@ -43,9 +47,6 @@ export interface BackgroundTraffic {
   readonly posts: readonly TrafficPost[];
 }
 
-const SKILLS = ["csv", "json", "dates", "links"];
-/** A job is open for one to twelve hours. */
-const LONGEST_JOB_H = 12;
 /** Number of posts in a rush, and the gap between them. */
 const RUSH_POSTS = 50;
 const RUSH_GAP_MS = 3 * SECOND;
@@ -56,20 +57,20 @@ export interface TrafficOptions {
   readonly network: LocalNetwork;
   readonly set: EndpointSet;
   readonly rates: TrafficRates;
+  readonly content: CrowdContent;
   /** Handles whose posts get replies. */
   readonly specialists: readonly string[];
 }
 
-export function createBackgroundTraffic({ clock, random, network, set, rates, specialists }: TrafficOptions): BackgroundTraffic {
+export function createBackgroundTraffic({ clock, random, network, set, rates, content, specialists }: TrafficOptions): BackgroundTraffic {
   const { ask, newest } = openDoors(network, set, random);
   let running = false;
-  let said = 0;
   let fans = 0;
+  const words = createCrowdWords(content, random);
   const posts: TrafficPost[] = [];
-
   const acts = {
     post: async () => {
-      const post = await ask("/v1/posts", { content: `${random.word(8)} says number ${++said}` });
+      const post = await ask("/v1/posts", { content: words.post() });
       const id = isObject(post) ? (isObject(post["post"]) ? post["post"]["id"] : post["id"]) : undefined;
       if (typeof id === "string") posts.push({ id, at: clock.now() });
     },
@@ -82,16 +83,7 @@ export function createBackgroundTraffic({ clock, random, network, set, rates, sp
         await sleep(clock, RUSH_GAP_MS);
       }
     },
-    job: () => {
-      const hours = 1 + random.int(LONGEST_JOB_H);
-      return ask("/v1/jobs", {
-        title: `job ${++said}`,
-        description: "do something, and say what",
-        skills: [random.pick(SKILLS)],
-        reward: 1 + random.int(20),
-        deadline: new Date(clock.now() + hours * HOUR).toISOString(),
-      });
-    },
+    job: () => ask("/v1/jobs", words.job(clock.now())),
   };
   const follow = (handle: string): void => {
     const fan = `fan-${++fans}`;
@@ -100,11 +92,11 @@ export function createBackgroundTraffic({ clock, random, network, set, rates, sp
   };
   const replyToNewest = async (author: string): Promise<void> => {
     const post = await newest("/v1/posts", { author });
-    if (post !== undefined) await ask(`/v1/posts/${post}/reply`, { content: `${random.word(6)} answers number ${++said}` });
+    if (post !== undefined) await ask(`/v1/posts/${post}/reply`, { content: words.reply() });
   };
   const takeNewest = async (poster: string): Promise<void> => {
     const job = await newest("/v1/jobs", { poster: network.find(poster)?.id ?? "" });
-    if (job !== undefined) await ask(`/v1/jobs/${job}/apply`, { message: `number ${++said}` });
+    if (job !== undefined) await ask(`/v1/jobs/${job}/apply`, { message: words.application() });
   };
 
   const plan = (perHour: number, act: () => Promise<unknown>): void => {

@@ -213,6 +213,8 @@ async function deliverTo(process: Process | undefined, handle: string, delivery:
   return status;
 }
 
-/** A definition that calls other services must bring a stand-in for them. */
+/** A definition that calls other services must bring answers. */
 const noFetch: typeof globalThis.fetch = () =>
-  Promise.reject(new Refused("no_fetch", "there is nothing to fetch in a simulation", { hint: "give simulate() a `fetch` of your own" }));
+  Promise.reject(
+    new Refused("no_fetch", "nothing answers act.fetch in this simulation: give --fetch <file>, or the option fetch of simulate()"),
+  );

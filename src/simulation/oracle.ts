@@ -10,6 +10,7 @@ import type { Effect } from "../local-network/ground-truth.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import type { OpenDatabase } from "../store/sqlite/database.ts";
 import type { Disk } from "./disk.ts";
+import { createBacklog, type Backlog, type Waiting } from "./backlog.ts";
 import { createQuotaOracle } from "./oracle-quota.ts";
 import { createFeedOracle } from "./oracle-feed.ts";
 import { createWebhookOracle } from "./oracle-webhooks.ts";
@@ -55,6 +56,8 @@ export interface Oracle {
   recordPoll(poll: Announcements["poll"]): void;
   /** Returns work accepted before `since` that is neither done nor given to a person, once everything works again. */
   unfinished(since: number): readonly string[];
+  /** Returns actions that wait behind a spending cap that is used up. */
+  backlog(): readonly Waiting[];
   /** Runs the final checks, once all is quiet. `posts` are those of other accounts, oldest first. */
   close(since: number, posts: readonly TrafficPost[]): void;
   readonly violations: readonly Violation[];
@@ -81,12 +84,11 @@ export function createOracle(options: OracleOptions): Oracle {
   const quotaOracle = createQuotaOracle(network, clock);
   const webhookOracle = createWebhookOracle(disk, network, specialists);
   const feedOracle = createFeedOracle(db, clock, specialists);
+  const backlog = createBacklog(db, clock, specialists);
   let seenEffects = 0;
   let effects = 0;
 
-  const violate = (promise: Promised, what: string): void => {
-    if (violations.length < MAX_VIOLATIONS) violations.push({ promise, at: clock.now(), what });
-  };
+  const violate = collector(violations, clock);
   const takeEffect = (intent: string | undefined, effect: Effect): void => {
     effects++;
     if (intent === undefined) return violate("P4", `${effect.operation} took effect for ${effect.agent} without an intent`);
@@ -130,14 +132,21 @@ export function createOracle(options: OracleOptions): Oracle {
       readTruth(request.headers[intentHeader]);
       return reply;
     },
-    unfinished: (since) => unfinished(db, since),
+    unfinished: (since) => unfinished(db, since, backlog),
+    backlog: () => backlog.read(Number.MAX_SAFE_INTEGER),
     close(since, posts) {
-      for (const what of [...unfinished(db, since), ...webhookOracle.unhandled(clock.now())]) violate("P3", what);
+      for (const what of [...unfinished(db, since, backlog), ...webhookOracle.unhandled(clock.now())]) violate("P3", what);
       for (const what of duplicateEvents(db)) violate("P4", what);
       for (const { handle, post } of feedOracle.missed(posts, gaps)) violate("P3", `${handle} never saw post ${post}`);
       for (const what of wronglyResolved(db, byIntent)) violate("P4", what);
       for (const what of overspent(db, network, specialists)) violate("P2", what);
     },
+  };
+}
+
+function collector(violations: Violation[], clock: Clock): (promise: Promised, what: string) => void {
+  return (promise, what) => {
+    if (violations.length < MAX_VIOLATIONS) violations.push({ promise, at: clock.now(), what });
   };
 }
 
@@ -166,7 +175,8 @@ function createGate({ db, holds }: ExaminedDisk, intentHeader: string): (request
   };
 }
 
-function unfinished(db: OpenDatabase["db"], since: number): readonly string[] {
+function unfinished(db: OpenDatabase["db"], since: number, backlog: Backlog): readonly string[] {
+  const waiting = new Set(backlog.read(since).map(({ id }) => id));
   // An intent that depends on one that only a person can resolve waits with it.
   const intents = db
     .prepare(
@@ -177,6 +187,7 @@ function unfinished(db: OpenDatabase["db"], since: number): readonly string[] {
          AND id NOT IN waiting`,
     )
     .all(since)
+    .filter((row) => !waiting.has(String(row["id"])))
     .map((row) => `intent ${String(row["id"])} (${String(row["operation"])}) is still ${String(row["state"])}: ${String(row["code"])}`);
   const events = db
     .prepare("SELECT id, state, note FROM event WHERE created_at < ? AND state IN ('ready', 'running')")

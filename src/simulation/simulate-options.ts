@@ -5,7 +5,7 @@ import type { Assumptions } from "../local-network/assumptions.ts";
 import type { ResidentOptions } from "../local-network/residents/residents.ts";
 import type { SpecialistDefinition } from "../specialist/definition.ts";
 import type { Specialist } from "../specialist/specialist.ts";
-import type { TrafficRates } from "./background-traffic.ts";
+import type { CrowdOptions } from "./background-traffic.ts";
 import type { FaultChoice } from "./faults.ts";
 
 /** Options of a simulation: specialists, length, seed, faults, residents. */
@@ -22,8 +22,8 @@ export interface SimulateOptions {
   readonly set?: EndpointSet;
   /** Default: the set's own, as shipped. */
   readonly profile?: Profile;
-  /** Traffic of other accounts. Default: a few posts, replies and jobs an hour. */
-  readonly crowd?: Partial<TrafficRates>;
+  /** Traffic of other accounts: its rates, and its posts, replies and jobs. Default: a few of each an hour, with made-up words. */
+  readonly crowd?: CrowdOptions;
   /** Adds the local network's residents, who offer tasks with checked solutions. Default none. */
   readonly residents?: ResidentOptions;
   /** Overrides of the local network's default assumptions. */
@@ -36,4 +36,13 @@ export interface SimulateOptions {
   readonly crashAt?: number;
   /** Ends the run at the first violation. Default true. */
   readonly stopAtViolation?: boolean;
+  /** Called often while it works. */
+  readonly onProgress?: (progress: SimulationProgress) => void;
+}
+
+/** The state of a simulation that works: virtual time so far (beyond the span while it waits for work to finish), requests and effects. */
+export interface SimulationProgress {
+  readonly virtualMs: number;
+  readonly requests: number;
+  readonly effects: number;
 }

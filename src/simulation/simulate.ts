@@ -30,6 +30,8 @@ export interface Simulation {
 const STUCK_MS = 3 * DAY;
 /** Longest virtual time for all of it: a backlog leaves no faster than the quota of its days. */
 const HEALING_MS = 60 * DAY;
+/** Steps of virtual time between two reports of progress: a fraction of a second. */
+const STEPS_TOLD = 100;
 const DEFAULT_DAYS = 7;
 const MAX_DAYS = 3_660;
 
@@ -40,7 +42,13 @@ export async function simulate(options: SimulateOptions): Promise<Simulation> {
   if (specialists.length === 0) throw new Misconfigured("specialists_empty", "expected at least one specialist to simulate, got none");
   const stage = openStage(options, specialists);
   const { clock, network, crowd, faultSchedule, machine, oracle, liveness, tally, disk, trace } = stage;
-  const broken = (): boolean => (options.stopAtViolation ?? true) && oracle.violations.length > 0;
+  const began = clock.monotonic();
+  let steps = 0;
+  const broken = (): boolean => {
+    if (steps++ % STEPS_TOLD === 0)
+      options.onProgress?.({ virtualMs: clock.monotonic() - began, requests: tally.requests, effects: oracle.effects });
+    return (options.stopAtViolation ?? true) && oracle.violations.length > 0;
+  };
 
   network.start();
   crowd.start();
@@ -64,7 +72,8 @@ export async function simulate(options: SimulateOptions): Promise<Simulation> {
   if (!broken()) oracle.close(healedAt, crowd.posts);
   faultSchedule.stop();
   await clock.run(network.stop());
-  const counted = tally.close(disk.db, oracle.effects, machine.lives);
+  const { effects } = oracle;
+  const counted = tally.close({ db: disk.db, effects, lives: machine.lives, specialists, backlog: oracle.backlog() });
   disk.close();
   return {
     seed: options.seed ?? DEFAULT_SEED,

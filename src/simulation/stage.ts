@@ -80,6 +80,7 @@ export function openStage(options: SimulateOptions, specialists: readonly Specia
     network,
     set,
     rates: { ...BUSY_TRAFFIC, ...options.crowd },
+    content: options.crowd ?? {},
     specialists: handles,
   });
   const disk = createDisk({ clock, random: random.fork("disk") });
@@ -180,6 +181,7 @@ function createSimulatedMachine(scene: Scene): Machine {
   });
   const announcer = createAnnouncer();
   announcer.on("gap", (gap) => oracle.recordGap(gap));
+  announcer.on("run", (run) => tally.run(run));
   announcer.on("poll", (poll) => oracle.recordPoll(poll));
   return createMachine({
     clock,

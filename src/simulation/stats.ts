@@ -1,5 +1,9 @@
 /** Counts the results of a simulated run. */
+import type { Announcements } from "../core/events.ts";
+import type { Specialist } from "../specialist/specialist.ts";
 import type { OpenDatabase } from "../store/sqlite/database.ts";
+import type { Waiting } from "./backlog.ts";
+import { createHandlings } from "./handlings.ts";
 
 /** The numbers of a simulation: requests, intents by operation and state, crashes, doubts. */
 export interface SimulationStats {
@@ -30,6 +34,12 @@ export interface SimulationStats {
   readonly provenParked: number;
   /** Intents left to a person, by `operation code`. */
   readonly parkedFor: { readonly [what: string]: number };
+  /** Actions that wait at the end behind a spending cap that is used up, by operation. */
+  readonly waiting: { readonly [what: string]: number };
+  /** Specialists that may act and never decided to, with the number of events their handlers took. */
+  readonly undecided: { readonly [handle: string]: number };
+  /** Handlings that failed, by `handle kind: message`. The first 20 are told apart. */
+  readonly failures: { readonly [what: string]: number };
 }
 
 /**
@@ -56,13 +66,23 @@ type Counter =
 export type Counting = Record<Counter, number> & {
   error(message: string): void;
   errors(): readonly string[];
-  close(db: OpenDatabase["db"], effects: number, lives: number): SimulationStats;
+  /** Counts one handling. */
+  run(what: Announcements["run"]): void;
+  close(end: End): SimulationStats;
 };
+
+/** What is known at the end of a run. */
+interface End extends Pick<SimulationStats, "effects" | "lives"> {
+  readonly db: OpenDatabase["db"];
+  readonly specialists: readonly Specialist[];
+  readonly backlog: readonly Waiting[];
+}
 
 const MAX_ERRORS = 20;
 
 export function createStats(): Counting {
   const errors = new Set<string>();
+  const handlings = createHandlings();
   const counting: Counting = {
     requests: 0,
     commits: 0,
@@ -77,7 +97,8 @@ export function createStats(): Counting {
     approvals: 0,
     error: (message) => void (errors.size < MAX_ERRORS && errors.add(message)),
     errors: () => [...errors],
-    close(db, effects, lives) {
+    run: (what) => handlings.add(what),
+    close({ db, effects, lives, specialists, backlog }) {
       const { requests, commits, crashes, stops, jumps, rotations, outages, halts, approvals, storms, deliveries } = counting;
       const counts = (sql: string): SimulationStats["intents"] =>
         Object.fromEntries(
@@ -110,8 +131,15 @@ export function createStats(): Counting {
           "SELECT operation || ' ' || code AS what, count(*) AS n FROM intent WHERE state = 'parked' GROUP BY 1 ORDER BY 1",
         ),
         provenParked: one(`SELECT count(*) AS n FROM intent WHERE state = 'parked' AND ${PROVEN}`),
+        waiting: countsOf(backlog.map(({ operation }) => operation)),
+        undecided: handlings.undecided(specialists),
+        failures: handlings.failures(),
       };
     },
   };
   return counting;
+}
+
+function countsOf(names: readonly string[]): { readonly [name: string]: number } {
+  return Object.fromEntries([...Map.groupBy(names, (name) => name)].map(([name, all]) => [name, all.length]));
 }

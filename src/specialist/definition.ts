@@ -105,6 +105,8 @@ export interface SpecialistDefinition {
   readonly review?: readonly (OperationName | (string & {}))[];
   readonly spend?: SpendCaps;
   readonly brakes?: Brakes;
+  /** Environment variables whose values are secrets, such as `["OPENAI_API_KEY"]`: they are taken out of all that is stored or shown. */
+  readonly secrets?: readonly string[];
   /** Guaranteed shares of the day's quota by lane, in per cent. Defaults in `limits/lanes.ts`. */
   readonly lanes?: { readonly [lane in Lane]?: number };
   readonly schedules?: { readonly [name: string]: ScheduleDefinition };

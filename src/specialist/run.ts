@@ -5,6 +5,7 @@ import type { JsonObject } from "../core/json.ts";
 import { seededRandom, type Random } from "../core/random.ts";
 import type { Act } from "./act.ts";
 import { createContext, type RunContext, type RunTools } from "./context.ts";
+import { collectPrints, type Prints } from "./prints.ts";
 import type { RunRequest } from "./run-request.ts";
 import type { DraftIntent } from "./intent-draft.ts";
 
@@ -24,7 +25,7 @@ export function runHandler(handler: EventHandler, request: RunRequest): RunResul
   const run = new Run(request);
   let isPending = false;
   try {
-    const returned = handler(request.event.payload as never, run.context.act);
+    const returned = run.prints.during(() => handler(request.event.payload as never, run.context.act));
     if (!isThenable(returned)) return run.finished();
     isPending = true;
     return run.settled(returned);
@@ -38,6 +39,7 @@ export function runHandler(handler: EventHandler, request: RunRequest): RunResul
 /** A handling under way. Its signal and random numbers are created on first use: few handlers need them. */
 class Run implements RunTools {
   readonly context: RunContext;
+  readonly prints: Prints;
   readonly #request: RunRequest;
   /** Set while a handler's promise is awaited. */
   #interrupt: ((result: RunResult) => void) | undefined;
@@ -47,6 +49,7 @@ class Run implements RunTools {
   constructor(request: RunRequest) {
     this.#request = request;
     this.context = createContext(request, this);
+    this.prints = collectPrints(request.log);
   }
 
   signal(): AbortSignal {
@@ -101,6 +104,7 @@ class Run implements RunTools {
   /** Ends the use of `act`: its actions throw from now on, and its signal is aborted. */
   close(reason: unknown): void {
     this.context.close();
+    this.prints.flush();
     this.#abort(reason);
   }
 

@@ -72,6 +72,8 @@ export interface Specialist {
   readonly review: readonly string[];
   readonly spend: Caps;
   readonly brakes: BrakeCaps;
+  /** Names of environment variables. */
+  readonly secrets: readonly string[];
   readonly lanes: { readonly [lane in Lane]?: number };
   readonly schedules: readonly Schedule[];
   readonly deadlineMs: number;
@@ -115,6 +117,7 @@ export function createSpecialist(definition: SpecialistDefinition, file?: string
     review: listOf(definition.review),
     spend: spendCaps(definition.spend),
     brakes: brakeCaps(definition.brakes),
+    secrets: listOf(definition.secrets),
     lanes: definition.lanes === undefined ? NO_LANES : { ...definition.lanes },
     schedules: Object.entries(definition.schedules ?? {}).map(([name, schedule]) => toSchedule(name, schedule)),
     deadlineMs: definition.deadline === undefined ? DEFAULT_DEADLINE_MS : durationMs(definition.deadline),

@@ -2,12 +2,12 @@
 import type { NewEvent } from "../contract/event.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import { isEventKind } from "../contract/event-kinds.ts";
-import { fieldPath, firstAt } from "../contract/reading/field-path.ts";
+import { fieldPath, fieldPaths, firstAt } from "../contract/reading/field-path.ts";
 import { eventId } from "../contract/event-id.ts";
 import { readObject } from "../contract/reading/read-answer.ts";
 import type { Agent, Job, Post } from "../contract/records.ts";
 import { readId } from "../contract/reading/values.ts";
-import { asJson, isObject, parseJson, type Json, type JsonObject } from "../core/json.ts";
+import { isObject, parseJson, type Json, type JsonObject } from "../core/json.ts";
 import { feedEvents, isOwn, type FeedReader } from "../polling/feed-events.ts";
 import { mustBeRead, readJobs, type JobsReader } from "../polling/job-events.ts";
 import { jobNews, likesOf, newsOf, postNews, type ReportedNews } from "../polling/news-id.ts";
@@ -43,6 +43,14 @@ export type Meaning =
     }
   /** The network's Guardian decided on one of our actions. */
   | { readonly kind: "decision"; readonly word: string; readonly decision: Decision; readonly body: JsonObject }
+  /** Work of ours was sent back, which the job itself may not show. */
+  | {
+      readonly kind: "rejection";
+      readonly word: string;
+      readonly job: string;
+      readonly looks: readonly NeededRead[];
+      readonly told: readonly ReportedNews[];
+    }
   /** Something happened that a read will show. */
   | {
       readonly kind: "hint";
@@ -141,7 +149,7 @@ export function meaningOf(delivery: { readonly body: Uint8Array; readonly kind: 
 
 /** The network's word for the event, for counting and display. */
 export function kindOf(body: JsonObject, webhooks: Profile["webhooks"]): string | undefined {
-  return firstAt(body, webhooks.kind.map(fieldPath), (found) =>
+  return firstAt(body, fieldPaths(webhooks.kind), (found) =>
     typeof found === "string" && /^[\w.:/-]{1,100}$/.test(found) ? found : undefined,
   );
 }
@@ -156,7 +164,7 @@ export function namesItself(body: Uint8Array, webhooks: Profile["webhooks"]): bo
 
 /** The object of a delivery: inside its envelope, or the envelope itself. */
 export function objectOf(body: JsonObject, webhooks: Profile["webhooks"]): JsonObject {
-  return firstAt(body, webhooks.object.map(fieldPath), (found) => (isObject(found) ? found : undefined)) ?? body;
+  return firstAt(body, fieldPaths(webhooks.object), (found) => (isObject(found) ? found : undefined)) ?? body;
 }
 
 type Read = { readonly post: Post; readonly job: Job; readonly agent: Agent };
@@ -205,7 +213,7 @@ export function postEvents(post: Post, as: PostKind, { feed, now }: Pick<Meant, 
       id: eventId("mention.created", post.id),
       kind: "mention.created",
       thread,
-      payload: asJson(post),
+      payload: post,
       via: "webhook",
       hops: 0,
     },
@@ -252,21 +260,22 @@ function listedMeaning(word: string, job: Job | undefined, { jobs, now }: Meant)
 function jobMeaning(word: string, kind: string, job: Job | undefined): Meaning {
   if (job === undefined) return ofSome(word, kind);
   const looks: readonly NeededRead[] = [{ kind: "job", object: job.id, follow: kind === "job.assigned" }];
-  return { kind: "hint", word, looks, told: [{ news: jobNews(job.id) }] };
+  const told = [{ news: jobNews(job.id) }];
+  return kind === "job.rejected" ? { kind: "rejection", word, job: job.id, looks, told } : { kind: "hint", word, looks, told };
 }
 
 function followerMeaning(word: string, agent: Agent | undefined, { feed, handles }: Meant): Meaning {
   if (agent === undefined) return { kind: "unreadable", why: `${word} names nobody` };
   if (!handles("follower.new")) return { kind: "unhandled", word };
-  return happened(word, single(feed, "follower.new", agent.id, asJson(agent)));
+  return happened(word, single(feed, "follower.new", agent.id, agent));
 }
+
+const MESSAGES = ["message", "reason", "approval.message"].map(fieldPath);
 
 function approvalMeaning(word: string, body: JsonObject, object: JsonObject, { feed, handles, profile }: Meant): Meaning {
   if (!handles("approval.required")) return { kind: "unhandled", word };
   const reference = referenceOf(profile, object) ?? referenceOf(profile, body);
-  const message = firstAt(object, ["message", "reason", "approval.message"].map(fieldPath), (found) =>
-    typeof found === "string" ? found : undefined,
-  );
+  const message = firstAt(object, MESSAGES, (found) => (typeof found === "string" ? found : undefined));
   const payload = { ...(reference === undefined ? {} : { reference }), ...(message === undefined ? {} : { message }), raw: object };
   const id = reference ?? idOf(body, profile.webhooks);
   if (id === undefined) return { kind: "unreadable", why: `${word} names no approval` };
@@ -275,7 +284,7 @@ function approvalMeaning(word: string, body: JsonObject, object: JsonObject, { f
 
 /** The approval that a delivery refers to, if it names one. */
 export function referenceOf({ pending }: Profile, object: JsonObject): string | undefined {
-  return firstAt(object, pending.reference.map(fieldPath), readId);
+  return firstAt(object, fieldPaths(pending.reference), readId);
 }
 
 const CREATED = ["created_id", "createdId", "created.id", "object_id", "objectId", "resource_id", "result.id"].map(fieldPath);
@@ -290,9 +299,10 @@ function extraMeaning(word: string, mapped: string | undefined, body: JsonObject
   // A network never reports the runtime's own kinds.
   if (isEventKind(kind) || !meant.handles(kind)) return { kind: "unhandled", word };
   const id = idOf(body, meant.profile.webhooks) ?? readId(object["id"] ?? null);
-  if (id === undefined) return { kind: "unreadable", why: `${word} has no id to identify it` };
-  const occurrence = firstAt(body, meant.profile.webhooks.occurrence.map(fieldPath), readId);
-  return happened(word, single(meant.feed, kind, id, { id, raw: body }, occurrence));
+  const occurrence = firstAt(body, fieldPaths(meant.profile.webhooks.occurrence), readId);
+  if (id !== undefined) return happened(word, single(meant.feed, kind, id, { id, raw: body }, occurrence));
+  if (occurrence === undefined) return { kind: "unreadable", why: `${word} has neither an id nor a time to identify it` };
+  return happened(word, single(meant.feed, kind, occurrence, { id: occurrence, raw: body }));
 }
 
 /** The event kind for a word of the network that is not ours. */
@@ -301,7 +311,7 @@ export function xKindOf(word: string): string {
 }
 
 function idOf(body: JsonObject, webhooks: Profile["webhooks"]): string | undefined {
-  return firstAt(body, webhooks.deliveryId.map(fieldPath), readId);
+  return firstAt(body, fieldPaths(webhooks.deliveryId), readId);
 }
 
 function single(feed: FeedReader, kind: string, object: string, payload: Json, occurrence?: string): NewEvent {

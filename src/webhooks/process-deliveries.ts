@@ -4,6 +4,7 @@ import { messageOf } from "../core/errors.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
 import { meaningOf, namesItself, postEvents, type NeededRead, type Meaning, type Meant } from "./interpret.ts";
 import type { WorkKind } from "../store/sources.ts";
+import { noteRejection } from "./note-rejection.ts";
 import { decidePending } from "./remote-approval.ts";
 import type { Member } from "../gateway/member.ts";
 import { isKeysFault, readResult, shownFrom, whyUnread, type Unread } from "../gateway/read-result.ts";
@@ -115,6 +116,7 @@ function plainEnd(meaning: Meaning, now: number): End | undefined {
       return { state: "unhandled", events: [], nudges: [] };
     case "fetch":
     case "decision":
+    case "rejection":
     case "unreadable":
       return undefined;
   }
@@ -135,6 +137,13 @@ async function endOf(
       return fetched(parts, member, delivery, meaning, meant, reads);
     case "decision":
       return { ...none, ...(await decidePending(parts, member, meaning)) };
+    case "rejection": {
+      const now = parts.clock.now();
+      if (await noteRejection(parts, member, meaning.job, delivery.id))
+        return { ...none, state: "done", nudges: nudgesFor(meaning.looks, now) };
+      await putOff(parts, member, delivery, now + MERGE_MS, "the job is being read");
+      return undefined;
+    }
     case "unreadable":
       return { ...none, state: "parked", note: meaning.why };
     default:

@@ -45,9 +45,19 @@ export function checkReceiver(settings: ReceiverSettings, profile: Profile, hand
 
 /** The address of one specialist's deliveries: `https://host/base/webhooks/<handle>`, also for an address that already ends so. */
 export function deliveryUrl(url: string, handle: string, token?: string): string {
+  return [deliveryBase(url), ...[handle, ...(token === undefined ? [] : [token])].map((part) => encodeURIComponent(part))].join("/");
+}
+
+function deliveryBase(url: string): string {
   const bare = url.replace(/\/+$/, "");
-  const base = bare.endsWith("/webhooks") ? bare : `${bare}/webhooks`;
-  return [base, handle, ...(token === undefined ? [] : [token])].map((part, i) => (i === 0 ? part : encodeURIComponent(part))).join("/");
+  return bare.endsWith("/webhooks") ? bare : `${bare}/webhooks`;
+}
+
+/** Tells a person where the network delivers, and where the receiver takes it. */
+export function deliveryRoute(url: string | undefined, listensAt: string): string {
+  const receiver = `the receiver listens at ${listensAt} and takes any path that ends in /<handle>`;
+  if (url === undefined) return `${receiver}; no public address is set (RETINUE_WEBHOOK_URL), so no webhook is registered`;
+  return `the network delivers to ${deliveryBase(url)}/<handle>; ${receiver}`;
 }
 
 /** Caches secrets for a few seconds: reading a file for every request would be slower than the request. */

@@ -1,6 +1,7 @@
 /** Composes the webhooks of the runtime: receiver, gate, registrations and their status. */
 import { backoffMs, type Backoff } from "../core/backoff.ts";
 import { sleep } from "../core/clock.ts";
+import { defined } from "../core/defined.ts";
 import { messageOf, Refused } from "../core/errors.ts";
 import type { Handle } from "../core/ids.ts";
 import type { Secret } from "../core/secret.ts";
@@ -13,7 +14,7 @@ import { readsAgain, receiveDelivery } from "./process-deliveries.ts";
 import { createHints, type Hints } from "./hints.ts";
 import type { Member } from "../gateway/member.ts";
 import type { WebhookDependencies } from "./webhook-dependencies.ts";
-import { checkReceiver, deliveryUrl, keptSecrets, type ReceiverSettings } from "./receiver-settings.ts";
+import { checkReceiver, deliveryRoute, deliveryUrl, keptSecrets, type ReceiverSettings } from "./receiver-settings.ts";
 import { keepRegistered, unregister, type RegistrationState } from "./registration.ts";
 import type { CoverageShown } from "../polling/webhook-coverage.ts";
 import type { DeliveryCount } from "../store/deliveries.ts";
@@ -23,8 +24,17 @@ export interface RegistrationShown {
   readonly why?: string;
 }
 
+/**
+ * A webhook works once a delivery has been accepted: `unproven` is registered without one, `stopped` if polls have found several events
+ * since the last one.
+ */
+export type DeliveryState = "unregistered" | "unproven" | "working" | "stopped";
+
 export interface SpecialistWebhooks {
   readonly handle: Handle;
+  readonly state: DeliveryState;
+  /** Time of the last accepted delivery. */
+  readonly lastAt?: number;
   readonly health: CoverageShown;
   readonly registration: RegistrationShown;
   /** Deliveries by the network's word for their kind. */
@@ -34,6 +44,8 @@ export interface SpecialistWebhooks {
 export interface WebhooksShown {
   /** Address of the receiver. */
   readonly url: string | undefined;
+  /** Where the network delivers, and where the receiver takes it, in one sentence. Undefined if nothing listens. */
+  readonly route?: string;
   /** True means that anyone can make us read: shown wherever status is. */
   readonly unsigned: boolean;
   readonly counts: GateCounts & ReceiverCounts;
@@ -83,7 +95,7 @@ const SECRET_LOOK_MS = MINUTE;
 /** Times that an unrecorded webhook is recreated before it is accepted: two owners must not undo each other for ever. */
 const MAX_RENEWALS = 3;
 
-const NOT_LISTENING: ReceiverCounts = { malformed: 0, tooLarge: 0, evicted: 0, open: 0, rateLimited: 0 };
+const NOT_LISTENING: ReceiverCounts = { malformed: 0, tooLarge: 0, evicted: 0, open: 0, rateLimited: 0, misaddressed: 0 };
 
 export function createWebhooks(options: WebhooksOptions): Webhooks {
   return new Reception(options);
@@ -101,6 +113,8 @@ class Reception implements Webhooks {
   readonly #registrations = new Map<Handle, RegistrationState>();
   readonly #looking = new Set<Handle>();
   readonly #renewals = new Map<Handle, number>();
+  /** Times of the last accepted deliveries in this process. */
+  readonly #lastAt = new Map<Handle, number>();
   #listening: Listening | undefined;
 
   constructor({ settings, parts, members }: WebhooksOptions) {
@@ -155,6 +169,8 @@ class Reception implements Webhooks {
         .catch((error: unknown) => log.error("webhook coverage could not be stored", { handle, message: messageOf(error) }));
     });
     if (port !== undefined) this.#listening = await this.#listen({ port, host });
+    const route = this.#route();
+    if (route !== undefined && this.#settings.local !== true) log.info(`webhooks: ${route}`);
     return this.#listening;
   }
 
@@ -194,17 +210,38 @@ class Reception implements Webhooks {
     const { coverage, store } = this.#parts;
     return {
       url: this.url,
+      ...defined({ route: this.#route() }),
       unsigned: this.unsigned,
       counts: { ...this.#gate.counts(), ...(this.#receiver?.counts() ?? NOT_LISTENING) },
       specialists: await Promise.all(
         this.#handles().map(async (handle) => ({
           handle,
+          ...this.#deliveryState(handle),
           health: coverage.of(handle),
           registration: shownRegistration(this.#registrations.get(handle)),
           deliveries: await store.deliveryCounts(handle),
         })),
       ),
     };
+  }
+
+  #deliveryState(handle: Handle): Pick<SpecialistWebhooks, "state" | "lastAt"> {
+    const { state, lastToldAt } = this.#parts.coverage.of(handle);
+    const lastAt = this.#lastAt.get(handle) ?? lastToldAt;
+    if (lastAt !== undefined) return { state: state === "unhealthy" ? "stopped" : "working", lastAt };
+    return { state: this.#registrations.get(handle)?.kind === "registered" ? "unproven" : "unregistered" };
+  }
+
+  #accepted(handle: Handle): void {
+    const { coverage, log, clock } = this.#parts;
+    if (this.#lastAt.get(handle) === undefined && coverage.of(handle).lastToldAt === undefined)
+      log.info("its first webhook delivery was accepted", { handle });
+    this.#lastAt.set(handle, clock.now());
+  }
+
+  #route(): string | undefined {
+    const { url } = this;
+    return url === undefined ? undefined : this.#parts.scrubber.clean(deliveryRoute(this.#registeredUrl(), new URL(url).origin));
   }
 
   #handles(): readonly Handle[] {
@@ -229,12 +266,15 @@ class Reception implements Webhooks {
   async #put(delivery: VerifiedDelivery): ReturnType<typeof receiveDelivery> {
     const member = this.#members.find(delivery.specialist);
     if (member === undefined) throw new Refused("specialist_unknown", `${delivery.specialist} is not a specialist here`);
-    return receiveDelivery(this.#parts, member, delivery);
+    const result = await receiveDelivery(this.#parts, member, delivery);
+    if (result !== "full") this.#accepted(delivery.specialist);
+    return result;
   }
 
   #hint(handle: Handle, hint: GateHint): void {
     const member = this.#members.find(handle);
     if (member === undefined) return;
+    this.#accepted(handle);
     const looks = hint.signed ? readsAgain(this.#parts, member, hint) : hintedReads(hint, this.#parts.profile.webhooks);
     this.#hints.ask(member, looks);
   }
@@ -289,6 +329,15 @@ class Reception implements Webhooks {
     }
   }
 
+  /** Another address has to prove itself: until a delivery arrives there, lists are polled as without webhooks. */
+  #moved(member: Member): void {
+    const { coverage } = this.#parts;
+    const { handle } = member.specialist;
+    if (coverage.of(handle).state !== "unknown") this.#readLists(member); // their next polls may be half an hour away
+    this.#lastAt.delete(handle);
+    coverage.restart(handle);
+  }
+
   async #register(member: Member, secret: Secret | undefined): Promise<RegistrationState> {
     const { profile, clock } = this.#parts;
     const url = this.#registeredUrl();
@@ -309,7 +358,10 @@ class Reception implements Webhooks {
       onRenew: () => void this.#renewals.set(handle, renewals + 1),
     };
     try {
-      return await keepRegistered(this.#parts, member, wanted);
+      const known = await this.#parts.store.registrations(handle);
+      const state = await keepRegistered(this.#parts, member, wanted);
+      if (state.kind === "registered" && !known.some((one) => one.url === wanted.storedUrl)) this.#moved(member);
+      return state;
     } catch (error) {
       return { kind: "deferred", until: clock.now() + MINUTE, why: messageOf(error) };
     }
@@ -317,7 +369,7 @@ class Reception implements Webhooks {
 }
 
 const SAID: { readonly [kind in Exclude<RegistrationState["kind"], "notNeeded">]: string } = {
-  registered: "gets webhooks from now on",
+  registered: "its webhook is registered; until its first delivery arrives, lists are polled as without one",
   deferred: "has no webhook yet, and polls meanwhile",
 };
 

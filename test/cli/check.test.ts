@@ -5,6 +5,7 @@ import { project } from "../harness/project.ts";
 import { inProcess, retinue } from "../harness/cli.ts";
 
 const KEY = "sk_live_0123456789abcdef";
+const ADDRESS = { RETINUE_BASE_URL: "https://api.example.com/v1" };
 const good = { "agents/scout.yaml": "handle: scout\nmay: [posts.reply]\n" };
 
 interface Case {
@@ -102,7 +103,7 @@ describe("check", () => {
   test.each(CASES)("names $name", async ({ files = good, args = [], env = {}, code, shows }) => {
     const { root } = project(files);
     const before = readdirSync(root);
-    const around = { cwd: root, env: { RETINUE_KEY_SCOUT: KEY, ...env } };
+    const around = { cwd: root, env: { ...ADDRESS, RETINUE_KEY_SCOUT: KEY, ...env } };
     const people = await retinue(["check", ...args], around);
     expect(people.code).toBe(2);
     for (const text of shows) expect(people.stderr).toContain(text);
@@ -121,7 +122,7 @@ describe("check", () => {
       "agents/worker/index.ts": `import { skill } from "./skill.ts";\nexport default { handle: "worker", tier: "pro", skills: [skill], may: ["jobs.apply"], on: { "job.listed": () => {} } };`,
       "agents/worker/skill.ts": `export const skill: string = "csv";`,
     });
-    const env = { RETINUE_KEY_SCOUT: KEY, RETINUE_KEY_WORKER: KEY };
+    const env = { ...ADDRESS, RETINUE_KEY_SCOUT: KEY, RETINUE_KEY_WORKER: KEY };
     const people = await retinue(["check"], { cwd: root, env });
     expect(people).toMatchObject({ code: 0, stderr: "" });
     expect(people.stdout).toContain("2 specialists, no mistakes");
@@ -140,12 +141,12 @@ describe("check", () => {
     const { root } = project({
       "agents/scout.ts": `import { credits, defineSpecialist } from "retinue";\nexport default defineSpecialist({ handle: "scout", spend: { perDay: credits(5) } });`,
     });
-    expect(await retinue(["check"], { cwd: root, env: { RETINUE_KEY_SCOUT: KEY } })).toMatchObject({ code: 0, stderr: "" });
+    expect(await retinue(["check"], { cwd: root, env: { ...ADDRESS, RETINUE_KEY_SCOUT: KEY } })).toMatchObject({ code: 0, stderr: "" });
   });
 
   test("takes the set from a profile file, unless told otherwise", async () => {
     const { root } = project({ ...good, "mine.yaml": "extends: set-a\n" });
-    const around = { cwd: root, env: { RETINUE_KEY_SCOUT: "sk-agent-abcd-efgh" } };
+    const around = { cwd: root, env: { ...ADDRESS, RETINUE_KEY_SCOUT: "sk-agent-abcd-efgh" } };
     const alone = await inProcess(["check", "--profile", "mine.yaml", "--json"], around);
     expect(JSON.parse(alone.stdout)).toMatchObject({ ok: true, problems: [], specialists: [{ set: "a" }] });
     const told = await inProcess(["check", "--profile", "mine.yaml", "--set", "b", "--json"], around);
@@ -154,11 +155,65 @@ describe("check", () => {
 
   test("warns without failing, unless it is to be strict", async () => {
     const { root } = project({ "agents/scout.ts": `export default { handle: "scout", on: { "reply.created": () => {} } };` });
-    const around = { cwd: root, env: { RETINUE_KEY_SCOUT: KEY } };
+    const around = { cwd: root, env: { ...ADDRESS, RETINUE_KEY_SCOUT: KEY } };
     const people = await retinue(["check"], around);
     expect(people.code).toBe(0);
     expect(people.stderr).toContain("has no permission to write");
     expect((await retinue(["check", "--strict"], around)).code).toBe(2);
+  });
+
+  test("says where deliveries must arrive and where the receiver listens, and warns of an address without a port", async () => {
+    const { root } = project({ ...good });
+    const network = { ...ADDRESS, RETINUE_KEY_SCOUT: KEY };
+    const url = { ...network, RETINUE_WEBHOOK_URL: "https://bots.example.com/p/the-hook-secret-77/" };
+    const env = { ...url, RETINUE_WEBHOOK_PORT: "8081", RETINUE_WEBHOOK_SECRET: "the-hook-secret-77" };
+    const { code, stdout } = await retinue(["check"], { cwd: root, env });
+    expect(code).toBe(0);
+    expect(stdout).toContain("the network delivers to https://bots.example.com/p/[secret]/webhooks/<handle>");
+    expect(stdout).toContain("the receiver listens at http://127.0.0.1:8081");
+    const { stdout: json } = await inProcess(["check", "--json"], { cwd: root, env: url });
+    expect(JSON.parse(json)).toMatchObject({ ok: true, problems: [{ code: "webhook_port_missing", level: "warning" }] });
+  });
+
+  test("names the mistakes of a file that others hid, those of other files, and a missing address, all at once", async () => {
+    const { root } = project({
+      "agents/scout.ts": `export default {
+        handle: "scout", tier: "gold", may: ["post.reply", 7], watch: { feed: { maxAge: "soon" } }, spend: { perDay: 1, perHour: 2.5 },
+        schedules: { daily: { cron: "61 * * * *", zone: "Mars/Olympus", run() {} }, both: { cron: "0 9 * * *", every: "1h", run() {} }, none: { every: "1h", run: 5 } },
+      };`,
+      "agents/helper.yaml": "handle: helper\ntire: pro\nmay: [posts.replay]\n",
+      "retinue.config.yaml": "agents: agents\ndrain: 5\nguardian: {zone: Mars/Olympus}\nprices: {posts.creat: free}\n",
+    });
+    const { code, stderr, stdout } = await inProcess(["check"], { cwd: root, env: { RETINUE_KEY_SCOUT: KEY } });
+    expect(code).toBe(2);
+    const shown = [
+      "tier: expected",
+      "may[1]: expected",
+      "watch.feed.maxAge: expected",
+      "spend.perHour: expected",
+      "schedules.daily.zone: expected",
+      "schedules.none.run: expected",
+      "either cron or every",
+      'no operation "post.reply"',
+      "schedules.daily: ",
+      "61 * * * *",
+      "tire: no such setting",
+      'no operation "posts.replay"',
+      '"helper" has no key',
+      "drain: no such setting",
+      "guardian.zone: expected",
+      'prices: there is no operation "posts.creat"',
+      "the network's address is not set",
+    ];
+    expect(shown.filter((text) => !stderr.includes(text))).toEqual([]);
+    expect(stdout).toMatch(/^\d+ mistakes and \d+ warnings?$/m);
+    const lines = stderr.split("\n").filter((line) => /^(error|warning):/.test(line));
+    expect(new Set(lines).size).toBe(lines.length);
+  });
+
+  test("leaves the address alone where keys are", async () => {
+    const { root } = project(good);
+    expect(await inProcess(["check", "--no-keys"], { cwd: root })).toMatchObject({ code: 0, stderr: "" });
   });
 
   test("prints no key, whatever is wrong", async () => {

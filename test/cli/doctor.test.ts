@@ -36,12 +36,13 @@ async function town() {
   network.start();
   const { root: cwd } = project({ "agents/scout.yaml": "handle: scout\ntier: pro\nmay: [posts.reply]\n" });
   writeFileSync(join(cwd, "start.yaml"), JSON.stringify(marksOf(spoken, "b")));
-  const doctor = (...args: string[]): Promise<Finished> =>
+  const doctorWith = (held: string, ...args: string[]): Promise<Finished> =>
     inProcess(["doctor", "--base-url", listening.baseUrls.b ?? "", "--store", "sqlite:store.sqlite", ...args], {
       cwd,
-      env: { RETINUE_KEY_SCOUT: key },
+      env: { RETINUE_KEY_SCOUT: held },
     });
-  return { network, cwd, doctor };
+  const doctor = (...args: string[]): Promise<Finished> => doctorWith(key, ...args);
+  return { network, cwd, doctor, doctorWith };
 }
 
 test("drafts a profile by charged reads, which then fits, and tells what changed since", async () => {
@@ -107,4 +108,27 @@ test.each([
   const finished = await doctor(...args);
   expect(finished.code).toBe(2);
   expect(finished.stderr).toContain(says);
+});
+
+test("examines a network whatever its keys begin with, and leaves what a profile states as it is", async () => {
+  const { cwd, network, doctorWith } = await town();
+  const { key } = network.provision({ handle: "other", tier: "pro", set: "a" });
+  const stated = { ...marksOf(accent(SEED), "b"), lists: { post: ["entries"] } };
+  writeFileSync(join(cwd, "mine.yaml"), JSON.stringify(stated));
+  const bare = await doctorWith(key);
+  expect(bare.stderr).not.toContain("belongs to Set A");
+  const { stdout, stderr } = await doctorWith(key, "--profile", "mine.yaml", "--write", "mine.yaml");
+  expect(stderr).toBe("");
+  expect(stdout).toMatch(/the profile states otherwise, and is left as it is:\n {2}lists\.post: \["entries"\] -> /);
+  expect(readFileSync(join(cwd, "mine.yaml"), "utf8")).toMatch(/entries/);
+});
+
+test("compares nothing where nothing could be read", async () => {
+  const { cwd, network, doctor } = await town();
+  writeFileSync(join(cwd, "start.yaml"), JSON.stringify(marksOf(accent(SEED), "b")));
+  network.regenerateKey("scout");
+  const { stdout, code } = await doctor("--diff", "start.yaml");
+  expect(code).toBe(1);
+  expect(stdout).toContain("nothing could be compared, because nothing could be read");
+  expect(stdout).not.toContain("nothing changed");
 });

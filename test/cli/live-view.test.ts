@@ -64,8 +64,8 @@ function projectOf(context: TestContext): string {
   return cwd;
 }
 
-test("the demo's view names the Guardian's page, and its token logs in there", { timeout: 30 * SECOND }, async (context) => {
-  const demo = onTerminal(["demo", "--for", "3s"], projectOf(context));
+test("the demo's view names the Guardian's page, and its token logs in there", { timeout: 60 * SECOND }, async (context) => {
+  const demo = onTerminal(["demo", "--for", "5s"], projectOf(context));
   await demo.shows(/\[\?1049h/);
   // oxlint-disable-next-line no-control-regex -- the line ends in a control sequence
   const [, page = "", token = ""] = await demo.shows(/\[H[^]*?My Agents\s+(http:\S+)  log in: ([\w-]+)\u001B\[K/);
@@ -91,12 +91,12 @@ test(
     };
     network.start();
 
-    const dry = onTerminal(["run", "--dry-run", "--for", "2s"], cwd, env);
+    const dry = onTerminal(["run", "--dry-run", "--for", "4s"], cwd, env);
     expect(await dry.ended).toBe(0);
     expect(dry.all()).not.toContain(ENTERED);
     expect(dry.all()).toMatch(/would reply to (\S+): "I read \1"/);
 
-    const view = onTerminal(["run", "--for", "3s"], cwd, env);
+    const view = onTerminal(["run", "--for", "6s"], cwd, env);
     await view.shows(/Done: \d+ × posts\.reply/);
     expect(await view.ended).toBe(0);
     expect(view.all().indexOf(LEFT)).toBeGreaterThan(view.all().indexOf(ENTERED));

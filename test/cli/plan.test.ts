@@ -20,13 +20,11 @@ const TWIN = READER.replace("HANDLE", "twin").replace("SCHEDULES", "");
 const planned = (env: Record<string, string>, ...args: readonly string[]) =>
   inProcess(["plan", ...args], { cwd: project({ "agents/chatter.ts": CHATTER, "agents/twin.ts": TWIN }).root, env });
 const SEPARATE = { RETINUE_KEY_CHATTER: "sk_live_0123456789abcdef", RETINUE_KEY_TWIN: "sk_live_fedcba9876543210" };
-/** Without line breaks, which depend on the terminal. */
-const unwrapped = (text: string): string => text.replaceAll(/(?<=\S)\n(?=\S)/g, " ");
 
 test("says in one sentence how soon a specialist sees news, what that takes, and when the quota is used up", async () => {
   const { code, stdout } = await planned(SEPARATE);
   expect(code).toBe(0);
-  const text = unwrapped(stdout);
+  const text = stdout;
   expect(text).toContain(
     "twin (free) looks at the feed every 3m 26s and sees news after 51s, at worst 13m 43s: its polls and schedules take 420 of 500 calls a day and 18 of 60 an hour.",
   );
@@ -37,7 +35,6 @@ test("says in one sentence how soon a specialist sees news, what that takes, and
   expect(text).toContain("poll public lists for each other");
   expect(text).toContain("handlers of one specialist run one at a time");
   expect(text).not.toContain("shares its key");
-  expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
 });
 
 test("says no number that cannot happen, and nothing of purposes that nobody asked for", async () => {
@@ -49,16 +46,15 @@ test("says no number that cannot happen, and nothing of purposes that nobody ask
 
 test("shows the calls by purpose with --lanes", async () => {
   const { stdout } = await planned(SEPARATE, "--lanes");
-  expect(stdout).toMatch(/calls a day +obligation +reply +act +watch +poll +explore\n/);
+  expect(stdout).toMatch(/Calls a day\nspecialist +obligation +reply +act +watch +poll +explore\n/);
   expect(stdout).toMatch(/chatter .* 1440 \(75\) /);
-  expect(stdout).toMatch(/calls an hour +obligation/);
+  expect(stdout).toMatch(/Calls an hour\nspecialist +obligation/);
   expect(stdout).toMatch(/chatter .* 60 \(9\) /);
-  expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
 });
 
 test("warns where two specialists share a key, and plans with what both want", async () => {
   const key = "sk_live_0123456789abcdef";
-  const text = unwrapped((await planned({ RETINUE_KEY_CHATTER: key, RETINUE_KEY_TWIN: key })).stdout);
+  const text = (await planned({ RETINUE_KEY_CHATTER: key, RETINUE_KEY_TWIN: key })).stdout;
   expect(text).toContain("twin shares its key with chatter: they share 500 calls a day");
   expect(text).toContain("chatter shares its key with twin: they share 500 calls a day");
   expect(text).toContain("twin wants, together with chatter, 1440 calls a day of 500");

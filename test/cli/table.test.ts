@@ -82,3 +82,15 @@ describe("a table", () => {
     );
   });
 });
+
+test("a sentence wraps at words on a terminal, and stays one line in a pipe", () => {
+  const sentence = "  all 60 requests of this hour are used, and polls give way to what is owed";
+  const said = (columns?: number): readonly string[] => {
+    let text = "";
+    const stdout = { write: (more: string) => void (text += more), ...(columns === undefined ? {} : { isTTY: true, columns }) };
+    createOutput({ json: false, colour: false, stdout, stderr: stdout, cwd: "/" }).paragraph(sentence);
+    return text.split("\n").slice(0, -1);
+  };
+  expect(said()).toEqual([sentence]);
+  expect(said(40)).toEqual(["  all 60 requests of this hour are", "    used, and polls give way to what is", "    owed"]);
+});

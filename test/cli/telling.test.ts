@@ -6,6 +6,7 @@ import { createPaint } from "../../src/cli/text.ts";
 import { actionLine, createFilter } from "../../src/cli/progress.ts";
 import { DESCRIBE } from "../../src/cli/describe-event.ts";
 import type { JsonObject } from "../../src/core/json.ts";
+import { SECOND } from "../../src/core/units.ts";
 import { retinue } from "../harness/cli.ts";
 import { folder } from "../harness/process.ts";
 
@@ -13,7 +14,9 @@ const intent = { at: 0, handle: "scout", id: "i1", operation: "posts.reply", tar
 
 function line(input: JsonObject, more: { readonly state?: string; readonly code?: string; readonly message?: string } = {}): string {
   const told = DESCRIBE.intent({ ...intent, state: "refused", code: "dry_run", message: "not sent: this is a dry run", input, ...more });
-  return told === undefined ? "" : String(actionLine({ at: 0, handle: "scout", told }, createPaint(false))).replace(/^\S+ +scout /, "");
+  return told === undefined
+    ? ""
+    : String(actionLine({ at: 0, handle: "scout", told }, { paint: createPaint(false), time: String })).replace(/^\S+ +scout /, "");
 }
 
 test("a dry run shows every character that would have been sent", () => {
@@ -97,11 +100,15 @@ export default defineSpecialist({
 });
 `;
 
-test("a handling that fails is one line, before the summary", async (context) => {
+test("a handling that fails is one line, before the summary", { timeout: 60 * SECOND }, async (context) => {
   const cwd = folder(context);
   mkdirSync(join(cwd, "agents"));
   writeFileSync(join(cwd, "agents/scout.ts"), FAILS_ONCE);
-  const { code, stdout, stderr } = await retinue(["demo", "--for", "2s"], { cwd, nodeOptions: ["--conditions=retinue-source"] });
+  const { code, stdout, stderr } = await retinue(["demo"], {
+    cwd,
+    nodeOptions: ["--conditions=retinue-source"],
+    until: /the model is away/,
+  });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout.split("\n").filter((line) => line.includes("the model is away"))).toEqual([
     expect.stringContaining("scout failed at handling post.created at scout.ts:10, and will try again in 5s: the model is away"),

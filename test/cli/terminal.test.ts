@@ -84,6 +84,7 @@ const SNAPSHOT: Snapshot = {
   ],
   webhooks: {
     url: WORD,
+    route: WORD,
     unsigned: true,
     counts: {
       stored: 1,
@@ -99,10 +100,12 @@ const SNAPSHOT: Snapshot = {
       evicted: 0,
       open: 0,
       rateLimited: 1,
+      misaddressed: 1,
     },
     specialists: [
       {
         handle: SCOUT,
+        state: "unregistered",
         health: { state: "healthy", told: 1, missed: 0, missedInRow: 0, lastToldAt: AT },
         registration: { kind: "deferred", why: WORD },
         deliveries: [{ kind: WORD, state: "parked", count: 1 }],

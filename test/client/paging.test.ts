@@ -46,6 +46,37 @@ const posts = (from: number, count: number): Json[] =>
 const ids = (found: readonly Page[]): string[] => found.flatMap(({ items }) => items.map((item) => ("id" in item ? (item.id ?? "") : "")));
 const ALL = Array.from({ length: 9 }, (_, i) => `p${i}`);
 
+test("one list pages in its own way where its operation says so, with what it does not say from the profile", async () => {
+  const queries: string[] = [];
+  const client = createClient({
+    profile: resolveProfile({
+      extends: "set-b",
+      paging: { style: "cursor", parameter: "after", limitParameter: "size", next: ["meta.next"] },
+      operations: { "jobs.list": { paging: { style: "page", parameter: "p", firstPage: 0, maxLimit: 2 } } },
+    }),
+    baseUrl: "http://net.test/v1",
+    clock: virtualClock(),
+    transport: ({ path }) => {
+      const { pathname, search, searchParams } = new URL(path, "http://net.test");
+      queries.push(pathname + search);
+      const at = Number(searchParams.get("p") ?? searchParams.get("after") ?? 0);
+      const isJobs = pathname === "/v1/jobs";
+      const from = isJobs ? at * 2 : at;
+      const next = !isJobs && from + 2 < 9 ? { meta: { next: from + 2 } } : {};
+      const body = { [isJobs ? "jobs" : "posts"]: posts(from, 2), ...next };
+      return Promise.resolve({ kind: "answer", status: 200, headers: {}, text: JSON.stringify(body), elapsedMs: 1 });
+    },
+  });
+  const send = (call: Call): Promise<Outcome> => client.send(call, { key: new Secret("sk_live_x") });
+  for (const operation of ["posts.list", "jobs.list"]) {
+    const found: Page[] = [];
+    for await (const page of pages(send, { operation, input: { limit: 5 } })) found.push(page);
+    expect([operation, ids(found), found.at(-1)?.end]).toEqual([operation, ALL, "complete"]);
+  }
+  expect(queries.slice(0, 2)).toEqual(["/v1/posts?size=5", "/v1/posts?size=5&after=2"]);
+  expect(queries.filter((one) => one.startsWith("/v1/jobs")).slice(0, 2)).toEqual(["/v1/jobs?size=2", "/v1/jobs?size=2&p=1"]);
+});
+
 describe("every post comes once, to a complete end, by", () => {
   test("cursor", async () => {
     const got = await collect({}, (query) => {

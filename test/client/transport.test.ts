@@ -3,6 +3,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
 import { createTransport, type SocketTransport, type WireAnswer, type WireRequest } from "../../src/client/transport.ts";
 import { systemClock } from "../../src/core/clock.ts";
 
@@ -240,4 +241,11 @@ test("a hundred requests at once share the sockets and all come back", async () 
   const { send } = transport({ connections: 4 });
   const answers: WireAnswer[] = await Promise.all(Array.from({ length: 100 }, () => send(request(origin))));
   expect(answers.filter(({ kind }) => kind === "answer")).toHaveLength(100);
+});
+
+test("undici's agent is imported by its own file, which is the one that the pinned release exports", async () => {
+  const { Agent } = await import("undici");
+  const file = await import("undici/lib/dispatcher/agent.js");
+  expect(file.default).toBe(Agent);
+  expect(manifest.dependencies.undici).toMatch(/^\d+\.\d+\.\d+$/);
 });

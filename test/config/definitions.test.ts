@@ -86,7 +86,7 @@ test("what is no definition is left alone", async () => {
     "helpers/words.ts": "throw 1",
     "node_modules/index.js": "throw 1",
   });
-  expect(await loadDefinitions(root)).toEqual({ definitions: [], problems: [] });
+  expect(await loadDefinitions(root)).toEqual({ definitions: [], drafts: [], problems: [] });
 });
 
 describe("loading again", () => {

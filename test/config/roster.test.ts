@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { loadConfig } from "../../src/config/config.ts";
 import type { Roster } from "../../src/config/roster.ts";
-import { shippedProfile } from "../../src/contract/profile/profile.ts";
+import { resolveProfile, shippedProfile } from "../../src/contract/profile/profile.ts";
 import { CREDITS, HOUR, MICROS_PER_UNIT } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { readRoster } from "../../src/runtime/launch.ts";
@@ -151,4 +151,16 @@ describe("what cannot work or cannot be meant:", () => {
     const { root } = project({ "agents/a.yaml": "handle: a", "retinue.config.yaml": "prices: {post.create: 5, posts.create: free}" });
     expect((await rosterOf(root)).problems).toMatchObject([{ code: "operation_unknown", hint: 'did you mean "posts.create"?' }]);
   });
+});
+
+test("a tier that the profile defines with both figures is a tier, whatever the set publishes", async () => {
+  const { root } = project({ "agents/a.yaml": "handle: a\ntier: starter\n" });
+  const config = await loadConfig({ env: {}, cwd: root });
+  const told = async (tiers: object) => {
+    const { problems } = await readRoster(config, resolveProfile({ extends: "set-a", tiers }), virtualClock(0));
+    return problems.filter(({ level }) => level === "error").map(({ code }) => code);
+  };
+  expect(await told({})).toEqual(["tier_not_in_set"]);
+  expect(await told({ starter: { perHour: 100 } })).toEqual(["tier_not_in_set"]);
+  expect(await told({ starter: { perHour: 100, perDay: 1_000 } })).toEqual([]);
 });

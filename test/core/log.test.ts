@@ -134,6 +134,16 @@ describe("a line that repeats", () => {
     expect(lines).toHaveLength(1_000);
   });
 
+  it("passes 300 times a minute where a definition prints it, whatever the lines say", () => {
+    const { log, lines } = logging();
+    for (let i = 0; i < 1_000; i++) log.child({ handle: i % 2 === 0 ? "scout" : "quill" }).info(`line ${i}`, { printed: "stdout" });
+    expect(lines).toHaveLength(600);
+    log.flush();
+    expect(lines.slice(600)).toMatchObject(
+      ["scout", "quill"].map((handle) => ({ message: "lines that the definition printed: 200 more within a minute", fields: { handle } })),
+    );
+  });
+
   it("passes again once the clock was set back, which no minute outlasts", async () => {
     const { log, clock, lines } = logging();
     for (let i = 0; i < 20; i++) log.warn("slow");

@@ -2,12 +2,13 @@
 import { describe, expect, test } from "vitest";
 import { createClient, type Exchange } from "../../src/client/client.ts";
 import { examine, MAX_DOCTOR_CALLS, type DoctorOptions } from "../../src/doctor/examine.ts";
-import { draftProfile } from "../../src/doctor/draft-profile.ts";
+import { addDraft, draftProfile } from "../../src/doctor/draft-profile.ts";
 import type { Finding } from "../../src/doctor/finding.ts";
 import { pages } from "../../src/client/paging.ts";
 import type { Transport, WireAnswer } from "../../src/client/transport.ts";
 import type { Call } from "../../src/contract/call.ts";
 import { resolveProfile, shippedProfile, type Profile } from "../../src/contract/profile/profile.ts";
+import type { ProfileSource } from "../../src/contract/profile/source.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { accent } from "../harness/drawn-networks.ts";
@@ -106,7 +107,7 @@ describe("a network that cannot be examined is told in one finding", () => {
 });
 
 test.each([
-  [403, "key", "warning", "may not read the feed"],
+  [403, "key", "warning", "may not read this list"],
   [404, "key", "note", "does not show"],
 ])("where every list answers %i, nothing is drafted, and a problem says what to look at", async (status, step, severity, says) => {
   const text = JSON.stringify({ error: { code: "no", message: "not here" } });
@@ -152,4 +153,98 @@ test("guesses by value alone are marked for a person", async () => {
   const draft = draftProfile(shippedProfile("b"), await findingsOf(odd));
   expect(draft.records?.["post"]).toMatchObject({ id: ["zork"], content: ["blah"] });
   expect(draft.guesses).toEqual(expect.arrayContaining(["records.post.id", "records.post.content"]));
+});
+
+describe("a network without a feed", () => {
+  const withoutFeed = resolveProfile({ extends: "set-b", operations: { "posts.list": { unsupported: "this network has no feed" } } });
+  const jobs = Array.from({ length: 6 }, (_, n) => ({ job_id: `j${n}`, headline: `Task ${n}`, state: "open" }));
+  const jobsOnly: Transport = ({ path }) => {
+    const { pathname, searchParams } = new URL(path, "http://net.test");
+    const [from, size] = [Number(searchParams.get("cursor") ?? 0), Number(searchParams.get("limit") ?? 6)];
+    const isList = pathname === "/v1/jobs";
+    const next = from + size < 6 ? { next_cursor: String(from + size) } : {};
+    const body = isList ? { jobs: jobs.slice(from, from + size), ...next } : { error: { code: "not_found", message: "not here" } };
+    return Promise.resolve({ kind: "answer", status: isList ? 200 : 404, headers: {}, text: JSON.stringify(body), elapsedMs: 1 });
+  };
+
+  test("is examined by the lists that it has, and the rest is named", async () => {
+    const findings = await findingsOf(jobsOnly, { profile: withoutFeed });
+    const told = findings.map(({ step, severity, message }) => `${severity} ${step}: ${message}`).join("\n");
+    expect(told).toContain("ok key: the key is accepted");
+    expect(told).toContain("jobs.list: 6 items");
+    expect(told).toContain("ok paging: jobs.list pages by cursor");
+    expect(told).toContain("a refusal reads as code and message");
+    expect(told).toContain("not examined, because the profile says that they are missing: posts.list");
+  });
+
+  test("is not passed with a wrong key, nor with lists that are public", async () => {
+    const refusal: WireAnswer = { kind: "answer", status: 401, headers: {}, text: "", elapsedMs: 1 };
+    const strict = await findingsOf(() => Promise.resolve(refusal), { profile: withoutFeed });
+    expect(strict).toMatchObject([{ step: "key", severity: "problem" }]);
+    const open = await findingsOf((request) => (request.path.startsWith("/v1/jobs") ? jobsOnly(request) : Promise.resolve(refusal)));
+    expect(open).toContainEqual(expect.objectContaining({ step: "key", severity: "problem" }));
+    const halfOpen = await findingsOf(
+      (request) => (request.path.startsWith("/v1/communities") ? Promise.resolve(refusal) : jobsOnly(request)),
+      { profile: withoutFeed },
+    );
+    expect(halfOpen).toContainEqual(
+      expect.objectContaining({ step: "key", severity: "problem", message: "communities.list does not accept this key (401)" }),
+    );
+  });
+
+  test("nor any list is a problem, without a request", async () => {
+    let requests = 0;
+    const lists = ["posts.list", "jobs.list", "communities.list", "agents.list", "webhooks.list"];
+    const operations = Object.fromEntries(lists.map((name) => [name, { unsupported: true }]));
+    const findings = await findingsOf(
+      (request) => {
+        requests += 1;
+        return jobsOnly(request);
+      },
+      { profile: resolveProfile({ extends: "set-b", operations }) },
+    );
+    expect(findings).toMatchObject([{ step: "reach", severity: "problem", message: expect.stringContaining("no list to read") as string }]);
+    expect(requests).toBe(0);
+  });
+
+  test("that fails once is examined all the way", async () => {
+    let requests = 0;
+    const findings = await findingsOf(
+      (request) =>
+        ++requests === 1 ? Promise.resolve({ kind: "answer", status: 502, headers: {}, text: "<html>", elapsedMs: 1 }) : jobsOnly(request),
+      { profile: withoutFeed },
+    );
+    expect(findings.map(({ message }) => message).join("\n")).toContain("jobs.list: 6 items");
+  });
+});
+
+describe("a draft that is added to a written profile", () => {
+  test("only ever adds: nothing stated changes, and each doubt is marked", () => {
+    const written: ProfileSource = {
+      extends: "set-b",
+      lists: { post: ["entries"] },
+      records: { post: { content: ["words"] } },
+      paging: { style: "page", parameter: "p" },
+      operations: { "jobs.list": { path: "/api/gigs" } },
+      guesses: ["lists.post"],
+    };
+    const draft: ProfileSource = {
+      extends: "set-b",
+      name: "drafted",
+      lists: { post: ["items"], job: ["gigs"] },
+      records: { post: { content: ["body"], authorHandle: ["words", "by"], votes: ["words"] } },
+      paging: { style: "cursor", next: ["meta.next"] },
+      operations: { "jobs.list": { unsupported: "gone" }, "webhooks.list": { unsupported: "gone" } },
+      guesses: ["records.post.content", "records.post.authorHandle", "operations.jobs.list.unsupported"],
+    };
+    expect(addDraft(written, draft)).toEqual({
+      extends: "set-b",
+      name: "drafted",
+      lists: { post: ["entries"], job: ["gigs"] },
+      records: { post: { content: ["words"], authorHandle: ["by"] } },
+      paging: { style: "page", parameter: "p" },
+      operations: { "jobs.list": { path: "/api/gigs" }, "webhooks.list": { unsupported: "gone" } },
+      guesses: ["lists.post", "records.post.authorHandle"],
+    });
+  });
 });

@@ -15,10 +15,12 @@ export interface RunOptions {
   readonly cwd: string;
   readonly env?: { readonly [name: string]: string };
   readonly nodeOptions?: readonly string[];
+  /** Asks it to end once it has said this, however slow the machine is. Without effect in this process. */
+  readonly until?: RegExp;
 }
 
 /** `retinue <args>`, with only the variables given (and PATH). */
-export function retinue(args: readonly string[], { cwd, env = {}, nodeOptions = [] }: RunOptions): Promise<Finished> {
+export function retinue(args: readonly string[], { cwd, env = {}, nodeOptions = [], until }: RunOptions): Promise<Finished> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [...nodeOptions, BIN, ...args], {
       cwd,
@@ -27,7 +29,11 @@ export function retinue(args: readonly string[], { cwd, env = {}, nodeOptions = 
     });
     let stdout = "";
     let stderr = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => void (stdout += text));
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      const before = until?.test(stdout) === true;
+      stdout += text;
+      if (!before && until?.test(stdout) === true) child.kill("SIGTERM");
+    });
     child.stderr.setEncoding("utf8").on("data", (text: string) => void (stderr += text));
     child.on("error", reject);
     child.on("close", (code) => resolve({ code, stdout, stderr }));

@@ -30,7 +30,8 @@ const script: { readonly [kind in Breakdown]: (path: string) => string } = {
   full: (path) => `mount -t tmpfs -o size=${SIZE} none "${path}" && echo none`,
   "read-only": (path) =>
     `truncate -s ${SIZE} "${path}.img" && mkfs.ext4 -q "${path}.img" && mount -o loop,errors=remount-ro "${path}.img" "${path}"` +
-    ` && chmod 777 "${path}" && ls ${ERRORS_FOLDER}/loop*/trigger_fs_error > /dev/null && grep " ${path} " /proc/self/mounts | cut -d " " -f 1`,
+    ` && device=$(grep " ${path} " /proc/self/mounts | cut -d " " -f 1)` +
+    ` && test -e "${ERRORS_FOLDER}/\${device#/dev/}/trigger_fs_error" && echo "$device"`,
 };
 
 /** True if this machine lets a test make such disks. */

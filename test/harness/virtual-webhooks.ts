@@ -11,6 +11,7 @@ import type { ReceiverSettings } from "../../src/webhooks/receiver-settings.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import type { Tier } from "../../src/contract/tiers.ts";
 import type { SpecialistDefinition } from "../../src/specialist/definition.ts";
+import type { Store } from "../../src/store/store.ts";
 import { textAt } from "./visitor.ts";
 import { harness } from "./harness.ts";
 
@@ -29,6 +30,10 @@ export interface VirtualWebhooksOptions {
   readonly scale?: number;
   /** How far the machine's clock is ahead of the network's. */
   readonly aheadMs?: () => number;
+  /** Every delivery ends at another address, which answers 404. */
+  readonly astray?: boolean;
+  /** What earlier processes left in the store. */
+  readonly prepare?: (store: Store) => Promise<void>;
   /** What becomes of a delivery on its way. */
   readonly altered?: (delivery: RawDelivery) => RawDelivery;
 }
@@ -48,7 +53,7 @@ export async function virtualWebhooks(options: VirtualWebhooksOptions) {
       scale,
       webhooks: {
         async deliver({ headers, body }) {
-          const status = await accept(altered({ headers, body: Buffer.from(body) }));
+          const status = options.astray === true ? 404 : await accept(altered({ headers, body: Buffer.from(body) }));
           answers.push(status);
           return status;
         },
@@ -62,6 +67,7 @@ export async function virtualWebhooks(options: VirtualWebhooksOptions) {
     start: false,
   });
   const { clock, network, runtime, store } = here;
+  if (options.prepare !== undefined) await clock.run(options.prepare(store));
   hand.runtime = runtime;
   await clock.run(runtime.start());
   const requests: { readonly operation: string; readonly at: number }[] = [];

@@ -30,7 +30,7 @@ async function running(files: { readonly [path: string]: string }) {
   for (const { specialist } of roster.definitions) runs.set(specialist.handle, specialist.bio);
   const log = createLogger({ level: "error", now: () => clock.now(), sink: ({ message }) => void told.push(message) });
   const end = new AbortController();
-  const over = keepReloading({ config, roster, runtime, clock, log, load }, end.signal);
+  const over = keepReloading({ config, roster, runtime, clock, log, load, refresh: () => false }, end.signal);
   while (clock.pending() === 0) await clock.settle(); // it has seen the folder as it is once it waits
   onTestFinished(async () => {
     end.abort();

@@ -125,8 +125,9 @@ describe("what became of a job", () => {
       kind: "hint",
       looks: [{ kind: "job", object: "job_4", follow: true }],
     });
-    for (const type of ["job.completed", "job.paid", "job.rejected"])
-      expect(about(type, job())).toMatchObject({ kind: "hint", looks: [{ kind: "job", object: "job_4", follow: false }] });
+    const looks = [{ kind: "job", object: "job_4", follow: false }];
+    for (const type of ["job.completed", "job.paid"]) expect(about(type, job())).toMatchObject({ kind: "hint", looks });
+    expect(about("job.rejected", job())).toMatchObject({ kind: "rejection", job: "job_4", looks });
   });
 });
 

@@ -1,13 +1,17 @@
 /** `retinue check`: lists every mistake in settings, profile, definitions and keys, without a call to the network. */
 import { readConfig, type Config } from "../../config/config.ts";
-import { environmentSecrets } from "../../config/key-sources.ts";
+import { declaredSecrets, environmentSecrets } from "../../config/key-sources.ts";
 import { isMistake, problemOf, warning, withoutSecrets, type Problem } from "../../config/problem.ts";
 import { readProfile } from "../../config/profile-file.ts";
-import { checkRosterKeys } from "../../config/roster.ts";
+import { checkRosterKeys, type Roster } from "../../config/roster.ts";
 import { shippedProfile, type Profile } from "../../contract/profile/profile.ts";
-import { asConfigured, readRoster } from "../../runtime/launch.ts";
+import { defined } from "../../core/defined.ts";
+import { Scrubber } from "../../core/scrubber.ts";
+import type { Secret } from "../../core/secret.ts";
+import { asConfigured, readRoster, requireBaseUrl } from "../../runtime/launch.ts";
 import { otherNetwork } from "../../store/bind-network.ts";
 import { networkOf } from "../../store/sqlite/upkeep.ts";
+import { deliveryRoute } from "../../webhooks/receiver-settings.ts";
 import { flagOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { problemJson } from "../output.ts";
@@ -22,7 +26,7 @@ export const command: Command = {
     OPTIONS.set,
     OPTIONS.profile,
     OPTIONS.store,
-    { flags: "--no-keys", describe: "skip the keys" },
+    { flags: "--no-keys", describe: "check definitions and settings alone, without keys and the network's address" },
     { flags: "--strict", describe: "treat warnings as mistakes" },
   ],
   examples: ["retinue check", "retinue check --agents ./agents --set a --json"],
@@ -44,8 +48,9 @@ export const command: Command = {
           },
         ),
       );
-    if (options["keys"] !== false) found.push(...checkRosterKeys(roster, config));
-    const problems = withoutSecrets(found, environmentSecrets(config.environment));
+    if (options["keys"] !== false) found.push(...problemsOfAddress(config, settings), ...checkRosterKeys(roster, config));
+    const problems = withoutSecrets(found, secretsOf(config, roster));
+    const webhooks = routeOfDeliveries(config);
     const failed = problems.some((problem) => isMistake(problem) || flagOption(options, "strict"));
     const mistakes = problems.filter(isMistake);
     out.problems([...problems.filter((problem) => !isMistake(problem)), ...mistakes]);
@@ -63,10 +68,11 @@ export const command: Command = {
         { title: "may", value: (row) => row.may.join(" ") || "reads only" },
       ]);
       out.line();
-      out.line(out.paint.green(`${specialists.length} specialist${specialists.length === 1 ? "" : "s"}, no mistakes`));
+      if (webhooks !== undefined) out.line(`Webhooks: ${webhooks}`);
+      out.line(out.paint.green(`${counted(specialists.length, "specialist")}, no mistakes`));
     } else {
       out.line();
-      out.line(`${mistakes.length} mistake${mistakes.length === 1 ? "" : "s"} and ${problems.length - mistakes.length} warnings`);
+      out.line(`${counted(mistakes.length, "mistake")} and ${counted(problems.length - mistakes.length, "warning")}`);
     }
     const shown = problems.map((problem) => problemJson(problem, cwd));
     const first = mistakes[0] ?? (failed ? problems[0] : undefined);
@@ -77,10 +83,40 @@ export const command: Command = {
       ...(first === undefined ? {} : { error: problemJson(first, cwd) }),
       problems: shown,
       specialists: specialists.map(({ handle, tier }) => ({ handle, set: roster.set, tier })),
+      ...defined({ webhooks }),
     });
     return failed ? EXIT.misused : EXIT.done;
   },
 };
+
+/** Where the network delivers, and where the receiver takes it; undefined without a receiver. */
+function routeOfDeliveries({ receiver: { port, host, url }, environment }: Config): string | undefined {
+  if (port === undefined) return undefined;
+  const listensAt = port === 0 ? `a free port of ${host}` : `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const scrubber = new Scrubber();
+  for (const secret of environmentSecrets(environment)) scrubber.add(secret);
+  return scrubber.clean(deliveryRoute(url, listensAt));
+}
+
+function counted(count: number, one: string): string {
+  return `${count} ${one}${count === 1 ? "" : "s"}`;
+}
+
+/** Reports a missing address, without which nothing can run. */
+function problemsOfAddress(config: Config, settings: readonly Problem[]): Problem[] {
+  if (settings.some(({ code }) => code === "base_url_invalid")) return [];
+  try {
+    requireBaseUrl(config);
+    return [];
+  } catch (error) {
+    return [problemOf(error, config.file === undefined ? {} : { file: config.file })];
+  }
+}
+
+function secretsOf({ environment }: Config, roster: Roster): readonly Secret[] {
+  const specialists = [...roster.definitions, ...roster.drafts].map(({ specialist }) => specialist);
+  return [...environmentSecrets(environment), ...declaredSecrets(environment, specialists)];
+}
 
 /** Checks that the store does not belong to another network. */
 function problemsOfStore({ network: { baseUrl, allowMoved }, store: { path } }: Config): Problem[] {
@@ -89,10 +125,11 @@ function problemsOfStore({ network: { baseUrl, allowMoved }, store: { path } }: 
   return refusal === undefined ? [] : [problemOf(refusal, { file: path })];
 }
 
-/** Checks that the settings use only parts of a network that its profile has. */
+/** Checks that the settings use only parts of a network that its profile has. Unknown prices are among the roster's problems. */
 function problemsOfSettings(profile: Profile, config: Config): Problem[] {
+  const prices = Object.fromEntries(Object.entries(config.prices).filter(([name]) => profile.operations.has(name)));
   try {
-    asConfigured(profile, config);
+    asConfigured(profile, { ...config, prices });
     return [];
   } catch (error) {
     return [problemOf(error, config.file === undefined ? {} : { file: config.file })];

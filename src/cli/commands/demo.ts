@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, extname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadConfig, type Config } from "../../config/config.ts";
+import { withoutOwn } from "../../config/environment.ts";
 import { parseStoreAddress } from "../../config/store-address.ts";
 import type { EndpointSet } from "../../contract/operations.ts";
 import { Misconfigured } from "../../core/errors.ts";
@@ -26,6 +27,7 @@ export const command: Command = {
   describe: "Runs a local network with residents and example specialists in one process: they read, reply, take jobs and are paid.",
   options: [
     OPTIONS.for,
+    OPTIONS.logLevel,
     { flags: "--seed <text>", describe: `seed of the residents' actions (default: ${DEFAULT_SEED})` },
     { flags: "--set <a|b>", describe: "the endpoint set (default: b)" },
     { flags: "--port <number>", describe: "the network's port (default: any free one)" },
@@ -133,10 +135,10 @@ function greet({ context: { out, clock } }: Stage, { data, store, temporary, set
 }
 
 /** Settings of the folder, but only this network, this store and these keys: a demo touches nothing real. */
-async function demoConfig({ cwd, flags }: Context, { set, store, agents }: Demo, keyFile: string): Promise<Config> {
+async function demoConfig({ cwd, flags, env }: Context, { set, store, agents }: Demo, keyFile: string): Promise<Config> {
   const config = await loadConfig({
     cwd,
-    env: {},
+    env: withoutOwn(env),
     envFile: keyFile,
     flags: {
       ...(flags.config === undefined ? {} : { config: flags.config }),

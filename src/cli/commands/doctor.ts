@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { extname, isAbsolute, join } from "node:path";
 import { MAX_DOCTOR_CALLS } from "../../doctor/examine.ts";
-import { addDraft, differences, draftProfile } from "../../doctor/draft-profile.ts";
+import { addDraft, asSeen, differences, draftProfile, type Difference } from "../../doctor/draft-profile.ts";
 import type { Finding } from "../../doctor/finding.ts";
 import { checkReachable } from "../../doctor/reach.ts";
 import type { Config } from "../../config/config.ts";
@@ -76,7 +76,7 @@ export const command: Command = {
         expected: `one of ${cast.roster.definitions.map(({ specialist }) => specialist.handle).join(", ")}`,
       });
     const roster = { ...cast.roster, definitions };
-    throwMistakes(checkRosterKeys(roster, config));
+    throwMistakes(checkRosterKeys(roster, config, { anyNetwork: true })); // a network that nobody described may choose its keys
     await checkReachable(baseUrl, clock);
     const stage = openStage(context, undefined);
     try {
@@ -88,12 +88,16 @@ export const command: Command = {
           `Looks at ${baseUrl} as ${handle}: at most ${MAX_DOCTOR_CALLS} reads of its quota, each answered within ${showDuration(cast.profile.timing.deadlineMs)}`,
         );
         const findings = await findingsOf(stage, launched.runtime, handle, cast.profile);
-        const draft = addDraft(written, draftProfile(cast.profile, findings));
+        const found = draftProfile(cast.profile, findings);
+        const seen = asSeen(written, found);
+        const draft = writeTo === undefined ? seen : addDraft(written, found);
         resolveProfile(draft); // an invalid draft is never written
         const isDrafted = findings.some(({ step, severity }) => step === "shapes" && severity !== "problem");
         if (writeTo !== undefined && isDrafted) write(context, writeTo, draft, baseUrl, findings);
         else if (writeTo !== undefined) context.out.line("nothing is written, because nothing could be read");
-        return report(context, findings, draft, earlier, isDrafted ? writeTo : undefined);
+        const differing = writeTo === undefined ? [] : differences(draft, seen);
+        const comparison = earlier === undefined || !isDrafted ? undefined : differences(earlier, seen);
+        return report(context, { findings, draft, comparison, differing, written: isDrafted ? writeTo : undefined });
       } finally {
         await launched.stop();
       }
@@ -147,20 +151,27 @@ function write({ out, clock }: Context, file: string, draft: ProfileSource, base
   out.line(`written to ${file}`);
 }
 
-function report(
-  { out, version, command: name }: Context,
-  findings: readonly Finding[],
-  draft: ProfileSource,
-  earlier: ProfileSource | undefined,
-  written: string | undefined,
-): ExitCode {
+interface Report {
+  readonly findings: readonly Finding[];
+  readonly draft: ProfileSource;
+  /** Differences from an earlier draft; undefined if none was given, or nothing could be read. */
+  readonly comparison: readonly Difference[] | undefined;
+  /** Places that the written profile states otherwise than they were seen. */
+  readonly differing: readonly Difference[];
+  readonly written: string | undefined;
+}
+
+function report({ out, version, command: name, options }: Context, { findings, draft, comparison, differing, written }: Report): ExitCode {
   const problems = findings.filter(({ severity }) => severity === "problem");
-  const changed = earlier === undefined ? [] : differences(earlier, draft);
-  if (earlier !== undefined) {
+  const show = ({ path, was, is }: Difference): void => out.line(`  ${path}: ${short(was)} -> ${short(is)}`);
+  if (textOption(options, "diff") !== undefined) {
     out.line();
-    out.line(changed.length === 0 ? "nothing changed since then" : "changed since then:");
+    if (comparison === undefined) out.line("nothing could be compared, because nothing could be read");
+    else out.line(comparison.length === 0 ? "nothing changed since then" : "changed since then:");
   }
-  for (const { path, was, is } of changed) out.line(`  ${path}: ${short(was)} -> ${short(is)}`);
+  for (const one of comparison ?? []) show(one);
+  if (differing.length > 0) out.line("the profile states otherwise, and is left as it is:");
+  for (const one of differing) show(one);
   const doubts = draft.guesses ?? [];
   if (doubts.length > 0) out.line(`${doubts.length === 1 ? "1 doubt" : `${doubts.length} doubts`} to check: ${doubts.join(", ")}`);
   const ok = problems.length === 0;
@@ -170,7 +181,8 @@ function report(
     ok,
     findings: findings.map(({ step, severity, message }) => ({ step, severity, message })),
     profile: draft,
-    ...(earlier === undefined ? {} : { changed }),
+    ...(comparison === undefined ? {} : { changed: comparison }),
+    ...(differing.length === 0 ? {} : { differing }),
     ...(written === undefined ? {} : { written }),
   });
   return ok ? EXIT.done : EXIT.failed;

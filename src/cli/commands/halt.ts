@@ -5,7 +5,7 @@ import { flagOption, textOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { problemJson } from "../output.ts";
 import { withGuardian } from "../find-guardian.ts";
-import { timeOfDay } from "../progress.ts";
+import { timeOfDay } from "../output.ts";
 
 export const command: Command = {
   name: "halt",

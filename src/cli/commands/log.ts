@@ -54,7 +54,7 @@ export const command: Command = {
           !isOfKind(query.kind, "operation" in what ? what.operation : name === "run" && "kind" in what ? what.kind : undefined)
         )
           return;
-        const lines = filter.take(name, what).map((action) => actionLine(action, out.paint));
+        const lines = filter.take(name, what).map((action) => actionLine(action, out));
         if (lines.length > 0) out.progress({ type: name, ...what }, lines);
       }, over.signal);
       lifetime.close();
@@ -69,9 +69,9 @@ function isOfKind(kind: string, operation: string | undefined): boolean {
 
 function showEntry(entry: LogEntry, { out, cwd }: Context): void {
   if (entry.about === "failure")
-    return out.line(say`${actionLine({ ...entry, told: describeFailure(entry, cwd) }, out.paint)} ${out.paint.dim(entry.id)}`);
+    return out.line(say`${actionLine({ ...entry, told: describeFailure(entry, cwd) }, out)} ${out.paint.dim(entry.id)}`);
   const told = DESCRIBE.intent(entry) ?? { text: `will ${entry.operation} ${entry.target ?? ""}`, tone: "quiet" as const };
-  const line = actionLine({ ...entry, told }, out.paint);
+  const line = actionLine({ ...entry, told }, out);
   // The line of an action that waits for approval contains its id.
   out.line(entry.state === "proposed" ? line : say`${line} ${out.paint.dim(entry.id)}`);
 }

@@ -29,6 +29,7 @@ export const command: Command = {
       describe: "the specialists that get accounts and keys (default: the definitions in ./agents, else one called scout)",
     },
     OPTIONS.for,
+    OPTIONS.logLevel,
     { flags: "--openapi", describe: "print the OpenAPI document of the set (or of both) and end" },
   ],
   examples: ["retinue network --port 8080 --set b", "retinue network --openapi --set a > set-a.json"],

@@ -138,8 +138,9 @@ function notesOn(rows: readonly PlanRow[], showLanes: boolean): readonly string[
 /** Calls by purpose in one of the windows. */
 function lanesTable(rows: readonly PlanRow[], window: "hour" | "day", out: Output): void {
   const [perWindow, floor] = window === "day" ? (["perDay", "floorPerDay"] as const) : (["perHour", "floorPerHour"] as const);
+  out.line(out.paint.bold(`Calls ${window === "day" ? "a day" : "an hour"}`));
   out.table(rows, [
-    { title: `calls ${window === "day" ? "a day" : "an hour"}`, value: ({ handle }) => handle },
+    { title: "specialist", value: ({ handle }) => handle },
     ...LANES.map((name) => ({
       title: name,
       value: ({ lanes }: PlanRow) => {

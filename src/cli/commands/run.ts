@@ -17,6 +17,7 @@ export const command: Command = {
     OPTIONS.profile,
     OPTIONS.store,
     OPTIONS.for,
+    OPTIONS.logLevel,
     { flags: "--allow-unsigned", describe: "dangerous: accepts webhooks without a secret; anyone can then cause reads" },
     {
       flags: "--allow-private",

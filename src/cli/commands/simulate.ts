@@ -1,11 +1,17 @@
-/** `retinue simulate`: virtual weeks of the specialists in seconds, with seeded faults, and the promises checked after every step. */
+/** `retinue simulate`: virtual days and weeks of the specialists, with seeded faults, and the promises checked after every step. */
+import { readAnswers, readCrowd, type ReadFile } from "../../config/simulation-files.ts";
+import type { Problem } from "../../config/problem.ts";
 import { planCast } from "../../runtime/launch.ts";
-import { DAY, HOUR, showDuration } from "../../core/units.ts";
-import { simulate, type Simulation } from "../../simulation/simulate.ts";
-import { choiceOption, durationOption, wholeOption } from "../args.ts";
-import { EXIT, OPTIONS, type Command } from "../command.ts";
-import type { Output } from "../output.ts";
-import { say } from "../text.ts";
+import { defined } from "../../core/defined.ts";
+import { DAY, HOUR, MINUTE, showDuration } from "../../core/units.ts";
+import { answeringFetch } from "../../simulation/answering-fetch.ts";
+import { simulate } from "../../simulation/simulate.ts";
+import type { SimulationProgress } from "../../simulation/simulate-options.ts";
+import { choiceOption, durationOption, textOption, wholeOption } from "../args.ts";
+import { EXIT, OPTIONS, type Command, type Context, type ExitCode } from "../command.ts";
+import { problemJson } from "../output.ts";
+import { createSimulationReport } from "../simulation-report.ts";
+import { showWorking } from "../working.ts";
 
 const MAX_SEEDS = 1_000_000;
 const DEFAULT_MS = 7 * DAY;
@@ -26,52 +32,84 @@ export const command: Command = {
     { flags: "--for <time>", describe: "virtual time of a run, such as 12h or 30d (default: 7d)" },
     { flags: "--faults <none|swarm|all>", describe: "none, those that the seed chooses, or all at once (default: swarm)" },
     { flags: "--webhooks", describe: "the network also sends webhooks (Set B only)" },
+    { flags: "--crowd <file>", describe: "the posts, replies and jobs of others, and how many come in an hour (YAML or JSON)" },
+    { flags: "--fetch <file>", describe: "the answers to the definitions' own requests, by act.fetch (YAML or JSON)" },
   ],
-  examples: ["retinue simulate", "retinue simulate --seeds 100 --for 1d", "retinue simulate --seed 4711 --faults all"],
+  examples: [
+    "retinue simulate",
+    "retinue simulate --seeds 100 --for 1d",
+    "retinue simulate --seed 4711 --faults all",
+    "retinue simulate --for 1d --crowd crowd.yaml --fetch answers.yaml",
+  ],
   async run(context) {
-    const { out, clock, version, options } = context;
+    const { out, clock, version, options, cwd, command: name } = context;
     const seeds = wholeOption(options, "seeds", { min: 1, max: MAX_SEEDS }) ?? 1;
     const first = wholeOption(options, "seed", { min: 0, max: Number.MAX_SAFE_INTEGER - MAX_SEEDS }) ?? 1;
     const virtualMs = durationOption(options, "for") ?? DEFAULT_MS;
     const faults = choiceOption(options, "faults", ["none", "swarm", "all"]) ?? "swarm";
     const webhooks = options["webhooks"] === true;
+    const crowd = await readGiven(textOption(options, "crowd"), cwd, readCrowd);
+    const answers = await readGiven(textOption(options, "fetch"), cwd, readAnswers);
     const config = await context.loadConfig();
     const { roster } = await planCast(config, clock);
-    const specialists = roster.definitions.map(({ specialist }) => specialist);
-    const broken: Simulation[] = [];
-    const sums = { requests: 0, effects: 0, crashes: 0, doubts: 0, parked: 0 };
+    const problems = [...crowd.problems, ...answers.problems];
+    if (problems.length > 0) return misused(problems, context);
+    const report = createSimulationReport(out);
     const began = clock.monotonic();
+    const working = showWorking(out, clock);
     for (let seed = first; seed < first + seeds; seed++) {
       const run = await simulate({
-        specialists,
+        specialists: roster.definitions.map(({ specialist }) => specialist),
         seed,
         hours: virtualMs / HOUR,
         faults,
         webhooks,
         set: config.network.set,
         residents: RESIDENTS,
+        ...defined({ crowd: crowd.value, fetch: answers.value === undefined ? undefined : answeringFetch(answers.value) }),
+        onProgress: (progress) => working.tell(() => progressOf(progress, { seed, last: first + seeds - 1, virtualMs })),
       });
-      for (const what of Object.keys(sums) as (keyof typeof sums)[]) sums[what] += run.tally[what];
-      if (!run.ok) broken.push(run);
-      tell(run, out);
+      working.clear();
+      report.add(run);
     }
     const tookMs = Math.max(1, Math.round(clock.monotonic() - began));
-    const speed = Math.round((seeds * virtualMs) / tookMs);
-    out.line(
-      `${seeds} ${seeds === 1 ? "run" : "runs"} of ${showDuration(virtualMs)} in ${showDuration(tookMs)} (${speed} x): ` +
-        `${sums.requests} requests, ${sums.effects} effects, ${sums.crashes} crashes, ${broken.length} broken`,
-    );
-    const violations = broken.flatMap(({ seed, violations: found }) => found.map((violation) => ({ seed, ...violation })));
-    out.result({ version, command: "simulate", ok: broken.length === 0, seeds, virtualMs, tookMs, ...sums, violations });
-    return broken.length === 0 ? EXIT.done : EXIT.failed;
+    const { ok, ...found } = report.close({ seeds, virtualMs, tookMs });
+    out.result({ version, command: name, ok, seeds, virtualMs, tookMs, ...found });
+    return ok ? EXIT.done : EXIT.failed;
   },
 };
 
-function tell({ seed, ok, violations, errors, trace, tally }: Simulation, out: Output): void {
-  const { requests, effects, crashes, doubts, parked } = tally;
-  out.line(
-    say`seed ${seed}: ${ok ? "kept" : out.paint.red("broken")}, ${requests} requests, ${effects} effects, ${crashes} crashes, ${doubts} in doubt, ${parked} parked (${trace})`,
-  );
-  for (const { promise, what, at } of violations) out.line(`  ${promise} ${new Date(at).toISOString()} ${what}`);
-  for (const error of errors) out.line(`  logged: ${error}`);
+function readGiven<Content>(
+  file: string | undefined,
+  cwd: string,
+  read: (file: string, cwd: string) => Promise<ReadFile<Content>>,
+): Promise<ReadFile<Content>> | ReadFile<Content> {
+  return file === undefined ? { value: undefined, problems: [] } : read(file, cwd);
+}
+
+function misused(problems: readonly Problem[], { out, cwd, version, command: name }: Context): ExitCode {
+  out.problems(problems);
+  const [error, ...others] = problems.map((problem) => problemJson(problem, cwd));
+  out.result({ version, command: name, ok: false, error, problems: [error, ...others] });
+  return EXIT.misused;
+}
+
+interface Course {
+  readonly seed: number;
+  readonly last: number;
+  readonly virtualMs: number;
+}
+
+function progressOf({ virtualMs: passedMs, requests, effects }: SimulationProgress, { seed, last, virtualMs }: Course) {
+  const over = passedMs > virtualMs;
+  // The virtual time beyond the span is that of work which is still to finish.
+  const when = over
+    ? `${showDuration(virtualMs)} are over, work finishes`
+    : `day ${1 + Math.floor(passedMs / DAY)}, ${share(passedMs, virtualMs)}`;
+  const text = `seed ${seed}${seed === last ? "" : ` of ${last}`}: ${when}: ${requests} requests, ${effects} effects`;
+  return { event: { type: "simulating", seed, passedMs: Math.round(passedMs), virtualMs, requests, effects }, text };
+}
+
+function share(passedMs: number, virtualMs: number): string {
+  return `${showDuration(Math.floor(passedMs / MINUTE) * MINUTE)} of ${showDuration(virtualMs)}`;
 }

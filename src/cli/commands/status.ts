@@ -93,22 +93,22 @@ function showWaits(snapshot: Snapshot, out: Output): void {
     if (parked !== undefined) {
       const { message, probeAt } = parked;
       out.line();
-      out.line(paint.red(`${handle} is parked: ${message}`));
+      out.paragraph(`${handle} is parked: ${message}`, paint.red);
       if (probeAt !== undefined) out.line(`  next try: ${moment(probeAt, at)}`);
     }
     if (cooldown !== undefined) {
       out.line();
-      out.line(paint.yellow(`${handle}: the network asked to wait until ${moment(cooldown.until, at)} (${cooldown.reason})`));
+      out.paragraph(`${handle}: the network asked to wait until ${moment(cooldown.until, at)} (${cooldown.reason})`, paint.yellow);
     }
     // Halts and pauses are shown above, and their lanes have only the time of the next try.
     for (const { lane, message, until } of waits.filter(({ rule }) => !isStop(rule))) {
       out.line();
-      out.line(paint.yellow(`${handle} waits to ${LANE[lane]} until ${moment(until, at)}: ${message}`));
+      out.paragraph(`${handle} waits to ${LANE[lane]} until ${moment(until, at)}: ${message}`, paint.yellow);
     }
     const told = [...waits, ...frozen.map(() => ({ rule: "spend_frozen" })), { rule: "approval_wanted" }].map(({ rule }) => rule);
     for (const group of held.filter(({ rule }) => !told.includes(rule))) {
       const until = group.until === undefined ? "" : ` until ${moment(group.until, at)}`;
-      out.line(paint.yellow(`${handle}: ${heldText(group)}${until}: ${group.message}`));
+      out.paragraph(`${handle}: ${heldText(group)}${until}: ${group.message}`, paint.yellow);
     }
   }
 }
@@ -119,7 +119,10 @@ function showUnread({ specialists, at }: Snapshot, out: Output): void {
     for (const { name, readFailure } of sources)
       if (readFailure !== undefined) {
         out.line();
-        out.line(out.paint.red(`${name} of ${handle} has been unreadable since ${moment(readFailure.since, at)}: ${readFailure.message}`));
+        out.paragraph(
+          `${name} of ${handle} has been unreadable since ${moment(readFailure.since, at)}: ${readFailure.message}`,
+          out.paint.red,
+        );
       }
 }
 
@@ -170,22 +173,36 @@ function showStanding({ stopped, drift, at }: Snapshot, out: Output): void {
 
 const MAX_DRIFT_SHOWN = 20;
 
-function showWebhooks({ url, unsigned, counts, specialists }: WebhooksShown, at: number, out: Output): void {
+function showWebhooks({ url, route, unsigned, counts, specialists }: WebhooksShown, at: number, out: Output): void {
   const { paint } = out;
   const refused = Object.values(counts.refused).reduce((sum, count) => sum + count, 0);
-  const received = `${counts.stored} received, ${counts.known} repeated, ${refused} refused${counts.rateLimited === 0 ? "" : `, ${counts.rateLimited} rate-limited`}`;
+  const received = `${counts.stored} received, ${counts.known} repeated, ${refused} refused${counts.rateLimited === 0 ? "" : `, ${counts.rateLimited} rate-limited`}${counts.misaddressed === 0 ? "" : `, ${counts.misaddressed} to no specialist of ours`}`;
   section(out, "Webhooks", ` at ${url ?? "no port"}: ${received}`);
+  if (route !== undefined) out.line(paint.dim(route));
   if (unsigned) out.line(paint.red("They are not signed (--allow-unsigned): anyone can cause reads; their content is not trusted."));
   out.table(specialists, [
     { title: "specialist", value: (row) => row.handle },
-    { title: "webhook", value: ({ registration: { kind, why } }) => (why === undefined ? kind : `${kind}: ${why}`) },
+    { title: "webhook", value: (row) => webhookText(row, at) },
     { title: "health", value: (row) => row.health.state },
     { title: "told", value: (row) => row.health.told, align: "right" },
     { title: "missed", value: (row) => row.health.missed, align: "right" },
-    { title: "last", value: ({ health: { lastToldAt } }) => (lastToldAt === undefined ? "-" : moment(lastToldAt, at)) },
     { title: "not understood", value: (row) => kindsIn(row, "parked") },
     { title: "not handled", value: (row) => kindsIn(row, "unhandled") },
   ]);
+}
+
+function webhookText({ state, lastAt, registration: { kind, why = "" } }: SpecialistWebhooks, at: number): string {
+  const last = lastAt === undefined ? "" : ` (last ${showDuration(Math.max(0, at - lastAt))} ago)`;
+  switch (state) {
+    case "working":
+      return `deliveries arrive${last}`;
+    case "stopped":
+      return `${kind === "registered" ? "registered, but " : ""}deliveries stopped${last}`;
+    case "unproven":
+      return "registered, no delivery yet";
+    case "unregistered":
+      return `${kind === "deferred" ? "not registered yet" : "not registered"}: ${why}`;
+  }
 }
 
 function kindsIn({ deliveries }: SpecialistWebhooks, state: string): string {

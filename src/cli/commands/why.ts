@@ -37,7 +37,7 @@ function showStanding(why: Explanation, { out, clock, cwd }: Context, stacks = t
   for (const reason of why.reasons) {
     const { rule, message, lane, window, held, since, until } = reason;
     const [first = "", ...rest] = linesOf(message === "" ? rule : message);
-    out.line(say`  ${first} ${paint.dim(`(${rule})`)}`);
+    out.paragraph(`  ${first} (${rule})`);
     if (rest.length > 0) out.quote(rest.join("\n"));
     if (lane !== undefined) out.line(paint.dim(`    lane ${lane}${window === undefined ? "" : `, window ${window}`}`));
     if (held !== undefined) out.line(paint.dim(`    holds back ${held}`));

@@ -3,6 +3,7 @@ import { EVENT_KINDS, isEventKind } from "../event-kinds.ts";
 import { FIELDS } from "../reading/fields.ts";
 import type { Json } from "../../core/json.ts";
 import { isOperationName, OPERATION_NAMES, OPERATIONS, type OperationName } from "../operations.ts";
+import { checkContradictions } from "./contradictions.ts";
 import type { ProfileProblem } from "./profile-problem.ts";
 import type { ProfileOperation } from "./network-operations.ts";
 import type { InputField, ProfileData } from "./source.ts";
@@ -35,6 +36,7 @@ export function checkProfile(data: ProfileData, operations: ReadonlyMap<string, 
     ...checkTrust(data),
     ...checkNames(data, operations),
     ...checkHeaders(data),
+    ...checkContradictions(data, operations),
     ...Object.entries(data.webhooks.kinds).flatMap(([word, kind]) =>
       isEventKind(kind) || kind.startsWith("x:")
         ? []
@@ -116,6 +118,8 @@ function checkOperation(at: readonly string[], operation: ProfileOperation): Pro
   for (const name of inQuery) if (!known(name)) say("query", `asks for "{${name}}", ${notOneOf}`);
   for (const name of inBody) if (!known(name)) say("body", `asks for "{${name}}", ${notOneOf}`);
   for (const name of Object.keys(operation.values)) if (!Object.hasOwn(shape, name)) say("values", `names "${name}", ${notOneOf}`);
+  if (operation.paging !== undefined && !operation.list)
+    say("paging", `expected a list; ${operation.name} answers with one ${operation.record}`);
   if (operation.method === "GET" && operation.body !== undefined && operation.body !== null) say("body", "expected no body with GET");
   if (typeof operation.price === "object" && "input" in operation.price && !Object.hasOwn(shape, operation.price.input))
     say("price", `names "${operation.price.input}", ${notOneOf}`);
@@ -214,6 +218,7 @@ function checkNames(data: ProfileData, operations: ReadonlyMap<string, ProfileOp
         : [{ ...problem(["guesses", index], `"${guess}" is not a path in a profile`), mistyped: { name, known } }];
     }),
     ...data.limits.flatMap((limit, index) => unknown(["limits", index, "operations"], limit.operations)),
+    ...data.answers.flatMap((rule, index) => unknown(["answers", index, "operations"], rule.operations ?? [])),
     ...(["tiers", "trust"] as const).flatMap((section) =>
       Object.entries(data[section]).flatMap(([name, { lacks, prices }]) => [
         ...unknown([section, name, "lacks"], lacks ?? []),

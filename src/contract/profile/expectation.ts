@@ -14,12 +14,20 @@ export function expectation(issue: z.core.$ZodIssue): string {
       return `${issue.inclusive === true ? "at least" : "more than"} ${sized(issue.minimum, issue.origin)}`;
     case "too_big":
       return `${issue.inclusive === true ? "at most" : "less than"} ${sized(issue.maximum, issue.origin)}`;
+    case "invalid_union":
+      return unionOf(issue.errors);
     case "invalid_key":
     case "invalid_element":
       return issue.issues[0] === undefined ? message : expectation(issue.issues[0]);
     default:
       return message;
   }
+}
+
+/** Describes the branches of a union, each by its first issue. */
+function unionOf(branches: readonly (readonly z.core.$ZodIssue[])[]): string {
+  const parts = branches.flatMap(([issue]) => (issue === undefined ? [] : [expectation(issue)]));
+  return parts.length === 0 ? "another value" : [...new Set(parts)].join(", or ");
 }
 
 const LIBRARY_WORDS = /^(?:Invalid|Too|Unrecognized)\b/;

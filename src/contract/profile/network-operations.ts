@@ -41,6 +41,8 @@ export interface ProfileOperation {
   readonly record: RecordName;
   readonly list: boolean;
   readonly answer: "record" | "any";
+  /** Differences from the profile's paging. */
+  readonly paging?: Readonly<Partial<ProfileData["paging"]>>;
   /** Reason for which the network lacks it. */
   readonly unsupported?: string;
   /** Defined by the profile alone, not one of the 29. */
@@ -109,7 +111,7 @@ function targetOf(target: ProfileOperation["target"], path: string | undefined):
 function shared(
   over: OperationOverride,
   input: z.ZodObject,
-): Pick<ProfileOperation, "query" | "body" | "values" | "input" | "price" | "charged" | "weight" | "answer"> {
+): Pick<ProfileOperation, "query" | "body" | "values" | "input" | "price" | "charged" | "weight" | "answer" | "paging"> {
   return defined({
     query: over.query,
     body: over.body,
@@ -119,6 +121,7 @@ function shared(
     charged: over.charged,
     weight: over.weight ?? 1,
     answer: over.answer ?? "record",
+    paging: over.paging === undefined ? undefined : defined(over.paging),
   });
 }
 

@@ -65,14 +65,25 @@ export type InputField = z.output<typeof inputField>;
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 
-/** `//host` and `..` would lead outside the base address. */
+/** `//host` and `..`, also as `%2e%2e`, would lead outside the base address. */
 const operationPath = z
   .string()
   .max(500)
   .regex(
-    /^\/(?!\/)(?!(?:.*\/)?\.{1,2}(?:\/|$))[^?#\s\\]*$/,
-    "a path under the base address, such as /v1/posts/{id}; no host, query, fragment, space, .. or //",
+    /^\/(?!\/)(?!(?:.*\/)?(?:\.|%2e){1,2}(?:\/|$))(?:[^?#\s\\%]|%[\da-f]{2})*$/i,
+    "a path under the base address, such as /v1/posts/{id}; no host, query, fragment, space, .. or //, and whole escapes only",
   );
+
+const paging = z.strictObject({
+  style: z.enum(["none", "cursor", "page", "offset", "link"]),
+  /** The query parameter (or body field) that carries the cursor, page number or offset. */
+  parameter: word,
+  limitParameter: word,
+  /** Place of the next cursor in the answer; a whole number for pages and offsets, `true` for "there is more". */
+  next: paths,
+  firstPage: z.number().int().min(0).max(1),
+  maxLimit: z.number().int().positive().max(10_000),
+});
 
 const operation = z
   .strictObject({
@@ -95,6 +106,8 @@ const operation = z
     weight: z.number().int().min(1).max(1_000),
     record: z.enum(RECORDS),
     list: z.boolean(),
+    /** How this list is paged, where it differs from the profile's `paging`. */
+    paging: paging.partial(),
     /** Content that a 2xx needs to count: the record, or any JSON object (or nothing at all). */
     answer: z.enum(["record", "any"]),
     /** True, or the reason for which the network lacks it. */
@@ -121,6 +134,25 @@ const limit = z.strictObject({
   per: longerThanZero,
 });
 
+const statusNumber = z.number().int().min(200).max(599);
+const answerRule = z
+  .strictObject({
+    status: z.union([statusNumber, z.array(statusNumber).min(1)]).optional(),
+    /** The network's own codes. */
+    code: words.optional(),
+    /** Parts of its message, in any letter case. */
+    text: words.optional(),
+    /** Default: all. */
+    operations: z.array(word).min(1).optional(),
+    /** `wait`: it did not happen, and the key waits; `done`: it has happened; `refused`: it did not; `pending`: a Guardian decides. */
+    means: z.enum(["wait", "done", "refused", "pending"]),
+  })
+  .refine(
+    ({ status, code, text }) => status !== undefined || code !== undefined || text !== undefined,
+    "a status, a code or a text to match",
+  );
+export type AnswerRule = z.output<typeof answerRule>;
+
 const capability = z.strictObject({
   /** Operations this tier may not use, as far as known. */
   lacks: z.array(word).optional(),
@@ -136,17 +168,6 @@ const trustTier = capability.extend({
 const tier = capability.extend({
   perHour: z.number().int().positive().optional(),
   perDay: z.number().int().positive().optional(),
-});
-
-const paging = z.strictObject({
-  style: z.enum(["none", "cursor", "page", "offset", "link"]),
-  /** The query parameter (or body field) that carries the cursor, page number or offset. */
-  parameter: word,
-  limitParameter: word,
-  /** Place of the next cursor in the answer; a whole number for pages and offsets, `true` for "there is more". */
-  next: paths,
-  firstPage: z.number().int().min(0).max(1),
-  maxLimit: z.number().int().positive().max(10_000),
 });
 
 const errors = z.strictObject({
@@ -237,6 +258,8 @@ const common = {
   operations: z.record(word, operation).optional(),
   extra: z.record(z.string().regex(/^[a-z][a-z0-9-]*\.[a-z][A-Za-z0-9-]*$/, 'a name such as "bids.withdraw"'), extra).optional(),
   limits: z.array(limit).max(100).optional(),
+  /** Answers that mean something else than their status; the first that fits counts. */
+  answers: z.array(answerRule).max(100).optional(),
   tiers: z.record(word, tier).optional(),
   trust: z.record(word, trustTier).optional(),
   records: z.strictObject(recordShapes).optional(),
@@ -275,6 +298,7 @@ export const profileData = z.strictObject({
   operations: z.record(word, operation),
   extra: z.record(word, extra),
   limits: z.array(limit),
+  answers: z.array(answerRule),
   tiers: z.record(word, tier),
   trust: z.record(word, trustTier),
   records: z.strictObject(recordShapes),

@@ -9,6 +9,15 @@ export interface FieldPath {
 /** Syntax of a path in a profile: names, or indexes of a list, joined by dots. */
 export const FIELD_PATH = /^(?:\$|[^\s.$]+(?:\.[^\s.]+){0,7})$/;
 
+const compiled = new WeakMap<readonly string[], readonly FieldPath[]>();
+
+/** The paths of a profile's list, compiled once. */
+export function fieldPaths(texts: readonly string[]): readonly FieldPath[] {
+  let paths = compiled.get(texts);
+  if (paths === undefined) compiled.set(texts, (paths = texts.map(fieldPath)));
+  return paths;
+}
+
 export function fieldPath(text: string): FieldPath {
   return { text, segments: text === "$" ? [] : text.split(".") };
 }
@@ -17,6 +26,7 @@ export function fieldPath(text: string): FieldPath {
 export function valueAt(value: Json | undefined, path: FieldPath): Json | undefined {
   let at: Json | undefined = value;
   for (const segment of path.segments) {
+    if (typeof at !== "object" || at === null) return undefined;
     if (Array.isArray(at)) at = /^\d{1,4}$/.test(segment) ? at[Number(segment)] : undefined;
     else if (isObject(at) && Object.hasOwn(at, segment)) at = at[segment];
     else return undefined;

@@ -10,7 +10,7 @@ import { FIELDS, isReadableRecord, NEEDS_ID, type ReadableRecord } from "./field
 import type { RecordName } from "../operations.ts";
 import type { Observation, Pins } from "./pinned-fields.ts";
 import type { Profile } from "../profile/profile.ts";
-import { boundedRaw, compileSpeech, readFields, type Speech } from "./read-fields.ts";
+import { boundedRaw, compileSpeech, holdsMoreThanId, readFields, type Speech } from "./read-fields.ts";
 import type { NetworkRecord } from "../records.ts";
 
 /** A list with at least this many items, without a total or a next page, may have been cut off. */
@@ -74,19 +74,33 @@ export function readRecord(profile: Profile, record: RecordName, body: Json | un
   const drift: Observation[] = [];
   if (!isReadableRecord(record)) return { record: undefined, secrets: undefined, drift };
   const { speech, singles } = readerOf(profile);
-  const object = placeOf(speech, record, body, singles(record), pins, drift);
+  const object = placeOf(speech, record, body, singles(record), pins, drift)?.object;
   if (object === undefined) return { record: undefined, secrets: undefined, drift };
   const values = readFields(speech, record, object, pins, drift);
   return { record: asRecord(record, values, object), secrets: secretsOf(record, values), drift };
 }
 
 const WHOLE = fieldPath("$");
+const inDeliveries = new WeakMap<readonly FieldPath[], readonly FieldPath[]>();
+
+function withWhole(places: readonly FieldPath[]): readonly FieldPath[] {
+  let all = inDeliveries.get(places);
+  if (all === undefined) inDeliveries.set(places, (all = [WHOLE, ...places]));
+  return all;
+}
+
+interface Placed {
+  readonly object: JsonObject;
+  /** Its fields without pins, if they were read to find it. */
+  readonly values?: Readonly<Record<string, unknown>>;
+}
 
 /** Reads one record from the object of a delivery: the object itself, or at the places where answers keep such a record. */
 export function readObject(profile: Profile, record: ReadableRecord, object: Json | undefined): NetworkRecord | undefined {
   const { speech, singles } = readerOf(profile);
-  const found = placeOf(speech, record, object, [WHOLE, ...singles(record)], undefined, []);
-  return found === undefined ? undefined : asRecord(record, readFields(speech, record, found, undefined, []), found);
+  const found = placeOf(speech, record, object, withWhole(singles(record)), undefined, []);
+  if (found === undefined) return undefined;
+  return asRecord(record, found.values ?? readFields(speech, record, found.object, undefined, []), found.object);
 }
 
 /** Finds the object of an answer that reads best as the record: its own id, then most fields; ties go to the earlier place. */
@@ -97,24 +111,24 @@ function placeOf(
   places: readonly FieldPath[],
   pins: Pins | undefined,
   drift: Observation[],
-): JsonObject | undefined {
+): Placed | undefined {
   const pinned = pins?.place === undefined ? undefined : places.find((place) => place.text === pins.place);
   const known = pinned === undefined ? undefined : valueAt(body, pinned);
   const others = places.some((place) => place !== pinned && isObject(valueAt(body, place)));
-  if (isObject(known) && !(others && isHollow(speech, record, known, pins))) return known;
-  let best: { readonly place: FieldPath; readonly object: JsonObject; readonly score: number } | undefined;
+  if (isObject(known) && !(others && isHollow(speech, record, known, pins))) return { object: known };
+  let best: (Required<Placed> & { readonly place: FieldPath; readonly score: number }) | undefined;
   for (const place of places) {
     const object = valueAt(body, place);
     if (!isObject(object)) continue;
     const values = readFields(speech, record, object, undefined, []);
     const readable = !NEEDS_ID.has(record) || values["id"] !== undefined;
     const score = readable ? Object.keys(values).length : 0;
-    if (score > (best?.score ?? 0)) best = { place, object, score };
+    if (score > (best?.score ?? 0)) best = { place, object, values, score };
   }
-  if (isObject(known) && (best === undefined || best.place === pinned)) return known;
+  if (isObject(known) && (best === undefined || best.place === pinned)) return { object: known };
   if (best === undefined) {
     // Records that need no id may be empty objects; they are the outermost one.
-    return !NEEDS_ID.has(record) && isObject(body) ? body : undefined;
+    return !NEEDS_ID.has(record) && isObject(body) ? { object: body } : undefined;
   }
   if (pins !== undefined) {
     if (pins.place !== undefined) {
@@ -123,13 +137,13 @@ function placeOf(
     }
     pins.place = best.place.text;
   }
-  return best.object;
+  return best;
 }
 
 /** True for an object with only an id where more was read before: it may be the id of the answer, with the record elsewhere in it. */
 function isHollow(speech: Speech, record: ReadableRecord, object: JsonObject, pins: Pins | undefined): boolean {
   if (!NEEDS_ID.has(record) || pins === undefined || pins.fields.size < 2 || !pins.fields.has("id")) return false;
-  return Object.keys(readFields(speech, record, object, undefined, [])).every((field) => field === "id");
+  return !holdsMoreThanId(speech, record, object);
 }
 
 /** Reads a page of records from an answer. The client finds the next page in body and headers. */
@@ -195,7 +209,7 @@ const SECRET_FIELDS = ["apiKey", "accessToken", "refreshToken", "webhookSecret"]
 function asRecord(record: ReadableRecord, values: Readonly<Record<string, unknown>>, object: JsonObject): NetworkRecord | undefined {
   if (NEEDS_ID.has(record) && values["id"] === undefined) return undefined;
   const read: Record<string, unknown> = { kind: record, ...values };
-  for (const field of SECRET_FIELDS) delete read[field];
+  if (MAY_HOLD_SECRETS.has(record)) for (const field of SECRET_FIELDS) delete read[field];
   if (record !== "token") read["raw"] = boundedRaw(MAY_HOLD_SECRETS.has(record) ? scrubbed(object, secretsOf(record, values)) : object);
   // The table of fields gives each the kind its schema requires; a property test holds every reading against the schemas.
   return read as NetworkRecord;

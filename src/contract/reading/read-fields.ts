@@ -93,6 +93,12 @@ export function readFields(
   return values;
 }
 
+/** True if a field other than the id can be read. */
+export function holdsMoreThanId(speech: Speech, record: ReadableRecord, object: JsonObject): boolean {
+  const reading: ObjectReading = { speech, object, pins: undefined, drift: [], report: () => undefined };
+  return speech.fields[record].some((field) => field.name !== "id" && readFirst(reading, field) !== undefined);
+}
+
 type Report = (severity: Severity, kind: Observation["kind"], path: string, type: string) => void;
 
 /** State of reading one object. */
@@ -241,27 +247,25 @@ export const MAX_RAW_SIZE = 256 * 1_024;
 
 /** Returns the object itself if it is small enough, else without the members that take it over `MAX_RAW_SIZE`. */
 export function boundedRaw(object: JsonObject): JsonObject {
+  if (sizeOf(object, MAX_RAW_SIZE) <= MAX_RAW_SIZE) return object;
   let left = MAX_RAW_SIZE;
-  let whole = true;
   const kept: Record<string, Json | undefined> = {};
   for (const [key, value] of Object.entries(object)) {
     const size = key.length + sizeOf(value, left);
-    if (size > left) whole = false;
-    else {
-      left -= size;
-      kept[key] = value;
-    }
+    if (size > left) continue;
+    left -= size;
+    kept[key] = value;
   }
-  return whole ? object : kept;
+  return kept;
 }
 
 function sizeOf(value: Json | undefined, limit: number): number {
   if (typeof value === "string") return value.length + 2;
   if (typeof value !== "object" || value === null) return 8;
   let size = 2;
-  for (const [key, item] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
     if (size > limit) return size;
-    size += key.length + sizeOf(item, limit - size);
+    size += key.length + sizeOf((value as JsonObject)[key], limit - size);
   }
   return size;
 }

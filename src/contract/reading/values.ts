@@ -58,10 +58,14 @@ export function readVote(value: Json): OwnVote | undefined {
   return OWN_VOTES.find((vote) => VOTE_WORDS[vote].includes(word));
 }
 
+/** As most languages write it: what `Date.parse` reads without help. */
+const USUAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
+
 /** Milliseconds since the epoch. A date without a zone counts as UTC, since a server's own zone is unknown. */
 export function readTime(value: Json, format: TimeFormat): number | undefined {
   const number = typeof value === "number" || (typeof value === "string" && /^\d{9,17}(?:\.\d+)?$/.test(value)) ? Number(value) : undefined;
   if (number !== undefined) return epochMs(number, format);
+  if (typeof value === "string" && (format === "auto" || format === "iso") && USUAL_TIME.test(value)) return finite(Date.parse(value));
   if (typeof value !== "string" || value.length > 64 || format === "seconds" || format === "milliseconds") return undefined;
   const iso = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?( ?(?:Z|UTC|[+-]\d\d:?\d\d))?)?$/i.exec(value);
   if (iso !== null) {

@@ -18,6 +18,8 @@ export interface WorkerPoolOptions {
   readonly log: Logger;
   /** The JavaScript heap of each thread, in MiB. Default 128. */
   readonly heapMb?: number;
+  /** Text that definitions print goes to the log. Default: to this process's own streams. */
+  readonly capturesPrints?: boolean | undefined;
   /** An idle thread ends after this time. Default 1 min. */
   readonly idleMs?: number;
 }
@@ -27,6 +29,8 @@ export interface WorkerPool {
   check(specialist: Specialist): void;
   /** Does the same as `runHandler`, in a thread. There are as many threads as concurrent handlings. */
   run(specialist: Specialist, kind: string, request: RunRequest): Promise<RunResult>;
+  /** Lets no further handling use a live thread: new ones have the present variables. */
+  renew(): void;
   /** Number of live threads. */
   readonly threads: number;
   /** Ends all threads and their handlings. */
@@ -45,6 +49,7 @@ class Threads implements WorkerPool {
   readonly #options: WorkerPoolOptions;
   readonly #threads = new Set<WorkerThread>();
   readonly #idleSince = new Map<WorkerThread, number>();
+  #renewals = 0;
   /** The load number of a specialist's file: a changed definition is another value. */
   readonly #versions = new WeakMap<Specialist, number>();
   #lastVersion = 0;
@@ -69,6 +74,7 @@ class Threads implements WorkerPool {
     const { event, steps, me, state, deadlineMs, clock } = request;
     for (let tries = 0; tries < MAX_TRIES && !this.#closed; tries++) {
       const thread = this.#take(file);
+      const renewals = this.#renewals;
       const order = {
         run: ++this.#lastRun,
         file,
@@ -80,13 +86,19 @@ class Threads implements WorkerPool {
       const result = await thread.run(order, request);
       // The interrupted handler may still run in that thread.
       if (result !== "silent" && result.kind === "failed" && result.error instanceof RunInterrupted) void thread.end();
-      this.#free(thread);
+      if (renewals === this.#renewals) this.#free(thread);
+      else this.#retire(thread);
       if (result !== "silent") return result;
     }
     const error = this.#closed
       ? new RunInterrupted("run_stopped", "the runtime stopped")
       : new RunInterrupted("run_not_begun", `${MAX_TRIES} threads in a row did not begin the handling`);
     return { kind: "failed", error };
+  }
+
+  renew(): void {
+    this.#renewals++;
+    for (const thread of this.#idleSince.keys()) this.#retire(thread);
   }
 
   async close(): Promise<void> {
@@ -112,8 +124,8 @@ class Threads implements WorkerPool {
   }
 
   #open(): WorkerThread {
-    const { clock, log, heapMb = HEAP_MB } = this.#options;
-    const thread = new WorkerThread({ clock, log, heapMb });
+    const { clock, log, heapMb = HEAP_MB, capturesPrints = false } = this.#options;
+    const thread = new WorkerThread({ clock, log, heapMb, capturesPrints });
     this.#threads.add(thread);
     return thread;
   }
@@ -129,6 +141,11 @@ class Threads implements WorkerPool {
     this.#idleSince.delete(thread);
   }
 
+  #retire(thread: WorkerThread): void {
+    this.#forget(thread);
+    void thread.end();
+  }
+
   get #idleMs(): number {
     return this.#options.idleMs ?? MINUTE;
   }
@@ -138,8 +155,7 @@ class Threads implements WorkerPool {
     const now = this.#options.clock.monotonic();
     for (const [thread, since] of this.#idleSince) {
       if (now - since < this.#idleMs) continue;
-      this.#forget(thread);
-      void thread.end();
+      this.#retire(thread);
     }
     if (this.#idleSince.size > 0) this.#sweep = this.#options.clock.after(this.#idleMs, () => this.#sweepIdle());
   }

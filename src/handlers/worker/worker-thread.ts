@@ -2,6 +2,7 @@
 import type { AnyCode } from "../../core/error-codes.ts";
 import { extname } from "node:path";
 import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
+import { definitionVariables } from "../../config/environment.ts";
 import type { Clock, Timer } from "../../core/clock.ts";
 import { messageOf } from "../../core/errors.ts";
 import type { Logger } from "../../core/log.ts";
@@ -16,6 +17,8 @@ export interface ThreadOptions {
   readonly log: Logger;
   /** The JavaScript heap of the thread, in MiB. Buffers are outside it. */
   readonly heapMb: number;
+  /** Text that definitions print goes to the log. */
+  readonly capturesPrints: boolean;
 }
 
 /** The result of a handling; `silent` if it never began, so that another thread may take it. */
@@ -58,12 +61,13 @@ export class WorkerThread {
     this.#options = options;
     const { port1, port2 } = new MessageChannel();
     const answered = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
-    const start: WorkerStart = { questions: port2, answered };
+    const start: WorkerStart = { questions: port2, answered, capturesPrints: options.capturesPrints };
     this.#flag = new Int32Array(answered);
     this.#questions = port1;
     this.#worker = new Worker(ENTRY, {
       name: "retinue specialist",
       workerData: start,
+      env: definitionVariables(),
       transferList: [port2],
       resourceLimits: { maxOldGenerationSizeMb: options.heapMb, maxYoungGenerationSizeMb: YOUNG_MB, stackSizeMb: STACK_MB },
     });

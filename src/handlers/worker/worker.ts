@@ -9,6 +9,7 @@ import { MINUTE } from "../../core/units.ts";
 import type { SpecialistDefinition } from "../../specialist/definition.ts";
 import type { HandlerRead, RunRequest } from "../../specialist/run-request.ts";
 import type { OperationRules } from "../../specialist/operation-rules.ts";
+import { capturePrints, collectPrints } from "../../specialist/prints.ts";
 import { runHandler, RunInterrupted, type EventHandler } from "../../specialist/run.ts";
 import { createSpecialist, type Specialist } from "../../specialist/specialist.ts";
 import {
@@ -29,6 +30,8 @@ export interface WorkerStart {
   readonly questions: MessagePort;
   /** One number: 0 while a question waits for its answer. */
   readonly answered: SharedArrayBuffer;
+  /** Text that definitions print goes to the log. */
+  readonly capturesPrints: boolean;
 }
 
 /** A runtime that does not answer within this time is gone. */
@@ -37,7 +40,7 @@ const ANSWER_MS = MINUTE;
 const MAX_LOG_LINES = 1_000;
 
 const system = systemClock();
-const { questions, answered } = workerData as WorkerStart; // set by `worker-thread.ts`, of the same version
+const { questions, answered, capturesPrints } = workerData as WorkerStart; // set by `worker-thread.ts`, of the same version
 const flag = new Int32Array(answered);
 const loaded = new Map<string, { readonly version: number; readonly specialist: Specialist }>();
 const asked = new Map<number, PromiseWithResolvers<HandlerRead | undefined>>();
@@ -55,7 +58,7 @@ async function perform(order: RunOrder): Promise<void> {
   current = { run, abort };
   let handler: EventHandler | undefined;
   try {
-    handler = handlerOf(await specialistOf(order), kind);
+    handler = handlerOf(await collectPrints(loggerOf(order)).during(() => specialistOf(order)), kind);
   } catch (error) {
     return tell({ say: "unloadable", run, reason: messageOf(error) });
   }
@@ -76,7 +79,8 @@ async function specialistOf({ file, version }: RunOrder): Promise<Specialist> {
   return specialist;
 }
 
-function requestOf({ request, run, now }: RunOrder, signal: AbortSignal): RunRequest {
+function requestOf(order: RunOrder, signal: AbortSignal): RunRequest {
+  const { request, run, now } = order;
   const began = system.monotonic();
   const clock: Clock = { ...system, now: () => Math.floor(now + system.monotonic() - began) };
   return {
@@ -91,7 +95,7 @@ function requestOf({ request, run, now }: RunOrder, signal: AbortSignal): RunReq
     newIntentId: () => question({ what: "intent-id" }),
     fetch: (input, init) => globalThis.fetch(input, init),
     clock,
-    log: loggerOf(run),
+    log: loggerOf(order),
     signal,
   };
 }
@@ -140,7 +144,7 @@ function question<What extends Question["what"]>(about: Extract<Question, { read
   throw new Retryable("runtime_silent", `the runtime did not answer in ${ANSWER_MS} ms`);
 }
 
-function loggerOf(run: number): Logger {
+function loggerOf({ run, request: { me, event } }: RunOrder): Logger {
   let lines = 0;
   const bound = (fields: LogFields): Logger => {
     const write = (level: LogLevel) => (message: string, more?: LogFields) => {
@@ -157,7 +161,8 @@ function loggerOf(run: number): Logger {
       child: (more) => bound({ ...fields, ...more }),
     };
   };
-  return bound({});
+  // Lines that come after the handling have nothing else that names their specialist.
+  return bound({ handle: me.handle, event: event.id });
 }
 
 function hear(said: ToWorker): void {
@@ -181,4 +186,5 @@ function hear(said: ToWorker): void {
 process.on("unhandledRejection", (error) => tell({ say: "stray", message: messageOf(error) }));
 process.on("uncaughtException", (error) => tell({ say: "stray", message: messageOf(error) }));
 parentPort?.on("message", hear);
+if (capturesPrints) capturePrints(process);
 tell({ say: "ready" });

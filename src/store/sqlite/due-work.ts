@@ -90,7 +90,7 @@ function earlier(a: number | undefined, b: number | undefined): number | undefin
 /** Without `lanes`, intents of all lanes count, and those that wait for an earlier one too. */
 function workOf(present: Present, specialist: Handle, lanes?: readonly Lane[]): Work {
   const mine = present.of(specialist);
-  let [events, intents, doubts]: (number | undefined)[] = [];
+  let [events, intents, doubts]: (number | undefined)[] = present.hasNext(specialist) ? [0] : [];
   for (const { state, isClaimed, notBefore } of mine.events.values())
     if (state === "ready" && !isClaimed) events = earlier(events, notBefore);
   for (const intent of mine.intents.values()) {

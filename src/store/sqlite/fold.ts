@@ -5,7 +5,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { SECOND } from "../../core/units.ts";
 import type { EventFields } from "../../live/facts.ts";
-import type { LiveEvent } from "../../live/live-event.ts";
+import { isUnchanged, type LiveEvent } from "../../live/live-event.ts";
 import { isLive, type LiveIntent } from "../../live/live-intent.ts";
 import type { Present } from "../../live/present.ts";
 import { createIntentRows } from "./intent-rows.ts";
@@ -16,6 +16,8 @@ const FOLD_FACTS = 4_096;
 /** Settled intents are written in slices of this size, because a fold of thousands would delay everything else. */
 const SETTLED_AT_ONCE = 64;
 
+/** State of a row of `open` whose fact says everything. */
+export const UNCHANGED = "{}";
 /** Kinds of rows in the table `open`. */
 export const OPEN = { event: 0, attempt: 1, late: 2 } as const;
 
@@ -48,7 +50,7 @@ export function createFolding(db: DatabaseSync, { present, flushQuota, flushCoun
 
   const writeEvent = (event: LiveEvent): void => {
     if (!present.events.has(event.seq)) return void drop.run(OPEN.event, event.seq); // done
-    put.run(OPEN.event, event.seq, openText(event));
+    put.run(OPEN.event, event.seq, isUnchanged(event) ? UNCHANGED : openText(event));
     event.isStored = true;
     if (event.state === "parked") present.dropEvent(event);
   };
@@ -68,16 +70,17 @@ export function createFolding(db: DatabaseSync, { present, flushQuota, flushCoun
   };
 
   const fold = (): void => {
+    for (const seq of touched.queued) put.run(OPEN.event, seq, UNCHANGED); // before those that left the queue
     for (const event of touched.events) writeEvent(event);
     writeIntents([...touched.intents]);
     touched.settled.clear();
     for (const attempt of touched.attempts) {
       const isOpen = present.attempts.has(attempt.seq);
-      if (isOpen) put.run(OPEN.attempt, attempt.seq, "{}");
+      if (isOpen) put.run(OPEN.attempt, attempt.seq, UNCHANGED);
       else drop.run(OPEN.attempt, attempt.seq);
       attempt.isStored = isOpen;
     }
-    for (const part of [touched.events, touched.intents, touched.attempts]) part.clear();
+    for (const part of [touched.events, touched.queued, touched.intents, touched.attempts]) part.clear();
     flushQuota();
     flushCounts();
     mark.run(present.last);

@@ -1,6 +1,7 @@
 /** The inbox over facts: one unique index keeps each event once, everything else is in memory. */
 import type { DatabaseSync } from "node:sqlite";
 import type { NewEvent } from "../../contract/event.ts";
+import { Fatal } from "../../core/errors.ts";
 import type { Handle } from "../../core/ids.ts";
 import type { Json } from "../../core/json.ts";
 import { failureNote, readNote } from "../failure.ts";
@@ -42,10 +43,10 @@ const NO_STEPS: ReadonlyMap<string, Json> = new Map();
 
 export function createInbox(db: DatabaseSync, { present, commits, log, writer, rows, settle }: InboxParts): Inbox {
   const change = createChange(log);
-  const { claim, claimed } = createClaims(db, present, change);
+  const { claim, claimed } = createClaims(db, { present, rows }, change);
   /** An event without others before it is claimed next: its fact counts it as begun at once. */
   const insertEvent: InsertEvent = (event, now, reportedBy) =>
-    log.addEvent(event, now, { begun: present.of(event.specialist).events.size === 0, ...reportedBy }) !== undefined;
+    log.addEvent(event, now, { begun: present.eventCount(event.specialist) === 0, ...reportedBy }) !== undefined;
 
   const put = (arrival: Arrival, now: number) => {
     const fresh = arrival.events.filter((event) => insertEvent(event, now));
@@ -59,10 +60,10 @@ export function createInbox(db: DatabaseSync, { present, commits, log, writer, r
   return {
     insertEvent,
     hasRoomForEvents(specialist) {
+      let waiting = present.eventCount(specialist);
+      if (waiting < MAX_EVENTS_WAITING) return true;
       const { events } = present.of(specialist);
-      if (events.size < MAX_EVENTS_WAITING) return true;
-      let waiting = 0;
-      for (const { isClaimed } of events.values()) if (!isClaimed) waiting++;
+      for (const { isClaimed } of events.values()) if (isClaimed) waiting--;
       return waiting < MAX_EVENTS_WAITING;
     },
     async putEvents(arrival, now) {
@@ -106,10 +107,23 @@ function createChange(log: FactLog): Change {
 }
 
 /** Takes events for a handler, inside a transaction the caller owns. */
-function createClaims(db: DatabaseSync, present: Present, change: Change) {
+function createClaims(db: DatabaseSync, { present, rows }: Pick<InboxParts, "present" | "rows">, change: Change) {
   const steps = db.prepare("SELECT name, value FROM step WHERE event_seq = ?");
   const payload = db.prepare("SELECT payload FROM main.event WHERE seq = ?");
+  /** Reads queued events if few others are due. */
+  const fill = (specialist: Handle, now: number): void => {
+    if (!present.hasNext(specialist)) return;
+    let due = 0;
+    for (const { state, isClaimed, notBefore } of present.of(specialist).events.values())
+      if (state === "ready" && !isClaimed && notBefore <= now) due++;
+    for (const seq of present.unqueue(specialist, due)) {
+      const event = rows.newEvent(seq);
+      if (event === undefined) throw new Fatal("store_damaged", `expected the event ${seq}, which waits to be handled`);
+      present.putEvent(event);
+    }
+  };
   const claim = (specialist: Handle, now: number, limit: number): readonly LiveEvent[] => {
+    fill(specialist, now);
     const { taken, poisoned } = claimable(present.of(specialist).events.values(), now, limit, () => present.hasLastChance());
     for (const event of poisoned)
       change(event, now, {
@@ -170,8 +184,8 @@ function createParked(
     async parkedEvents(specialist, limit) {
       settle();
       const parked: ParkedEvent[] = [];
-      for (const event of rows.openEvents())
-        if (event.state === "parked" && (specialist === undefined || event.specialist === specialist)) parked.push(parkedEvent(event));
+      for (const event of rows.parkedEvents())
+        if (specialist === undefined || event.specialist === specialist) parked.push(parkedEvent(event));
       return parked.reverse().slice(0, limit);
     },
   };
@@ -195,8 +209,8 @@ function createRetryFailed({ present, commits, rows, settle }: ParkedParts, chan
   const parked = (specialist: Handle | undefined): readonly LiveEvent[] => {
     settle();
     const found: LiveEvent[] = [];
-    for (const event of rows.openEvents()) {
-      if (event.state === "parked" && isOf(specialist, event)) found.push(event);
+    for (const event of rows.parkedEvents()) {
+      if (isOf(specialist, event)) found.push(event);
       if (found.length === MAX_RETRIED) break;
     }
     return found;

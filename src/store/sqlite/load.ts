@@ -20,6 +20,7 @@ import type {
 import { Present } from "../../live/present.ts";
 import { laneOf } from "./quota-statements.ts";
 import { maybeNumber, maybeText, numberOf, textOf, type Row } from "./rows.ts";
+import { OPEN, UNCHANGED } from "./fold.ts";
 import { createIntentRows, type IntentRows } from "./intent-rows.ts";
 
 export interface Loaded {
@@ -35,7 +36,10 @@ export function load(rows: FactRows): Loaded {
   const present = new Present();
   const { seq: mark, quota } = rows.mark();
   present.last = Math.max(mark, quota);
-  for (const event of rows.openEvents()) if (event.state === "ready") present.putEvent(event);
+  for (const { seq, specialist, isUnchanged } of rows.waitingEvents()) {
+    const event = isUnchanged && present.queued(seq, specialist) ? undefined : rows.openEvent(seq);
+    if (event !== undefined) present.putEvent(event);
+  }
   for (const intent of rows.intents.live()) present.putIntent(intent);
   for (const attempt of rows.openAttempts()) present.putAttempt({ ...attempt, isStored: true });
   const uncounted: Loaded["uncounted"][number][] = [];
@@ -65,13 +69,23 @@ function markStored(run: RunFact, present: Present, rows: FactRows): void {
 function recall(fact: Fact, present: Present, rows: FactRows): void {
   if (fact.fact !== "change" && fact.fact !== "attempt") return;
   if (fact.fact === "change" && fact.of === "event") {
-    const event = present.events.has(fact.subject) ? undefined : rows.openEvent(fact.subject);
-    if (event !== undefined) present.putEvent(event);
+    if (!present.events.has(fact.subject)) recallEvent(fact.subject, present, rows);
     return;
   }
   const seq = fact.fact === "change" ? fact.subject : fact.intent;
   const intent = seq === undefined || present.intents.has(seq) ? undefined : rows.intents.one(seq);
   if (intent !== undefined && intent.last < fact.seq) present.putIntent(intent);
+}
+
+/** An event that was parked at the mark, or one that was queued. */
+function recallEvent(seq: number, present: Present, rows: FactRows): void {
+  const open = rows.openEvent(seq);
+  const specialist = (open ?? rows.newEvent(seq))?.specialist;
+  for (const older of specialist === undefined ? [] : present.unqueueUpTo(specialist, seq)) {
+    const event = rows.newEvent(older);
+    if (event !== undefined) present.putEvent(event);
+  }
+  if (open !== undefined && !present.events.has(seq)) present.putEvent(open);
 }
 
 /** Facts of five tables by their common number. */
@@ -92,14 +106,21 @@ function* inOrder(tables: readonly Iterator<Fact>[]): Generator<Fact> {
 }
 
 export type FactRows = ReturnType<typeof createRows>;
-export type OpenRows = Pick<FactRows, "openEvent" | "openEvents">;
+export type OpenRows = Pick<FactRows, "openEvent" | "newEvent" | "parkedEvents">;
 
 export function createRows(db: DatabaseSync) {
   const mark = db.prepare("SELECT seq, quota FROM main.mark WHERE one = 1");
-  const openEvent = "SELECT e.*, o.state AS open_state FROM main.open AS o JOIN main.event AS e ON e.seq = o.seq WHERE o.kind = 0";
-  const openEvents = db.prepare(`${openEvent} ORDER BY o.seq`);
-  const oneEvent = db.prepare(`${openEvent} AND o.seq = ?`);
-  const openAttempts = db.prepare("SELECT a.* FROM main.open AS o JOIN main.attempt AS a ON a.seq = o.seq WHERE o.kind = 1 ORDER BY o.seq");
+  const joined = `FROM main.open AS o JOIN main.event AS e ON e.seq = o.seq WHERE o.kind = ${OPEN.event}`;
+  const state = "json_extract(o.state, '$.state')";
+  const waiting = db.prepare(
+    `SELECT o.seq, e.specialist, o.state = '${UNCHANGED}' AS unchanged ${joined} AND coalesce(${state}, 'ready') = 'ready' ORDER BY o.seq`,
+  );
+  const parked = db.prepare(`SELECT e.*, o.state AS open_state ${joined} AND ${state} = 'parked' ORDER BY o.seq`);
+  const openEvent = db.prepare(`SELECT e.*, o.state AS open_state ${joined} AND o.seq = ?`);
+  const newEvent = db.prepare("SELECT * FROM main.event WHERE seq = ?");
+  const openAttempts = db.prepare(
+    `SELECT a.* FROM main.open AS o JOIN main.attempt AS a ON a.seq = o.seq WHERE o.kind = ${OPEN.attempt} ORDER BY o.seq`,
+  );
   const after = (table: string) => db.prepare(`SELECT * FROM main.${table} WHERE seq > ? ORDER BY seq`);
   const [event, run, attempt, answer, change] = [after("event"), after("run"), after("attempt"), after("answer"), after("change")];
   const intents: IntentRows = createIntentRows(db);
@@ -109,12 +130,21 @@ export function createRows(db: DatabaseSync) {
       const row = mark.get() ?? { seq: 0, quota: 0 };
       return { seq: numberOf(row, "seq"), quota: numberOf(row, "quota") };
     },
-    *openEvents(): Generator<LiveEvent> {
-      for (const row of openEvents.iterate()) yield storedEvent(row);
+    *waitingEvents(): Generator<{ readonly seq: number; readonly specialist: Handle; readonly isUnchanged: boolean }> {
+      for (const row of waiting.iterate())
+        yield { seq: numberOf(row, "seq"), specialist: asHandle(textOf(row, "specialist")), isUnchanged: row["unchanged"] === 1 };
+    },
+    *parkedEvents(): Generator<LiveEvent> {
+      for (const row of parked.iterate()) yield storedEvent(row);
     },
     openEvent(seq: number): LiveEvent | undefined {
-      const row = oneEvent.get(seq);
+      const row = openEvent.get(seq);
       return row === undefined ? undefined : storedEvent(row);
+    },
+    /** An event as it came, whatever became of it. */
+    newEvent(seq: number): LiveEvent | undefined {
+      const row = newEvent.get(seq);
+      return row === undefined ? undefined : { ...liveEvent(eventFact(row)), isStored: true };
     },
     *openAttempts(): Generator<AttemptFact> {
       for (const row of openAttempts.iterate()) yield attemptFact(row);
@@ -137,7 +167,7 @@ function storedEvent(row: Row): LiveEvent {
   const { last, ...state } = read(textOf(row, "open_state"));
   const event = liveEvent(eventFact(row));
   Object.assign(event, state as Partial<EventFields>);
-  event.last = Number(last);
+  if (last !== undefined) event.last = Number(last);
   event.isStored = true;
   event.hasSteps = true;
   return event;

@@ -47,7 +47,7 @@ export function checkVersion(db: DatabaseSync): void {
   const order = OLDEST_SQLITE.map((part, i) => (parts[i] ?? 0) - part).find((difference) => difference !== 0) ?? 0;
   if (order < 0)
     throw new Misconfigured("sqlite_too_old", `expected SQLite ${OLDEST_SQLITE.join(".")} or newer, got ${parts.join(".")}`, {
-      hint: "use a newer Node 24",
+      hint: "use Node 24.15 or later",
     });
 }
 

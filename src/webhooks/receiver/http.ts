@@ -6,6 +6,7 @@ import { cannotListen } from "../../core/port-errors.ts";
 import { SECOND } from "../../core/units.ts";
 import type { Clock } from "../../core/clock.ts";
 import { createConnectionTable, type ConnectionTable } from "./connections.ts";
+import { MAX_PART_LENGTH, NOWHERE, routeOf } from "./delivery-path.ts";
 import { createFloodGuard, isInnerPeer, type FloodGuard } from "./rate-limit.ts";
 import type { Gate, GateAnswer } from "./accept.ts";
 
@@ -20,8 +21,6 @@ const REQUEST_TIMEOUT_MS = 10 * SECOND;
 /** Wait requested from a sender when there is no room for its body. */
 const COME_BACK_S = 5;
 const KEEP_ALIVE_MS = 30 * SECOND;
-/** Longest part of the path: a specialist's handle, or the secret behind it. */
-const MAX_PART_LENGTH = 300;
 /** Most sockets; beyond it the one that has waited longest without a complete request makes room. */
 const MAX_SOCKETS = 2_048;
 /** Requests answered per connection, so that no sender keeps a socket for ever. */
@@ -39,7 +38,7 @@ export interface ReceiverOptions {
 
 export interface Listening {
   readonly port: number;
-  /** `http://127.0.0.1:8080/webhooks/`, to which the specialist's handle is appended. */
+  /** `http://127.0.0.1:8080/webhooks/`, to which the specialist's handle is appended. Any prefix may precede `/webhooks/`, or replace it. */
   readonly url: string;
 }
 
@@ -53,6 +52,8 @@ export interface ReceiverCounts {
   readonly open: number;
   /** Requests refused because their address had sent too many bad ones. */
   readonly rateLimited: number;
+  /** Requests refused because their path ends in no specialist of ours. */
+  readonly misaddressed: number;
 }
 
 export interface Receiver {
@@ -65,10 +66,14 @@ export interface Receiver {
 
 export function createReceiver(options: ReceiverOptions): Receiver {
   const { gate, clock, onError, maxSockets = MAX_SOCKETS, timeoutMs = REQUEST_TIMEOUT_MS } = options;
-  const seen = { malformed: 0, tooLarge: 0, rateLimited: 0 };
+  const seen = { malformed: 0, tooLarge: 0, rateLimited: 0, misaddressed: 0 };
   const crowd = createConnectionTable(maxSockets);
   const floods = createFloodGuard(clock);
   const refuse = createRefusal(floods);
+  const refuseAddress = (reply: FastifyReply): FastifyReply => {
+    seen.misaddressed += 1;
+    return refuse(reply, 404);
+  };
   const bodies = createBodyReader(() => (seen.tooLarge += 1));
   const onMalformed = (socket: Socket, status: number): void => {
     seen.malformed += 1;
@@ -77,7 +82,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     if (socket.writable) socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
     else socket.destroy();
   };
-  const app = createServer({ onMalformed, refuse, onError, timeoutMs });
+  const app = createServer({ onMalformed, refuse, refuseAddress, knows: (handle) => gate.knows(handle), onError, timeoutMs });
   app.server.on("connection", (socket) => {
     void socket.remoteAddress; // once read, the address stays known after a disconnect
     crowd.enter(socket);
@@ -99,7 +104,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     } else if (request.raw.rawHeaders.length > 2 * MAX_HEADERS) refuse(reply, 431);
     else if (request.headers.host === undefined) refuse(reply, 400);
     else if (request.headers.expect?.toLowerCase().includes("100-continue") === false) refuse(reply, 417);
-    else if (specialist !== undefined && !gate.knows(specialist)) refuse(reply, 404);
+    else if (specialist !== undefined && !gate.knows(specialist)) refuseAddress(reply);
     else {
       // fastify refuses a content type it cannot parse, an empty one too, before it calls any parser.
       if (request.headers["content-type"] !== undefined) request.headers["content-type"] = "application/octet-stream";
@@ -140,6 +145,8 @@ interface Target {
 interface ServerOptions {
   readonly onMalformed: (socket: Socket, status: number) => void;
   readonly refuse: Refusal;
+  readonly refuseAddress: (reply: FastifyReply) => FastifyReply;
+  readonly knows: SenderCheck["knows"];
   readonly onError: ReceiverOptions["onError"];
   readonly timeoutMs: number;
 }
@@ -147,7 +154,7 @@ interface ServerOptions {
 /** Statuses for the errors of Node's parser and timers; every other one is 400. */
 const MALFORMED: { readonly [code: string]: number | undefined } = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 };
 
-function createServer({ onMalformed, refuse, onError, timeoutMs }: ServerOptions) {
+function createServer({ onMalformed, refuse, refuseAddress, knows, onError, timeoutMs }: ServerOptions) {
   const app = fastify({
     // A proxy nearby is trusted to name its client; a remote peer is not.
     trustProxy: isInnerPeer,
@@ -157,7 +164,7 @@ function createServer({ onMalformed, refuse, onError, timeoutMs }: ServerOptions
     maxRequestsPerSocket: MAX_REQUESTS_PER_SOCKET,
     forceCloseConnections: "idle",
     return503OnClosing: true,
-    rewriteUrl: ({ url = NOWHERE }) => (isRoutable(url) ? url : NOWHERE),
+    rewriteUrl: ({ url = NOWHERE }) => routeOf(url, knows),
     routerOptions: { maxParamLength: MAX_PART_LENGTH, caseSensitive: true },
     http: {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -169,7 +176,7 @@ function createServer({ onMalformed, refuse, onError, timeoutMs }: ServerOptions
     clientErrorHandler: ({ code }, socket) => onMalformed(socket, MALFORMED[code] ?? 400),
   });
   app.removeAllContentTypeParsers();
-  app.setNotFoundHandler((_request, reply) => refuse(reply, 404));
+  app.setNotFoundHandler((_request, reply) => refuseAddress(reply));
   app.setErrorHandler((error, _request, reply) => {
     if (error instanceof BodyRefused) return refuse(reply, error.statusCode);
     const status = error instanceof Error && "statusCode" in error ? error.statusCode : undefined;
@@ -179,20 +186,6 @@ function createServer({ onMalformed, refuse, onError, timeoutMs }: ServerOptions
     return refuse(reply, 503);
   });
   return app;
-}
-
-/** A path without a route. */
-const NOWHERE = "/";
-
-/** The router answers a path it cannot decode itself, without counting it. */
-function isRoutable(url: string): boolean {
-  const [path = ""] = url.split(/[?#]/, 1);
-  if (!path.startsWith("/") && !URL.canParse(url)) return false;
-  try {
-    return path.split("/").every((part) => decodeURIComponent(part).length <= MAX_PART_LENGTH);
-  } catch {
-    return false; // a path that cannot be decoded has no route
-  }
 }
 
 interface Door {

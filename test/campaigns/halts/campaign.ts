@@ -1,10 +1,17 @@
-/** `npm run halts -- [halts] [seed]`: how long a halt takes with every socket full, what it lists, and what came after it. */
+/**
+ * `npm run halts -- [halts] [seed] [rounds]`: how long a halt takes with every socket full, what it lists, and what came after it; then as
+ * many rounds on disks that are full or read-only when the halt is given (Linux, as root).
+ */
 import { loadavg } from "node:os";
+import { canMake, type Breakdown } from "../../harness/small-disk.ts";
+import { diskHalts } from "./disk-halts.ts";
 import { halts } from "./halts.ts";
 
 const ACKNOWLEDGED_MS = 1_000;
 
-const [count = "100", seed = "1"] = process.argv.slice(2);
+const DISKS: readonly Breakdown[] = ["full", "read-only"];
+
+const [count = "100", seed = "1", rounds = "24"] = process.argv.slice(2);
 const report = await halts({
   halts: Number(count),
   seed: Number(seed),
@@ -20,6 +27,7 @@ const p99 = quantile(
 );
 for (const by of ["command", "socket"] as const) {
   const mine = report.halts.filter((halt) => halt.by === by);
+  if (mine.length === 0) continue;
   const took = mine.map(({ tookMs }) => tookMs);
   const flying = mine.map(({ inFlight }) => inFlight);
   process.stdout.write(
@@ -30,7 +38,28 @@ for (const by of ["command", "socket"] as const) {
 process.stdout.write(
   `load ${loadavg()[0]?.toFixed(1)}; ${report.effects} writes took effect; ${mistakes.length} mistakes\n${mistakes.map((one) => `  ${one}\n`).join("")}`,
 );
-process.exitCode = mistakes.length === 0 && p99 <= ACKNOWLEDGED_MS ? 0 : 1;
+const kinds = DISKS.filter(canMake);
+const broken = await diskHalts({
+  rounds: kinds.length === 0 ? 0 : Number(rounds),
+  seed: Number(seed),
+  kinds,
+  onRound: ({ disk, when, freed, inFlight, tookMs, late, mistakes: wrong }) =>
+    void process.stderr.write(
+      `${disk} disk, ${when}${freed ? ", then freed" : ""}, ${inFlight} in flight: ${tookMs.toFixed(0)} ms, ${late} late${wrong.map((one) => `\n  ${one}`).join("")}\n`,
+    ),
+});
+for (const kind of DISKS) {
+  const mine = broken.filter(({ disk }) => disk === kind);
+  const late = mine.reduce((sum, round) => sum + round.late, 0);
+  const freed = mine.filter((round) => round.freed).length;
+  const wrong = mine.reduce((sum, round) => sum + round.mistakes.length, 0);
+  process.stdout.write(
+    mine.length === 0
+      ? `${kind} disk: not possible on this machine\n`
+      : `${kind} disk: ${mine.length} halts, ${late} writes after their answer, ${freed} stored at the end and obeyed by the next start; ${wrong} mistakes\n`,
+  );
+}
+process.exitCode = mistakes.length === 0 && broken.every((round) => round.mistakes.length === 0) && p99 <= ACKNOWLEDGED_MS ? 0 : 1;
 
 function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);

@@ -1,20 +1,16 @@
 /** Halts of a real process that has every socket full of writes: the real command, judged by what the network was sent. */
-import { spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { CONNECTIONS } from "../../../src/client/transport.ts";
 import { systemClock } from "../../../src/core/clock.ts";
-import { isObject, parseJson } from "../../../src/core/json.ts";
 import { seededRandom, type Random } from "../../../src/core/random.ts";
 import type { LocalNetwork } from "../../../src/local-network/options.ts";
 import { createLocalNetwork } from "../../../src/local-network/local-network.ts";
 import { connectControl, type ControlClient } from "../../../src/guardian/control-socket.ts";
-import { retinue } from "../../harness/cli.ts";
-import { textIn } from "../../harness/process.ts";
 import { openGate, type Gate } from "../../harness/gated-network.ts";
+import { doubled, haltByCommand, idsOf, SPECIALISTS, startWriters, writeProject } from "./writers.ts";
 
 export interface HaltsOptions {
   readonly halts: number;
@@ -42,31 +38,8 @@ export interface HaltsReport {
   readonly mistakes: readonly string[];
 }
 
-const BIN = join(import.meta.dirname, "../../../bin/retinue.js");
-/** As many as there are sockets, since one specialist's pass ends before its next begins. */
-const SPECIALISTS = CONNECTIONS;
-/** More than is sent while the gate is shut, so that there is always something to write. */
-const EACH_SECOND = 4;
 /** An answer in the midst of traffic. */
 const ANSWER_MS = { least: 100, most: 400 } as const;
-
-const handleOf = (i: number): string => `writer-${i}`;
-const definition = (handle: string): string => `
-import { defineSpecialist } from "retinue";
-export default defineSpecialist({
-  handle: "${handle}",
-  tier: "pro",
-  may: ["posts.create"],
-  schedules: {
-    write: {
-      every: "1s",
-      run: (act) => {
-        for (let i = 0; i < ${EACH_SECOND}; i++) act.post(\`\${i} \${act.random()}\`, { expiresIn: "3s" });
-      },
-    },
-  },
-});
-`;
 
 interface Stage {
   readonly root: string;
@@ -86,10 +59,11 @@ export async function halts({ halts: count, seed, onHalt }: HaltsOptions): Promi
   const network = createLocalNetwork({ clock: systemClock(), random: random.fork("network") });
   const gate = await openGate(network);
   const told = new Set<string>();
-  const life = begin(root, store, gate.baseUrl, keys(network, root), (handle) => {
+  const onHalted = (handle: string): void => {
     told.add(handle);
     gate.look();
-  });
+  };
+  const life = startWriters({ root, store, baseUrl: gate.baseUrl, keys: writeProject(network, root), onHalted });
   try {
     await Promise.race([gate.until(() => gate.came.length >= CONNECTIONS), life.tooEarly]);
     const control = await connectControl(store, systemClock());
@@ -143,7 +117,7 @@ async function haltOnce(stage: Stage, { kind, by }: Pick<Halt, "kind" | "by">): 
   }
   told.clear();
   const began = performance.now();
-  const listed = by === "command" ? await command(stage) : ids((await control.guardian.halt({ reason: "a test" })).inFlight);
+  const listed = by === "command" ? await command(stage) : idsOf((await control.guardian.halt({ reason: "a test" })).inFlight);
   const tookMs = performance.now() - began;
   const seenBefore = gate.came.length;
   const atTheGate = gate.held;
@@ -173,61 +147,10 @@ async function haltOnce(stage: Stage, { kind, by }: Pick<Halt, "kind" | "by">): 
   };
 }
 
-/** `retinue halt`, and the ids it lists. */
-async function command({ root, store }: Stage): Promise<ReadonlySet<string>> {
-  const { code, stdout, stderr } = await retinue(["halt", "--reason", "a test", "--json", "--store", `sqlite:${store}`], { cwd: root });
-  const said: unknown = JSON.parse(stdout);
-  if (code !== 0 || !isObject(said) || !Array.isArray(said["inFlight"])) throw new Error(`it said ${stdout}${stderr}`);
-  return ids(said["inFlight"]);
-}
-
-function ids(inFlight: readonly unknown[]): ReadonlySet<string> {
-  return new Set(inFlight.map((one) => (isObject(one) ? textIn(one, "id") : "")));
-}
-
-function keys(network: LocalNetwork, root: string): Record<string, string> {
-  mkdirSync(join(root, "agents"));
-  // No spacing: with it a key has two requests at a time, which is another bound.
-  writeFileSync(join(root, "retinue.config.json"), JSON.stringify({ spacing: 0 }));
-  return Object.fromEntries(
-    Array.from({ length: SPECIALISTS }, (_, i) => {
-      const handle = handleOf(i);
-      writeFileSync(join(root, "agents", `${handle}.ts`), definition(handle));
-      return [`RETINUE_KEY_${handle.toUpperCase().replace("-", "_")}`, network.provision({ handle, tier: "pro", set: "b" }).key];
-    }),
-  );
-}
-
-interface Life {
-  readonly child: ChildProcess;
-  readonly ended: Promise<void>;
-  /** Rejects when it ends without a signal, with what it said. */
-  readonly tooEarly: Promise<never>;
-}
-
-function begin(root: string, store: string, baseUrl: string, env: Record<string, string>, onHalted: (handle: string) => void): Life {
-  const words = ["run", "--json", "--base-url", baseUrl, "--set", "b", "--store", `sqlite:${store}`];
-  const child = spawn(process.execPath, ["--conditions=retinue-source", BIN, ...words], {
-    cwd: root,
-    env: { PATH: process.env["PATH"], ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let stdout = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => void (stdout += text));
-  const ended = new Promise<void>((resolve) => void child.once("close", () => resolve()));
-  const tooEarly = new Promise<never>(
-    (_, reject) => void child.once("close", (code) => code !== null && reject(new Error(`it ended with ${code}: ${stdout}`))),
-  );
-  tooEarly.catch(() => undefined);
-  createInterface({ input: child.stderr }).on("line", (line) => {
-    const said = parseJson(line);
-    if (isObject(said) && said["type"] === "wait" && said["rule"] === "halted") onHalted(textIn(said, "handle"));
-  });
-  return { child, ended, tooEarly };
-}
-
-function doubled(network: LocalNetwork): readonly string[] {
-  return network.truth.duplicates().map((same) => `${same[0]?.text} happened ${same.length} times`);
+async function command(stage: Stage): Promise<ReadonlySet<string>> {
+  const { code, inFlight } = await haltByCommand(stage);
+  if (code !== 0) throw new Error(`it ended with ${code}`);
+  return inFlight;
 }
 
 /** A stop is timed by the wall clock, an attempt by the ledger's, which may be ahead of it by a part of a millisecond. */

@@ -16,7 +16,7 @@ const BEARER = "Bearer ";
 async function stage({ onTestFinished }: TestContext) {
   /** What each request was made with: the key, or which of the tokens. */
   const sent: { readonly path: string; readonly credential: string }[] = [];
-  const state = { refuseTokens: false, refuseTrades: false, repeatTokens: false };
+  const state = { refuseTokens: false, refuseTrades: false, repeatTokens: false, pageForTrades: false };
   let replaced: string | undefined;
   const database = openDatabase(MEMORY);
   onTestFinished(() => database.close()); // after all that is registered later
@@ -41,6 +41,10 @@ async function stage({ onTestFinished }: TestContext) {
       if (state.refuseTrades && path.startsWith("/v1/auth/")) {
         const text = JSON.stringify({ error: { code: "grant_invalid", message: "no tokens for keys of this kind" } });
         return { kind: "answer", status: 422, headers: { "content-type": "application/json" }, text, elapsedMs: 1 };
+      }
+      if (state.pageForTrades && path.startsWith("/v1/auth/")) {
+        const headersOfPage = { "content-type": "text/html; charset=utf-8" };
+        return { kind: "answer", status: 200, headers: headersOfPage, text: "<!doctype html>", elapsedMs: 1 };
       }
       const isToken = credential.startsWith("at_");
       const shown = state.refuseTokens && isToken ? { ...headers, authorization: `${BEARER}at_nothing` } : headers;
@@ -99,6 +103,18 @@ describe("token mode", { timeout: 60_000 }, () => {
     const keyId = runtime.member("scout")?.keyId;
     const use = keyId === undefined ? undefined : await store.quotaUse(keyId, clock.now());
     expect(use?.day.used).toBe(sent.length);
+  });
+
+  test("a trade that is answered with a page says so, and is not paid for again and again", async (context) => {
+    const { clock, asked, state, guardian } = await stage(context);
+    await clock.advance(5 * MINUTE);
+    state.pageForTrades = true;
+    await clock.advance(2 * HOUR);
+    expect(asked("/v1/auth/token") + asked("/v1/auth/refresh")).toBeLessThanOrEqual(16);
+    const { reasons } = await clock.run(guardian.why({ id: "scout" }));
+    expect(reasons.map(({ message }) => message).join(" ")).toMatch(
+      /auth\.token.*200, but the body is an HTML page.*operations\.auth\.token\.path/,
+    );
   });
 
   test("trades again for a token that the network no longer takes, and says of a key that trades for none that work", async (context) => {

@@ -24,29 +24,36 @@ const KEYS: ReadonlyMap<string, string> = new Map([
 const SIGNING = ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "the-older-secret-9q2r"];
 const TOKEN = "console-token-4Hs8vB21";
 const GUARDIAN = "guardian-key-77Jd0qPz";
-const SECRETS = [...KEYS.values(), ...SIGNING, TOKEN, GUARDIAN];
+/** Read by definitions, which name it under `secrets`. */
+const MODEL = "sk-model-9Xw3!Lr=Tq6";
+const SECRETS = [...KEYS.values(), ...SIGNING, TOKEN, GUARDIAN, MODEL];
 /** The secret of a webhook, typed by a person: nothing else knows it. */
 const TYPED = "typed-by-hand-31";
 
 /** A definition that reads its key and logs, throws, stores and sends it. */
 const definition = (handle: string, isolate: "worker" | "main"): string => `
 import { defineSpecialist } from "retinue";
-const key = process.env.RETINUE_KEY_${handle.toUpperCase()};
+const key = process.env.COPY_${handle.toUpperCase()};
+const model = process.env.MODEL_KEY;
 export default defineSpecialist({
   handle: "${handle}",
   tier: "pro",
+  secrets: ["MODEL_KEY"],
   ${isolate === "worker" ? 'isolate: "worker",' : ""}
   may: ["posts.create", "posts.reply", "posts.vote", "communities.join", "webhooks.create"],
   watch: { feed: { from: "start" }, threads: true },
   brakes: { repliesPerThread: 100, repliesPerAuthorPerHour: 1000, repliesPerHour: 1000 },
   on: {
     async "post.created"(post, act) {
-      act.log.warn("the key is " + key, { key, nested: { [key]: [key, { key: JSON.stringify({ key }) }] } });
+      console.log("printed", key, { model });
+      process.stdout.write(JSON.stringify({ key, model }) + "\\n" + key);
+      console.error(new Error(model + key));
+      act.log.warn("the key is " + key + model, { key, nested: { [key]: [key, { key: JSON.stringify({ key }) }] } });
       const tail = post.id.at(-1);
       if (tail === "a") act.reply(post, "Hello " + post.id);
       if (tail === "b") act.post("plain words of " + act.me.handle);
-      if (tail === "c") throw new Error("w".repeat(486) + key + "w".repeat(490) + key);
-      if (tail === "d") act.post("my key is " + key);
+      if (tail === "c") throw new Error("w".repeat(486) + key + "w".repeat(490) + key + model);
+      if (tail === "d") act.post("my key is " + (act.me.handle === "scout" ? model : key));
       if (tail === "e") act.vote(await act.read.post(post.id));
       if (tail === "f") { act.reply(post, "Late " + post.id); act.join("den"); }
       if (tail === "g") act.state = { [key]: 1 };
@@ -96,6 +103,8 @@ function filesIn(root: string): readonly string[] {
 
 const ENV = {
   ...Object.fromEntries([...KEYS].map(([handle, key]) => [`RETINUE_KEY_${handle.toUpperCase()}`, key])),
+  ...Object.fromEntries([...KEYS].map(([handle, key]) => [`COPY_${handle.toUpperCase()}`, key])),
+  MODEL_KEY: MODEL,
   RETINUE_WEBHOOK_SECRET: SIGNING.join(","),
   RETINUE_WEBHOOK_URL: "https://bots.example.net/hook",
   RETINUE_CONSOLE_PORT: "0",

@@ -14,6 +14,7 @@ export const SET_A = {
   operations,
   extra: {},
   limits: [],
+  answers: [],
   // Only the hourly figures of Free and Pro are published; the daily ones are those of Set B.
   tiers: tiersOf("a"),
   trust: {},

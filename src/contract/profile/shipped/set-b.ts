@@ -13,6 +13,7 @@ export const SET_B = {
   operations,
   extra: {},
   limits: [],
+  answers: [],
   tiers: tiersOf("b"),
   trust: {},
   records,

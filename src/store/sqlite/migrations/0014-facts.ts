@@ -146,9 +146,9 @@ FROM old_event WHERE substr(note, 1, 10) = '{"failed":' ORDER BY seq;
 
 -- One that was being handled counts as a handling that ended with the process when the next one recovers: it was counted before.
 INSERT INTO open (kind, seq, state)
-SELECT 0, seq, json_object('state', iif(state = 'parked', 'parked', 'ready'), 'attempts', attempts, 'crashes', crashes - (state = 'running'),
+SELECT 0, seq, iif(state = 'ready' AND attempts = 0 AND crashes = 0 AND not_before = 0 AND began_at IS NULL AND note IS NULL, '{}', json_object('state', iif(state = 'parked', 'parked', 'ready'), 'attempts', attempts, 'crashes', crashes - (state = 'running'),
   'begun', json(iif(state = 'running', 'true', 'false')), 'beganAt', began_at, 'notBefore', not_before, 'note', note,
-  'parkedAt', iif(state = 'parked', done_at, NULL), 'last', 0)
+  'parkedAt', iif(state = 'parked', done_at, NULL), 'last', 0))
 FROM old_event WHERE state <> 'done';
 INSERT INTO open (kind, seq, state) SELECT 1, seq, '{}' FROM old_attempt WHERE ended_at IS NULL;
 INSERT INTO open (kind, seq, state)

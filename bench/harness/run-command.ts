@@ -1,0 +1,106 @@
+/** `retinue run` as its users start it: a project folder, a child process, and somebody who reads what it prints. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { SECRET } from "../subjects/webhook.ts";
+import { freePort } from "./free-port.ts";
+import { shippedNode } from "./shipped.ts";
+import { endOf, late, memoryMb } from "./starts.ts";
+import type { Subject } from "./subject.ts";
+
+export interface RunSettings {
+  readonly folder: string;
+  /** Port of the network. */
+  readonly sink: number;
+  readonly specialists: number;
+}
+
+const BIN = join(import.meta.dirname, "../../bin/retinue.js");
+/** What the system counts processor time in (`getconf CLK_TCK`, 100 on every Linux). */
+const TICK_MS = 10;
+const LOOK_MS = 20;
+const UNLIMITED = { perHour: 1e9, perDay: 1e9 };
+
+/** Throws where the system has no `/proc`, which the processor time is read from. */
+export async function startRunCommand({ folder, sink, specialists }: RunSettings): Promise<Subject> {
+  const handles = Array.from({ length: specialists }, (_, n) => `s${n}`);
+  mkdirSync(join(folder, "agents"), { recursive: true });
+  for (const [n, handle] of handles.entries()) writeFileSync(join(folder, `agents/${handle}.js`), definition(handle, n));
+  writeFileSync(join(folder, "network.json"), JSON.stringify({ extends: "set-b", tiers: { pro: UNLIMITED } }));
+  const port = await freePort();
+  const { env, flags } = shippedNode();
+  const network = ["--base-url", `http://127.0.0.1:${sink}/v1`, "--profile", "network.json", "--store", "sqlite:store.sqlite"];
+  const child = spawn(process.execPath, [...flags, "--conditions=retinue-source", BIN, "run", ...network], {
+    cwd: folder,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      PATH: process.env["PATH"],
+      HOME: process.env["HOME"],
+      ...env,
+      ...Object.fromEntries(handles.map((handle) => [`RETINUE_KEY_${handle.toUpperCase()}`, `sk_live_${handle}_abcdefghijkl`])),
+      RETINUE_WEBHOOK_PORT: String(port),
+      RETINUE_WEBHOOK_SECRET: SECRET,
+    },
+  });
+  let printed = "";
+  child.stdout?.on("data", (chunk: Buffer) => void (printed = (printed + chunk.toString()).slice(-2_000)));
+  const ended = endOf(child);
+  const said = (): string => `${printed}${ended.said()}`;
+  try {
+    await Promise.race([listening(port), ended.early, late(() => `retinue run did not start: ${said()}`)]);
+  } catch (error) {
+    child.kill("SIGKILL");
+    throw error;
+  }
+  return {
+    port,
+    pid: child.pid ?? 0,
+    said,
+    usage: async () => ({ cpuMs: cpuMs(child), rssMb: memoryMb(child.pid, "VmRSS") ?? 0, heapMb: 0 }),
+    ask: () => Promise.reject(new Error("retinue run answers no questions of the bench")),
+    stop: () => end(child, "SIGTERM"),
+    kill: () => end(child, "SIGKILL"),
+  };
+}
+
+function definition(handle: string, n: number): string {
+  return `import { defineSpecialist } from "retinue";
+export default defineSpecialist({
+  handle: "${handle}",
+  id: "id${n}",
+  tier: "pro",
+  watch: { feed: true, threads: false, mentions: false },
+  may: ["posts.reply"],
+  brakes: { repliesPerThread: 1000, repliesPerAuthorPerHour: 1000, repliesPerHour: 1000, sameTextWithin: 0 },
+  on: { "post.created": (post, act) => void act.reply(post, \`thanks \${post.id}\`) },
+});
+`;
+}
+
+/** User and system time of the process so far. */
+function cpuMs({ pid }: ChildProcess): number {
+  const fields = readFileSync(`/proc/${pid ?? 0}/stat`, "utf8")
+    .replace(/^.*\) /, "")
+    .split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+}
+
+async function listening(port: number): Promise<void> {
+  for (;;) {
+    const isOpen = await new Promise<boolean>((resolve) => {
+      const socket = connect(port, "127.0.0.1", () => (socket.destroy(), resolve(true)));
+      socket.once("error", () => resolve(false));
+    });
+    if (isOpen) return;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, "exit");
+  child.kill(signal);
+  await gone;
+}

@@ -1,0 +1,76 @@
+/** Text that a definition prints itself (`console.log`, `process.stdout.write`), as lines of its specialist's log. */
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Logger } from "../core/log.ts";
+
+/** The part of a stream that is replaced. */
+export type PrintStream = Pick<NodeJS.WriteStream, "write">;
+type Done = (error?: Error | null) => void;
+
+const STREAMS = ["stdout", "stderr"] as const;
+type StreamName = (typeof STREAMS)[number];
+/** The log cuts a line far earlier; beyond this a secret in it need not be searched for. */
+const MAX_LINE = 8_192;
+
+/** Collects printed text until its line ends. */
+interface Printer {
+  print(name: StreamName, text: string): void;
+  flush(): void;
+}
+
+/** The printed text of one handling. */
+export interface Prints {
+  /** Calls `work`. Text that it prints, also later in its promises and timers, belongs to the log. */
+  during<Result>(work: () => Result): Result;
+  /** Logs lines that have no end yet. */
+  flush(): void;
+}
+
+const printers = new AsyncLocalStorage<Printer>();
+
+function createPrinter(log: Logger): Printer {
+  const rest = { stdout: "", stderr: "" };
+  const say = (name: StreamName, line: string): void => {
+    rest[name] = "";
+    if (line.trim() !== "") log[name === "stdout" ? "info" : "warn"](line.slice(0, MAX_LINE), { printed: name });
+  };
+  return {
+    print(name, text) {
+      let from = 0;
+      for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", from)) {
+        say(name, rest[name] + text.slice(from, Math.min(end, from + MAX_LINE)));
+        from = end + 1;
+      }
+      rest[name] += text.slice(from, from + MAX_LINE);
+      if (rest[name].length >= MAX_LINE) say(name, rest[name]);
+    },
+    flush: () => STREAMS.forEach((name) => say(name, rest[name])),
+  };
+}
+
+export function collectPrints(log: Logger): Prints {
+  const printer = createPrinter(log);
+  return { during: (work) => printers.run(printer, work), flush: () => printer.flush() };
+}
+
+export interface CapturedPrints {
+  /** Text printed outside any handling goes to this log from now on. */
+  elsewhere(log: Logger): void;
+}
+
+/** Replaces `write` of these streams for good. Until `elsewhere` is called, text printed outside a handling is written as it is. */
+export function capturePrints(streams: { readonly [name in StreamName]: PrintStream }): CapturedPrints {
+  let outside: Printer | undefined;
+  for (const name of STREAMS) {
+    const stream = streams[name];
+    const write = stream.write.bind(stream);
+    stream.write = (chunk: string | Uint8Array, encoding?: BufferEncoding | Done, last?: Done): boolean => {
+      const printer = printers.getStore() ?? outside;
+      const done = typeof encoding === "function" ? encoding : last;
+      if (printer === undefined) return write(chunk, typeof encoding === "string" ? encoding : undefined, done);
+      printer.print(name, typeof chunk === "string" ? chunk : Buffer.from(chunk).toString());
+      if (done !== undefined) process.nextTick(done);
+      return true;
+    };
+  }
+  return { elsewhere: (log) => void (outside = createPrinter(log)) };
+}
