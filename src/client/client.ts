@@ -2,7 +2,7 @@
 import { parseBaseAddress } from "../contract/base-address.ts";
 import type { Call, Outcome, Secrets } from "../contract/call.ts";
 import { parseExactJson } from "../contract/reading/exact-json.ts";
-import type { Observation, Pins } from "../contract/reading/pins.ts";
+import type { Observation, Pins } from "../contract/reading/pinned-fields.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { ProfileOperation } from "../contract/profile/network-operations.ts";
 import { readRecord } from "../contract/reading/read-answer.ts";

@@ -5,7 +5,7 @@ import { durationMs } from "../../core/units.ts";
 import { FIELD_PATH } from "../reading/field-path.ts";
 import { FIELDS } from "../reading/fields.ts";
 import { EFFECTS, LANES, RECORDS } from "../operations.ts";
-import { DRIFT_POLICIES } from "../reading/pins.ts";
+import { DRIFT_POLICIES } from "../reading/pinned-fields.ts";
 import { JOB_STATUSES } from "../records.ts";
 
 const MAX_CANDIDATES = 40;

@@ -1,5 +1,5 @@
 /** What a store has in memory beside what its rows say, field by field: they are the same thing, or a fact was missed. */
-import { slotIndex } from "../../limits/window-cells.ts";
+import { slotIndex } from "../../limits/window-counts.ts";
 import { deltaAt } from "../../limits/quota.ts";
 import { pictureOf, type Present } from "../../live/present.ts";
 import { PendingCells, type PendingCell } from "./pending-cells.ts";
