@@ -1,6 +1,6 @@
 /** Retinue inside a program: the same checks, limits and promises as `retinue run`. */
 import type { Transport } from "./client/transport.ts";
-import { openSurfaces, type Surfaces } from "./console/surfaces.ts";
+import { openSurfaces, type Surfaces } from "./console/open-interfaces.ts";
 import { loadConfig } from "./config/config.ts";
 import { shareVariables } from "./config/environment.ts";
 import { systemClock } from "./core/clock.ts";

@@ -113,6 +113,23 @@ const NAMESAKES: readonly string[] = [
   "src/testing.ts",
 ];
 
+/** Rooms in which each file with a rule or a driver has a test of its name: `test/<room>/<file>.test.ts`. */
+const TESTED_ROOMS: readonly string[] = ["limits", "gateway", "polling", "outbox", "webhooks", "schedule", "handlers"];
+const TYPES_ONLY = "types only: the compiler checks them";
+const THREADS = "a thread is tested whole, with its pool and its runtime: test/promises/isolation/worker-threads";
+/** Files of these rooms without a test of their name, each with its reason. */
+const UNTESTED_FILES: { readonly [path: string]: string } = {
+  "src/handlers/worker/worker-pool.ts": THREADS,
+  "src/handlers/worker/worker-thread.ts": THREADS,
+  "src/handlers/worker/worker.ts": THREADS,
+  "src/limits/row-lifetimes.ts": "constants; their use is tested with what prunes the rows",
+  "src/limits/verdict.ts": TYPES_ONLY,
+  "src/outbox/outbox-dependencies.ts": TYPES_ONLY,
+  "src/polling/polling-dependencies.ts": TYPES_ONLY,
+  "src/polling/watch-change.ts": TYPES_ONLY,
+  "src/webhooks/webhook-dependencies.ts": TYPES_ONLY,
+};
+
 const sources = readTree(ROOT, "src/**/*.ts");
 const everything = [...sources, ...readTree(ROOT, "{test,agents,examples,scripts}/**/*.ts")];
 const manifest: unknown = JSON.parse(readFileSync(posix.join(ROOT, "package.json"), "utf8"));
@@ -206,6 +223,15 @@ function sharedNames(files: readonly SourceFile[]): readonly string[] {
   return [...byName.values()].filter((same) => same.length > 1).map((same) => same.map(({ path }) => path).join(", "));
 }
 
+/** Files of the tested rooms without a test of their name, and exceptions that are none. */
+function withoutTest(files: readonly SourceFile[], tests: readonly string[], exceptions = UNTESTED_FILES): readonly string[] {
+  const isTested = (path: string): boolean => tests.includes(path.replace(/^src\//, "test/").replace(/\.ts$/, ".test.ts"));
+  const paths = files.map(({ path }) => path);
+  const missing = paths.filter((path) => TESTED_ROOMS.includes(folderOf(path)) && !isTested(path) && !Object.hasOwn(exceptions, path));
+  const stale = Object.keys(exceptions).filter((path) => isTested(path) || !paths.includes(path));
+  return [...missing, ...stale.map((path) => `${path} is no exception`)];
+}
+
 describe("the structure", () => {
   test("the files were read", () => {
     expect(sources.length).toBeGreaterThan(15);
@@ -231,6 +257,14 @@ describe("the structure", () => {
   test("at most one doc comment in twenty opens with a free relative", () => expect(tooManyFreeRelatives(sources)).toEqual([]));
 
   test("a base name stands for one thing", () => expect(sharedNames(sources)).toEqual([]));
+
+  test("a file with a rule or a driver has a test of its name", () =>
+    expect(
+      withoutTest(
+        sources,
+        readTree(ROOT, "test/**/*.test.ts").map(({ path }) => path),
+      ),
+    ).toEqual([]));
 
   test("every source file opens with a sentence that says what it is for", () =>
     expect(sources.filter((file) => !/\w+( \S+){2,}[.:]/s.test(file.opening)).map((file) => file.path)).toEqual([]));
@@ -285,6 +319,17 @@ describe("the check itself", () => {
     expect(tooManyFreeRelatives([source("src/core/x.ts", `${plain}\n/** Returns one. */ const b = 1;\n${relative}`)])).toEqual([]);
     const long = "/**\n * How long a wait is, in ms.\n * Whatever follows is no opening.\n */ const c = 1;";
     expect(freeRelatives([source("src/core/x.ts", long)])).toMatchObject({ found: [expect.stringMatching(/: How long a wait/)], all: 1 });
+  });
+
+  test("names a file without a test of its name, and an exception that is none", () => {
+    const files = ["src/outbox/send.ts", "src/outbox/queue.ts", "src/core/x.ts"].map((path) => source(path, "export {};"));
+    expect(withoutTest(files, ["test/outbox/send.test.ts"], {})).toEqual(["src/outbox/queue.ts"]);
+    expect(withoutTest(files, ["test/outbox/send.test.ts"], { "src/outbox/queue.ts": "types" })).toEqual([]);
+    const stale = { "src/outbox/send.ts": "none", "src/outbox/queue.ts": "types", "src/outbox/gone.ts": "gone" };
+    expect(withoutTest(files, ["test/outbox/send.test.ts"], stale)).toEqual([
+      "src/outbox/send.ts is no exception",
+      "src/outbox/gone.ts is no exception",
+    ]);
   });
 
   test("names files of one name, but for implementations and commands", () => {

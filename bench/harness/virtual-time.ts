@@ -1,5 +1,5 @@
 /** Days in seconds for code that reads the real clock: takes the place of this process's Date and timers, before that code is loaded. */
-import { createHeap } from "../../src/core/heap.ts";
+import { createHeap } from "../../src/core/priority-queue.ts";
 
 interface Entry {
   readonly id: number;

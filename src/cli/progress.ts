@@ -2,7 +2,7 @@
 import { ANNOUNCEMENT_NAMES, subscribe, type AnnouncementName, type Announcements, type Announcer, type Listener } from "../core/events.ts";
 import type { Clock } from "../core/clock.ts";
 import type { LogLine } from "../core/log.ts";
-import { createRepeats } from "../core/repeats.ts";
+import { createRepeats } from "../core/repetition-limit.ts";
 import { MINUTE } from "../core/units.ts";
 import { createBursts } from "./bursts.ts";
 import type { Output } from "./output.ts";

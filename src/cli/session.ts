@@ -8,7 +8,7 @@ import { throwMistakes, type Problem } from "../config/problem.ts";
 import { createLogger, type LogLevel, type RootLogger } from "../core/log.ts";
 import { systemRandom } from "../core/random.ts";
 import { Scrubber } from "../core/scrubber.ts";
-import { openSurfaces } from "../console/surfaces.ts";
+import { openSurfaces } from "../console/open-interfaces.ts";
 import { createGuardian } from "../guardian/guardian.ts";
 import { launch, type Launched, type LaunchOptions, type LaunchPlan } from "../runtime/launch.ts";
 import { showSpecialist, type SpecialistShown } from "../guardian/status.ts";

@@ -3,7 +3,9 @@ import type { Call } from "../contract/call.ts";
 import { endpointPath, type BaseAddress } from "../contract/base-address.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { ProfileOperation } from "../contract/profile/network-operations.ts";
-import { fillTemplate, pathBuilder } from "../contract/profile/template.ts";
+import { fillTemplate, pathBuilder, templateFields } from "../contract/profile/template.ts";
+import { isTrade } from "../contract/secrets.ts";
+import type { Secret } from "../core/secret.ts";
 import { Refused } from "../core/errors.ts";
 import { isObject, type Json, type JsonObject } from "../core/json.ts";
 import { cursorParameters, pagingOf } from "./next-page.ts";
@@ -14,8 +16,8 @@ export interface BuiltRequest {
   readonly body: string | undefined;
 }
 
-/** Builds one operation's requests. Throws `Refused` (`target_*`, `input_*`) before anything is sent. */
-export type RequestBuilder = (call: Call) => BuiltRequest;
+/** Builds one operation's requests; an exchange may carry the key in its body. Throws `Refused` (`target_*`, `input_*`) before anything is sent. */
+export type RequestBuilder = (call: Call, key?: Secret) => BuiltRequest;
 
 const PAGING_INPUTS: ReadonlySet<string> = new Set(["limit", "cursor"]);
 
@@ -27,9 +29,15 @@ export function requestBuilder(profile: Profile, operation: ProfileOperation, ba
   const { query: queryTemplate, body: bodyTemplate } = operation;
   const sendsBody = bodyTemplate === undefined ? !inQuery && known.size > 0 : bodyTemplate !== null;
 
-  return (call) => {
+  const namesKey = isTrade(operation.name) && bodyTemplate !== undefined && templateFields(bodyTemplate).includes("key");
+
+  return (call, key) => {
     const input = checkInput(operation, known, call);
-    const values: JsonObject = call.target === undefined ? input : { ...input, target: call.target };
+    const values: JsonObject = {
+      ...input,
+      ...(call.target === undefined ? {} : { target: call.target }),
+      ...(namesKey && key !== undefined ? { key: key.reveal() } : {}),
+    };
     const path = buildPath(values);
     const paging = operation.list ? pagingInputs(ownPaging, input) : [];
     const rest = operation.list ? withoutPaging(input) : input;
@@ -40,7 +48,7 @@ export function requestBuilder(profile: Profile, operation: ProfileOperation, ba
     if (!sendsBody) return { path: path + search, body: undefined };
     const filled = bodyTemplate === undefined ? rest : fillTemplate(bodyTemplate, values);
     const body = paging.length > 0 && isObject(filled) && !inQuery ? { ...filled, ...Object.fromEntries(paging) } : filled;
-    return { path: path + search, body: JSON.stringify(body ?? {}) };
+    return { path: path + search, body: operation.encoding === "form" ? formOf(body) : JSON.stringify(body ?? {}) };
   };
 }
 
@@ -106,6 +114,10 @@ function queryString(query: readonly [string, Json][]): string {
   // Later entries replace earlier ones, so that a link's parameters win over ours.
   const parameters = new Map(query.map(([name, value]) => [name, Array.isArray(value) ? value.map(plain).join(",") : plain(value)]));
   return `?${[...parameters].map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&")}`;
+}
+
+function formOf(body: Json | undefined): string {
+  return new URLSearchParams(members(body).map(([name, value]): [string, string] => [name, plain(value)])).toString();
 }
 
 function plain(value: Json): string {

@@ -2,11 +2,11 @@
 import { parseBaseAddress } from "../contract/base-address.ts";
 import type { Call, Outcome, Secrets } from "../contract/call.ts";
 import { parseExactJson } from "../contract/reading/exact-json.ts";
-import type { Observation, Pins } from "../contract/reading/pins.ts";
+import type { Observation, Pins } from "../contract/reading/pinned-fields.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { ProfileOperation } from "../contract/profile/network-operations.ts";
 import { readRecord } from "../contract/reading/read-answer.ts";
-import { handsOutSecrets, sentSecret } from "../contract/secrets.ts";
+import { handsOutSecrets, isTrade, sentSecret } from "../contract/secrets.ts";
 import type { Clock } from "../core/clock.ts";
 import { Refused } from "../core/errors.ts";
 import { Scrubber } from "../core/scrubber.ts";
@@ -67,7 +67,6 @@ export function createClient(options: ClientOptions): Client {
   const { profile, transport, clock, onDrift, scrubber = new Scrubber() } = options;
   const base = parseBaseAddress(options.baseUrl);
   const deadlineMs = options.deadlineMs ?? profile.timing.deadlineMs;
-  const { header: authHeader, prefix } = profile.auth;
   const plainHeaders = { accept: "application/json", "accept-encoding": "identity", "user-agent": "retinue", ...profile.headers };
   const bodyHeaders = { ...plainHeaders, "content-type": "application/json" };
   const prepared = new Map<string, Prepared>();
@@ -91,9 +90,11 @@ export function createClient(options: ClientOptions): Client {
     send: async (call, sendOptions) => (await client.exchange(call, sendOptions)).outcome,
     async exchange(call, { key, idempotencyKey, signal, deadlineMs: ownDeadlineMs }) {
       const { operation, build, read } = prepare(call.operation);
-      const { path, body } = build(call);
+      const { path, body } = build(call, key);
       const headers: Record<string, string> = { ...(body === undefined ? plainHeaders : bodyHeaders) };
-      headers[authHeader] = prefix + key.reveal();
+      if (body !== undefined && operation.encoding === "form") headers["content-type"] = "application/x-www-form-urlencoded";
+      const carrier = isTrade(operation.name) ? (profile.auth.trade ?? profile.auth) : profile.auth;
+      if (carrier.header !== null) headers[carrier.header] = (carrier.prefix ?? "") + key.reveal();
       if (idempotencyKey !== undefined && operation.effect !== "read" && profile.idempotencyHeader !== null)
         headers[profile.idempotencyHeader] = idempotencyKey;
       const request: WireRequest = {

@@ -4,7 +4,7 @@ import { parseExactJson } from "../contract/reading/exact-json.ts";
 import { fieldPath, firstAt, type FieldPath } from "../contract/reading/field-path.ts";
 import { NEEDS_ID } from "../contract/reading/fields.ts";
 import { errorReader, type ErrorReader } from "../contract/reading/network-error.ts";
-import { createPins, type Observation, type Pins } from "../contract/reading/pins.ts";
+import { createPins, type Observation, type Pins } from "../contract/reading/pinned-fields.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { ProfileOperation } from "../contract/profile/network-operations.ts";
 import { MAY_HOLD_SECRETS, readList, readRecord, withoutSecrets } from "../contract/reading/read-answer.ts";

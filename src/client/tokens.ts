@@ -18,7 +18,7 @@ export interface Tokens {
 }
 
 export interface TokenOptions {
-  readonly profile: Pick<Profile, "auth">;
+  readonly profile: Pick<Profile, "auth" | "operations">;
   /** Charges and sends, like any other call. */
   readonly send: (call: Call, options: { readonly handle: string; readonly key: Secret }) => Promise<Outcome>;
   readonly clock: Clock;
@@ -39,6 +39,8 @@ interface Held {
 
 export function createTokens({ profile, send, clock }: TokenOptions): Tokens {
   const { refreshEarlyMs, tokenLifetimeMs } = profile.auth;
+  // A network may hand out refresh tokens that its profile has no use for.
+  const refreshes = profile.operations.get("auth.refresh")?.unsupported === undefined;
   const held = new Map<string, Held>();
   const trading = new Map<string, Promise<Secret>>();
 
@@ -51,7 +53,7 @@ export function createTokens({ profile, send, clock }: TokenOptions): Tokens {
     const expiresAt = askedAt + (stated ?? tokenLifetimeMs);
     // For a token that lives shorter than the early margin, half its life is early enough.
     const renewAt = Math.max(expiresAt - refreshEarlyMs, (askedAt + expiresAt) / 2);
-    held.set(handle, { access, refresh: outcome.secrets?.refreshToken, expiresAt, renewAt, key, taken: false });
+    held.set(handle, { access, refresh: refreshes ? outcome.secrets?.refreshToken : undefined, expiresAt, renewAt, key, taken: false });
     return access;
   };
 

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { extname, join } from "node:path";
 import { z } from "zod";
 import { SETS, type EndpointSet } from "../contract/operations.ts";
-import { DRIFT_POLICIES, type DriftPolicy } from "../contract/reading/pins.ts";
+import { DRIFT_POLICIES, type DriftPolicy } from "../contract/reading/pinned-fields.ts";
 import { DAY, durationMs, type Duration, type Money } from "../core/units.ts";
 import type { SpendCaps } from "../specialist/definition.ts";
 import type { SpecialistOverride } from "../specialist/specialist.ts";

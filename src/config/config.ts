@@ -2,7 +2,7 @@
 import { isAbsolute, join } from "node:path";
 import { parseBaseAddress } from "../contract/base-address.ts";
 import { SETS, type EndpointSet } from "../contract/operations.ts";
-import type { DriftPolicy } from "../contract/reading/pins.ts";
+import type { DriftPolicy } from "../contract/reading/pinned-fields.ts";
 import { defined } from "../core/defined.ts";
 import { LOG_LEVELS, type LogLevel } from "../core/log.ts";
 import { Secret } from "../core/secret.ts";

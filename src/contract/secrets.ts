@@ -18,3 +18,8 @@ export function sentSecret({ operation, input }: Pick<Call, "operation" | "input
 export function handsOutSecrets(operation: string): boolean {
   return HANDED_OUT.includes(operation);
 }
+
+/** Exchanges of a key for a token: only their bodies may name the key, as `{key}`. */
+export function isTrade(operation: string): boolean {
+  return operation === "auth.token" || operation === "auth.refresh";
+}

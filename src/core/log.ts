@@ -3,7 +3,7 @@
  * are summed up, so that no repetition lets the log grow by much.
  */
 import { excerpt, excerptOf } from "./excerpt.ts";
-import { createRepeats, type KindOf } from "./repeats.ts";
+import { createRepeats, type KindOf } from "./repetition-limit.ts";
 import type { Scrubber } from "./scrubber.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;

@@ -1,6 +1,6 @@
 /** A clock advanced by hand: days pass in milliseconds, and runs are deterministic. */
 import type { Clock, Timer } from "./clock.ts";
-import { createHeap } from "./heap.ts";
+import { createHeap } from "./priority-queue.ts";
 
 /** Turns of the real event loop for work without a timer, before a wait counts as stuck. */
 const MAX_IDLE_TURNS = 1_000;

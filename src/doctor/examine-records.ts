@@ -1,7 +1,7 @@
 /** Examines records: the places of lists and single objects, and the fields a profile fails to find. */
 import { fieldPath, firstAt, valueAt } from "../contract/reading/field-path.ts";
 import { FIELDS, isReadableRecord, type FieldKind, type ReadableRecord } from "../contract/reading/fields.ts";
-import { createPins } from "../contract/reading/pins.ts";
+import { createPins } from "../contract/reading/pinned-fields.ts";
 import { resolveProfile, type Profile } from "../contract/profile/profile.ts";
 import { readList } from "../contract/reading/read-answer.ts";
 import type { NetworkRecord } from "../contract/records.ts";

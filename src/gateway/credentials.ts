@@ -3,6 +3,7 @@ import type { HeldKey } from "../client/auth.ts";
 import { createTokens, type Tokens } from "../client/tokens.ts";
 import type { Call, Outcome } from "../contract/call.ts";
 import type { Profile } from "../contract/profile/profile.ts";
+import { isTrade } from "../contract/secrets.ts";
 import type { Clock } from "../core/clock.ts";
 import { messageOf, Refused, Retryable } from "../core/errors.ts";
 import type { Secret } from "../core/secret.ts";
@@ -26,7 +27,7 @@ export interface Credentials<Held> {
 }
 
 export interface CredentialOptions<Held> {
-  readonly profile: Pick<Profile, "auth">;
+  readonly profile: Pick<Profile, "auth" | "operations">;
   readonly clock: Clock;
   /** Sends an exchange with the key, charged like any request. */
   readonly send: (member: Member, call: Call) => Promise<Traded<Held>>;
@@ -34,8 +35,6 @@ export interface CredentialOptions<Held> {
 
 /** A refused exchange is charged like any other, so it is not repeated for each request that needs a token. */
 const REFUSED_AGAIN_MS = 10 * MINUTE;
-
-const TRADES: readonly string[] = ["auth.token", "auth.refresh"];
 
 export function createCredentials<Held>({ profile, clock, send }: CredentialOptions<Held>): Credentials<Held> {
   const members = new Map<string, Member>();
@@ -55,7 +54,7 @@ export function createCredentials<Held>({ profile, clock, send }: CredentialOpti
     : undefined;
   return {
     async of(member, key, call) {
-      if (tokens === undefined || TRADES.includes(call.operation)) return { kind: "credential", secret: key.key };
+      if (tokens === undefined || isTrade(call.operation)) return { kind: "credential", secret: key.key };
       const { handle } = member.specialist;
       members.set(handle, member);
       const refusal = refusals.get(handle);

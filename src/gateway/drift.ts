@@ -1,7 +1,7 @@
 /** Records changes in a network's answers by operation, and decides when writes stop because of them. */
 import type { Outcome } from "../contract/call.ts";
 import type { RecordName } from "../contract/operations.ts";
-import { SEVERITIES, type DriftKind, type DriftPolicy, type Observation, type Severity } from "../contract/reading/pins.ts";
+import { SEVERITIES, type DriftKind, type DriftPolicy, type Observation, type Severity } from "../contract/reading/pinned-fields.ts";
 import type { Clock } from "../core/clock.ts";
 
 export interface DriftEntry {

@@ -1,6 +1,6 @@
 /** Open breakers of a network: operations it lacks, forbids, answers in another shape or unreadably, and the trust it reports. */
 import type { Call, Outcome } from "../contract/call.ts";
-import type { DriftPolicy, Observation, Pins } from "../contract/reading/pins.ts";
+import type { DriftPolicy, Observation, Pins } from "../contract/reading/pinned-fields.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { TrustTiers } from "../contract/profile/trust-tiers.ts";
 import type { Clock } from "../core/clock.ts";

@@ -2,7 +2,7 @@
 import { foreignCode } from "../core/error-codes.ts";
 import { driftKey, type DriftEntry } from "./drift.ts";
 import type { Profile } from "../contract/profile/profile.ts";
-import { DRIFT_KINDS, SEVERITIES } from "../contract/reading/pins.ts";
+import { DRIFT_KINDS, SEVERITIES } from "../contract/reading/pinned-fields.ts";
 import { RECORDS } from "../contract/operations.ts";
 import { asJson, numberIn, sha256, type Json, type JsonObject } from "../core/json.ts";
 import { isBreakerRule } from "../limits/wait-rules.ts";
@@ -118,7 +118,9 @@ export function underProfile(
 /** The parts of a profile that affect requests and reading, without prices and policies. */
 function speechOf({ data }: Profile): object {
   const { extra, records, lists, singles, statuses, times, paging, errors, pending } = data;
-  const operations = Object.fromEntries(Object.entries(data.operations).map(([name, { price: _price, ...rest }]) => [name, rest]));
+  const stated = Object.entries(data.operations).map(([name, { price: _price, ...rest }]) => [name, rest] as const);
+  // An operation of which only the price is stated is as one of which nothing is.
+  const operations = Object.fromEntries(stated.filter(([, rest]) => Object.keys(rest).length > 0));
   return { operations, extra, records, lists, singles, statuses, times, paging, errors, pending };
 }
 

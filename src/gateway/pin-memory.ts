@@ -1,5 +1,5 @@
 /** Keeps the pinned places of each operation's answers over restarts: otherwise a change overnight would be accepted in the morning. */
-import { clearPins, createPins, pinsAsData, restorePins, settledPins, type Pins } from "../contract/reading/pins.ts";
+import { clearPins, createPins, pinsAsData, restorePins, settledPins, type Pins } from "../contract/reading/pinned-fields.ts";
 import { PINS } from "./network-state-rows.ts";
 import type { NetworkStateChange, NetworkStateRow } from "../store/network-state.ts";
 

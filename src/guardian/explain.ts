@@ -1,6 +1,6 @@
 /** Explains why something waits, was refused or is parked: the rule, since when, until when, and the remedy. */
 import { isOperationName } from "../contract/operations.ts";
-import type { Observation } from "../contract/reading/pins.ts";
+import type { Observation } from "../contract/reading/pinned-fields.ts";
 import type { Clock } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
 import { foreignCode } from "../core/error-codes.ts";

@@ -21,7 +21,7 @@ import type { Store } from "../store/store.ts";
 import type { WorkerPool } from "./worker/worker-pool.ts";
 import { failureOf } from "./failed-run.ts";
 import { failureNote } from "../store/failure.ts";
-import type { Acts } from "../polling/acts.ts";
+import type { Acts } from "../polling/action-counts.ts";
 import { draftReceipt, receiptEvent } from "../outbox/receipts.ts";
 import type { DraftIntent, StoredIntent } from "../specialist/intent-draft.ts";
 import { handlerOf } from "../specialist/handlers.ts";

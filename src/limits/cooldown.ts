@@ -2,7 +2,7 @@
 import { backoffMs, type Backoff } from "../core/backoff.ts";
 import type { Random } from "../core/random.ts";
 import { HOUR, MINUTE, SECOND } from "../core/units.ts";
-import { whenLeft, WINDOWS } from "./window-cells.ts";
+import { whenLeft, WINDOWS } from "./window-counts.ts";
 import { observe, type QuotaState } from "./quota.ts";
 
 /** Shortest cooldown: a server that states "0 seconds" would be asked in a tight loop. */

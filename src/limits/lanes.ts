@@ -9,7 +9,7 @@
  * nothing to others.
  */
 import { LANES, type Lane } from "../contract/operations.ts";
-import { slotIndex } from "./window-cells.ts";
+import { slotIndex } from "./window-counts.ts";
 
 /** Guaranteed shares in per cent of the limit; at most 100 together. */
 export type LaneFloors = { readonly [lane in Lane]: number };

@@ -3,7 +3,7 @@ import { LANES, type Lane } from "../contract/operations.ts";
 import type { TierLimits } from "../contract/tiers.ts";
 import { DAY, HOUR } from "../core/units.ts";
 import { intervals, laneBudget, NEW_SOURCE } from "./poll-budget.ts";
-import { slotIndex, SLOTS } from "./window-cells.ts";
+import { slotIndex, SLOTS } from "./window-counts.ts";
 import { laneShares, DEFAULT_FLOORS, type LaneFloors, type LaneShares } from "./lanes.ts";
 
 /** Expected work of one specialist. */

@@ -2,7 +2,7 @@
 import type { Lane } from "../contract/operations.ts";
 import type { Random } from "../core/random.ts";
 import { DAY, MINUTE, SECOND } from "../core/units.ts";
-import { slotIndex } from "./window-cells.ts";
+import { slotIndex } from "./window-counts.ts";
 import { obligationReserve, type LaneShares } from "./lanes.ts";
 import { observe, type QuotaState } from "./quota.ts";
 

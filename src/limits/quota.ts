@@ -22,7 +22,7 @@ import {
   WINDOW_SHAPES,
   type Cells,
   type WindowName,
-} from "./window-cells.ts";
+} from "./window-counts.ts";
 import { laneRoom, laneShares, maxObligations, obligationReserve, DEFAULT_FLOORS, type LaneFloors, type LaneShares } from "./lanes.ts";
 
 /** Time after its deadline in which the network may still count a request without a complete answer. */

@@ -2,7 +2,7 @@
 import type { LimitHints } from "../contract/call.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import { MAX_COOLDOWN_MS } from "./cooldown.ts";
-import { addToCell, cellAt, slotIndex, EXTERNAL, type WindowName } from "./window-cells.ts";
+import { addToCell, cellAt, slotIndex, EXTERNAL, type WindowName } from "./window-counts.ts";
 import { observe, type QuotaState } from "./quota.ts";
 
 /** A window that resets within this time is shorter than the hour, unless its limit is that of the hour. */

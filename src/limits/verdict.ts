@@ -7,7 +7,7 @@ import type { Micros, Money } from "../core/units.ts";
 import type { Approval } from "./approvals.ts";
 import type { Account, Cap, Price, Scope, SpendWindow } from "./spending.ts";
 import type { WaitRule } from "./wait-rules.ts";
-import type { WindowName } from "./window-cells.ts";
+import type { WindowName } from "./window-counts.ts";
 import type { QuotaState } from "./quota.ts";
 
 /** One request to be admitted. */

@@ -1,6 +1,6 @@
 /** Every rule that makes an action wait, in one table: its scope, its end, and its remedy. */
 import type { AnyCode, ErrorCode } from "../core/error-codes.ts";
-import type { Severity } from "../contract/reading/pins.ts";
+import type { Severity } from "../contract/reading/pinned-fields.ts";
 import { GUARDIAN, ownerOf, type Scope } from "./spending.ts";
 
 /** A waiting action (or specialist), as named in a remedy. */

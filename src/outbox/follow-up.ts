@@ -4,7 +4,7 @@ import type { Outcome } from "../contract/call.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { Receipt } from "../contract/event-kinds.ts";
 import { SECOND } from "../core/units.ts";
-import { conclude, type DoubtTiming } from "./transitions.ts";
+import { conclude, type DoubtTiming } from "./outcome-to-state.ts";
 import { STATES, type Conclusion, type Intent, type IntentChange, type IntentState, type TargetOf } from "./intent.ts";
 import { receiptEvent } from "./receipts.ts";
 import type { Member } from "../gateway/member.ts";

@@ -1,7 +1,7 @@
 /** Decides the next state of an intent in doubt from a check of the network. Pure. */
 import type { AnyCode } from "../core/error-codes.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
-import { REFUSED_AFTER_UNKNOWN } from "./transitions.ts";
+import { REFUSED_AFTER_UNKNOWN } from "./outcome-to-state.ts";
 import { dateOf } from "./sent-at.ts";
 import { UNDATED, type Intent, type IntentChange, type TargetOf } from "./intent.ts";
 import type { Proof } from "../store/outbox.ts";

@@ -7,7 +7,7 @@ import type { Gateway } from "../gateway/gateway.ts";
 import type { Member } from "../gateway/member.ts";
 import type { WorkKind } from "../store/sources.ts";
 import type { Store } from "../store/store.ts";
-import type { Acts } from "./acts.ts";
+import type { Acts } from "./action-counts.ts";
 import type { JobTimings } from "./job-timings.ts";
 import type { SharedLists } from "./shared-lists.ts";
 import type { WebhookCoverage } from "./webhook-coverage.ts";

@@ -3,7 +3,7 @@ import type { Job, NetworkRecord } from "../contract/records.ts";
 import type { KeyId } from "../core/ids.ts";
 import type { Random } from "../core/random.ts";
 import { spreadPause } from "../limits/poll-budget.ts";
-import { COMPARABLE_MS, compared, isShared, placePoll, UNPROVEN, type PlannedPoll, type Sharing } from "./list-agreement.ts";
+import { COMPARABLE_MS, compared, isShared, placePoll, UNPROVEN, type PlannedPoll, type Sharing } from "./poll-sharing.ts";
 
 /** Ids remembered per list; several pages. */
 const MAX_SEEN = 400;

@@ -21,7 +21,7 @@ import type { Recovered, Store } from "../store/store.ts";
 import { learnFrom, takesKey, wantsAccount } from "../gateway/own-account.ts";
 import { doubtTiming } from "../outbox/follow-up.ts";
 import { openGateway } from "./open-gateway.ts";
-import { createActs } from "../polling/acts.ts";
+import { createActs } from "../polling/action-counts.ts";
 import { createJobTimings } from "../polling/job-timings.ts";
 import { noteDelivery } from "../polling/job-news.ts";
 import type { WorkerPool } from "../handlers/worker/worker-pool.ts";

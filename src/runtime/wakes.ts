@@ -1,6 +1,6 @@
 /** Timers of all specialists: one heap and one system timer for the whole process. */
 import type { Clock, Timer } from "../core/clock.ts";
-import { createHeap, type Heap } from "../core/heap.ts";
+import { createHeap, type Heap } from "../core/priority-queue.ts";
 import { Refused } from "../core/errors.ts";
 import { MINUTE } from "../core/units.ts";
 

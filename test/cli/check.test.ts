@@ -224,11 +224,16 @@ describe("check", () => {
 });
 
 test("a file that throws a secret while it is loaded has it taken out of the mistake", async () => {
-  const thrown =
-    'throw new Error(`cannot use ${process.env["RETINUE_KEY_SCOUT"]} and ${btoa(process.env["RETINUE_WEBHOOK_SECRET_SCOUT"] ?? "")}`);';
+  const thrown = 'throw new Error(`cannot use ${process.env["A_KEY"]} and ${btoa(process.env["A_SECRET"] ?? "")}`);';
   const { root } = project({ "agents/scout.ts": thrown, "good/scout.yaml": "handle: scout", "p.ts": thrown });
   const profile = ["--agents", "good", "--profile", "p.ts"];
-  const env = { RETINUE_KEY_SCOUT: KEY, RETINUE_WEBHOOK_SECRET_SCOUT: "the-hook-secret-77", DEBUG: "1" };
+  const env = {
+    RETINUE_KEY_SCOUT: KEY,
+    RETINUE_WEBHOOK_SECRET_SCOUT: "the-hook-secret-77",
+    A_KEY: KEY,
+    A_SECRET: "the-hook-secret-77",
+    DEBUG: "1",
+  };
   const run = ["run", "--base-url", "http://127.0.0.1:1/v1"];
   for (const args of [["check"], ["check", "--json"], run, ["plan", "--json"], ["check", ...profile], [...run, ...profile]]) {
     const { code, stdout, stderr } = await retinue(args, { cwd: root, env });
@@ -240,8 +245,8 @@ test("a file that throws a secret while it is loaded has it taken out of the mis
 test.each(["sk_live_0123456789abcdef", `key-${"0123456789abcdef".repeat(9)}`])(
   "a key in the wrong place of a definition is not said, nor a part of it",
   async (key) => {
-    const { root } = project({ "agents/scout.ts": 'export default { handle: "scout", tier: process.env["RETINUE_KEY_SCOUT"] };' });
-    const { code, stdout, stderr } = await retinue(["check"], { cwd: root, env: { RETINUE_KEY_SCOUT: key } });
+    const { root } = project({ "agents/scout.ts": 'export default { handle: "scout", tier: process.env["A_KEY"] };' });
+    const { code, stdout, stderr } = await retinue(["check"], { cwd: root, env: { RETINUE_KEY_SCOUT: key, A_KEY: key } });
     expect([code, stderr]).toEqual([2, expect.stringContaining("tier: expected") as string]);
     expect(stdout + stderr).not.toContain("0123456789");
   },

@@ -20,6 +20,8 @@ const YAML: readonly Mistake[] = [
   ["a template with a bracket missing", op("posts.create", 'body: { text: "{content" }'), 3, 'never sends "{content}"'],
   ["an action without its object", op("posts.reply", "path: /v1/replies"), 3, "the post acted on"],
   ["pages of what is no list", op("posts.get", "paging: { style: page }"), 3, "expected a list; posts.get answers with one post"],
+  ["a key in an address", "extends: set-a\noperations:\n  auth.token: { path: '/t/{key}' }\n", 3, "the key in a header or the body"],
+  ["a key in another body", op("posts.create", 'body: { c: "{content}", k: "{key}" }'), 3, '"{key}"', "no input of posts.create"],
   ["a body in a GET", op("posts.list", "body: { a: 1 }"), 3, "no body with GET"],
   ["words for an input there is not", op("posts.vote", "values: { dir: { up: 1 } }"), 3, '"dir"', "it has direction"],
   ["a price by an input there is not", op("posts.create", "price: { input: reward }"), 3, '"reward"', "no input of posts.create"],

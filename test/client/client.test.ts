@@ -5,7 +5,7 @@ import { createClient, type Client, type Exchange } from "../../src/client/clien
 import { methods } from "../../src/client/methods.ts";
 import type { Transport, WireAnswer, WireRequest } from "../../src/client/transport.ts";
 import type { Call, Outcome } from "../../src/contract/call.ts";
-import type { Observation } from "../../src/contract/reading/pins.ts";
+import type { Observation } from "../../src/contract/reading/pinned-fields.ts";
 import { ENDPOINT_ROWS, OPERATIONS, type EndpointSet } from "../../src/contract/operations.ts";
 import { resolveProfile, shippedProfile, type Profile } from "../../src/contract/profile/profile.ts";
 import { Refused } from "../../src/core/errors.ts";

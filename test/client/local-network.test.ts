@@ -5,7 +5,7 @@ import { methods, type Methods } from "../../src/client/methods.ts";
 import { createTransport } from "../../src/client/transport.ts";
 import type { Outcome } from "../../src/contract/call.ts";
 import { ENDPOINT_ROWS, SETS, type EndpointSet } from "../../src/contract/operations.ts";
-import type { Observation } from "../../src/contract/reading/pins.ts";
+import type { Observation } from "../../src/contract/reading/pinned-fields.ts";
 import { shippedProfile } from "../../src/contract/profile/profile.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { seededRandom } from "../../src/core/random.ts";

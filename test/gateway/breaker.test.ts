@@ -1,7 +1,7 @@
 /** The circuit breaker as a state machine: one probe at a time, growing delays, and each kind's own end. */
 import { describe, expect, test } from "vitest";
 import {
-  type BREAKERS,
+  type BreakerKind,
   isClosedBy,
   isProbeDue,
   openCircuit,
@@ -70,7 +70,7 @@ test("only a person closes a circuit without a probe", () => {
 });
 
 test("each kind is closed by its own outcomes: any checked answer for a key, none for a changed shape", () => {
-  const closers = (kind: keyof typeof BREAKERS) =>
+  const closers = (kind: BreakerKind) =>
     (["confirmed", "pending", "refused", "unauthorized", "limited", "unknown", "never-left"] as const).filter((outcome) =>
       isClosedBy(kind, outcome),
     );

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { createDriftLog, type DriftEntry } from "../../src/gateway/drift.ts";
 import type { Outcome } from "../../src/contract/call.ts";
-import type { Observation } from "../../src/contract/reading/pins.ts";
+import type { Observation } from "../../src/contract/reading/pinned-fields.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 
 const note: Observation = { severity: "note", kind: "new-field", record: "post", path: "glitter", type: "string" };

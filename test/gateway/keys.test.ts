@@ -3,7 +3,6 @@ import { expect, onTestFinished, test } from "vitest";
 import { createKeys } from "../../src/client/auth.ts";
 import type { Transport } from "../../src/client/transport.ts";
 import { eventId } from "../../src/contract/event-id.ts";
-import { shippedProfile } from "../../src/contract/profile/profile.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { createAnnouncer } from "../../src/core/events.ts";
 import { asHandle, asIntentId } from "../../src/core/ids.ts";
@@ -13,24 +12,19 @@ import { MINUTE, SECOND } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { ledgerTime } from "../../src/limits/ledger-clock.ts";
 import { createKeyWatch } from "../../src/gateway/keys.ts";
-import { createMember } from "../../src/gateway/member.ts";
-import { limitsOf, operationRules } from "../../src/gateway/permissions.ts";
 import { createSpecialist, DEFAULT_BRAKES } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
-import { virtualRuntime } from "../harness/virtual-runtime.ts";
+import { memberOf } from "../harness/builders.ts";
+import { virtualRuntime } from "../harness/harness.ts";
 
 test("a key's quota is divided among those who have it now", async () => {
   const clock = systemClock();
   const store = openSqliteStore({ path: ":memory:", clock, random: seededRandom(1) });
   onTestFinished(() => store.close());
-  const profile = shippedProfile("b");
   const texts: { [handle: string]: string } = { ann: "sk_live_shared_0123", ben: "sk_live_shared_0123", cem: "sk_live_shared_0123" };
   const keys = createKeys({ read: (handle) => texts[handle], salt: new Secret("salt of this test") });
   const watch = createKeyWatch({ keys, store, clock, ledger: ledgerTime(clock), announcer: createAnnouncer() });
-  const [ann, ben, cem] = ["ann", "ben", "cem"].map((handle) => {
-    const specialist = createSpecialist({ handle });
-    return createMember(specialist, operationRules(specialist, profile, clock), limitsOf("free", profile), clock.now());
-  });
+  const [ann, ben, cem] = ["ann", "ben", "cem"].map((handle) => memberOf({ handle }));
   if (ann === undefined || ben === undefined || cem === undefined) throw new Error("expected three members");
 
   expect(watch.sharers(ann)).toBe(1); // nobody has taken a key up yet
@@ -124,4 +118,40 @@ test("after the first 401 nothing leaves that was lined up with the same key", a
   expect((await store.openAttempts()).length).toBe(0);
   await clock.run(runtime.stop());
   await clock.run(store.close());
+});
+
+test("a refused key is probed one at a time and ever more rarely, and a probe that decides nothing again after a quarter of an hour", async () => {
+  const clock = virtualClock(Date.UTC(2026, 10, 21));
+  const store = openSqliteStore({ path: ":memory:", clock, random: seededRandom(1) });
+  onTestFinished(() => clock.run(store.close()));
+  const keys = createKeys({ read: () => "sk_live_0123456789", salt: new Secret("salt of this test") });
+  const watch = createKeyWatch({ keys, store, clock, ledger: ledgerTime(clock), announcer: createAnnouncer() });
+  const member = memberOf();
+  const refuse = async (): Promise<void> => {
+    const key = keys.current(member.specialist.handle);
+    await clock.run(watch.refused(member, key));
+  };
+  const probe = (says: () => Promise<boolean>) => clock.run(watch.probe(member, says));
+  const dueIn = (): number => ((member.keyTrouble?.circuit?.probeAt ?? Number.NaN) - clock.now()) / MINUTE;
+  const refused = async (): Promise<boolean> => {
+    expect(await watch.usable(member, true)).toBeDefined();
+    await watch.refused(member, keys.current(member.specialist.handle));
+    return false;
+  };
+  await clock.run(watch.usable(member));
+  await refuse();
+  await refuse(); // of a request that was under way
+  expect([dueIn(), await clock.run(watch.usable(member, true))]).toEqual([15, undefined]);
+  expect(await probe(async () => true)).toBe(false); // not due yet
+  await clock.advance(15 * MINUTE);
+  expect(await probe(refused)).toBe(false);
+  expect(dueIn()).toBe(30);
+  await clock.advance(30 * MINUTE);
+  expect(await probe(async () => false)).toBe(false);
+  expect(dueIn()).toBe(15);
+  await clock.advance(15 * MINUTE);
+  expect(await probe(async () => true)).toBe(true);
+  expect(member.keyTrouble).toBeUndefined();
+  await refuse(); // soon after: the probe was mistaken
+  expect(dueIn()).toBe(60);
 });

@@ -1,7 +1,7 @@
 /** The open breakers of a network: the requests that they block, the one that they let through, and the rows that they leave. */
 import { describe, expect, test } from "vitest";
 import type { Outcome } from "../../src/contract/call.ts";
-import type { DriftPolicy, Observation } from "../../src/contract/reading/pins.ts";
+import type { DriftPolicy, Observation } from "../../src/contract/reading/pinned-fields.ts";
 import { createAnnouncer } from "../../src/core/events.ts";
 import { MINUTE } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";

@@ -6,7 +6,7 @@ import { MINUTE, SECOND } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { createSemaphore } from "../../src/gateway/semaphore.ts";
 import { DEFAULT_HANDLERS } from "../../src/runtime/runtime.ts";
-import { virtualRuntime } from "../harness/virtual-runtime.ts";
+import { virtualRuntime } from "../harness/harness.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 

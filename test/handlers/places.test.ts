@@ -4,7 +4,7 @@ import { seededRandom } from "../../src/core/random.ts";
 import { HOUR, MINUTE } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
-import { virtualRuntime } from "../harness/virtual-runtime.ts";
+import { virtualRuntime } from "../harness/harness.ts";
 
 /** Specialists whose hourly handler does this, with two places for all of them. */
 async function crowded(count: number, run: () => unknown): Promise<void> {

@@ -7,7 +7,7 @@ import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { showStatus } from "../../src/guardian/status.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
-import { virtualRuntime } from "./virtual-runtime.ts";
+import { virtualRuntime } from "./harness.ts";
 
 export interface Post {
   readonly id: number | string;

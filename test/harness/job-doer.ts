@@ -3,7 +3,7 @@ import { seededRandom, type Random } from "../../src/core/random.ts";
 import { DAY, MINUTE } from "../../src/core/units.ts";
 import { virtualClock, type VirtualClock } from "../../src/core/virtual-clock.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
-import { virtualRuntime } from "./virtual-runtime.ts";
+import { virtualRuntime } from "./harness.ts";
 import { strictJobs, type StrictNetwork, type StrictWays, type Tally } from "./strict-jobs.ts";
 
 export interface DoingJobs extends Omit<StrictWays, "givesMs"> {

@@ -3,7 +3,7 @@ import type { Clock } from "../../src/core/clock.ts";
 import { seededRandom, type Random } from "../../src/core/random.ts";
 import type { Lane } from "../../src/contract/operations.ts";
 import type { TierLimits } from "../../src/contract/tiers.ts";
-import { addToCell, cellAt, listCells, slotIndex } from "../../src/limits/window-cells.ts";
+import { addToCell, cellAt, listCells, slotIndex } from "../../src/limits/window-counts.ts";
 import {
   charge,
   newQuota,

@@ -1,26 +1,19 @@
 /** A specialist that is told of news by webhook, on virtual time: the local network delivers to its runtime without a socket. */
-import { onTestFinished } from "vitest";
 import type { Transport } from "../../src/client/transport.ts";
-import { resolveProfile } from "../../src/contract/profile/profile.ts";
+import type { ProfileSource } from "../../src/contract/profile/source.ts";
 import { asHandle } from "../../src/core/ids.ts";
-import { seededRandom } from "../../src/core/random.ts";
-import { virtualClock } from "../../src/core/virtual-clock.ts";
 import type { GateAnswer } from "../../src/webhooks/receiver/accept.ts";
 import type { RawDelivery } from "../../src/webhooks/receiver/signatures.ts";
 import type { Assumptions } from "../../src/local-network/assumptions.ts";
 import { isObject, parseJson, sha256 } from "../../src/core/json.ts";
 import { signDelivery } from "../../src/webhooks/receiver/sign.ts";
-import { createLocalNetwork } from "../../src/local-network/local-network.ts";
 import type { ReceiverSettings } from "../../src/webhooks/receiver-settings.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import type { Tier } from "../../src/contract/tiers.ts";
 import type { SpecialistDefinition } from "../../src/specialist/definition.ts";
-import { createSpecialist } from "../../src/specialist/specialist.ts";
-import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { plainLink } from "./plain-transport.ts";
-import { asking, textAt } from "./visitor.ts";
-import { virtualRuntime } from "./virtual-runtime.ts";
+import { textAt } from "./visitor.ts";
+import { harness } from "./harness.ts";
 
 export const SCOUT = asHandle("scout");
 
@@ -28,7 +21,7 @@ export interface VirtualWebhooksOptions {
   readonly definition?: Omit<SpecialistDefinition, "handle" | "tier">;
   /** Default `pro`. */
   readonly tier?: Tier;
-  readonly profile?: object;
+  readonly profile?: Omit<ProfileSource, "extends">;
   readonly receiver?: Partial<ReceiverSettings>;
   /** Between the runtime and the network. */
   readonly link?: (network: Transport) => Transport;
@@ -48,54 +41,38 @@ export interface VirtualWebhooksOptions {
 export async function virtualWebhooks(options: VirtualWebhooksOptions) {
   const { definition = {}, tier = "pro", profile = {}, receiver, assume = {}, scale = 1, aheadMs = () => 0 } = options;
   const { link = (plain) => plain, altered = (delivery) => delivery } = options;
-  const clock = virtualClock(Date.UTC(2026, 10, 21));
-  const wall = { ...clock, now: () => clock.now() + aheadMs() };
-  const random = seededRandom(7);
   /** What the receiver answered to each delivery of the network. */
   const answers: GateAnswer["status"][] = [];
   const hand: { runtime?: Runtime } = {};
   const accept = async (delivery: RawDelivery): Promise<GateAnswer["status"]> =>
     (await hand.runtime?.webhooks?.accept("scout", delivery))?.status ?? 503;
-  const network = createLocalNetwork({
-    clock,
-    random,
-    residents: false,
-    assume,
-    scale,
-    webhooks: {
-      async deliver({ headers, body }) {
-        const status = options.astray === true ? 404 : await accept(altered({ headers, body: Buffer.from(body) }));
-        answers.push(status);
-        return status;
+  const here = await harness({
+    seed: 7,
+    network: {
+      assume,
+      scale,
+      webhooks: {
+        async deliver({ headers, body }) {
+          const status = options.astray === true ? 404 : await accept(altered({ headers, body: Buffer.from(body) }));
+          answers.push(status);
+          return status;
+        },
       },
     },
+    specialists: [{ handle: "scout", tier, ...definition }],
+    profile,
+    link,
+    aheadMs,
+    receiver: { port: undefined, host: "", url: "https://bots.example.net", allowUnsigned: false, readSecrets: () => [], ...receiver },
+    start: false,
   });
-  const { key } = network.provision({ handle: "scout", tier, set: "b" });
-  const store = openSqliteStore({ path: ":memory:", clock, random });
+  const { clock, network, runtime, store } = here;
   if (options.prepare !== undefined) await clock.run(options.prepare(store));
-  const begin = (): Runtime =>
-    virtualRuntime({
-      specialists: [createSpecialist({ handle: "scout", tier, ...definition })],
-      transport: link(plainLink(network, "b")),
-      profile: resolveProfile({ extends: "set-b", ...profile }),
-      store,
-      keyOf: () => key,
-      clock: wall,
-      random,
-      receiver: { port: undefined, host: "", url: "https://bots.example.net", allowUnsigned: false, readSecrets: () => [], ...receiver },
-    });
-  const runtime = begin();
   hand.runtime = runtime;
-  network.start();
   await clock.run(runtime.start());
-  onTestFinished(async () => {
-    await clock.run(hand.runtime?.stop() ?? Promise.resolve());
-    await clock.run(network.stop());
-    await clock.run(store.close());
-  });
   const requests: { readonly operation: string; readonly at: number }[] = [];
   runtime.announcer.on("request", ({ operation }) => void requests.push({ operation, at: clock.now() }));
-  const mine = asking(network, "b", key);
+  const mine = here.as("scout");
   return {
     clock,
     network,
@@ -105,18 +82,17 @@ export async function virtualWebhooks(options: VirtualWebhooksOptions) {
     requests,
     mine,
     accept,
-    /** Ends the runtime, and begins another on the same store. */
-    restart: async (): Promise<void> => {
-      await clock.run(hand.runtime?.stop() ?? Promise.resolve());
-      hand.runtime = begin();
-      await clock.run(hand.runtime.start());
+    /** Ends the runtime, and begins another on what it stored. */
+    async restart(): Promise<void> {
+      await here.restart();
+      hand.runtime = here.runtime;
     },
     /** What the network holds of our webhooks. */
     registered: async () => {
       const { json } = await mine("GET", "/v1/webhooks");
       return Array.isArray(json["items"]) ? json["items"] : [];
     },
-    other: (handle: string) => asking(network, "b", network.provision({ handle, tier: "pro", set: "b" }).key),
+    other: (handle: string) => here.other(handle),
   };
 }
 

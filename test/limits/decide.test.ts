@@ -2,12 +2,11 @@
 import { describe, expect, test } from "vitest";
 import { asHandle, asIntentId, asKeyId } from "../../src/core/ids.ts";
 import { credits, DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
-import { approved, type Approval } from "../../src/limits/approvals.ts";
+import type { Approval } from "../../src/limits/approvals.ts";
 import { decide } from "../../src/limits/decide.ts";
 import type { AdmissionView, Verdict } from "../../src/limits/verdict.ts";
 import { charge, newQuota } from "../../src/limits/quota.ts";
 import { GUARDIAN, newAccount, scopeOf } from "../../src/limits/spending.ts";
-import { openTables } from "../harness/limit-tables.ts";
 
 const T0 = Date.UTC(2026, 2, 1);
 const SCOUT = asHandle("scout");
@@ -128,47 +127,5 @@ describe("a verdict", () => {
       since: T0 - SECOND,
       until: T0 + MINUTE,
     });
-  });
-});
-
-describe("approvals", () => {
-  const action = { intent: INTENT, payloadHash: "abc", worst: undefined };
-  test.each([
-    ["another payload", approval({ payloadHash: "abd" }), "approval_changed"],
-    ["another intent", approval({ intent: asIntentId("i2") }), "approval_other"],
-    ["too late", approval({ expiresAt: T0 }), "approval_expired"],
-    ["an unanswered question past its time", approval({ state: "asked", expiresAt: T0 - 1 }), "approval_expired"],
-    ["a no", approval({ state: "rejected" }), "approval_rejected"],
-    ["not asked", undefined, "approval_wanted"],
-    ["not answered", approval({ state: "asked" }), "approval_wanted"],
-  ])("%s is not approved", (_name, given, code) => {
-    expect(approved(given, action, T0)).toMatchObject({ ok: false, code });
-  });
-
-  test("a yes covers its amount and nothing above, nor another currency, nor money it did not mention", () => {
-    const costs = (worst: { currency: string; micros: number }, given = approval({ amount: credits(5) })) =>
-      approved(given, { ...action, worst }, T0);
-    expect(costs(credits(5)).ok).toBe(true);
-    expect(costs(credits(6))).toMatchObject({ code: "approval_amount" });
-    expect(costs({ currency: "usd", micros: 1 })).toMatchObject({ code: "approval_amount" });
-    expect(costs(credits(1), approval())).toMatchObject({ code: "approval_amount" });
-  });
-
-  test("answers survive a restart; a changed payload has to be asked again; a no is not asked again", () => {
-    const { guardian } = openTables();
-    const ask = (payloadHash: string) => guardian.ask(approval({ payloadHash }), SCOUT);
-    const yes = (payloadHash: string) =>
-      ({ verdict: "approved", shown: { intent: INTENT, payloadHash, amount: undefined, answerBy: T0 + DAY } }) as const;
-    ask("abc");
-    expect(guardian.answer(INTENT, yes("abc"), T0)).toBe(true);
-    expect(guardian.answer(INTENT, { verdict: "rejected" }, T0)).toBe(false);
-    ask("abc");
-    expect(guardian.approval(INTENT)).toMatchObject({ state: "approved", payloadHash: "abc" });
-    ask("changed");
-    expect(guardian.approval(INTENT)).toMatchObject({ state: "asked", payloadHash: "changed" });
-    expect(guardian.answer(INTENT, yes("changed"), T0 + 2 * DAY)).toBe(false);
-    guardian.answer(INTENT, { verdict: "rejected", reason: "no" }, T0);
-    ask("again");
-    expect(guardian.approval(INTENT)).toMatchObject({ state: "rejected", reason: "no" });
   });
 });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { LANES, type Lane } from "../../src/contract/operations.ts";
 import { DAY, HOUR, MINUTE } from "../../src/core/units.ts";
-import { slotIndex } from "../../src/limits/window-cells.ts";
+import { slotIndex } from "../../src/limits/window-counts.ts";
 import {
   DEFAULT_FLOORS,
   floorsOf,

@@ -1,9 +1,10 @@
 /** Whose it is that is found in words that were said more than once. */
 import { describe, expect, test } from "vitest";
 import type { Post } from "../../src/contract/records.ts";
-import { asHandle, asIntentId } from "../../src/core/ids.ts";
+import { asIntentId } from "../../src/core/ids.ts";
 import { DAY, HOUR } from "../../src/core/units.ts";
 import type { Intent } from "../../src/outbox/intent.ts";
+import { intentOf } from "../harness/builders.ts";
 import { disambiguate } from "../../src/outbox/disambiguate.ts";
 import type { SimilarIntent, Requests } from "../../src/store/outbox.ts";
 
@@ -18,37 +19,14 @@ const said = (id: string, hoursAgo: number, content = "good morning"): Post => (
   raw: {},
 });
 const other = (id: string, hoursAgo: number, fields: Partial<Intent> = {}, requests?: Requests): SimilarIntent => ({
-  intent: {
-    seq: 1,
+  intent: intentOf({
     id: asIntentId(id),
-    specialist: asHandle("scout"),
-    eventSeq: 1,
-    operation: "posts.create",
-    target: undefined,
-    targetIntent: undefined,
     input: { content: "good morning" },
-    effect: "reconciled",
-    lane: "act",
-    thread: undefined,
-    author: undefined,
-    conflictKey: "k",
-    hops: 0,
-    label: undefined,
-    data: undefined,
     state: "confirmed",
-    attempt: 1,
-    everUnknown: true,
-    nextAt: 0,
-    checks: 0,
     sentAt: NOW - hoursAgo * HOUR,
-    expiresAt: undefined,
-    createdRef: undefined,
-    code: undefined,
-    message: undefined,
     createdAt: NOW - hoursAgo * HOUR,
-    settledAt: undefined,
     ...fields,
-  },
+  }),
   requests,
 });
 const between = (first: number, last = first): Requests => ({ first, last });

@@ -1,44 +1,17 @@
 /** Whose effect it is that a look at the network found. */
 import { describe, expect, test } from "vitest";
 import type { Job, Post } from "../../src/contract/records.ts";
-import { asHandle, asIntentId } from "../../src/core/ids.ts";
+import { asIntentId } from "../../src/core/ids.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import type { Intent } from "../../src/outbox/intent.ts";
+import { intentOf } from "../harness/builders.ts";
 import { findEffect, provesReading, wouldShow } from "../../src/outbox/read-back.ts";
 
 const NOW = 1_800_000_000_000;
 const ME = { handle: "scout", accountId: "me" };
 const said = (id: string, content: string): Post => ({ kind: "post", id, authorId: "me", content, createdAtMs: NOW, raw: {} });
-const intent = (id: string, content: string, attempt: number): Intent => ({
-  seq: 1,
-  id: asIntentId(id),
-  specialist: asHandle("scout"),
-  eventSeq: 1,
-  operation: "posts.create",
-  target: undefined,
-  targetIntent: undefined,
-  input: { content },
-  effect: "reconciled",
-  lane: "act",
-  thread: undefined,
-  author: undefined,
-  conflictKey: "k",
-  hops: 0,
-  label: undefined,
-  data: undefined,
-  state: "in_doubt",
-  attempt,
-  everUnknown: true,
-  nextAt: 0,
-  checks: 0,
-  sentAt: NOW,
-  expiresAt: undefined,
-  createdRef: undefined,
-  code: undefined,
-  message: undefined,
-  createdAt: NOW,
-  settledAt: undefined,
-});
+const intent = (id: string, content: string, attempt: number): Intent =>
+  intentOf({ id: asIntentId(id), input: { content }, attempt, sentAt: NOW, createdAt: NOW });
 
 describe("in a store that was put back, an action it never sent", () => {
   const records = [said("p1", "in other words"), said("p2", "the words of another")];

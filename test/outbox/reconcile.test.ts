@@ -1,12 +1,10 @@
 /** Intents in doubt: what a look at the network may, and may not, decide. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Outcome } from "../../src/contract/call.ts";
-import { asHandle, asIntentId } from "../../src/core/ids.ts";
 import { DAY, HOUR, MINUTE } from "../../src/core/units.ts";
-import { conclude } from "../../src/outbox/transitions.ts";
 import type { Intent } from "../../src/outbox/intent.ts";
 import { ABSENT_CHECKS, MAX_ATTEMPTS, reconcile, type Check } from "../../src/outbox/reconcile.ts";
+import { intentOf } from "../harness/builders.ts";
 import type { Proof } from "../../src/store/outbox.ts";
 
 const SENT = 1_000_000;
@@ -14,37 +12,8 @@ const QUIET = 210_000;
 const proven: Proof = { proven: true, found: 1, missed: 0, latenessMs: 0 };
 const unproven: Proof = { ...proven, proven: false, found: 0 };
 
-const intent = (over: Partial<Intent> = {}): Intent => ({
-  seq: 1,
-  id: asIntentId("i1"),
-  specialist: asHandle("scout"),
-  eventSeq: 1,
-  operation: "posts.reply",
-  target: "p1",
-  targetIntent: undefined,
-  input: { content: "hello" },
-  effect: "reconciled",
-  lane: "reply",
-  thread: "p1",
-  author: undefined,
-  conflictKey: "k",
-  hops: 0,
-  label: undefined,
-  data: undefined,
-  state: "in_doubt",
-  attempt: 1,
-  everUnknown: true,
-  nextAt: 0,
-  checks: ABSENT_CHECKS - 1,
-  sentAt: SENT,
-  expiresAt: undefined,
-  createdRef: undefined,
-  code: undefined,
-  message: undefined,
-  createdAt: SENT,
-  settledAt: undefined,
-  ...over,
-});
+const intent = (over: Partial<Intent> = {}): Intent =>
+  intentOf({ operation: "posts.reply", lane: "reply", target: "p1", checks: ABSENT_CHECKS - 1, sentAt: SENT, createdAt: SENT, ...over });
 const look = (over: Partial<Intent>, proof: Proof, now: number) =>
   reconcile(
     intent(over),
@@ -160,39 +129,5 @@ describe("an action in doubt", () => {
     );
     expect(change).toMatchObject({ state: "in_doubt" });
     expect(change.checked).toBeUndefined();
-  });
-});
-
-describe("an outcome", () => {
-  const refused: Outcome = { class: "refused", status: 404, code: "x:gone", message: "no such post" };
-  const unknown: Outcome = { class: "unknown", reason: "reset" };
-  const timing = { quietMs: QUIET, firstCheckMs: 2_000 };
-
-  test("that refuses does not settle what an earlier attempt may have done", () => {
-    expect(conclude(intent({ everUnknown: true }), refused, timing, SENT).state).toBe("in_doubt");
-    expect(conclude(intent({ everUnknown: false }), refused, timing, SENT).state).toBe("refused");
-    expect(conclude(intent({ everUnknown: true, effect: "idempotent" }), refused, timing, SENT).state).toBe("refused");
-  });
-
-  test("that is unknown leaves a write in doubt", () => {
-    expect(conclude(intent(), unknown, timing, SENT)).toMatchObject({ state: "in_doubt", everUnknown: true, nextAt: SENT + 2_000 });
-    expect(conclude(intent({ effect: "at-most-once" }), unknown, timing, SENT).state).toBe("in_doubt");
-  });
-
-  test("that is unknown sends an idempotent write again, through an outage of most of a day and no longer", () => {
-    const tries = [conclude(intent({ effect: "idempotent", attempt: 1 }), unknown, timing, SENT)];
-    while (tries.at(-1)?.state === "ready")
-      tries.push(conclude(intent({ effect: "idempotent", attempt: tries.length + 1 }), unknown, timing, tries.at(-1)?.nextAt ?? 0));
-    const lastAt = (tries.at(-2)?.nextAt ?? 0) - SENT;
-    expect(lastAt).toBeGreaterThan(12 * HOUR);
-    expect(lastAt).toBeLessThan(24 * HOUR);
-    expect(tries.length).toBeLessThan(50); // each is charged
-    expect(tries.at(-1)).toMatchObject({ state: "parked", code: "attempts_spent", everUnknown: true });
-  });
-
-  test("that provably did not happen makes it ready again, later and later", () => {
-    const delay = (attempt: number): number =>
-      (conclude(intent({ attempt }), { class: "never-left", reason: "refused" }, timing, SENT).nextAt ?? 0) - SENT;
-    expect([1, 2, 3, 40].map(delay)).toEqual([1_000, 2_000, 4_000, 300_000]);
   });
 });

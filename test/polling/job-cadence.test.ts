@@ -8,7 +8,7 @@ import { delayAt, learnDelay, NOTHING_LEARNT } from "../../src/limits/learnt-del
 import { laneOf, pauseUntilGiven, pauseUntilNews, type Wait } from "../../src/polling/job-cadence.ts";
 import { createJobTimings } from "../../src/polling/job-timings.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
-import { virtualRuntime } from "../harness/virtual-runtime.ts";
+import { virtualRuntime } from "../harness/harness.ts";
 import type { NetworkStateRow } from "../../src/store/network-state.ts";
 
 const WAIT: Wait = { ageMs: 0, looks: 0, learnt: NOTHING_LEARNT, waiting: 1, limits: TIER_LIMITS.pro, chance: 0.5 };

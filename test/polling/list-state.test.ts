@@ -1,9 +1,17 @@
+/** The state of a list as one row: read and written in one place. */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { failedAgain, makeListDormant, readListState, reportedReadFailure, storeListState } from "../../src/polling/list-state.ts";
-import { readWatchState, storeWatchState } from "../../src/polling/watch-state.ts";
-import { readScheduleState, storeScheduleState } from "../../src/schedule/schedule-state.ts";
+import { DAY } from "../../src/core/units.ts";
+import {
+  failedAgain,
+  makeListDormant,
+  readListState,
+  reportedReadFailure,
+  storeListState,
+  withGap,
+  type Gap,
+} from "../../src/polling/list-state.ts";
 
 const NOW = Date.UTC(2026, 10, 22);
 
@@ -23,20 +31,6 @@ const LIST = {
   torn: 1,
   resting: true,
 };
-const SCHEDULE = { cursor: NOW, timing: "[]", skipped: 2, lastStarted: NOW - 1, resting: true };
-const JOB = {
-  status: "assigned",
-  assigned: 1,
-  accepted: 0,
-  rejected: 0,
-  paid: 0,
-  looks: 4,
-  followedAt: NOW - 9,
-  lookedAt: NOW - 1,
-  putOff: 2,
-  planned: true,
-};
-const THREAD = { seen: ["r1"], votes: 3, newsAt: NOW - 7, looks: 1, followedAt: NOW - 9 };
 
 test("a row is read as it was written, and written under the names that it had", () => {
   expect(readListState(LIST, NOW)).toEqual({
@@ -48,9 +42,6 @@ test("a row is read as it was written, and written under the names that it had",
     dormant: true,
   });
   expect(storeListState(readListState(LIST, NOW))).toEqual(LIST);
-  expect(storeScheduleState(readScheduleState(SCHEDULE))).toEqual(SCHEDULE);
-  expect(storeWatchState(readWatchState({ kind: "job", data: JOB }, NOW))).toEqual(JOB);
-  expect(storeWatchState(readWatchState({ kind: "thread", data: THREAD }, NOW))).toEqual(THREAD);
 });
 
 test("what is not there, or of another type, is as at the beginning", () => {
@@ -64,11 +55,6 @@ test("what is not there, or of another type, is as at the beginning", () => {
   });
   const strange = { seen: "p1", startedAt: "now", pace: [], yield: null, gaps: ["?", { after: "a" }], failed: 2, torn: true, resting: 1 };
   expect(readListState(strange, NOW)).toEqual(begun);
-  expect(readScheduleState({ cursor: "now", timing: 1, skipped: "2" })).toEqual(readScheduleState(undefined));
-  expect(readWatchState({ kind: "job", data: { looks: "4", putOff: null, lookedAt: "now" } }, NOW)).toEqual(
-    readWatchState({ kind: "job", data: {} }, NOW),
-  );
-  expect(readWatchState({ kind: "thread", data: { seen: {} } }, NOW)).toMatchObject({ looks: 0, progress: { seen: [], newsAt: NOW } });
 });
 
 test("a list that cannot be read is reported from the second look on, and never while it is dormant", () => {
@@ -79,6 +65,13 @@ test("a list that cannot be read is reported from the second look on, and never 
   expect(reportedReadFailure(twice)).toEqual({ times: 2, since: NOW, message: "x".repeat(300) });
   expect(reportedReadFailure(makeListDormant(twice))).toBeUndefined();
   expect(storeListState(makeListDormant(twice))).toMatchObject({ resting: true, startedAt: NOW });
+});
+
+test("a list keeps what was passed over with its cursor for a week, the latest twenty of it", () => {
+  const gap = (n: number): Gap => ({ after: `a${n}`, before: `b${n}`, since: NOW + n, until: NOW + n + 1 });
+  const many = Array.from({ length: 25 }, (_, n) => gap(n));
+  expect(many.reduce<readonly Gap[]>((gaps, one) => withGap(gaps, one, NOW + DAY), [])).toEqual(many.slice(5));
+  expect(withGap(many, undefined, NOW + 8 * DAY)).toEqual([]);
 });
 
 test("nobody else reads or writes what a row keeps", () => {

@@ -10,7 +10,7 @@ import type { SpecialistDefinition } from "../../src/specialist/definition.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { virtualRuntime } from "../harness/virtual-runtime.ts";
+import { virtualRuntime } from "../harness/harness.ts";
 
 /** A clerk with a feed to look at and something to do every minute, over a store that `wrap` may watch. */
 function clerk(wrap: (store: Store) => Store, change: Partial<SpecialistDefinition> = {}) {

@@ -2,17 +2,12 @@
 import { afterEach, expect, test } from "vitest";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 import { isObject } from "../../src/core/json.ts";
-import { seededRandom } from "../../src/core/random.ts";
 import { HOUR, MINUTE } from "../../src/core/units.ts";
-import { virtualClock } from "../../src/core/virtual-clock.ts";
-import { createLocalNetwork } from "../../src/local-network/local-network.ts";
 import { keepRegistered } from "../../src/webhooks/registration.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { asHandle } from "../../src/core/ids.ts";
-import { createSpecialist } from "../../src/specialist/specialist.ts";
-import { plainLink } from "../harness/plain-transport.ts";
-import { asking, records, textAt } from "../harness/visitor.ts";
-import { virtualRuntime } from "../harness/virtual-runtime.ts";
+import { records, textAt } from "../harness/visitor.ts";
+import { harness } from "../harness/harness.ts";
 import { SECRET, webhookLab, type WebhookLab } from "../harness/webhook-network.ts";
 
 const open: WebhookLab[] = [];
@@ -54,23 +49,18 @@ test("is made again after somebody deleted it", async () => {
 });
 
 test("is looked at again by itself: left alone while it is there, made again when it is gone", async () => {
-  const clock = virtualClock();
-  const random = seededRandom(3);
-  const network = createLocalNetwork({ clock, random });
-  const { key } = network.provision({ handle: "scout", tier: "pro" });
-  const me = asking(network, "b", key);
-  const ids = async (): Promise<readonly string[]> => records(await me("GET", "/v1/webhooks")).map((one) => textAt(one, "id"));
-  const readSecrets = () => [new Secret(SECRET)];
-  const runtime = virtualRuntime({
-    specialists: [createSpecialist({ handle: "scout", tier: "pro" })],
-    transport: plainLink(network, "b"),
-    keyOf: () => key,
-    clock,
-    random,
-    receiver: { port: undefined, host: "", url: "https://receiver.example.net", allowUnsigned: false, readSecrets },
+  const { clock, network, as } = await harness({
+    specialists: [{ handle: "scout", tier: "pro" }],
+    receiver: {
+      port: undefined,
+      host: "",
+      url: "https://receiver.example.net",
+      allowUnsigned: false,
+      readSecrets: () => [new Secret(SECRET)],
+    },
   });
-  network.start();
-  await clock.run(runtime.start());
+  const me = as("scout");
+  const ids = async (): Promise<readonly string[]> => records(await me("GET", "/v1/webhooks")).map((one) => textAt(one, "id"));
   await clock.advance(MINUTE);
   const made = await ids();
   expect(made).toHaveLength(1);
@@ -84,8 +74,6 @@ test("is looked at again by itself: left alone while it is there, made again whe
   expect(await ids()).toHaveLength(1);
   expect(await ids()).not.toEqual(made);
   expect(network.truth.requests({ operation: "webhooks.create" })).toHaveLength(2);
-  await clock.run(runtime.stop());
-  await network.stop();
 });
 
 test("takes the place of its own doubles and of the one under an earlier address, and leaves others alone", async () => {

@@ -1,22 +1,17 @@
 import { expect, onTestFinished, test } from "vitest";
-import { shippedProfile } from "../../src/contract/profile/profile.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
-import { createMember, type Member } from "../../src/gateway/member.ts";
-import { limitsOf, operationRules } from "../../src/gateway/permissions.ts";
-import { createSpecialist } from "../../src/specialist/specialist.ts";
+import type { Member } from "../../src/gateway/member.ts";
 import type { Nudge } from "../../src/store/deliveries.ts";
 import type { WorkKind } from "../../src/store/sources.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { memberOf } from "../harness/builders.ts";
 import { readAgain, takeDeferred, wakeFor } from "../../src/webhooks/process-deliveries.ts";
 import { createWebhookMemory } from "../../src/webhooks/webhook-memory.ts";
 
 const clock = virtualClock(1_000);
 
-function scout(): Member {
-  const specialist = createSpecialist({ handle: "scout" });
-  return createMember(specialist, operationRules(specialist, shippedProfile("b"), clock), limitsOf("free", shippedProfile("b")), 0);
-}
+const scout = (): Member => memberOf();
 
 const job = (n: number): Nudge => ({ kind: "job", object: `j${n}`, follow: true, at: 0 });
 

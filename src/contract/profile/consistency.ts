@@ -8,6 +8,7 @@ import type { ProfileProblem } from "./profile-problem.ts";
 import type { ProfileOperation } from "./network-operations.ts";
 import type { InputField, ProfileData } from "./source.ts";
 import { pathFields, templateFields } from "./template.ts";
+import { isTrade } from "../secrets.ts";
 import { isTier, TIERS } from "../tiers.ts";
 import { statusWord } from "../reading/values.ts";
 
@@ -87,6 +88,9 @@ const SAMPLES: { readonly [type in InputField["type"]]: readonly Json[] } = {
 function checkHeaders({ headers, auth, idempotencyHeader }: ProfileData): ProfileProblem[] {
   const taken = new Map([
     [auth.header, "auth.header, which carries the key"],
+    ...(auth.trade?.header === undefined || auth.trade.header === null
+      ? []
+      : [[auth.trade.header, "auth.trade.header, which carries the key"] as const]),
     ...OUR_HEADERS.map((name) => [name, "a header that every request sets"] as const),
   ]);
   const both = (path: ProfileProblem["path"], name: string): ProfileProblem[] => {
@@ -104,7 +108,8 @@ const OUR_HEADERS: readonly string[] = ["content-type", "content-length", "trans
 function checkOperation(at: readonly string[], operation: ProfileOperation): ProfileProblem[] {
   if (operation.unsupported !== undefined) return [];
   const { shape } = operation.input;
-  const known = (name: string): boolean => (name === "target" ? operation.target !== undefined : Object.hasOwn(shape, name));
+  const isKey = (name: string): boolean => name === "key" && isTrade(operation.name);
+  const known = (name: string): boolean => isKey(name) || (name === "target" ? operation.target !== undefined : Object.hasOwn(shape, name));
   const inPath = pathFields(operation.path);
   const inQuery = templateFields(operation.query ?? {});
   const inBody = operation.body === undefined ? [] : templateFields(operation.body);
@@ -113,6 +118,8 @@ function checkOperation(at: readonly string[], operation: ProfileOperation): Pro
   const problems: ProfileProblem[] = [];
   const say = (key: string, message: string): void => void problems.push(problem([...at, key], message));
 
+  for (const name of [...inPath, ...inQuery])
+    if (isKey(name)) say("path", "expected the key in a header or the body, since addresses are logged");
   for (const name of inPath)
     if (!known(name)) say("path", `expected a source for the path parameter "${name}": the object acted on, or an input`);
   for (const name of inQuery) if (!known(name)) say("query", `asks for "{${name}}", ${notOneOf}`);

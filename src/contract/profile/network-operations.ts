@@ -29,6 +29,7 @@ export interface ProfileOperation {
   readonly query?: Readonly<Record<string, string | number | boolean>>;
   /** Body template; undefined for the inputs in our own names, null for no body. */
   readonly body?: Json;
+  readonly encoding: "json" | "form";
   readonly values: Readonly<Record<string, Readonly<Record<string, Json>>>>;
   readonly input: z.ZodObject;
   readonly effect: Effect;
@@ -111,10 +112,11 @@ function targetOf(target: ProfileOperation["target"], path: string | undefined):
 function shared(
   over: OperationOverride,
   input: z.ZodObject,
-): Pick<ProfileOperation, "query" | "body" | "values" | "input" | "price" | "charged" | "weight" | "answer" | "paging"> {
+): Pick<ProfileOperation, "query" | "body" | "encoding" | "values" | "input" | "price" | "charged" | "weight" | "answer" | "paging"> {
   return defined({
     query: over.query,
     body: over.body,
+    encoding: over.encoding ?? "json",
     values: over.values ?? {},
     input: over.input === undefined ? input : input.extend(inputShape(over.input)),
     price: over.price ?? "free",

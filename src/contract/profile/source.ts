@@ -5,7 +5,7 @@ import { durationMs } from "../../core/units.ts";
 import { FIELD_PATH } from "../reading/field-path.ts";
 import { FIELDS } from "../reading/fields.ts";
 import { EFFECTS, LANES, RECORDS } from "../operations.ts";
-import { DRIFT_POLICIES } from "../reading/pins.ts";
+import { DRIFT_POLICIES } from "../reading/pinned-fields.ts";
 import { JOB_STATUSES } from "../records.ts";
 
 const MAX_CANDIDATES = 40;
@@ -93,6 +93,8 @@ const operation = z
     query: z.record(word, scalar),
     /** The JSON to send, with placeholders such as `{content}`; null for no body. */
     body: z.json(),
+    /** How the body is written. Default: `json`. */
+    encoding: z.enum(["json", "form"]),
     /** The network's values for our own: `direction: { up: 1 }`. An unlisted value is refused. */
     values: z.record(word, z.record(z.string(), z.json())),
     /** Inputs added to those of the operation, or made stricter. */
@@ -201,6 +203,8 @@ const auth = z.strictObject({
   prefix: headerValue.max(50),
   /** Exchange the key for a token by `auth.token` first. */
   exchange: z.boolean(),
+  /** The header that carries the key in an exchange (null: none, because the body has it). Default: as for every request. */
+  trade: z.strictObject({ header: headerName.nullable(), prefix: headerValue.max(50).optional() }).optional(),
   /** The lifetime of a token if its answer does not state one. */
   tokenLifetimeMs: longerThanZero,
   refreshEarlyMs: duration,

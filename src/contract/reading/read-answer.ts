@@ -8,7 +8,7 @@ import type { Secrets } from "../call.ts";
 import { fieldPath, typeOf, valueAt, type FieldPath } from "./field-path.ts";
 import { FIELDS, isReadableRecord, NEEDS_ID, type ReadableRecord } from "./fields.ts";
 import type { RecordName } from "../operations.ts";
-import type { Observation, Pins } from "./pins.ts";
+import type { Observation, Pins } from "./pinned-fields.ts";
 import type { Profile } from "../profile/profile.ts";
 import { boundedRaw, compileSpeech, holdsMoreThanId, readFields, type Speech } from "./read-fields.ts";
 import type { NetworkRecord } from "../records.ts";

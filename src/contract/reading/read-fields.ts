@@ -2,7 +2,7 @@
 import { isObject, type Json, type JsonObject } from "../../core/json.ts";
 import { fieldPath, typeOf, valueAt, type FieldPath } from "./field-path.ts";
 import { FIELDS, type FieldKind, type ReadableRecord } from "./fields.ts";
-import { createPins, MAX_KNOWN_KEYS, type Observation, type Pin, type Pins, type Severity } from "./pins.ts";
+import { createPins, MAX_KNOWN_KEYS, type Observation, type Pin, type Pins, type Severity } from "./pinned-fields.ts";
 import type { Profile } from "../profile/profile.ts";
 import { JOB_STATUSES, type JobStatus } from "../records.ts";
 import {

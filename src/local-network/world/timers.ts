@@ -1,6 +1,6 @@
 /** Timers of the network: one timer for everything due, earliest first. */
 import type { Clock, Timer } from "../../core/clock.ts";
-import { createHeap } from "../../core/heap.ts";
+import { createHeap } from "../../core/priority-queue.ts";
 
 /** Keys processed before the event loop gets a turn. */
 const MAX_PER_TURN = 200;

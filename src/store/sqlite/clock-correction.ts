@@ -3,7 +3,7 @@
  * the time in which a process ran. The caller owns the transaction.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { cellAt, type WindowShape } from "../../limits/window-cells.ts";
+import { cellAt, type WindowShape } from "../../limits/window-counts.ts";
 import { JUMP_MS, type Ahead } from "../../limits/ledger-clock.ts";
 import { maybeNumber, numberOf } from "./rows.ts";
 

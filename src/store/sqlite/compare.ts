@@ -1,5 +1,5 @@
 /** Compares the memory of a store with its rows, field by field: a difference means that a fact was missed. */
-import { slotIndex } from "../../limits/window-cells.ts";
+import { slotIndex } from "../../limits/window-counts.ts";
 import { deltaAt } from "../../limits/quota.ts";
 import { pictureOf, type Present } from "../../live/present.ts";
 import { PendingCells, type PendingCell } from "./pending-cells.ts";

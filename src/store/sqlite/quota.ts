@@ -7,7 +7,7 @@ import type { KeyId } from "../../core/ids.ts";
 import { isObject, numberIn, parseJson } from "../../core/json.ts";
 import type { Random } from "../../core/random.ts";
 import { HOUR, SECOND } from "../../core/units.ts";
-import { addToCell, cellAt, listCells, slotIndex, WINDOWS, WINDOW_SHAPES, type WindowName } from "../../limits/window-cells.ts";
+import { addToCell, cellAt, listCells, slotIndex, WINDOWS, WINDOW_SHAPES, type WindowName } from "../../limits/window-counts.ts";
 import { believeDownwards, ownWindowPauseMs } from "../../limits/server-hints.ts";
 import { DEFAULT_FLOORS, type LaneFloors } from "../../limits/lanes.ts";
 import { clearCooldown, pauseKey, startCooldown, type Cooldown } from "../../limits/cooldown.ts";

@@ -5,7 +5,7 @@ import { fieldPath, valueAt } from "../../contract/reading/field-path.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import type { Secret } from "../../core/secret.ts";
 import { SECOND } from "../../core/units.ts";
-import { coveredTexts } from "./covered.ts";
+import { coveredTexts } from "./signed-texts.ts";
 
 export type WebhookRules = Profile["webhooks"];
 export type SignedScheme = "standard" | "header" | "stripe" | "body" | "path";

@@ -1,6 +1,6 @@
 /** How a network says how one has voted oneself, in whatever words. */
 import { describe, expect, test } from "vitest";
-import { createPins } from "../../../src/contract/reading/pins.ts";
+import { createPins } from "../../../src/contract/reading/pinned-fields.ts";
 import { resolveProfile } from "../../../src/contract/profile/profile.ts";
 import { readRecord } from "../../../src/contract/reading/read-answer.ts";
 import { readVote } from "../../../src/contract/reading/values.ts";

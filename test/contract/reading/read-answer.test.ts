@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseExactJson } from "../../../src/contract/reading/exact-json.ts";
-import { createPins } from "../../../src/contract/reading/pins.ts";
+import { createPins } from "../../../src/contract/reading/pinned-fields.ts";
 import { resolveProfile, shippedProfile } from "../../../src/contract/profile/profile.ts";
 import { readList, readRecord } from "../../../src/contract/reading/read-answer.ts";
 import { MAX_RAW_SIZE } from "../../../src/contract/reading/read-fields.ts";

@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseExactJson } from "../../../src/contract/reading/exact-json.ts";
-import { createPins, pinsAsData, restorePins, type Pins } from "../../../src/contract/reading/pins.ts";
+import { createPins, pinsAsData, restorePins, type Pins } from "../../../src/contract/reading/pinned-fields.ts";
 import { shippedProfile } from "../../../src/contract/profile/profile.ts";
 import { readList, readRecord } from "../../../src/contract/reading/read-answer.ts";
 import type { NetworkRecord } from "../../../src/contract/records.ts";

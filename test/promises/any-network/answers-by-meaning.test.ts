@@ -1,5 +1,6 @@
 /** Statuses that mean something else on this network: told by its profile, by status, code or text of the body. */
 import { describe, expect, test } from "vitest";
+import type { ProfileSource } from "../../../src/contract/profile/source.ts";
 import type { Transport, WireAnswer } from "../../../src/client/transport.ts";
 import { MINUTE } from "../../../src/core/units.ts";
 import type { IntentState } from "../../../src/outbox/intent.ts";
@@ -14,7 +15,10 @@ const answer = (status: number, code: string, message: string, headers: Record<s
 });
 
 /** A poster on a network that answers each of its first posts as `first` says, by their number. */
-async function posting(answers: readonly object[], first: (nth: number, send: () => Promise<WireAnswer>) => Promise<WireAnswer>) {
+async function posting(
+  answers: NonNullable<ProfileSource["answers"]>,
+  first: (nth: number, send: () => Promise<WireAnswer>) => Promise<WireAnswer>,
+) {
   let posts = 0;
   const sentAt: number[] = [];
   const link =

@@ -5,7 +5,7 @@ import { seededRandom } from "../../../src/core/random.ts";
 import { HOUR, MINUTE } from "../../../src/core/units.ts";
 import { virtualClock } from "../../../src/core/virtual-clock.ts";
 import { createSpecialist } from "../../../src/specialist/specialist.ts";
-import { virtualRuntime } from "../../harness/virtual-runtime.ts";
+import { virtualRuntime } from "../../harness/harness.ts";
 
 const WINDOW_MS = 5 * MINUTE;
 const PER_WINDOW = 10;

@@ -10,7 +10,7 @@ import { HOUR, MINUTE } from "../../../src/core/units.ts";
 import { virtualClock } from "../../../src/core/virtual-clock.ts";
 import { createSpecialist } from "../../../src/specialist/specialist.ts";
 import { at, textAt } from "../../harness/visitor.ts";
-import { virtualRuntime } from "../../harness/virtual-runtime.ts";
+import { virtualRuntime } from "../../harness/harness.ts";
 import { virtualWebhooks } from "../../harness/virtual-webhooks.ts";
 
 const OFFSETS = { paging: { style: "offset", parameter: "offset" } } as const;

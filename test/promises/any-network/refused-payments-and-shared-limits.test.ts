@@ -6,7 +6,7 @@ import { seededRandom } from "../../../src/core/random.ts";
 import { MINUTE, SECOND } from "../../../src/core/units.ts";
 import { virtualClock } from "../../../src/core/virtual-clock.ts";
 import { createSpecialist } from "../../../src/specialist/specialist.ts";
-import { virtualRuntime } from "../../harness/virtual-runtime.ts";
+import { virtualRuntime } from "../../harness/harness.ts";
 
 interface Job {
   readonly id: string;

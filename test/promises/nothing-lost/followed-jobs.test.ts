@@ -2,15 +2,9 @@
 import { expect, test } from "vitest";
 import { isObject, parseJson, type JsonObject } from "../../../src/core/json.ts";
 import { Secret } from "../../../src/core/secret.ts";
-import { seededRandom } from "../../../src/core/random.ts";
 import { HOUR, MINUTE, SECOND } from "../../../src/core/units.ts";
-import { virtualClock } from "../../../src/core/virtual-clock.ts";
-import type { Transport } from "../../../src/client/transport.ts";
-import { createLocalNetwork } from "../../../src/local-network/local-network.ts";
-import { createSpecialist } from "../../../src/specialist/specialist.ts";
-import { plainLink } from "../../harness/plain-transport.ts";
-import { asking, textAt } from "../../harness/visitor.ts";
-import { virtualRuntime } from "../../harness/virtual-runtime.ts";
+import { textAt } from "../../harness/visitor.ts";
+import { harness } from "../../harness/harness.ts";
 import { virtualWebhooks, withoutIds } from "../../harness/virtual-webhooks.ts";
 
 interface Saying {
@@ -39,42 +33,41 @@ const withoutStatus = (job: JsonObject): JsonObject => Object.fromEntries(Object
 
 /** Free specialists on one list, of whom the first applies for one job each time somebody offers one. */
 async function openWorld({ listed = (job) => job, besides = () => [] }: Saying = {}) {
-  const clock = virtualClock(Date.UTC(2026, 10, 21));
-  const random = seededRandom(11);
-  const network = createLocalNetwork({ clock, random, scale: CHOSEN_LATE, residents: false });
-  const keys = new Map(Array.from({ length: 5 }, (_, i) => [`w${i}`, network.provision({ handle: `w${i}`, tier: "free" }).key]));
-  const post = asking(network, "b", network.provision({ handle: "poster", tier: "pro" }).key);
-  // Nobody's, for two lists with too little in common prove nothing.
-  for (let times = 0; times < 3; times++) await post("POST", "/v1/jobs", { body: offer("of nobody") });
-  const link = plainLink(network, "b");
   const asked: { readonly path: string; readonly at: number }[] = [];
-  const transport: Transport = async (request) => {
-    const answer = await link(request);
-    const [path = ""] = request.path.split("?", 1);
-    if (request.method === "GET" && path.startsWith("/v1/jobs/")) asked.push({ path, at: clock.now() });
-    if (request.method !== "GET" || path !== "/v1/jobs" || answer.kind !== "answer") return answer;
-    const page = parseJson(answer.text);
-    if (!isObject(page) || !Array.isArray(page["items"])) throw new Error(`expected a list of jobs, got ${answer.text}`);
-    return {
-      ...answer,
-      text: JSON.stringify({ ...page, items: [...besides(), ...page["items"].map((job) => listed(isObject(job) ? job : {}))] }),
-    };
-  };
   const assigned: { readonly job: string; readonly at: number }[] = [];
-  const specialists = [...keys.keys()].map((handle) =>
-    createSpecialist({
-      handle,
+  const here = await harness({
+    seed: 11,
+    network: { scale: CHOSEN_LATE },
+    specialists: Array.from({ length: 5 }, (_, i) => ({
+      handle: `w${i}`,
       may: ["jobs.apply"],
-      watch: { jobs: { from: "start", skills: [handle] } },
+      watch: { jobs: { from: "start", skills: [`w${i}`] } },
       on: {
         "job.listed": (job, act) => void act.apply(job, { message: "here" }),
         "job.assigned": (job, act) => void assigned.push({ job: job.id, at: act.now }),
       },
-    }),
-  );
-  const runtime = virtualRuntime({ specialists, transport, keyOf: (handle) => keys.get(handle), clock, random });
-  network.start();
-  await clock.run(runtime.start());
+    })),
+    link:
+      (plain, { clock: now }) =>
+      async (request) => {
+        const answer = await plain(request);
+        const [path = ""] = request.path.split("?", 1);
+        if (request.method === "GET" && path.startsWith("/v1/jobs/")) asked.push({ path, at: now.now() });
+        if (request.method !== "GET" || path !== "/v1/jobs" || answer.kind !== "answer") return answer;
+        const page = parseJson(answer.text);
+        if (!isObject(page) || !Array.isArray(page["items"])) throw new Error(`expected a list of jobs, got ${answer.text}`);
+        return {
+          ...answer,
+          text: JSON.stringify({ ...page, items: [...besides(), ...page["items"].map((job) => listed(isObject(job) ? job : {}))] }),
+        };
+      },
+    start: false,
+  });
+  const { clock, network } = here;
+  const post = here.other("poster");
+  // Nobody's, for two lists with too little in common prove nothing.
+  for (let times = 0; times < 3; times++) await post("POST", "/v1/jobs", { body: offer("of nobody") });
+  await clock.run(here.runtime.start());
   await clock.advance(HOUR); // two keys have been seen to get the same list
   return {
     clock,
@@ -86,10 +79,6 @@ async function openWorld({ listed = (job) => job, besides = () => [] }: Saying =
     askedAt: (job: string, until: number) => asked.flatMap(({ path, at }) => (path === `/v1/jobs/${job}` && at <= until ? [at] : [])),
     async offer(): Promise<string> {
       return textAt((await post("POST", "/v1/jobs", { body: offer("w0") })).json, "id");
-    },
-    async end(): Promise<void> {
-      await clock.run(runtime.stop());
-      await network.stop();
     },
   };
 }
@@ -119,7 +108,6 @@ test(
       const jobs: Awaited<ReturnType<typeof oneJob>>[] = [];
       await oneJob(world); // shows how long this network takes
       for (let times = 0; times < 6; times++) jobs.push(await oneJob(world));
-      await world.end();
       const sum = (of: (job: (typeof jobs)[number]) => number): number => jobs.reduce((total, job) => total + of(job), 0);
       return {
         asksAnHour: sum(({ asks }) => asks) / (sum(({ openMs }) => openMs) / HOUR),
@@ -195,11 +183,9 @@ test("a list that shows open what is taken delays it by three looks, and is not 
   expect((world.assigned[0]?.at ?? Number.NaN) - chosenAt).toBeLessThan(4 * PAUSE_MS);
   const first = await oneJob(world);
   const second = await oneJob(world);
-  await world.end();
   const silent = await openWorld({ listed: withoutStatus });
   for (let times = 0; times < 2; times++) await oneJob(silent);
   const without = await oneJob(silent);
-  await silent.end();
   const perHour = ({ asks, openMs }: { asks: number; openMs: number }): number => (asks * HOUR) / openMs;
   expect(perHour(first)).toBeGreaterThan(perHour(without) * 0.7);
   expect(perHour(second)).toBeGreaterThan(perHour(without) * 0.7);

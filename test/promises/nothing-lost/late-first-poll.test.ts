@@ -1,15 +1,9 @@
 /** A watch begins when it is first tried: what happens before it succeeds is not passed over, and neither is what follows an empty list. What is passed over is told. */
 import { expect, test } from "vitest";
 import type { Announcements } from "../../../src/core/events.ts";
-import { seededRandom } from "../../../src/core/random.ts";
 import { HOUR, MINUTE, SECOND } from "../../../src/core/units.ts";
-import { virtualClock } from "../../../src/core/virtual-clock.ts";
-import { createLocalNetwork } from "../../../src/local-network/local-network.ts";
-import { virtualRuntime } from "../../harness/virtual-runtime.ts";
+import { harness } from "../../harness/harness.ts";
 import { showStatus } from "../../../src/guardian/status.ts";
-import { createSpecialist } from "../../../src/specialist/specialist.ts";
-import { openSqliteStore } from "../../../src/store/sqlite/store.ts";
-import { plainLink } from "../../harness/plain-transport.ts";
 
 /** More than a page. */
 const POSTS = 50;
@@ -19,28 +13,15 @@ const PASSED_OVER = 30;
 
 /** A reader of the feed whose network can be out of reach. */
 async function reading() {
-  const clock = virtualClock(Date.UTC(2026, 10, 21));
-  const random = seededRandom(3);
-  const network = createLocalNetwork({ clock, random });
-  const { key } = network.provision({ handle: "reader", tier: "pro" });
-  const talker = network.provision({ handle: "talker", tier: "pro" }).key;
-  const link = plainLink(network, "b");
   let reachable = true;
   const seen: (string | undefined)[] = [];
   const gaps: Announcements["gap"][] = [];
-  const store = openSqliteStore({ path: ":memory:", clock, random });
-  const runtime = virtualRuntime({
-    specialists: [
-      createSpecialist({ handle: "reader", tier: "pro", watch: { feed: true }, on: { "post.created": (post) => seen.push(post.content) } }),
-    ],
-    store,
-    transport: async (request) => (reachable ? link(request) : { kind: "never-left", reason: "ECONNREFUSED" }),
-    keyOf: () => key,
-    clock,
-    random,
+  const { clock, runtime, store, other } = await harness({
+    specialists: [{ handle: "reader", tier: "pro", watch: { feed: true }, on: { "post.created": (post) => seen.push(post.content) } }],
+    link: (plain) => async (request) => (reachable ? plain(request) : { kind: "never-left", reason: "ECONNREFUSED" }),
+    start: false,
   });
   runtime.announcer.on("gap", (gap) => void gaps.push(gap));
-  network.start();
   return {
     clock,
     runtime,
@@ -50,25 +31,15 @@ async function reading() {
     reach: (now: boolean) => void (reachable = now),
     async post(count: number) {
       for (let number = 0; number < count; number++) {
-        await network.handle("b", {
-          method: "POST",
-          path: "/v1/posts",
-          query: {},
-          headers: { authorization: `Bearer ${talker}`, "content-type": "application/json" },
-          body: JSON.stringify({ content: `news ${number}` }),
-        });
+        await other("talker")("POST", "/v1/posts", { body: { content: `news ${number}` } });
         await clock.advance(SECOND);
       }
-    },
-    async stop() {
-      await clock.run(runtime.stop());
-      await network.stop();
     },
   };
 }
 
 test("a first look that comes late goes back to when it was first tried", async () => {
-  const { clock, runtime, seen, gaps, reach, post, stop } = await reading();
+  const { clock, runtime, seen, gaps, reach, post } = await reading();
   await post(1);
   reach(false);
   await clock.run(runtime.start());
@@ -76,20 +47,18 @@ test("a first look that comes late goes back to when it was first tried", async 
   await post(POSTS);
   reach(true);
   await clock.advance(HOUR);
-  await stop();
   expect(seen).toHaveLength(POSTS);
   expect(gaps).toEqual([]);
 });
 
 test("what follows an empty list is read whole, and a single page of it is no gap", async () => {
-  const { clock, runtime, seen, gaps, reach, post, stop } = await reading();
+  const { clock, runtime, seen, gaps, reach, post } = await reading();
   await clock.run(runtime.start());
   await clock.advance(MINUTE);
   reach(false);
   await post(POSTS);
   reach(true);
   await clock.advance(HOUR);
-  await stop();
   expect(seen).toHaveLength(POSTS);
   expect(gaps).toEqual([]);
 
@@ -98,13 +67,12 @@ test("what follows an empty list is read whole, and a single page of it is no ga
   await few.clock.advance(MINUTE);
   await few.post(1);
   await few.clock.advance(HOUR);
-  await few.stop();
   expect(few.seen).toEqual(["news 0"]);
   expect(few.gaps).toEqual([]);
 });
 
 test("what lies further back than is read is passed over, and told by the ids and times it lies between", async () => {
-  const { clock, runtime, seen, gaps, status, reach, post, stop } = await reading();
+  const { clock, runtime, seen, gaps, status, reach, post } = await reading();
   await clock.run(runtime.start());
   await post(1);
   await clock.advance(HOUR);
@@ -123,5 +91,4 @@ test("what lies further back than is read is passed over, and told by the ids an
   const shown = async () => (await status()).specialists.flatMap(({ sources }) => sources.flatMap((source) => source.gaps));
   expect(seen).toHaveLength(2 + READ_BACK);
   expect(await shown()).toMatchObject(told);
-  await stop();
 });

@@ -7,7 +7,7 @@ import { virtualClock } from "../../../src/core/virtual-clock.ts";
 import { createGuardian } from "../../../src/guardian/guardian.ts";
 import { createSpecialist } from "../../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/store.ts";
-import { BASE_URL, virtualRuntime } from "../../harness/virtual-runtime.ts";
+import { BASE_URL, virtualRuntime } from "../../harness/harness.ts";
 
 test("is told at the start, and by why, and not while it runs", async () => {
   const clock = virtualClock(Date.UTC(2026, 10, 21));

@@ -7,7 +7,7 @@ import { MINUTE } from "../../../src/core/units.ts";
 import { virtualClock } from "../../../src/core/virtual-clock.ts";
 import { createSpecialist } from "../../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/store.ts";
-import { virtualRuntime } from "../../harness/virtual-runtime.ts";
+import { virtualRuntime } from "../../harness/harness.ts";
 
 test("events claimed with one whose end could not be stored are handled without a restart", async () => {
   const clock = virtualClock();

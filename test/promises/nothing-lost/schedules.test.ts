@@ -5,7 +5,7 @@ import { createAnnouncer } from "../../../src/core/events.ts";
 import { seededRandom } from "../../../src/core/random.ts";
 import { HOUR, MINUTE, SECOND } from "../../../src/core/units.ts";
 import { virtualClock } from "../../../src/core/virtual-clock.ts";
-import { virtualRuntime } from "../../harness/virtual-runtime.ts";
+import { virtualRuntime } from "../../harness/harness.ts";
 import type { ScheduleDefinition } from "../../../src/specialist/definition.ts";
 import { createSpecialist } from "../../../src/specialist/specialist.ts";
 import { MEMORY, openDatabase } from "../../../src/store/sqlite/database.ts";

@@ -4,12 +4,10 @@ import type { WireAnswer } from "../../../src/client/transport.ts";
 import { seededRandom } from "../../../src/core/random.ts";
 import { HOUR, MINUTE } from "../../../src/core/units.ts";
 import { virtualClock } from "../../../src/core/virtual-clock.ts";
-import { createLocalNetwork } from "../../../src/local-network/local-network.ts";
 import { createSpecialist } from "../../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/store.ts";
-import { plainLink } from "../../harness/plain-transport.ts";
-import { asking, textAt } from "../../harness/visitor.ts";
-import { virtualRuntime } from "../../harness/virtual-runtime.ts";
+import { textAt } from "../../harness/visitor.ts";
+import { harness, virtualRuntime } from "../../harness/harness.ts";
 
 test.each([
   ["ahead", "start", 3 * HOUR],
@@ -65,16 +63,12 @@ test.each([
 );
 
 test("a clock that is hours ahead takes no reply for too old, and no job that was applied for as expired", async () => {
-  const clock = virtualClock(Date.UTC(2026, 10, 21));
-  const wall = { ...clock, now: () => clock.now() + 30 * HOUR };
-  const network = createLocalNetwork({ clock, random: seededRandom(3) });
-  const { key } = network.provision({ handle: "scout", tier: "pro" });
-  const other = asking(network, "b", network.provision({ handle: "other", tier: "pro" }).key);
   const heard: string[] = [];
   const given: string[] = [];
-  const runtime = virtualRuntime({
+  const { clock, other: as } = await harness({
+    aheadMs: () => 30 * HOUR,
     specialists: [
-      createSpecialist({
+      {
         handle: "scout",
         tier: "pro",
         may: ["posts.reply", "jobs.apply"],
@@ -85,19 +79,10 @@ test("a clock that is hours ahead takes no reply for too old, and no job that wa
           "job.listed": (job, act) => void act.apply(job),
           "job.assigned": (job) => void given.push(job.id),
         },
-      }),
+      },
     ],
-    transport: plainLink(network, "b"),
-    keyOf: () => key,
-    clock: wall,
-    random: seededRandom(4),
   });
-  network.start();
-  await clock.run(runtime.start());
-  onTestFinished(async () => {
-    await clock.run(runtime.stop());
-    await network.stop();
-  });
+  const other = as("other");
   await clock.advance(MINUTE);
   const post = textAt((await other("POST", "/v1/posts", { body: { content: "well" } })).json, "id");
   const deadline = new Date(clock.now() + 10 * HOUR).toISOString();

@@ -9,7 +9,7 @@ import { seededRandom } from "../../../src/core/random.ts";
 import { HOUR, MINUTE } from "../../../src/core/units.ts";
 import { virtualClock } from "../../../src/core/virtual-clock.ts";
 import { createLocalNetwork } from "../../../src/local-network/local-network.ts";
-import { virtualRuntime } from "../../harness/virtual-runtime.ts";
+import { virtualRuntime } from "../../harness/harness.ts";
 import { createSpecialist } from "../../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/store.ts";
 import { plainLink } from "../../harness/plain-transport.ts";

@@ -1,6 +1,6 @@
 /** What the network forbids, lacks or no longer says readably stops the right thing, is asked again in time, and is no retry storm. */
 import { describe, expect, test } from "vitest";
-import type { DriftPolicy } from "../../../src/contract/reading/pins.ts";
+import type { DriftPolicy } from "../../../src/contract/reading/pinned-fields.ts";
 import { HOUR, MINUTE, SECOND } from "../../../src/core/units.ts";
 import type { Fault } from "../../../src/local-network/faults/network-faults.ts";
 import type { LocalNetwork } from "../../../src/local-network/options.ts";

@@ -5,7 +5,7 @@ import { seededRandom } from "../../../src/core/random.ts";
 import { SECOND } from "../../../src/core/units.ts";
 import { virtualClock } from "../../../src/core/virtual-clock.ts";
 import { createGuardian, type Guardian } from "../../../src/guardian/guardian.ts";
-import { BASE_URL, virtualRuntime } from "../../harness/virtual-runtime.ts";
+import { BASE_URL, virtualRuntime } from "../../harness/harness.ts";
 import { createSpecialist } from "../../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/store.ts";
 

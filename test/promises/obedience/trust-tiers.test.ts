@@ -1,90 +1,52 @@
 /** What a profile says that a trust tier may not do waits until the network itself says that the trust is there. */
-import { afterEach, describe, expect, test, vi } from "vitest";
-import type { Transport } from "../../../src/client/transport.ts";
+import { describe, expect, test, vi } from "vitest";
 import type { EndpointSet } from "../../../src/contract/operations.ts";
-import { resolveProfile } from "../../../src/contract/profile/profile.ts";
 import type { ProfileSource } from "../../../src/contract/profile/source.ts";
-import { seededRandom } from "../../../src/core/random.ts";
 import { DAY, HOUR, MINUTE } from "../../../src/core/units.ts";
-import { virtualClock } from "../../../src/core/virtual-clock.ts";
-import { createLocalNetwork } from "../../../src/local-network/local-network.ts";
-import { createGuardian } from "../../../src/guardian/guardian.ts";
-import { BASE_URL, virtualRuntime } from "../../harness/virtual-runtime.ts";
-import { createSpecialist } from "../../../src/specialist/specialist.ts";
-import { MEMORY, openDatabase } from "../../../src/store/sqlite/database.ts";
-import { openSqliteStore } from "../../../src/store/sqlite/store.ts";
-import { plainLink } from "../../harness/plain-transport.ts";
-import { asking, textAt } from "../../harness/visitor.ts";
+import type { Guardian } from "../../../src/guardian/guardian.ts";
+import { harness } from "../../harness/harness.ts";
+import { textAt } from "../../harness/visitor.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const closers: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
+const FANS = 12;
 
 /** One specialist that posts every hour, on a network where twelve others like what it posted by hand. */
 async function stage(set: EndpointSet, trust: ProfileSource["trust"], spoil: (text: string) => string = (text) => text) {
-  const clock = virtualClock(Date.UTC(2026, 10, 21));
-  const random = seededRandom(5);
-  const network = createLocalNetwork({ clock, random });
-  const { key } = network.provision({ handle: "ann", tier: "pro", set });
-  const fans = Array.from({ length: 12 }, (_, i) => asking(network, set, network.provision({ handle: `fan${i}`, tier: "pro", set }).key));
   const asked: string[] = [];
-  const link = plainLink(network, set, ({ method, path }) => void asked.push(`${method} ${path}`));
-  const transport: Transport = async (request) => {
-    const answer = await link(request);
-    return answer.kind === "answer" && request.path.startsWith("/v1/agents") ? { ...answer, text: spoil(answer.text) } : answer;
-  };
-  const ann = createSpecialist({
-    handle: "ann",
-    tier: "pro",
-    may: ["posts.create"],
-    spend: { perDay: { currency: "credits", micros: 10_000_000 } },
-    schedules: { talk: { every: "1h", run: (act) => void act.post(`it is ${act.now}`) } },
+  const here = await harness({
+    seed: 5,
+    set,
+    specialists: [
+      {
+        handle: "ann",
+        tier: "pro",
+        may: ["posts.create"],
+        spend: { perDay: { currency: "credits", micros: 10_000_000 } },
+        schedules: { talk: { every: "1h", run: (act) => void act.post(`it is ${act.now}`) } },
+      },
+    ],
+    profile: trust === undefined ? {} : { trust },
+    link: (plain) => async (request) => {
+      asked.push(`${request.method} ${request.path}`);
+      const answer = await plain(request);
+      return answer.kind === "answer" && request.path.startsWith("/v1/agents") ? { ...answer, text: spoil(answer.text) } : answer;
+    },
   });
-  const disk = openDatabase(MEMORY);
-  const begin = async () => {
-    const store = openSqliteStore({ path: "", database: disk, clock, random });
-    const profile = resolveProfile({ extends: set === "a" ? "set-a" : "set-b", ...(trust === undefined ? {} : { trust }) });
-    const runtime = virtualRuntime({ specialists: [ann], profile, store, transport, keyOf: () => key, clock, random });
-    await clock.run(runtime.start());
-    return {
-      store,
-      runtime,
-      guardian: createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl: BASE_URL[set] } }),
-    };
-  };
-  network.start();
-  let now = await begin();
-  const end = async (): Promise<void> => {
-    await clock.run(now.runtime.stop());
-    await clock.run(now.store.close());
-  };
-  closers.push(async () => {
-    await end();
-    await clock.run(network.stop());
-    disk.close();
-  });
+  const { clock } = here;
   return {
     clock,
-    guardian: () => now.guardian,
-    stops: () => now.runtime.parts.breakers.stops(),
+    guardian: () => here.guardian,
+    stops: () => here.runtime.parts.breakers.stops(),
     asked: (pattern: RegExp) => asked.filter((line) => pattern.test(line)).length,
-    async restart(look: (guardian: ReturnType<typeof createGuardian>) => Promise<void> = async () => undefined) {
-      await end();
-      const store = openSqliteStore({ path: "", database: disk, clock, random });
-      await look(createGuardian({ store, clock }));
-      await clock.run(store.close());
-      now = await begin();
-    },
+    restart: (look: (guardian: Guardian) => Promise<void>) => here.restart({}, look),
     /** Ten likes make a member of a newcomer. */
     async earn() {
-      const written = await asking(network, set, key)("POST", "/v1/posts", { body: { content: "by hand" } });
+      const written = await here.as("ann")("POST", "/v1/posts", { body: { content: "by hand" } });
       const post = textAt(written.json, "id");
-      for (const fan of fans) {
+      for (let fan = 0; fan < FANS; fan++) {
         const [path, body] = set === "a" ? ["like", {}] : ["vote", { direction: "up" }];
-        expect((await fan("POST", `/v1/posts/${post}/${path}`, { body })).status).toBeLessThan(300);
+        expect((await here.other(`fan${fan}`)("POST", `/v1/posts/${post}/${path}`, { body })).status).toBeLessThan(300);
       }
     },
   };

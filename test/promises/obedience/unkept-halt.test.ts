@@ -8,7 +8,7 @@ import { virtualClock } from "../../../src/core/virtual-clock.ts";
 import { createGuardian } from "../../../src/guardian/guardian.ts";
 import { createSpecialist } from "../../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/store.ts";
-import { BASE_URL, virtualRuntime } from "../../harness/virtual-runtime.ts";
+import { BASE_URL, virtualRuntime } from "../../harness/harness.ts";
 
 test.each(["scout", undefined])("a halt of %s that the store refuses holds in memory until it is lifted", async (handle) => {
   const clock = virtualClock(Date.parse("2026-11-21T00:00:00Z"));

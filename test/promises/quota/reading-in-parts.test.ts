@@ -1,6 +1,5 @@
 /** A look that takes several requests comes to its end where the quota has room for one at a time. */
 import { expect, test } from "vitest";
-import { resolveProfile } from "../../../src/contract/profile/profile.ts";
 import { HOUR } from "../../../src/core/units.ts";
 import { asking } from "../../harness/visitor.ts";
 import { written } from "../../harness/scheduled-poster.ts";
@@ -15,7 +14,7 @@ test("a doubt five pages back is settled by a key that gets one request at a tim
   const intents = await written({
     every: "20h",
     says: () => "the only one",
-    profile: resolveProfile({ extends: "set-b", tiers: { pro: { perHour: PER_HOUR, perDay: 24 * PER_HOUR } } }),
+    profile: { tiers: { pro: { perHour: PER_HOUR, perDay: 24 * PER_HOUR } } },
     link(plain, network) {
       const talk = asking(network, "b", network.provision({ handle: "talker", tier: "pro" }).key);
       return async (request) => {

@@ -2,85 +2,68 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, type TestContext } from "vitest";
-import type { Transport } from "../../../src/client/transport.ts";
-import { resolveProfile } from "../../../src/contract/profile/profile.ts";
 import { systemClock } from "../../../src/core/clock.ts";
 import { seededRandom } from "../../../src/core/random.ts";
 import { HOUR, MINUTE } from "../../../src/core/units.ts";
-import { virtualClock } from "../../../src/core/virtual-clock.ts";
 import { createLocalNetwork } from "../../../src/local-network/local-network.ts";
-import { createGuardian } from "../../../src/guardian/guardian.ts";
-import { BASE_URL, virtualRuntime } from "../../harness/virtual-runtime.ts";
-import { createSpecialist } from "../../../src/specialist/specialist.ts";
+import { harness } from "../../harness/harness.ts";
 import { MEMORY, openDatabase } from "../../../src/store/sqlite/database.ts";
-import { openSqliteStore } from "../../../src/store/sqlite/store.ts";
-import { plainLink } from "../../harness/plain-transport.ts";
 import { asking } from "../../harness/visitor.ts";
 import { became, folder, resultOf, start } from "../../harness/process.ts";
 
 const BEARER = "Bearer ";
 
 async function stage({ onTestFinished }: TestContext) {
-  const clock = virtualClock(Date.UTC(2026, 10, 21));
-  const random = seededRandom(5);
-  const network = createLocalNetwork({ clock, random, residents: false });
-  let key = network.provision({ handle: "scout", tier: "pro", set: "a" }).key;
   /** What each request was made with: the key, or which of the tokens. */
   const sent: { readonly path: string; readonly credential: string }[] = [];
   const state = { refuseTokens: false, refuseTrades: false, repeatTokens: false, pageForTrades: false };
-  const link = plainLink(network, "a");
-  const transport: Transport = async (request) => {
-    const { path, headers } = request;
-    const credential = headers["authorization"]?.slice(BEARER.length) ?? "";
-    sent.push({ path: path.split("?", 1)[0] ?? "", credential });
-    if (state.refuseTrades && path.startsWith("/v1/auth/")) {
-      const text = JSON.stringify({ error: { code: "grant_invalid", message: "no tokens for keys of this kind" } });
-      return { kind: "answer", status: 422, headers: { "content-type": "application/json" }, text, elapsedMs: 1 };
-    }
-    if (state.pageForTrades && path.startsWith("/v1/auth/"))
-      return {
-        kind: "answer",
-        status: 200,
-        headers: { "content-type": "text/html; charset=utf-8" },
-        text: "<!doctype html>",
-        elapsedMs: 1,
-      };
-    const isToken = credential.startsWith("at_");
-    const shown = state.refuseTokens && isToken ? { ...headers, authorization: `${BEARER}at_nothing` } : headers;
-    const answer = await link({ ...request, headers: shown });
-    if (answer.kind !== "answer" || !state.repeatTokens) return answer;
-    const all = [...new Set(sent.map((one) => one.credential))].join(" ");
-    return { ...answer, headers: { ...answer.headers, "x-seen": all }, text: answer.text.replaceAll('"content":"', `"content":"${all} `) };
-  };
+  let replaced: string | undefined;
   const database = openDatabase(MEMORY);
-  const store = openSqliteStore({ path: MEMORY, database, clock, random });
-  const runtime = virtualRuntime({
+  onTestFinished(() => database.close()); // after all that is registered later
+  const here = await harness({
+    seed: 5,
+    set: "a",
     specialists: [
-      createSpecialist({
+      {
         handle: "scout",
         tier: "pro",
         may: ["posts.create"],
         watch: { feed: true },
         on: { "post.created": () => undefined },
         schedules: { talk: { every: "1m", run: (act) => void act.post(`It is ${act.now}`) } },
-      }),
+      },
     ],
-    profile: resolveProfile({ extends: "set-a", auth: { exchange: true } }),
-    store,
-    transport,
-    keyOf: () => key,
-    clock,
-    random,
+    profile: { auth: { exchange: true } },
+    link: (plain) => async (request) => {
+      const { path, headers } = request;
+      const credential = headers["authorization"]?.slice(BEARER.length) ?? "";
+      sent.push({ path: path.split("?", 1)[0] ?? "", credential });
+      if (state.refuseTrades && path.startsWith("/v1/auth/")) {
+        const text = JSON.stringify({ error: { code: "grant_invalid", message: "no tokens for keys of this kind" } });
+        return { kind: "answer", status: 422, headers: { "content-type": "application/json" }, text, elapsedMs: 1 };
+      }
+      if (state.pageForTrades && path.startsWith("/v1/auth/")) {
+        const headersOfPage = { "content-type": "text/html; charset=utf-8" };
+        return { kind: "answer", status: 200, headers: headersOfPage, text: "<!doctype html>", elapsedMs: 1 };
+      }
+      const isToken = credential.startsWith("at_");
+      const shown = state.refuseTokens && isToken ? { ...headers, authorization: `${BEARER}at_nothing` } : headers;
+      const answer = await plain({ ...request, headers: shown });
+      if (answer.kind !== "answer" || !state.repeatTokens) return answer;
+      const all = [...new Set(sent.map((one) => one.credential))].join(" ");
+      return {
+        ...answer,
+        headers: { ...answer.headers, "x-seen": all },
+        text: answer.text.replaceAll('"content":"', `"content":"${all} `),
+      };
+    },
+    database,
+    keyOf: () => key(),
+    start: false,
   });
-  network.start();
+  const { clock, network, store, guardian, runtime } = here;
+  const key = (): string => replaced ?? here.keyOf("scout");
   await clock.run(runtime.start());
-  onTestFinished(async () => {
-    await clock.run(runtime.stop());
-    await clock.run(store.close());
-    await clock.run(network.stop());
-    database.close();
-  });
-  const guardian = createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl: BASE_URL.a } });
   const asked = (path: string): number => sent.filter((one) => one.path === path).length;
   return {
     clock,
@@ -96,8 +79,8 @@ async function stage({ onTestFinished }: TestContext) {
       const tables = database.db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
       return JSON.stringify(tables.map(({ name }) => database.db.prepare(`SELECT * FROM "${String(name)}"`).all()));
     },
-    key: () => key,
-    replaceKey: (other: string) => void (key = other),
+    key,
+    replaceKey: (other: string) => void (replaced = other),
   };
 }
 

@@ -1,7 +1,6 @@
 /** Addresses that are handed to a network: the public ones only, however the others are written. */
 import { expect, test } from "vitest";
 import { innerAddress } from "../../../src/webhooks/receiver/public-address.ts";
-import { deliveryUrl } from "../../../src/webhooks/receiver-settings.ts";
 
 test.each([
   "http://localhost/",
@@ -50,9 +49,3 @@ test.each([
   "https://172.32.0.1/",
   "https://xn--bcher-kva.ch/hooks",
 ])("%s is taken", (url) => expect(innerAddress(url)).toBeUndefined());
-
-test("a specialist's address is made of the base as it is given", () => {
-  for (const base of ["https://a.dev", "https://a.dev/", "https://a.dev/webhooks", "https://a.dev/webhooks/"])
-    expect(deliveryUrl(base, "scout")).toBe("https://a.dev/webhooks/scout");
-  expect(deliveryUrl("https://a.dev/x", "scout", "a/b")).toBe("https://a.dev/x/webhooks/scout/a%2Fb");
-});

@@ -12,7 +12,7 @@ import {
   whenLeft,
   WINDOW_SHAPES,
   WINDOWS,
-} from "../../src/limits/window-cells.ts";
+} from "../../src/limits/window-counts.ts";
 
 const T0 = Date.UTC(2026, 2, 1);
 

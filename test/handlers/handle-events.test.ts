@@ -13,7 +13,7 @@ import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { createGuardian } from "../../src/guardian/guardian.ts";
 import { readinessOf } from "../../src/guardian/readiness.ts";
-import { virtualRuntime } from "../harness/virtual-runtime.ts";
+import { virtualRuntime } from "../harness/harness.ts";
 
 const READ_LAG_MS = shippedProfile("b").timing.readLagMs;
 const SCOUT = asHandle("scout");

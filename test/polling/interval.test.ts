@@ -6,7 +6,7 @@ import { HOUR } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
-import { virtualRuntime } from "../harness/virtual-runtime.ts";
+import { virtualRuntime } from "../harness/harness.ts";
 
 /** How long after its first look a specialist with two requests a day looks again. */
 async function firstPause(seed: number): Promise<number> {
