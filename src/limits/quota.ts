@@ -202,7 +202,7 @@ export interface CellDelta {
   readonly count: number;
   readonly hourCell: number;
   readonly dayCell: number;
-  /** The moment that both cells hold. */
+  /** The time in both cells. */
   readonly at: number;
 }
 
@@ -241,12 +241,12 @@ function count(state: QuotaState, at: number, slot: number, cost: number): CellD
   return delta;
 }
 
-/** What a request comes to in the cells, by the moment from which on it ages. */
+/** The cells of a request that ages from this time on. */
 export function deltaAt(at: number, slot: number, count: number): CellDelta {
   return { slot, count, hourCell: cellAt(WINDOW_SHAPES.hour, at), dayCell: cellAt(WINDOW_SHAPES.day, at), at };
 }
 
-/** An attempt found open when the process starts: nobody knows when it was counted. */
+/** An attempt found open at the start: nobody knows when the network counted it. */
 export interface OpenAttempt {
   readonly lane: Lane;
   readonly cost: number;

@@ -1,4 +1,4 @@
-/** What happened to events, intents and requests, each a row that is inserted once. What is kept in memory changes by nothing else. */
+/** Facts of events, intents and requests: rows that are inserted once. Memory changes by nothing else. */
 import type { OutcomeClass } from "../contract/call.ts";
 import type { Via } from "../contract/event.ts";
 import type { Lane } from "../contract/operations.ts";
@@ -6,35 +6,35 @@ import type { EventId, Handle, KeyId } from "../core/ids.ts";
 import type { Intent } from "../outbox/intent.ts";
 import type { DraftIntent, StoredIntent } from "../specialist/intent-draft.ts";
 
-/** The part of an event that changes, as its facts say it. */
+/** The fields of an event that facts change. */
 export interface EventFields {
   readonly state: "ready" | "parked";
   /** Handlings that failed. */
   readonly attempts: number;
-  /** Handlings that ended with the process. */
+  /** Handlings that the end of the process cut off. */
   readonly crashes: number;
-  /** A handling may be under way, and would end with the process. */
+  /** A handling may be under way: it counts as a crash if the process ends. */
   readonly begun: boolean;
   readonly beganAt: number | undefined;
   readonly notBefore: number;
-  /** Why it waits or is parked. */
+  /** The reason for its wait or parking. */
   readonly note: string | undefined;
   readonly parkedAt: number | undefined;
 }
 
-/** The part of an intent that changes, as its facts say it. */
+/** The fields of an intent that facts change. */
 export type IntentFields = Pick<
   Intent,
   "state" | "target" | "nextAt" | "checks" | "everUnknown" | "sentAt" | "createdRef" | "code" | "message" | "settledAt"
 >;
 
-/** Facts of all kinds share one number, in the order in which they came about. */
+/** Facts of all kinds share one sequence of numbers. */
 interface Numbered {
   readonly seq: number;
   readonly at: number;
 }
 
-/** Something happened to a specialist. Its number is the event's. */
+/** An event of a specialist. Its number is the event's. */
 export interface EventFact extends Numbered {
   readonly fact: "event";
   readonly specialist: Handle;
@@ -45,11 +45,11 @@ export interface EventFact extends Numbered {
   readonly payload: string;
   readonly via: Via;
   readonly hops: number;
-  /** A handler begins with it as soon as it is committed: until it has ended, it counts as what may end the process. */
+  /** A handler begins with it once it is committed: it counts as a crash if the process ends before the handler does. */
   readonly begun: boolean;
-  /** The delivery that told of it, which has no row of its own. */
+  /** The delivery that reported it and has no row of its own. */
   readonly delivery: string | undefined;
-  /** The network's word for that delivery, on the first of its events: they are counted by it. */
+  /** The network's word for that delivery, on its first event only: deliveries are counted by it. */
   readonly word: string | undefined;
 }
 
@@ -63,7 +63,7 @@ export interface IntentSeed extends Omit<DraftIntent, "review" | "refusal"> {
   readonly sentAt?: number;
 }
 
-/** One handling that ended: its event is done, and these are its intents. */
+/** A finished handling: its event is done, and these are its intents. */
 export interface RunFact extends Numbered {
   readonly fact: "run";
   readonly event: number;
@@ -84,20 +84,20 @@ export interface AttemptFact extends Numbered {
   readonly deadlineAt: number;
 }
 
-/** How a request ended. */
+/** The end of a request. */
 export interface AnswerFact extends Numbered {
   readonly fact: "answer";
   readonly attempt: number;
   readonly outcome: OutcomeClass;
   readonly status: number | undefined;
   readonly note: string | undefined;
-  /** From when on the request ages in the quota's windows; undefined where it never left. */
+  /** The time from which the request ages in the quota's windows; undefined if it never left. */
   readonly countedAt: number | undefined;
-  /** What becomes of its intent; undefined where nothing does. */
+  /** The change of its intent, if any. */
   readonly set: Partial<IntentFields> | undefined;
 }
 
-/** Every other change of an event or an intent: retried, parked, expired, read back, a person's word. */
+/** Any other change of an event or an intent: a retry, parking, expiry, a read-back, a person's order. */
 export type ChangeFact = Numbered & { readonly fact: "change"; readonly subject: number } & (
     | { readonly of: "event"; readonly set: Partial<EventFields> }
     | { readonly of: "intent"; readonly set: Partial<IntentFields> }
@@ -105,5 +105,5 @@ export type ChangeFact = Numbered & { readonly fact: "change"; readonly subject:
 
 export type Fact = EventFact | RunFact | AttemptFact | AnswerFact | ChangeFact;
 
-/** More intents than a run may have: an intent's number is that of its run times this, and its place in it. */
+/** More than the intents of one run: an intent's number is its run's number times this, plus its place. */
 export const INTENTS_OF_RUN = 128;

@@ -1,4 +1,4 @@
-/** Events that are not done yet, by specialist, and which of them may be handled now. */
+/** Events in memory: those that are not done, and the rule by which they are claimed. */
 import type { EventId, Handle } from "../core/ids.ts";
 import { MAX_CRASHES } from "../store/inbox.ts";
 import type { EventFact, EventFields } from "./facts.ts";
@@ -13,13 +13,13 @@ export interface LiveEvent extends Mutable<EventFields> {
   readonly thread: string | undefined;
   readonly hops: number;
   readonly createdAt: number;
-  /** JSON; undefined where it is read again when its turn comes. */
+  /** JSON; undefined if it is read from its row for the handler. */
   payload: string | undefined;
   /** The number of the last fact about it. */
   last: number;
-  /** A row of `open` is there for it. */
+  /** It has a row in `open`. */
   isStored: boolean;
-  /** Lost with the process, as all below: a handler has it. */
+  /** A handler has it. Lost with the process, like everything below. */
   isClaimed: boolean;
   /** Steps of an earlier handling may be stored. */
   hasSteps: boolean;
@@ -58,7 +58,7 @@ export function isUnchanged(event: LiveEvent): boolean {
 
 export interface Claim {
   readonly taken: readonly LiveEvent[];
-  /** Were at work in too many deaths. */
+  /** Events that crashed too often. */
   readonly poisoned: readonly LiveEvent[];
 }
 

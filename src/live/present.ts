@@ -1,7 +1,6 @@
 /**
- * What is the case now: events to be handled, intents to be sent or looked for, requests under way. It is made from facts, at a
- * start and while the process runs by the same function, so that memory and rows cannot come to differ but by a fact that is
- * missing. Everything is asked from here, and from nowhere else.
+ * The present state: events to handle, intents to send or read back, requests under way. One function makes it from facts, at the start
+ * and while the process runs, so memory and rows differ only if a fact is missing. Every decision reads it, and nothing else.
  */
 import type { Handle, KeyId } from "../core/ids.ts";
 import type { Lane } from "../contract/operations.ts";
@@ -13,7 +12,7 @@ import { holdsConflict, isLive, isSaid, liveIntent, type LiveIntent } from "./li
 
 /** A request without an answer. */
 export interface LiveAttempt extends AttemptFact {
-  /** A row of `open` is there for it. */
+  /** It has a row in `open`. */
   isStored: boolean;
 }
 
@@ -25,35 +24,37 @@ export interface Mine {
   queue: NumberQueue | undefined;
 }
 
-/** What has changed since rows were last written, and is to be written. */
+/** Changes since the last fold. */
 export interface Touched {
   readonly events: Set<LiveEvent>;
   /** Numbers of events that were queued. */
   readonly queued: Set<number>;
   readonly intents: Set<LiveIntent>;
-  /** Those of them that nothing more is to be done about. */
+  /** The settled ones among them. */
   readonly settled: Set<LiveIntent>;
   readonly attempts: Set<LiveAttempt>;
 }
 
-/** A longer payload is read again when its turn comes, and so is what comes when those in memory are that long together. */
+/** Bounds of one payload and of all payloads in memory: beyond them a payload is read from its row for the handler. */
 const LONGEST_PAYLOAD = 16 * 1_024;
 const PAYLOADS_LENGTH = 32 * 1_024 * 1_024;
 
-/** Events of one specialist in memory; the bound while all together reach theirs; and the bound that those waiting for a time may fill. */
+/**
+ * Bounds of events in memory: of one specialist, of one while all together have reached theirs, and of one if its events wait for a time.
+ */
 const MOST_EVENTS = 1_000;
 const FEWEST_EVENTS = 32;
 const MOST_DELAYED = 10_000;
 const ALL_EVENTS = 100_000;
 
-/** An outcome of a request that certainly had no effect. */
+/** Outcomes of requests that certainly had no effect. */
 const WITHOUT_EFFECT: readonly string[] = ["never-left", "limited", "unauthorized"];
 const NO_NUMBERS: readonly number[] = [];
 const NOTHING: Mine = { events: new Map(), intents: new Map(), queue: undefined };
 
 export class Present {
   readonly events = new Map<number, LiveEvent>();
-  /** Those not settled, and those settled since rows were last written. */
+  /** Those not settled, and those settled since the last fold. */
   readonly intents = new Map<number, LiveIntent>();
   readonly attempts = new Map<number, LiveAttempt>();
   readonly touched: Touched = { events: new Set(), queued: new Set(), intents: new Set(), settled: new Set(), attempts: new Set() };
@@ -62,11 +63,11 @@ export class Present {
   readonly #conflicts = new Map<string, LiveIntent[]>();
   /** The number of the last fact. */
   last = 0;
-  /** Told of what intents come to that counts as said, or as made. */
+  /** Called when a text counts as said or no longer does, and when an object was created. */
   onSpoken: ((intent: LiveIntent, change: "said" | "unsaid" | "made") => void) | undefined;
   #payloadsLength = 0;
 
-  /** Takes a fact in. What it is about may be over already where facts are read again: then it says nothing new. */
+  /** Applies a fact. A start may apply one again whose subject already contains it, or is over: then nothing changes. */
   apply(fact: Fact): void {
     this.last = Math.max(this.last, fact.seq);
     switch (fact.fact) {
@@ -83,7 +84,7 @@ export class Present {
     }
   }
 
-  /** What a specialist has before it; to be read only. */
+  /** The open work of a specialist, for reading. */
   of(specialist: Handle): Mine {
     return this.#mine.get(specialist) ?? NOTHING;
   }
@@ -96,23 +97,23 @@ export class Present {
     return this.#byId.get(id);
   }
 
-  /** Another one on the same object, sent or in doubt. */
+  /** Another intent on the same object that was sent or is in doubt. */
   conflict(key: string, except: number): LiveIntent | undefined {
     return this.#conflicts.get(key)?.find(({ seq }) => seq !== except);
   }
 
-  /** Whether an event runs for the last time before it is parked. */
+  /** True if some event has its last try before it is parked. */
   hasLastChance(): boolean {
     for (const { isClaimed, crashes } of this.events.values()) if (isClaimed && crashes >= MAX_CRASHES - 1) return true;
     return false;
   }
 
-  /** Requests of a key under way, but for one. */
+  /** Open requests of a key, except one. */
   *attemptsOf(key: KeyId, except = -1): Generator<{ readonly lane: Lane; readonly cost: number; readonly operation: string }> {
     for (const attempt of this.attempts.values()) if (attempt.key === key && attempt.seq !== except) yield attempt;
   }
 
-  /** Read from its rows: an event, an intent or a request that facts before the mark speak of. */
+  /** Adds an event that was read from its row. */
   putEvent(event: LiveEvent): void {
     const { length } = event.payload ?? "";
     if (length > LONGEST_PAYLOAD || this.#payloadsLength + length > PAYLOADS_LENGTH) event.payload = undefined;
@@ -132,7 +133,7 @@ export class Present {
     this.attempts.set(attempt.seq, attempt);
   }
 
-  /** Its row is written, and nothing is to be done about it: whoever asks for it reads the row. */
+  /** Forgets an event that is done or parked: its row says the rest. */
   dropEvent(event: LiveEvent): void {
     this.#payloadsLength -= event.payload?.length ?? 0;
     this.events.delete(event.seq);
@@ -288,17 +289,17 @@ export class Present {
     return made;
   }
 
-  /** Most specialists have nothing before them, and then take no room. */
+  /** A specialist without open work takes no memory, like most. */
   #tidy(specialist: Handle, mine: Mine | undefined): void {
     if (mine?.events.size === 0 && mine.intents.size === 0 && mine.queue === undefined) this.#mine.delete(specialist);
   }
 }
 
-/** Everything that a start has to find again, in an order of its own: for comparing what runs with what its rows say. */
+/** Everything that a start has to find again, sorted, for comparing memory with rows. */
 export function pictureOf(present: Present): readonly string[] {
   const lines: string[] = [];
   for (const event of present.events.values()) {
-    if (event.state === "parked") continue; // read again when somebody asks for it
+    if (event.state === "parked") continue; // in its row only
     const { isStored: _s, isClaimed: _c, hasSteps: _h, payload: _p, ...kept } = event;
     lines.push(isUnchanged(event) ? `event ${event.seq} of ${event.specialist}` : `event ${show(kept)}`);
   }

@@ -1,8 +1,8 @@
-/** What one specialist has said and made: what the brakes on conversation count, in a few bytes for each thing. */
+/** Texts and objects of one specialist, as the brakes on conversation count them: a few bytes for each. */
 import { HOUR } from "../core/units.ts";
 import type { BrakeCaps, DraftIntent, RecentWords } from "../specialist/intent-draft.ts";
 
-/** As an intent's row or its fact tells it. */
+/** The fields of an intent that count. */
 export interface Spoken {
   readonly seq: number;
   readonly operation: string;
@@ -13,27 +13,27 @@ export interface Spoken {
   readonly createdRef: string | undefined;
 }
 
-/** An answer to a vote names the post that was voted on, which is somebody else's. */
+/** An answer to a vote names the post, which belongs to someone else. */
 const POSTS: readonly string[] = ["posts.create", "posts.reply"];
-/** So many of the last hour are looked through before those that are older are dropped. */
+/** Length of the list of the last hour beyond which older entries are dropped. */
 const TIDY_AFTER = 64;
 
 export class Words {
-  /** Prints of threads, and how often it spoke in them. */
+  /** Texts in each thread, by the thread's print. */
   readonly #threads = new Map<number, number>();
-  /** Prints of texts, and when each was said last. */
+  /** Last time of each text, by its print. */
   readonly #texts = new Map<number, number>();
-  /** Prints of what it made. */
+  /** Prints of created objects. */
   readonly #made = new Set<number>();
   /** Of the last hour, oldest first. */
   #lately: { readonly seq: number; readonly at: number; readonly author: number | undefined }[] = [];
 
-  /** How much is kept. */
+  /** Number of entries. */
   get size(): number {
     return this.#threads.size + this.#texts.size + this.#made.size + this.#lately.length;
   }
 
-  /** It says this, or may. */
+  /** Counts a text that was or may still be sent. */
   say({ seq, thread, author, textHash, createdAt }: Spoken): void {
     if (textHash === undefined) return;
     if (thread !== undefined) this.#threads.set(printOf(thread), (this.#threads.get(printOf(thread)) ?? 0) + 1);
@@ -41,7 +41,7 @@ export class Words {
     this.#lately.push({ seq, at: createdAt, author: author === undefined ? undefined : printOf(author) });
   }
 
-  /** It was refused or cancelled. The same text is not said twice within the time that counts, so that no earlier one comes to light. */
+  /** Removes a text that was refused or cancelled. The same text is not sent twice within the time that counts, so no earlier one is left. */
   takeBack({ seq, thread, textHash, createdAt }: Spoken): void {
     if (textHash === undefined) return;
     const left = thread === undefined ? 0 : (this.#threads.get(printOf(thread)) ?? 0) - 1;
@@ -55,12 +55,12 @@ export class Words {
     if (createdRef !== undefined && POSTS.includes(operation)) this.#made.add(printOf(createdRef));
   }
 
-  /** Whether a post may be its own; nearly never where it is not. */
+  /** True if a post may be its own: a false positive is one in 10¹⁵. */
   mayHaveMade(ref: string): boolean {
     return this.#made.has(printOf(ref));
   }
 
-  /** What the brakes look at for a draft, with those of its run before it. An infinite cap is not counted. */
+  /** Counts for a draft, earlier drafts of its run included. Nothing is counted for an infinite cap. */
   recent(draft: DraftIntent, before: readonly DraftIntent[], caps: BrakeCaps, now: number): RecentWords {
     const { thread, author, textHash } = draft;
     const hourAgo = now - HOUR;
@@ -85,7 +85,7 @@ export class Words {
   }
 }
 
-/** 53 bits of a text: two that differ look the same once in 10¹⁵. */
+/** A hash of 53 bits: two texts have the same once in 10¹⁵. */
 function printOf(text: string): number {
   let [a, b] = [0x9e3779b9, 0x41c6ce57];
   for (let i = 0; i < text.length; i++) {

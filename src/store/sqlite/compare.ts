@@ -1,4 +1,4 @@
-/** What a store has in memory beside what its rows say, field by field: they are the same thing, or a fact was missed. */
+/** Compares the memory of a store with its rows, field by field: a difference means that a fact was missed. */
 import { slotIndex } from "../../limits/window-counts.ts";
 import { deltaAt } from "../../limits/quota.ts";
 import { pictureOf, type Present } from "../../live/present.ts";
@@ -7,9 +7,9 @@ import type { PlainDeliveries } from "./deliveries.ts";
 import { load, type FactRows } from "./load.ts";
 
 /*
- * Lost by design when a process ends: which events a handler has (`isClaimed`; that one may have begun is in its row), whether
- * steps or rows are known to be there (`hasSteps`, `isStored`), waits of lanes and refusals of lanes by the quota, and what is
- * only kept beside rows and read again: specialists' values, first due times, followed jobs of a key.
+ * Lost by design when a process ends: the claims of events (`isClaimed`; a begun handling is in the row), the knowledge of stored steps and
+ * rows (`hasSteps`, `isStored`), the division of waiting events between memory and queue, waits of lanes, and caches of rows: specialists'
+ * values, first due times, watched jobs of a key.
  */
 
 export interface InMemory {
@@ -18,7 +18,7 @@ export interface InMemory {
   readonly counts: ReturnType<PlainDeliveries["pendingCounts"]>;
 }
 
-/** Lines that only one of the two has; empty where memory and rows are the same. */
+/** Returns the lines that only one of the two has: none if memory and rows are the same. */
 export function differences(rowsNow: FactRows, { present, cells, counts }: InMemory): readonly string[] {
   const loaded = load(rowsNow);
   const uncounted = new PendingCells();

@@ -1,4 +1,4 @@
-/** What a start needs of the rows: what was open when rows were last written, and the facts that came after. */
+/** Loads the present state at the start: the rows of the last fold, and the facts after it. */
 import type { DatabaseSync } from "node:sqlite";
 import type { OutcomeClass } from "../../contract/call.ts";
 import type { Via } from "../../contract/event.ts";
@@ -31,7 +31,7 @@ export interface Loaded {
   readonly told: readonly { readonly specialist: Handle; readonly word: string }[];
 }
 
-/** Reads what is the case. Changes no row. */
+/** Loads the present state. Changes no row. */
 export function load(rows: FactRows): Loaded {
   const present = new Present();
   const { seq: mark, quota } = rows.mark();
@@ -57,7 +57,7 @@ export function load(rows: FactRows): Loaded {
   return { present, uncounted, told };
 }
 
-/** Settled ones are written before the mark moves on: they are counted by their rows, and not twice. */
+/** Settled intents get their rows before the mark moves: they count by these, and not twice. */
 function markStored(run: RunFact, present: Present, rows: FactRows): void {
   for (const { id } of run.intents) {
     const intent = present.byId(id);
@@ -65,7 +65,7 @@ function markStored(run: RunFact, present: Present, rows: FactRows): void {
   }
 }
 
-/** What was settled or parked at the mark may have been taken up again since. */
+/** Puts back an event or intent that was settled or parked at the mark and was changed since. */
 function recall(fact: Fact, present: Present, rows: FactRows): void {
   if (fact.fact !== "change" && fact.fact !== "attempt") return;
   if (fact.fact === "change" && fact.of === "event") {
@@ -88,7 +88,7 @@ function recallEvent(seq: number, present: Present, rows: FactRows): void {
   if (open !== undefined && !present.events.has(seq)) present.putEvent(open);
 }
 
-/** Facts of five tables by their common number. */
+/** Merges the facts of five tables by number. */
 function* inOrder(tables: readonly Iterator<Fact>[]): Generator<Fact> {
   const heads = tables.map((table) => ({ table, head: table.next() }));
   for (;;) {
@@ -141,7 +141,7 @@ export function createRows(db: DatabaseSync) {
       const row = openEvent.get(seq);
       return row === undefined ? undefined : storedEvent(row);
     },
-    /** An event as it came, whatever became of it. */
+    /** An event as it came, in whatever state it is. */
     newEvent(seq: number): LiveEvent | undefined {
       const row = newEvent.get(seq);
       return row === undefined ? undefined : { ...liveEvent(eventFact(row)), isStored: true };
@@ -251,7 +251,7 @@ function changeFact(row: Row): ChangeFact {
     : { ...about, of: "intent", set: set as Partial<IntentFields> };
 }
 
-/** A change as JSON, where null stands for nothing. */
+/** Parses a change; null means undefined. */
 function read(text: string): { readonly [name: string]: unknown } {
   const value: unknown = JSON.parse(text);
   if (!isObject(value)) throw new Fatal("store_damaged", `expected a change as a JSON object, got ${text.slice(0, 40)}`);

@@ -1,4 +1,4 @@
-/** Quota cells that are counted in memory and written later, with those of other answers. */
+/** Quota cells that are counted in memory and written together at a fold. */
 import type { KeyId } from "../../core/ids.ts";
 
 export interface PendingCell {
@@ -12,7 +12,7 @@ export interface PendingCell {
 export class PendingCells {
   #cells = new Map<KeyId, PendingCell[]>();
 
-  /** Counts more in a cell. A key has few of them between two writings: its answers of some seconds share one or two. */
+  /** Adds to a cell. A key has one or two between two folds: the answers of some seconds share them. */
   add(cell: PendingCell): void {
     const cells = this.#cells.get(cell.key);
     if (cells === undefined) return void this.#cells.set(cell.key, [cell]);
@@ -30,7 +30,7 @@ export class PendingCells {
     return [...this.#cells.values()].flat();
   }
 
-  /** All of them, once. */
+  /** Returns all of them and forgets them. */
   take(): readonly PendingCell[] {
     const all = this.all();
     this.#cells = new Map();

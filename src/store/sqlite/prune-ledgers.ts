@@ -1,4 +1,4 @@
-/** Deletes what ledgers and controls need no longer, a bounded number of rows. The caller owns the transaction. */
+/** Prunes ledgers and controls, a bounded number of rows. The caller owns the transaction. */
 import type { ControlTable } from "./controls.ts";
 import type { QuotaTable } from "./quota.ts";
 import type { SpendingTable } from "./spending.ts";
@@ -12,8 +12,8 @@ export interface Ledgers {
 const KEYS_AT_ONCE = 100;
 
 export function pruneLedgers({ quota, spending, guardian }: Ledgers, now: number): number {
-  // Ledgers forget by their own time: a wall clock set forward must not free what still counts.
+  // Ledgers prune by their own time: a wall clock set forward must not free what still counts.
   const ledger = quota.earliest(Math.min(now, quota.seenAt()));
-  quota.evict(ledger); // keys nobody used for a day need no place in memory
+  quota.evict(ledger); // keys unused for a day leave the memory
   return quota.prune(ledger, KEYS_AT_ONCE) + spending.prune(ledger) + guardian.prune(now) + spending.expire(now);
 }

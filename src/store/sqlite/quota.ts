@@ -124,7 +124,7 @@ export class QuotaTable {
     return { ...this.#heed(end, state, now), countedAt: delta.at };
   }
 
-  /** What the answer said of the key's limits. */
+  /** Applies the answer's rate limits. */
   #heed(end: AttemptEnd, state: QuotaState, now: number): Omit<Ended, "countedAt"> {
     let parked: Cooldown | undefined;
     if (end.ending === "limited") {

@@ -34,7 +34,7 @@ export interface RunParts {
 const MAX_STATES = 10_000;
 const MAX_STATE_LENGTH = 4_096;
 
-/** An event that ends so long after it came has a row that keeps its identity for as long as others: facts are pruned by the time they came. */
+/** An event that ends this late after it came gets a row that keeps its identity: facts are pruned by the time they came. */
 const LATE_MS = DAY;
 
 interface Decided {

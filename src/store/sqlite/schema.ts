@@ -105,16 +105,21 @@ function keepOriginal(db: DatabaseSync, path: string): void {
     );
   const copy = `${originalOf(path)}-new`;
   copyFileSync(path, copy);
+  syncFile(copy);
   renameSync(copy, originalOf(path));
   syncFolder(path);
 }
 
 /** Syncs the directory entry of a file. */
 export function syncFolder(path: string): void {
-  const folder = openSync(dirname(path), "r");
+  syncFile(dirname(path));
+}
+
+function syncFile(path: string): void {
+  const file = openSync(path, "r");
   try {
-    fsyncSync(folder);
+    fsyncSync(file);
   } finally {
-    closeSync(folder);
+    closeSync(file);
   }
 }

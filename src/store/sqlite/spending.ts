@@ -49,7 +49,7 @@ export class SpendingTable {
   readonly #sql: ReturnType<typeof statements>;
   readonly #zone: () => string;
   readonly #cache = new Map<string, Account>();
-  /** How many holds are open, once they have been counted: most specialists never spend. */
+  /** Number of open holds, once counted: most specialists never spend. */
   #open: number | undefined;
 
   constructor(db: DatabaseSync, options: SpendingTableOptions) {
@@ -191,7 +191,7 @@ export class SpendingTable {
     this.#open = undefined;
   }
 
-  /** Whether any money is set aside for something whose end is not known. */
+  /** True if any money is held. */
   get hasOpenHolds(): boolean {
     this.#open ??= Number(this.#sql.countOpen.get()?.["n"]);
     return this.#open > 0;

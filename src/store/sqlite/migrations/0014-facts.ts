@@ -6,7 +6,7 @@ ALTER TABLE event RENAME TO old_event;
 ALTER TABLE intent RENAME TO old_intent;
 ALTER TABLE attempt RENAME TO old_attempt;
 
--- Facts. One number for all five, in the order in which they came about; found by it, and an event by its identity.
+-- Facts. All five kinds share one sequence of numbers; found by number, and an event by its identity.
 CREATE TABLE event (
   seq INTEGER PRIMARY KEY,
   specialist TEXT NOT NULL,
@@ -17,8 +17,8 @@ CREATE TABLE event (
   via TEXT NOT NULL,                   -- poll | webhook | runtime
   hops INTEGER NOT NULL DEFAULT 0,
   begun INTEGER NOT NULL DEFAULT 0,            -- 1: a handler begins with it as soon as it is committed
-  delivery TEXT,                       -- what told of it, where that has no row of its own
-  word TEXT,                           -- the network's word for that, on the first of its events
+  delivery TEXT,                       -- the delivery that reported it and has no row of its own
+  word TEXT,                           -- the network's word for that delivery, on its first event
   created_at INTEGER NOT NULL
 );
 CREATE UNIQUE INDEX event_identity ON event (specialist, id);
