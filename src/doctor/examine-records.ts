@@ -54,10 +54,11 @@ export async function* examineLists(profile: Profile, ask: Ask, samples: Samples
     const answer = await ask({ operation: name, input: {} });
     if (answer === undefined) return;
     if (!succeeded(answer)) {
-      const isMissing = "status" in answer.outcome && (answer.outcome.status === 404 || answer.outcome.status === 405);
+      const { outcome } = answer;
+      const isMissing = "status" in outcome && (outcome.status === 404 || outcome.status === 405);
       if (isMissing) missing.push(name);
-      if (answer.outcome.class === "unauthorized") yield finding("key", "problem", `${name} does not accept this key (401)`);
-      else yield finding("shapes", "warning", `${name} answers ${shown(answer.outcome)}`);
+      if (outcome.class === "unauthorized") yield finding("key", "problem", `${name} does not accept this key (401)`);
+      else yield finding("shapes", "warning", `${name} answers ${shown(outcome)}`);
       continue;
     }
     isAnyThere = true;

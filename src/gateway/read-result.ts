@@ -21,6 +21,11 @@ export type ReadResult =
 
 type FailedCode = "limited" | "unauthorized" | "read_pending" | "read_lost" | "read_failed";
 
+/** True for the status of an object that is not there, or no longer. */
+export function meansGone(status: number): boolean {
+  return GONE.includes(status);
+}
+
 export type Unread = Exclude<ReadResult, { readonly kind: "value" }>;
 
 const GONE: readonly number[] = [404, 410];
@@ -48,7 +53,7 @@ function resultOf(outcome: Outcome): ReadResult {
       return { kind: "value", value: outcome };
     case "refused": {
       const { status, code, message } = outcome;
-      return GONE.includes(status) ? { kind: "gone", status, code, message } : { kind: "refused", status, code, message };
+      return meansGone(status) ? { kind: "gone", status, code, message } : { kind: "refused", status, code, message };
     }
     case "limited":
     case "unauthorized":

@@ -3,6 +3,7 @@ import type { AnyCode } from "../core/error-codes.ts";
 import type { Outcome } from "../contract/call.ts";
 import { backoffMs, type Backoff } from "../core/backoff.ts";
 import { HOUR, MINUTE, SECOND } from "../core/units.ts";
+import { meansGone } from "../gateway/read-result.ts";
 import type { Intent, IntentChange, TargetOf } from "./intent.ts";
 
 /** Attempts of an idempotent action before a person is asked: enough for an outage of most of a day. */
@@ -15,7 +16,6 @@ const NEVER_LEFT_BACKOFF: Backoff = { firstMs: SECOND, longestMs: 5 * MINUTE };
 const UNAUTHORIZED_BACKOFF_MS = 5 * SECOND;
 
 const CONFLICT = 409;
-const GONE: readonly number[] = [404, 410];
 
 /** The code of a doubt whose last attempt was refused, while an earlier one may have taken effect. */
 export const REFUSED_AFTER_UNKNOWN = "refused_after_unknown";
@@ -79,7 +79,7 @@ export function conclude(intent: Intent, outcome: Outcome, timing: DoubtTiming, 
 /** True for the answer to a repetition that says that the first try took effect: 409, or 404 for an object that was to be deleted. */
 function isAlreadySo({ effect, operation }: Intent, status: number): boolean {
   if (effect !== "idempotent") return false;
-  return status === CONFLICT || (operation.endsWith(".delete") && GONE.includes(status));
+  return status === CONFLICT || (operation.endsWith(".delete") && meansGone(status));
 }
 
 /** The message carries the network's reference, by which a later decision names this action. */

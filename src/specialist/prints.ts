@@ -27,29 +27,43 @@ export interface Prints {
 
 const printers = new AsyncLocalStorage<Printer>();
 
-function createPrinter(log: Logger): Printer {
-  const rest = { stdout: "", stderr: "" };
-  const say = (name: StreamName, line: string): void => {
-    rest[name] = "";
-    if (line.trim() !== "") log[name === "stdout" ? "info" : "warn"](line.slice(0, MAX_LINE), { printed: name });
-  };
-  return {
-    print(name, text) {
-      let from = 0;
-      for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", from)) {
-        say(name, rest[name] + text.slice(from, Math.min(end, from + MAX_LINE)));
-        from = end + 1;
-      }
-      rest[name] += text.slice(from, from + MAX_LINE);
-      if (rest[name].length >= MAX_LINE) say(name, rest[name]);
-    },
-    flush: () => STREAMS.forEach((name) => say(name, rest[name])),
-  };
+/** A class, because every handling has one, and few print. */
+class LogPrinter implements Printer, Prints {
+  readonly #log: () => Logger;
+  readonly #rest = { stdout: "", stderr: "" };
+
+  constructor(log: () => Logger) {
+    this.#log = log;
+  }
+
+  during<Result>(work: () => Result): Result {
+    return printers.run(this, work);
+  }
+
+  print(name: StreamName, text: string): void {
+    const rest = this.#rest;
+    let from = 0;
+    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", from)) {
+      this.#say(name, rest[name] + text.slice(from, Math.min(end, from + MAX_LINE)));
+      from = end + 1;
+    }
+    rest[name] += text.slice(from, from + MAX_LINE);
+    if (rest[name].length >= MAX_LINE) this.#say(name, rest[name]);
+  }
+
+  flush(): void {
+    for (const name of STREAMS) this.#say(name, this.#rest[name]);
+  }
+
+  #say(name: StreamName, line: string): void {
+    this.#rest[name] = "";
+    if (line !== "" && line.trim() !== "") this.#log()[name === "stdout" ? "info" : "warn"](line.slice(0, MAX_LINE), { printed: name });
+  }
 }
 
-export function collectPrints(log: Logger): Prints {
-  const printer = createPrinter(log);
-  return { during: (work) => printers.run(printer, work), flush: () => printer.flush() };
+/** `log` is asked for when something is printed. */
+export function collectPrints(log: () => Logger): Prints {
+  return new LogPrinter(log);
 }
 
 export interface CapturedPrints {
@@ -72,5 +86,5 @@ export function capturePrints(streams: { readonly [name in StreamName]: PrintStr
       return true;
     };
   }
-  return { elsewhere: (log) => void (outside = createPrinter(log)) };
+  return { elsewhere: (log) => void (outside = new LogPrinter(() => log)) };
 }

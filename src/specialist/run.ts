@@ -49,7 +49,7 @@ class Run implements RunTools {
   constructor(request: RunRequest) {
     this.#request = request;
     this.context = createContext(request, this);
-    this.prints = collectPrints(request.log);
+    this.prints = collectPrints(() => request.log);
   }
 
   signal(): AbortSignal {

@@ -78,13 +78,6 @@ const YAML: readonly Mistake[] = [
     '"approval.granted" is also a word for a decision',
   ],
   [
-    "an hour above its day",
-    "extends: set-b\ntiers: { free: { perHour: 900 } }\n",
-    2,
-    "tiers.free.perHour",
-    "900 an hour are more than 500 a day",
-  ],
-  [
     "a limit on what is not there",
     "extends: set-b\noperations: { posts.create: { unsupported: true } }\nlimits: [{ name: x, operations: [posts.create], max: 1, per: 1h }]\n",
     3,

@@ -38,7 +38,7 @@ describe("progress", () => {
     expect(writes).toEqual([]);
     await clock.advance(25);
     expect(writes).toHaveLength(1);
-    expect(lines().map((line) => line.slice(10))).toEqual(Array.from({ length: 10 }, (_, n) => `scout replied to p${n}`));
+    expect(lines().map((line) => line.replace(/^.*?  /, ""))).toEqual(Array.from({ length: 10 }, (_, n) => `scout replied to p${n}`));
   });
 
   test("stands before what is printed after it", () => {

@@ -6,7 +6,6 @@ import type { ProfileData } from "./source.ts";
 export function checkContradictions(data: ProfileData, operations: ReadonlyMap<string, ProfileOperation>): readonly ProfileProblem[] {
   return [
     ...checkTrade(data, operations),
-    ...checkTiers(data),
     ...checkLimits(data, operations),
     ...checkDecisions(data),
     ...(data.idempotencyHeader !== null && Object.hasOwn(data.headers, data.idempotencyHeader)
@@ -37,14 +36,6 @@ function checkTrade({ auth }: ProfileData, operations: ReadonlyMap<string, Profi
       ? [{ path: ["auth", "refreshEarlyMs"], message: "a token would be renewed before it is used; expected less than tokenLifetimeMs" }]
       : []),
   ];
-}
-
-function checkTiers({ tiers }: ProfileData): readonly ProfileProblem[] {
-  return Object.entries(tiers).flatMap(([name, { perHour, perDay }]) =>
-    perHour === undefined || perDay === undefined || perHour <= perDay
-      ? []
-      : [{ path: ["tiers", name, "perHour"], message: `${perHour} an hour are more than ${perDay} a day; state perDay too` }],
-  );
 }
 
 function checkLimits({ limits }: ProfileData, operations: ReadonlyMap<string, ProfileOperation>): readonly ProfileProblem[] {

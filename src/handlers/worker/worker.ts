@@ -58,7 +58,7 @@ async function perform(order: RunOrder): Promise<void> {
   current = { run, abort };
   let handler: EventHandler | undefined;
   try {
-    handler = handlerOf(await collectPrints(loggerOf(order)).during(() => specialistOf(order)), kind);
+    handler = handlerOf(await collectPrints(() => loggerOf(order)).during(() => specialistOf(order)), kind);
   } catch (error) {
     return tell({ say: "unloadable", run, reason: messageOf(error) });
   }

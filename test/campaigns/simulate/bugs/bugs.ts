@@ -160,8 +160,8 @@ export const BUGS: readonly PlantedBug[] = [
   bug(
     "a torn page moves the cursor",
     POLLING,
-    "return { reading, torn: true };",
-    "return { reading: { ...reading, gap: undefined }, torn: false };",
+    "return { reading, torn: true, isUnfinished };",
+    "return { reading: { ...reading, gap: undefined }, torn: false, isUnfinished };",
   ),
   bug(
     "5xx is taken for a refusal",
