@@ -18,8 +18,12 @@ export function priceOf(profile: Profile, { tier, trust }: Account, operation: P
   const usual = profile.tiers[tier]?.prices?.[operation.name] ?? operation.price;
   if (trust !== undefined) return worstOf(profile.trust[trust]?.prices?.[operation.name] ?? usual, input);
   // Until the network has stated the tier, the highest price may apply.
-  const earned = Object.values(profile.trust).flatMap(({ prices }) => prices?.[operation.name] ?? []);
-  return earned.map((price) => worstOf(price, input)).reduce(dearer, worstOf(usual, input));
+  let worst = worstOf(usual, input);
+  for (const name in profile.trust) {
+    const earned = profile.trust[name]?.prices?.[operation.name];
+    if (earned !== undefined) worst = dearer(worst, worstOf(earned, input));
+  }
+  return worst;
 }
 
 function dearer(one: Price, other: Price): Price {
