@@ -77,8 +77,9 @@ export function createTokens({ profile, send, clock }: TokenOptions): Tokens {
         "token_refused",
         `the answer of auth.token for ${handle} holds no token (${traded.reason}): check operations.auth.token.path and records.token in the profile`,
       );
-    const why = traded.class === "unknown" || traded.class === "never-left" ? traded.reason : traded.class;
-    throw new Retryable("token_unavailable", `no token for ${handle}: auth.token answers ${why}`);
+    const why =
+      traded.class === "unknown" || traded.class === "never-left" ? `got no answer (${traded.reason})` : `answers ${traded.class}`;
+    throw new Retryable("token_unavailable", `no token for ${handle}: auth.token ${why}`);
   };
 
   return {
