@@ -13,7 +13,7 @@ CREATE TEMP TABLE intent (seq INTEGER PRIMARY KEY, id TEXT, specialist TEXT, ope
 CREATE INDEX temp.mirrored_intent ON intent (id);
 CREATE INDEX temp.mirrored_conflict ON intent (conflict_key) WHERE state IN ('sending', 'in_doubt');
 CREATE TEMP TABLE attempt (seq INTEGER PRIMARY KEY, specialist TEXT, key_id TEXT, intent_seq INTEGER, operation TEXT, started_at INTEGER, ended_at INTEGER);
-CREATE INDEX temp.mirrored_attempt ON attempt (intent_seq);
+CREATE INDEX temp.mirrored_attempt ON attempt (intent_seq) WHERE intent_seq IS NOT NULL;
 CREATE INDEX temp.mirrored_open ON attempt (seq) WHERE ended_at IS NULL;`;
 
 /** Creates the tables. Returns a function to call with each applied fact. */
