@@ -192,3 +192,13 @@ test("status lists what waits with its cost and the deadline that ends it", asyn
   expect(stdout).toMatch(/i1 +scout +posts\.reply +at most 2 +\d\d:\d\d:\d\d +0\. a line/);
   expect(stdout).toMatch(/post_7 +credits +\(in (9m|10m).*\)/);
 });
+
+test("the log is in the order of the times it shows, whenever the actions were sent", async (context) => {
+  const { said, sql } = await desk(context);
+  sql(`INSERT INTO intent (id, event_seq, specialist, operation, input, effect, lane, state, ordinal, conflict_key, hops, created_at, sent_at, next_at, last)
+    SELECT 'i0', event_seq, specialist, operation, input, effect, lane, 'confirmed', ordinal, 'other', hops, created_at - 1, created_at + 5000, next_at, last
+    FROM intent WHERE id = 'i1'`);
+  const { entries } = (await said("log")) as { readonly entries: readonly { readonly id: string; readonly at: number }[] };
+  expect(entries.map(({ id }) => id)).toEqual(["i1", "i0"]);
+  expect(entries.map(({ at }) => at)).toEqual(entries.map(({ at }) => at).toSorted((a, b) => b - a));
+});
