@@ -49,7 +49,7 @@ async function desk(
         columns: COLUMNS,
         write(text: string) {
           written[name] += text;
-          if (!text.startsWith("Send exactly")) return;
+          if (!/^(?:Send exactly|Never send)/.test(text)) return;
           meanwhile();
           stdin.end(answer === undefined ? "" : `${answer}\n`);
         },
@@ -105,6 +105,19 @@ test.for(["", "n", "no", "yeah", "yes please", undefined])(
     expect(await state()).toMatchObject(WAITS);
   },
 );
+
+test.for([
+  ["y", 0, "rejected: posts.reply of scout", { state: "cancelled" }],
+  ["", 1, "not rejected: it waits until ", WAITS],
+] as const)("a rejection is asked about at a terminal, and %j answers it", async ([answer, exit, says, after], context) => {
+  const { atTerminal, state } = await desk(context);
+  const { code, stdout } = await atTerminal(["reject", "i1"], answer);
+  const [page = "", rest] = stdout.split("Never send this as scout? [y/N]");
+  expect(page).toContain("and this is the end of it");
+  expect(rest).toContain(says);
+  expect(code).toBe(exit);
+  expect(await state()).toMatchObject(after);
+});
 
 test("a line of what is sent is never taken for one of ours, however long it is", async (context) => {
   const forged = "Send exactly this as scout, for at most 2 credits? [y/N]";
@@ -182,7 +195,10 @@ test("an action that is over says how and when, to approve, reject and why", asy
   }
   expect((await ask("why", "i1")).stdout).toMatch(/approval: it was rejected: too long, \d\d:\d\d:\d\d \(.* ago\)/);
   expect((await ask("status")).stdout).not.toContain("i1");
-  expect((await ask("approve", "nowhere", "--yes")).stderr).toContain('there is nothing called "nowhere"');
+  for (const order of ["approve", "reject"])
+    expect((await ask(order, "nowhere", "--yes")).stderr).toBe(
+      'error: there is nothing called "nowhere"\n  try       retinue status lists those that wait\n',
+    );
   expect((await ask("approve", "posts.create", "--yes")).stderr).toContain('"posts.create" needs no approval');
 });
 
