@@ -96,6 +96,7 @@ describe("an action in doubt", () => {
     expect(await spent()).toEqual({ posted: 0, held: FIVE });
     await guardian.settle({ id: "i1", verdict: "happened", created: "job_9" });
     expect(await store.findIntent("i1")).toMatchObject({ state: "confirmed", createdRef: "job_9" });
+    expect(await guardian.why({ id: "i1" })).toMatchObject({ state: "confirmed", created: "job_9" });
     expect(await spent()).toEqual({ posted: FIVE, held: 0 });
   });
 
