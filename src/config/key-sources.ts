@@ -7,7 +7,7 @@ import { isScrubbable, MIN_SCRUBBED_LENGTH } from "../core/scrubber.ts";
 import { Secret } from "../core/secret.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import type { Environment } from "./environment.ts";
-import { mistake, warning, type Problem } from "./problem.ts";
+import { mistake, nearest, warning, type Problem } from "./problem.ts";
 
 /** A key that is read on each use, so that a changed file or `.env` takes effect without a restart. */
 export interface KeyReference {
@@ -142,14 +142,14 @@ export interface KeyCheck {
 export function checkKeys(places: readonly KeyPlace[], check: KeyCheck): Problem[] {
   const problems: Problem[] = [];
   for (const place of places) {
-    problems.push(...checkKey(place, check));
+    problems.push(...checkKey(place, places, check));
     const file = place.keyFile ?? check.environment.get(`${keyVariable(place.handle)}_FILE`);
     if (file !== undefined) problems.push(...checkMode(resolveFrom(check.cwd, file)));
   }
   return problems;
 }
 
-function checkKey(place: KeyPlace, { environment, set, ownProfile, cwd }: KeyCheck): Problem[] {
+function checkKey(place: KeyPlace, places: readonly KeyPlace[], { environment, set, ownProfile, cwd }: KeyCheck): Problem[] {
   const reference = keyReference(place, environment, cwd);
   const variable = keyVariable(place.handle);
   let key: string | undefined;
@@ -162,7 +162,9 @@ function checkKey(place: KeyPlace, { environment, set, ownProfile, cwd }: KeyChe
     return [
       mistake("key_missing", `"${place.handle}" has no key`, {
         expected: `a key in ${reference.source}`,
-        hint: `set ${variable} in the environment or in .env, or ${variable}_FILE to a file that holds it`,
+        hint:
+          mistypedVariable(variable, places, environment) ??
+          `set ${variable} in the environment or in .env, or ${variable}_FILE to a file that holds it`,
       }),
     ];
   if (!KEY.test(key))
@@ -186,6 +188,19 @@ function checkKey(place: KeyPlace, { environment, set, ownProfile, cwd }: KeyChe
       },
     ),
   ];
+}
+
+/** The advice if a variable that belongs to no specialist nearly has this name. */
+function mistypedVariable(variable: string, places: readonly KeyPlace[], environment: Environment): string | undefined {
+  const prefix = keyVariable("");
+  const known = places.map(({ handle }) => keyVariable(handle)).flatMap((name) => [name, `${name}_FILE`]);
+  const others = environment.entries(prefix).flatMap(([name]) => (known.includes(name) ? [] : [name.slice(prefix.length)]));
+  for (const wanted of [variable, `${variable}_FILE`]) {
+    const typed = others.filter((name) => name.endsWith("_FILE") === wanted.endsWith("_FILE"));
+    const near = nearest(wanted.slice(prefix.length), typed);
+    if (near !== undefined) return `did you mean ${wanted}? ${prefix}${near} is the key of no specialist`;
+  }
+  return undefined;
 }
 
 function checkMode(file: string): Problem[] {

@@ -60,6 +60,14 @@ describe("what is wrong with keys:", () => {
     ]);
   });
 
+  test("a missing one names the variable of nobody that may have been meant", () => {
+    const hint = (variables: { readonly [name: string]: string }): unknown =>
+      check([{ handle: "greeter" }, { handle: "greeted" }], { RETINUE_KEY_GREETED: KEY_B, ...variables })[0]?.hint;
+    expect(hint({ RETINUE_KEY_GREETR: KEY_B })).toBe("did you mean RETINUE_KEY_GREETER? RETINUE_KEY_GREETR is the key of no specialist");
+    expect(hint({ RETINUE_KEY_GREETR_FILE: "key.txt" })).toContain("did you mean RETINUE_KEY_GREETER_FILE? RETINUE_KEY_GREETR_FILE is");
+    expect(hint({})).toBe("set RETINUE_KEY_GREETER in the environment or in .env, or RETINUE_KEY_GREETER_FILE to a file that holds it");
+  });
+
   test("one of the other set is refused on a published network, and only doubted on one's own", () => {
     const variables = { RETINUE_KEY_SCOUT: KEY_A };
     expect(check([{ handle: "scout" }], variables)).toMatchObject([{ level: "error", code: "key_of_other_set" }]);
