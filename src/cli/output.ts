@@ -183,7 +183,7 @@ export function problemLines(problem: Problem, paint: Paint, cwd: string): reado
   return [
     say`${label} ${message}`,
     ...(place === undefined ? [] : [say`  ${paint.dim("in")}        ${place}`]),
-    ...(expected === undefined ? [] : [say`  ${paint.dim("expected")}  ${expected}`]),
+    ...(expected === undefined || message.includes(`expected ${expected}`) ? [] : [say`  ${paint.dim("expected")}  ${expected}`]),
     ...(hint === undefined ? [] : [say`  ${paint.dim("try")}       ${hint}`]),
   ];
 }

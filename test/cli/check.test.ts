@@ -176,6 +176,12 @@ describe("check", () => {
     expect(JSON.parse(json)).toMatchObject({ ok: true, problems: [{ code: "webhook_port_missing", level: "warning" }] });
   });
 
+  test("says the expectation of a mistake once", async () => {
+    const { root } = project({ ...good, "agents/quill.yaml": "handle: quill\ntier: gold\n" });
+    const { stderr } = await inProcess(["check"], { cwd: root, env: { ...ADDRESS, RETINUE_KEY_SCOUT: KEY } });
+    expect(stderr.match(/expected +a tier/g)).toHaveLength(1);
+  });
+
   test("names each mistake of the receiver for which run would not start", async () => {
     const { root } = project({ ...good, "agents/quill.yaml": "handle: quill\nmay: [posts.reply]\n" });
     const receiver = { RETINUE_WEBHOOK_PORT: "8081", RETINUE_WEBHOOK_SECRET_QUILL: "the-hook-secret-77" };
