@@ -47,16 +47,20 @@ export interface Controls {
 
 export function createControls(hand: GuardianContext): Controls {
   const { store, clock } = hand;
-  const name = (handle: string | undefined): string => handle ?? "everyone";
+  /** An order has a line in the log of the process that it concerns. */
+  const note = (message: string, reason?: string): OrderResult => {
+    hand.parts?.log.warn(message, defined({ reason }));
+    return { message };
+  };
   return {
     async pause({ handle, reason }) {
       await store.stop("pause", await known(hand, handle), reason ?? "the Guardian paused it", clock.now());
-      return { message: `${name(handle)} is paused: jobs already taken are still delivered, no new work begins` };
+      return note(`${handle ?? "everyone"} is paused: jobs already taken are still delivered, no new work begins`, reason);
     },
     async resume({ handle }) {
       const was = await store.lift("pause", await known(hand, handle));
       wakeAll(hand, "resume");
-      return { message: await endOf(hand, "pauses", handle, was) };
+      return note(await endOf(hand, "pauses", handle, was));
     },
     async halt({ handle, reason }) {
       const scope = await known(hand, handle);
@@ -66,14 +70,16 @@ export function createControls(hand: GuardianContext): Controls {
         .filter(({ intent, operation }) => intent !== undefined || writes(operation))
         .map(onItsWay);
       const message = handle === undefined ? "halted: no specialist writes" : `halted: ${handle} does not write`;
+      note(message, reason);
       return defined({ message, inFlight, notKept });
     },
     async lift({ handle }) {
       const scope = await known(hand, handle);
-      const was = await store.lift("halt", scope);
+      const wasUnkept = hand.parts?.unkeptHalts.all().some((halt) => halt.scope === scope) === true;
+      const was = (await store.lift("halt", scope)) || wasUnkept;
       hand.parts?.unkeptHalts.release(scope);
       wakeAll(hand, "lift");
-      return { message: await endOf(hand, "halts", handle, was) };
+      return note(await endOf(hand, "halts", handle, was));
     },
     async unfreeze({ handle, by, reason }) {
       if (handle !== undefined) await known(hand, handle);

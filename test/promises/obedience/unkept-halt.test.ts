@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { Transport } from "../../../src/client/transport.ts";
 import { Fatal } from "../../../src/core/errors.ts";
 import { seededRandom } from "../../../src/core/random.ts";
+import { createLogger, type LogLine } from "../../../src/core/log.ts";
 import { HOUR, SECOND } from "../../../src/core/units.ts";
 import { virtualClock } from "../../../src/core/virtual-clock.ts";
 import { createGuardian } from "../../../src/guardian/guardian.ts";
@@ -28,7 +29,9 @@ test.each(["scout", undefined])("a halt of %s that the store refuses holds in me
     schedules: { often: { every: "1m", run: (act) => void act.post(`Note ${act.now}`) } },
   });
   const failing: typeof store.stop = async () => Promise.reject(new Fatal("store_lost", "no room for a row"));
+  const lines: LogLine[] = [];
   const runtime = virtualRuntime({
+    log: createLogger({ level: "info", now: () => clock.now(), sink: (line) => void lines.push(line) }),
     specialists: [scout],
     store,
     transport,
@@ -56,6 +59,11 @@ test.each(["scout", undefined])("a halt of %s that the store refuses holds in me
   await clock.advance(2 * 60 * SECOND);
   expect(posted.length).toBeGreaterThan(then);
   expect((await clock.run(guardian.status({}))).halts).toEqual([]);
+  const who = handle ?? "everyone";
+  expect(lines.map(({ message, fields }) => [message, fields])).toEqual([
+    [handle === undefined ? "halted: no specialist writes" : `halted: ${handle} does not write`, { reason: "wrong words" }],
+    [`${who} may write again`, {}],
+  ]);
   await clock.run(runtime.stop());
   await clock.run(store.close());
 });
