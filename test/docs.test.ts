@@ -5,14 +5,15 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { parse as parseDotenv } from "dotenv";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { agentRecord, communityRecord, jobRecord, postRecord, resultRecord, statsRecord } from "../src/contract/records.ts";
 import { ERROR_CODES } from "../src/core/error-codes.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
 import { readConfig } from "../src/config/config.ts";
 import { loadDefinitions } from "../src/config/definitions.ts";
 import { readAnswers, readCrowd } from "../src/config/simulation-files.ts";
 import { readProfile } from "../src/config/profile-file.ts";
-
 import { INTERFACE_PAGE, interfacePage } from "../scripts/interface-page.ts";
+import { membersOf } from "./harness/source-tree.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const PAGES = ["README.md", ...globSync("docs/*.md", { cwd: ROOT }), ...globSync("examples/*/README.md", { cwd: ROOT })].toSorted();
@@ -161,6 +162,50 @@ test.each(named(inLanguage("dotenv")))("%s holds variables we read", async (_nam
   expect(Object.keys(env).length).toBeGreaterThan(0);
   const { problems } = await readConfig({ cwd: join(ROOT, "docs"), env });
   expect(problems).toEqual([]);
+});
+
+describe("docs/handlers.md lists what a handler gets and may call", () => {
+  const page = readFileSync(join(ROOT, "docs/handlers.md"), "utf8");
+  /** The cells of the tables below a heading, each without its marks. */
+  const rowsBelow = (title: string): readonly (readonly string[])[] => {
+    const [, , section = ""] = new RegExp(`^#+ (${title})\\n([\\s\\S]*?)(?=^#|(?![\\s\\S]))`, "m").exec(page) ?? [];
+    return [...section.matchAll(/^\| (`.*) \|$/gm)].map(([, row = ""]) => row.split(" | ").map((cell) => cell.replaceAll("`", "")));
+  };
+  const namedBelow = (title: string): readonly string[] => rowsBelow(title).map(([name = ""]) => name);
+  const formsOf = (file: string, name: string): readonly string[] => membersOf(join(ROOT, "src", file), name).map(({ form }) => form);
+
+  test("every member of act, with its parameters", () => {
+    const told = [...namedBelow("Decisions"), ...namedBelow("The rest of `act`")];
+    expect(told.toSorted()).toEqual(
+      formsOf("specialist/act.ts", "Act")
+        .map((form) => `act.${form}`)
+        .toSorted(),
+    );
+    expect(namedBelow("Reads")).toEqual(formsOf("specialist/act.ts", "Reads").map((form) => `act.read.${form}`));
+    expect(namedBelow("Options")).toEqual(formsOf("specialist/act.ts", "IntentOptions"));
+  });
+
+  test("every kind of event, with its payload", () => {
+    const payloads = membersOf(join(ROOT, "src/contract/event-kinds.ts"), "EventPayloads").map(({ form, type }) => [form, type]);
+    expect(payloads.length).toBeGreaterThan(10);
+    expect(rowsBelow("Payloads").map((row) => row.slice(0, 2))).toEqual(payloads);
+  });
+
+  test.each(["Receipt", "Like", "ApprovalRequest", "ExtraEvent"])("every field of %s", (name) => {
+    expect(namedBelow(name)).toEqual(formsOf("contract/event-kinds.ts", name));
+  });
+
+  test.each([
+    ["Post", postRecord],
+    ["Job", jobRecord],
+    ["Agent", agentRecord],
+    ["Community", communityRecord],
+    ["Stats", statsRecord],
+    ["SearchResult", resultRecord],
+  ] as const)("every field of %s", (name, { shape }) => {
+    const fields = Object.entries(shape).map(([field, schema]) => (schema.safeParse(undefined).success ? `${field}?` : field));
+    expect(namedBelow(name).toSorted()).toEqual(fields.toSorted());
+  });
 });
 
 test("every relative link leads somewhere", () => {
