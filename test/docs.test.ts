@@ -47,7 +47,7 @@ function scratch(onTestFinished: (clean: () => void) => void): string {
   return folder;
 }
 
-const LANGUAGES = ["ts", "sh", "yaml", "dotenv"];
+const LANGUAGES = ["ts", "sh", "yaml", "dotenv", "json"];
 
 test("there are pages, with blocks of every language we check", () => {
   expect(PAGES.length).toBeGreaterThanOrEqual(10);
@@ -72,13 +72,32 @@ test("every TypeScript block compiles against the package by its name", { timeou
     compilerOptions: { typeRoots: [join(ROOT, "node_modules/@types")] },
   };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settings));
-  const said = await promisify(execFile)(join(ROOT, "node_modules/.bin/tsc"), ["--noEmit", "--pretty", "false", "-p", folder]).then(
+  const told = (await typeMistakes(folder)).replaceAll(/\S*?(block-\d+\.ts)/g, (whole, file: string) => names.get(file) ?? whole);
+  expect(told).toBe("");
+});
+
+function typeMistakes(folder: string): Promise<string> {
+  return promisify(execFile)(join(ROOT, "node_modules/.bin/tsc"), ["--pretty", "false", "-p", folder], { cwd: folder }).then(
     ({ stdout }) => stdout,
     (error: { readonly stdout?: string; readonly message: string }) => error.stdout ?? error.message,
   );
-  const told = said.replaceAll(/\S*?(block-\d+\.ts)/g, (whole, file: string) => names.get(file) ?? whole);
-  expect(told).toBe("");
-});
+}
+
+test.each(named(inLanguage("json")))(
+  "%s is a tsconfig.json that shows a mistake of a definition, and no other",
+  { timeout: 60_000 },
+  async (_name, { text }) => {
+    const folder = scratch(onTestFinished);
+    const { compilerOptions, ...rest } = JSON.parse(text) as { readonly compilerOptions: object };
+    const inCheckout = { customConditions: ["retinue-source"], typeRoots: [join(ROOT, "node_modules/@types")] };
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ ...rest, compilerOptions: { ...compilerOptions, ...inCheckout } }));
+    mkdirSync(join(folder, "agents"));
+    const definition = inLanguage("ts").find(({ page }) => page === "README.md")?.text ?? "";
+    writeFileSync(join(folder, "agents/hello.ts"), definition);
+    writeFileSync(join(folder, "agents/wrong.ts"), definition.replace("act.reply(", "act.replly("));
+    expect(await typeMistakes(folder)).toMatch(/^agents\/wrong\.ts\(\d+,\d+\): error TS2551: Property 'replly' .*\n$/);
+  },
+);
 
 /** Command lines, with lines that end in a backslash joined, without comments and variables in front. */
 function commandLines({ text }: Block): readonly string[] {
@@ -92,8 +111,8 @@ function commandLines({ text }: Block): readonly string[] {
 }
 
 const SCRIPTS = Object.keys((JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { readonly scripts: object }).scripts);
-const OTHER_PROGRAMS = ["cp", "sudo", "docker"];
-const NPM_WORDS = ["ci", "start", "test", "pack", "install"];
+const OTHER_PROGRAMS = ["cp", "sudo", "docker", "cd", "mkdir"];
+const NPM_WORDS = ["ci", "start", "test", "pack", "install", "init", "pkg"];
 
 describe.each(named(inLanguage("sh")))("the commands of %s", (_name, block) => {
   test.each(commandLines(block))("%s", async (line) => {
@@ -105,6 +124,8 @@ async function mistakesIn(line: string): Promise<readonly string[]> {
   const ours = /^(?:npm run )?retinue(?: --)? (.*)$/.exec(line)?.[1];
   if (ours !== undefined) return mistakesInOurs(ours);
   const [program = "", first = "", second = "", ...words] = line.split(/\s+/);
+  if (program === "npx") return mistakesIn(line.slice("npx ".length));
+  if (program === "tsc") return [];
   if (program === "npm") return (first === "run" ? SCRIPTS.includes(second) : NPM_WORDS.includes(first)) ? [] : [`npm ${first} ${second}`];
   if (program === "node") return [first, second, ...words].filter((word) => word.endsWith(".ts") && !existsSync(join(ROOT, word)));
   return OTHER_PROGRAMS.includes(program) ? [] : [program];
