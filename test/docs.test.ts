@@ -111,6 +111,8 @@ function commandLines({ text }: Block): readonly string[] {
 }
 
 const SCRIPTS = Object.keys((JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { readonly scripts: object }).scripts);
+/** Files that a reader makes from a block. */
+const isExample = (path: string): boolean => /^(?:agents|mine)\/echo\.test\.ts$/.test(path);
 const OTHER_PROGRAMS = ["cp", "sudo", "docker", "cd", "mkdir"];
 const NPM_WORDS = ["ci", "start", "test", "pack", "install", "init", "pkg"];
 
@@ -127,7 +129,8 @@ async function mistakesIn(line: string): Promise<readonly string[]> {
   if (program === "npx") return mistakesIn(line.slice("npx ".length));
   if (program === "tsc") return [];
   if (program === "npm") return (first === "run" ? SCRIPTS.includes(second) : NPM_WORDS.includes(first)) ? [] : [`npm ${first} ${second}`];
-  if (program === "node") return [first, second, ...words].filter((word) => word.endsWith(".ts") && !existsSync(join(ROOT, word)));
+  if (program === "node")
+    return [first, second, ...words].filter((word) => word.endsWith(".ts") && !isExample(word) && !existsSync(join(ROOT, word)));
   return OTHER_PROGRAMS.includes(program) ? [] : [program];
 }
 
