@@ -1,10 +1,18 @@
 /** Asks the person at the terminal, if there is one. */
 import { createInterface } from "node:readline";
-import type { TextStream } from "./output.ts";
+import type { Output, TextStream } from "./output.ts";
 import { printable, type Text } from "./text.ts";
 
 /** Returns one line of answer; undefined if the input ends without one. */
 export type Ask = (question: Text) => Promise<string | undefined>;
+
+/** Asks for a yes; anything else counts as no. */
+export async function confirmed(ask: Ask, question: Text, out: Output): Promise<boolean> {
+  out.line();
+  const answer = await ask(out.paint.bold(question));
+  if (answer === undefined) out.line();
+  return /^\s*y(es)?\s*$/i.test(answer ?? "");
+}
 
 export type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean };
 

@@ -17,13 +17,18 @@ export function readExplanation(context: Context, id: string): Promise<Explanati
   return withGuardian(context, (guardian) => guardian.why({ id }));
 }
 
+const WAITING = "retinue status lists those that wait";
+
 /** Throws `Refused` (`nothing_found`, `nothing_asked`, `approval_over`). */
 export async function readAnswerable(context: Context, id: string): Promise<Answerable> {
-  const why = await readExplanation(context, id);
+  const why = await readExplanation(context, id).catch((error: unknown) => {
+    if (!(error instanceof Refused) || error.code !== "nothing_found") throw error;
+    throw new Refused("nothing_found", error.message, { hint: WAITING, cause: error });
+  });
   const { approval, state } = why;
   if (approval === undefined)
     throw new Refused("nothing_asked", `"${id}" needs no approval: it is ${state}`, {
-      hint: "retinue status lists those that wait",
+      hint: WAITING,
     });
   if (approval.over !== undefined)
     throw new Refused("approval_over", `${id} can no longer be answered: ${overText(approval.over, context.clock.now())}`, {

@@ -85,6 +85,7 @@ async function explainIntent(asking: Asking, row: Intent): Promise<Explanation> 
     since: lastWentOnAt(intent),
     reasons,
     input: intent.input,
+    created: intent.createdRef,
     event: event === undefined ? undefined : showEvent(event),
     approval,
     target: intent.target,

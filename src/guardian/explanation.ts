@@ -37,6 +37,8 @@ export interface Explanation {
   readonly reasons: readonly Reason[];
   /** The whole payload of an action. */
   readonly input?: JsonObject;
+  /** The network's id of the object that a confirmed action created. */
+  readonly created?: string;
   /** The event that led to an action, while it is stored. */
   readonly event?: EventShown;
   /** The approval of an action, if it needs one. */

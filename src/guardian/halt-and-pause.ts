@@ -56,7 +56,7 @@ export function createControls(hand: GuardianContext): Controls {
     async resume({ handle }) {
       const was = await store.lift("pause", await known(hand, handle));
       wakeAll(hand, "resume");
-      return { message: was ? `${name(handle)} goes on` : `${name(handle)} was not paused${await others(hand, "pauses")}` };
+      return { message: await endOf(hand, "pauses", handle, was) };
     },
     async halt({ handle, reason }) {
       const scope = await known(hand, handle);
@@ -73,7 +73,7 @@ export function createControls(hand: GuardianContext): Controls {
       const was = await store.lift("halt", scope);
       hand.parts?.unkeptHalts.release(scope);
       wakeAll(hand, "lift");
-      return { message: was ? `${name(handle)} may write again` : `${name(handle)} was not halted${await others(hand, "halts")}` };
+      return { message: await endOf(hand, "halts", handle, was) };
     },
     async unfreeze({ handle, by, reason }) {
       if (handle !== undefined) await known(hand, handle);
@@ -139,7 +139,25 @@ export async function known({ store, running }: GuardianContext, handle: string 
   });
 }
 
-async function others({ store, parts }: GuardianContext, which: "halts" | "pauses"): Promise<string> {
-  const stops = (await stopsInForce(store, parts?.unkeptHalts))[which];
-  return stops.length === 0 ? "" : `; still in force for ${stops.map(({ scope }) => (scope === EVERYONE ? "everyone" : scope)).join(", ")}`;
+const ENDS = {
+  halts: { again: "may write again", state: "halted", command: (scope: string) => `retinue halt${scope} --lift` },
+  pauses: { again: "goes on", state: "paused", command: (scope: string) => `retinue resume${scope}` },
+} as const;
+
+/** The end of a stop in one sentence, with the stops that stay in force. `was`: there was one to end. */
+async function endOf(
+  { store, parts }: GuardianContext,
+  which: keyof typeof ENDS,
+  handle: string | undefined,
+  was: boolean,
+): Promise<string> {
+  const { again, state, command } = ENDS[which];
+  const stops = (await stopsInForce(store, parts?.unkeptHalts))[which].map(({ scope }) => scope);
+  // The stops of others do not concern a specialist whose own has ended.
+  const rest = was && handle !== undefined ? stops.filter((scope) => scope === EVERYONE) : stops;
+  const still = rest.map((scope) => (scope === EVERYONE ? `everyone (${command("")})` : `${scope} (${command(` ${scope}`)})`)).join(", ");
+  const who = handle ?? "everyone";
+  if (still === "") return was ? `${who} ${again}` : `${who} was not ${state}`;
+  const ended = handle === undefined ? `everyone else ${again}` : `${handle} is no longer ${state} by its own name`;
+  return `${was ? ended : `${who} was not ${state}`}; still ${state}: ${still}`;
 }

@@ -45,7 +45,7 @@ function heldBy(
   return wait === undefined ? [] : held(wait.rule, wait.message, wait.until);
 }
 
-/** Adds to each reason the actions it holds back; actions without a listed reason follow. "7 jobs.create wait for spend_cap: …" */
+/** Adds to each reason the actions it holds back; actions without a listed reason follow. "7 jobs.create wait: …" */
 export function withHeld(reasons: readonly Reason[], held: readonly HeldShown[]): readonly Reason[] {
   const tells = (reason: Reason, { rule, message }: HeldShown): boolean => reason.rule === rule || reason.message === message;
   const told = reasons.map((reason) => {
@@ -56,10 +56,15 @@ export function withHeld(reasons: readonly Reason[], held: readonly HeldShown[])
   return [...told, ...untold.map(reasonOfHeld)];
 }
 
-function reasonOfHeld({ operation, rule, message, count, until }: HeldShown): Reason {
-  return defined({ rule, message: `${heldText({ operation, rule, count })}: ${message}`, until });
+/** A reason is shown with its rule. */
+function reasonOfHeld({ rule, message, until, ...group }: HeldShown): Reason {
+  return defined({ rule, message: `${waitText(group)}: ${message}`, until });
 }
 
-export function heldText({ operation, rule, count }: Pick<HeldShown, "operation" | "rule" | "count">): string {
-  return `${count} ${operation} ${count === 1 ? "waits" : "wait"} for ${rule}`;
+export function heldText({ rule, ...group }: Pick<HeldShown, "operation" | "rule" | "count">): string {
+  return `${waitText(group)} for ${rule}`;
+}
+
+function waitText({ operation, count }: Pick<HeldShown, "operation" | "count">): string {
+  return `${count} ${operation} ${count === 1 ? "waits" : "wait"}`;
 }

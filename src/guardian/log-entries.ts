@@ -24,7 +24,9 @@ export interface ActionEntry {
   readonly about: "action";
   readonly seq: number;
   readonly id: string;
+  /** Time of the decision, which the log is ordered by. */
   readonly at: number;
+  readonly sentAt?: number;
   readonly handle: string;
   readonly operation: string;
   readonly target?: string;
@@ -91,7 +93,8 @@ function actionOf(intent: Intent): ActionEntry {
     about: "action" as const,
     seq: intent.seq,
     id: intent.id,
-    at: knownSentAt(intent) ?? intent.createdAt,
+    at: intent.createdAt,
+    sentAt: knownSentAt(intent),
     handle: intent.specialist,
     operation: intent.operation,
     state: intent.state,

@@ -26,21 +26,33 @@ export interface ReceiverSettings {
 
 const SECRETS_KEPT_MS = 5 * SECOND;
 
-/** Refuses by default: without a secret, and with a private address. Throws `Misconfigured`. */
+/** Throws the first of `receiverMistakes`. */
 export function checkReceiver(settings: ReceiverSettings, profile: Profile, handles: readonly string[]): void {
+  const [first] = receiverMistakes(settings, profile, handles);
+  if (first !== undefined) throw first;
+}
+
+/** The reasons not to start: by default, a receiver without a secret, and one with a private address. */
+export function receiverMistakes(settings: ReceiverSettings, profile: Profile, handles: readonly string[]): readonly Misconfigured[] {
   const { url, allowUnsigned, local = false, allowPrivate = false, readSecrets } = settings;
+  const mistakes: Misconfigured[] = [];
   const without = profile.webhooks.scheme === "none" ? "anybody" : handles.find((handle) => readSecrets(handle).length === 0);
   if (!allowUnsigned && without !== undefined)
-    throw new Misconfigured("webhook_secret_missing", `the webhook receiver has no secret to verify deliveries to ${without}`, {
-      expected: "a secret in RETINUE_WEBHOOK_SECRET or RETINUE_WEBHOOK_SECRET_<HANDLE>, and a signed scheme in the profile",
-      hint: "set it, or give --allow-unsigned to accept deliveries as hints only",
-    });
+    mistakes.push(
+      new Misconfigured("webhook_secret_missing", `the webhook receiver has no secret to verify deliveries to ${without}`, {
+        expected: "a secret in RETINUE_WEBHOOK_SECRET or RETINUE_WEBHOOK_SECRET_<HANDLE>, and a signed scheme in the profile",
+        hint: "set it, or give --allow-unsigned to accept deliveries as hints only",
+      }),
+    );
   const why = url === undefined || local || allowPrivate ? undefined : innerAddress(url);
   if (why !== undefined)
-    throw new Misconfigured("webhook_url_inner", `RETINUE_WEBHOOK_URL cannot be registered: ${why}`, {
-      expected: "the public address of the receiver, such as https://bots.example.net",
-      hint: "leave it unset to register nothing; RETINUE_WEBHOOK_ALLOW_PRIVATE=true if the network is on a private address too",
-    });
+    mistakes.push(
+      new Misconfigured("webhook_url_inner", `RETINUE_WEBHOOK_URL cannot be registered: ${why}`, {
+        expected: "the public address of the receiver, such as https://bots.example.net",
+        hint: "leave it unset to register nothing; RETINUE_WEBHOOK_ALLOW_PRIVATE=true if the network is on a private address too",
+      }),
+    );
+  return mistakes;
 }
 
 /** The address of one specialist's deliveries: `https://host/base/webhooks/<handle>`, also for an address that already ends so. */

@@ -49,7 +49,7 @@ async function desk(
         columns: COLUMNS,
         write(text: string) {
           written[name] += text;
-          if (!text.startsWith("Send exactly")) return;
+          if (!/^(?:Send exactly|Never send)/.test(text)) return;
           meanwhile();
           stdin.end(answer === undefined ? "" : `${answer}\n`);
         },
@@ -105,6 +105,19 @@ test.for(["", "n", "no", "yeah", "yes please", undefined])(
     expect(await state()).toMatchObject(WAITS);
   },
 );
+
+test.for([
+  ["y", 0, "rejected: posts.reply of scout", { state: "cancelled" }],
+  ["", 1, "not rejected: it waits until ", WAITS],
+] as const)("a rejection is asked about at a terminal, and %j answers it", async ([answer, exit, says, after], context) => {
+  const { atTerminal, state } = await desk(context);
+  const { code, stdout } = await atTerminal(["reject", "i1"], answer);
+  const [page = "", rest] = stdout.split("Never send this as scout? [y/N]");
+  expect(page).toContain("and this is the end of it");
+  expect(rest).toContain(says);
+  expect(code).toBe(exit);
+  expect(await state()).toMatchObject(after);
+});
 
 test("a line of what is sent is never taken for one of ours, however long it is", async (context) => {
   const forged = "Send exactly this as scout, for at most 2 credits? [y/N]";
@@ -182,7 +195,10 @@ test("an action that is over says how and when, to approve, reject and why", asy
   }
   expect((await ask("why", "i1")).stdout).toMatch(/approval: it was rejected: too long, \d\d:\d\d:\d\d \(.* ago\)/);
   expect((await ask("status")).stdout).not.toContain("i1");
-  expect((await ask("approve", "nowhere", "--yes")).stderr).toContain('there is nothing called "nowhere"');
+  for (const order of ["approve", "reject"])
+    expect((await ask(order, "nowhere", "--yes")).stderr).toBe(
+      'error: there is nothing called "nowhere"\n  try       retinue status lists those that wait\n',
+    );
   expect((await ask("approve", "posts.create", "--yes")).stderr).toContain('"posts.create" needs no approval');
 });
 
@@ -190,5 +206,17 @@ test("status lists what waits with its cost and the deadline that ends it", asyn
   const { ask } = await desk(context, { expiresInMs: 10 * MINUTE });
   const { stdout } = await ask("status");
   expect(stdout).toMatch(/i1 +scout +posts\.reply +at most 2 +\d\d:\d\d:\d\d +0\. a line/);
+  expect(stdout).toMatch(/^specialist +tier +done +to do +asks .*\n(?: .*\n)*scout +- +0 +0 +1 /m);
+  expect((await ask("why", "scout")).stdout).toContain("  1 posts.reply waits: the Guardian's approval (approval_wanted)\n");
   expect(stdout).toMatch(/post_7 +credits +\(in (9m|10m).*\)/);
+});
+
+test("the log is in the order of the times it shows, whenever the actions were sent", async (context) => {
+  const { said, sql } = await desk(context);
+  sql(`INSERT INTO intent (id, event_seq, specialist, operation, input, effect, lane, state, ordinal, conflict_key, hops, created_at, sent_at, next_at, last)
+    SELECT 'i0', event_seq, specialist, operation, input, effect, lane, 'confirmed', ordinal, 'other', hops, created_at - 1, created_at + 5000, next_at, last
+    FROM intent WHERE id = 'i1'`);
+  const { entries } = (await said("log")) as { readonly entries: readonly { readonly id: string; readonly at: number }[] };
+  expect(entries.map(({ id }) => id)).toEqual(["i1", "i0"]);
+  expect(entries.map(({ at }) => at)).toEqual(entries.map(({ at }) => at).toSorted((a, b) => b - a));
 });

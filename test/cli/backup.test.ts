@@ -41,3 +41,14 @@ test("a folder that cannot be made is one error, which leaves nothing behind", a
   expect([code, stderr]).toEqual([2, expect.stringContaining("check that the folder can be written")]);
   expect(readdirSync(cwd).toSorted()).toEqual([".retinue", "notes"]);
 });
+
+test("a folder is no name for a copy, whether it is there or not", async () => {
+  const cwd = await withStore();
+  mkdirSync(join(cwd, "backups"));
+  for (const name of ["backups", "backups/", "more/"]) {
+    const { code, stderr } = await inProcess(["backup", name], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/error: this is the name of a folder\n.*\n +try +name a file in it, such as .*store-copy\.sqlite/);
+  }
+  expect([readdirSync(cwd).toSorted(), readdirSync(join(cwd, "backups"))]).toEqual([[".retinue", "backups"], []]);
+});

@@ -159,6 +159,7 @@ describe("check", () => {
     const people = await retinue(["check"], around);
     expect(people.code).toBe(0);
     expect(people.stderr).toContain("has no permission to write");
+    expect(people.stdout).toContain("1 specialist, no mistakes, 1 warning\n");
     expect((await retinue(["check", "--strict"], around)).code).toBe(2);
   });
 
@@ -173,6 +174,18 @@ describe("check", () => {
     expect(stdout).toContain("the receiver listens at http://127.0.0.1:8081");
     const { stdout: json } = await inProcess(["check", "--json"], { cwd: root, env: url });
     expect(JSON.parse(json)).toMatchObject({ ok: true, problems: [{ code: "webhook_port_missing", level: "warning" }] });
+  });
+
+  test("names each mistake of the receiver for which run would not start", async () => {
+    const { root } = project({ ...good, "agents/quill.yaml": "handle: quill\nmay: [posts.reply]\n" });
+    const receiver = { RETINUE_WEBHOOK_PORT: "8081", RETINUE_WEBHOOK_SECRET_QUILL: "the-hook-secret-77" };
+    const env = { ...ADDRESS, ...receiver, RETINUE_KEY_SCOUT: KEY, RETINUE_KEY_QUILL: KEY, RETINUE_WEBHOOK_URL: "http://127.0.0.1:8081" };
+    const codes = async (...args: readonly string[]): Promise<readonly string[]> => {
+      const { stdout } = await inProcess(["check", "--json", ...args], { cwd: root, env });
+      return (JSON.parse(stdout) as { problems: { code: string }[] }).problems.map(({ code }) => code);
+    };
+    expect(await codes()).toEqual(["webhook_secret_missing", "webhook_url_inner"]);
+    expect(await codes("--no-keys")).toEqual(["webhook_url_inner"]);
   });
 
   test("names the mistakes of a file that others hid, those of other files, and a missing address, all at once", async () => {

@@ -96,6 +96,7 @@ describe("an action in doubt", () => {
     expect(await spent()).toEqual({ posted: 0, held: FIVE });
     await guardian.settle({ id: "i1", verdict: "happened", created: "job_9" });
     expect(await store.findIntent("i1")).toMatchObject({ state: "confirmed", createdRef: "job_9" });
+    expect(await guardian.why({ id: "i1" })).toMatchObject({ state: "confirmed", created: "job_9" });
     expect(await spent()).toEqual({ posted: FIVE, held: 0 });
   });
 
@@ -178,7 +179,7 @@ test("a stop for a mistyped handle is an error, not a stop", async () => {
   const { guardian } = await desk();
   await expect(guardian.halt({ handle: "scuot" })).rejects.toMatchObject({ code: "specialist_unknown" });
   await guardian.halt({ handle: "scout" });
-  expect(await guardian.lift({})).toMatchObject({ message: expect.stringContaining("still in force for scout") });
+  expect(await guardian.lift({})).toMatchObject({ message: expect.stringContaining("still halted: scout") });
 });
 
 test("looking at the quota and pruning under a clock set forward frees nothing", async () => {
@@ -215,4 +216,24 @@ test("looking at the quota and pruning under a clock set forward frees nothing",
   await clock.run(store.prune(clock.now(), DEFAULT_RETENTION));
   const shown = await clock.run(showSpecialist(store, clock, "scout"));
   expect(shown.quota).toEqual({ hour: { used: 1, limit: 2 }, day: { used: 1, limit: 10 } });
+});
+
+test("the end of a stop names the ones that stay in force, and the command that ends each", async () => {
+  const { guardian, inDoubt } = await desk();
+  await inDoubt("i1", "at-most-once");
+  await guardian.halt({});
+  await guardian.halt({ handle: "scout" });
+  expect(await guardian.lift({})).toEqual({ message: "everyone else may write again; still halted: scout (retinue halt scout --lift)" });
+  await guardian.halt({});
+  expect(await guardian.lift({ handle: "scout" })).toEqual({
+    message: "scout is no longer halted by its own name; still halted: everyone (retinue halt --lift)",
+  });
+  expect(await guardian.lift({})).toEqual({ message: "everyone may write again" });
+  await guardian.pause({});
+  await guardian.pause({ handle: "scout" });
+  expect(await guardian.resume({})).toEqual({ message: "everyone else goes on; still paused: scout (retinue resume scout)" });
+  await guardian.pause({});
+  expect(await guardian.resume({ handle: "scout" })).toEqual({
+    message: "scout is no longer paused by its own name; still paused: everyone (retinue resume)",
+  });
 });

@@ -2,6 +2,7 @@
 import { defined } from "../../core/defined.ts";
 import { Misconfigured } from "../../core/errors.ts";
 import { flagOption, textOption } from "../args.ts";
+import { confirmed } from "../asking.ts";
 import { EXIT, OPTIONS, type Command, type Context } from "../command.ts";
 import { withGuardian } from "../find-guardian.ts";
 import { costText, readAnswerable, showAnswerable, type Answerable } from "../proposal.ts";
@@ -39,7 +40,7 @@ export const command: Command = {
   },
 };
 
-/** Asks the person; anything but a yes counts as no. Throws `Misconfigured` (`option_missing`) if nobody can be asked. */
+/** Asks the person. Throws `Misconfigured` (`option_missing`) if nobody can be asked. */
 async function agreed({ id, handle, approval }: Answerable, { asking, out }: Context): Promise<boolean> {
   const ask = out.json ? undefined : asking();
   if (ask === undefined)
@@ -47,9 +48,6 @@ async function agreed({ id, handle, approval }: Answerable, { asking, out }: Con
       expected: "--yes, or --hash <hash> for exactly the action with that hash",
       hint: `retinue why ${id} --json shows the whole action and its hash (approval.hash)`,
     });
-  out.line();
   const price = approval.cost === undefined ? "" : `, for ${costText(approval.cost)}`;
-  const answer = await ask(out.paint.bold(`Send exactly this as ${handle}${price}? [y/N]`));
-  if (answer === undefined) out.line();
-  return /^\s*y(es)?\s*$/i.test(answer ?? "");
+  return confirmed(ask, `Send exactly this as ${handle}${price}? [y/N]`, out);
 }

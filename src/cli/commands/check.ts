@@ -11,7 +11,7 @@ import type { Secret } from "../../core/secret.ts";
 import { asConfigured, readRoster, requireBaseUrl } from "../../runtime/launch.ts";
 import { otherNetwork } from "../../store/bind-network.ts";
 import { networkOf } from "../../store/sqlite/upkeep.ts";
-import { deliveryRoute } from "../../webhooks/receiver-settings.ts";
+import { deliveryRoute, receiverMistakes } from "../../webhooks/receiver-settings.ts";
 import { flagOption } from "../args.ts";
 import { EXIT, OPTIONS, type Command } from "../command.ts";
 import { problemJson } from "../output.ts";
@@ -38,6 +38,7 @@ export const command: Command = {
     const found: Problem[] = [...settings, ...ofProfile, ...roster.problems];
     found.push(...problemsOfSettings(speaks, config));
     found.push(...problemsOfStore(config));
+    found.push(...problemsOfReceiver(config, speaks, roster, settings).filter(({ code }) => options["keys"] !== false || code !== SECRET));
     if (config.network.setStated && speaks.set !== config.network.set)
       found.push(
         warning(
@@ -69,7 +70,8 @@ export const command: Command = {
       ]);
       out.line();
       if (webhooks !== undefined) out.line(`Webhooks: ${webhooks}`);
-      out.line(out.paint.green(`${counted(specialists.length, "specialist")}, no mistakes`));
+      const warnings = problems.length === 0 ? "" : `, ${counted(problems.length, "warning")}`;
+      out.line(out.paint.green(`${counted(specialists.length, "specialist")}, no mistakes${warnings}`));
     } else {
       out.line();
       out.line(`${counted(mistakes.length, "mistake")} and ${counted(problems.length - mistakes.length, "warning")}`);
@@ -100,6 +102,18 @@ function routeOfDeliveries({ receiver: { port, host, url }, environment }: Confi
 
 function counted(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? "" : "s"}`;
+}
+
+const SECRET = "webhook_secret_missing";
+
+/** Reports the reasons for which the receiver would not start, beside those that its settings alone show. */
+function problemsOfReceiver({ receiver }: Config, profile: Profile, { definitions }: Roster, settings: readonly Problem[]): Problem[] {
+  if (receiver.port === undefined) return [];
+  const known = new Set(settings.map(({ code }) => code));
+  const handles = definitions.map(({ specialist }) => specialist.handle);
+  const url = known.has("webhook_url_invalid") ? undefined : receiver.url;
+  const refusals = receiverMistakes({ ...receiver, url }, profile, handles);
+  return refusals.filter(({ code }) => !known.has(code)).map((refusal) => problemOf(refusal));
 }
 
 /** Reports a missing address, without which nothing can run. */

@@ -14,6 +14,7 @@ import type { Output } from "../output.ts";
 import { costText } from "../proposal.ts";
 import { moment, thousands } from "../format-values.ts";
 import { say } from "../text.ts";
+import type { Column } from "../table.ts";
 import { fit } from "../width.ts";
 
 export const command: Command = {
@@ -58,6 +59,7 @@ function show(snapshot: Snapshot, cwd: string, out: Output): void {
     { title: "tier", value: ({ tier = "-", trust }) => (trust === undefined ? tier : `${tier}, ${trust}`) },
     { title: "done", value: (row) => total(row.actions), align: "right" },
     { title: "to do", value: (row) => (row.open["ready"] ?? 0) + (row.open["sending"] ?? 0), align: "right" },
+    ...(snapshot.approvals.length === 0 ? [] : [AWAITING]),
     { title: "jobs", value: jobsText },
     {
       title: "this hour",
@@ -264,6 +266,9 @@ function total(counts: { readonly [name: string]: number }): number {
 function windowText(window: { readonly used: number; readonly limit: number } | undefined): string {
   return window === undefined ? "-" : `${window.used}/${thousands(window.limit)}`;
 }
+
+/** Actions that wait for the Guardian's approval; a column only while there are some. */
+const AWAITING: Column<SpecialistShown> = { title: "asks", value: ({ awaiting }) => awaiting?.count ?? 0, align: "right" };
 
 function jobsText({ jobs }: SpecialistShown): string {
   const shown = Object.entries(jobs).map(([state, count]) => `${count} ${state}`);

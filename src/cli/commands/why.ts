@@ -46,7 +46,8 @@ function showStanding(why: Explanation, { out, clock, cwd }: Context, stacks = t
     showFailure(reason, cwd, out);
     if (stacks && reason.stack !== undefined) out.quote(reason.stack);
   }
-  if (why.reasons.length === 0 && why.found === undefined) out.line(`  ${OVER[why.state] ?? "nothing stands in its way"}`);
+  const created = why.created === undefined ? "" : `, and created ${why.created}`;
+  if (why.reasons.length === 0 && why.found === undefined) out.line(`  ${OVER[why.state] ?? "nothing stands in its way"}${created}`);
 }
 
 /** Stacks and payloads are shown only for a single thing requested by its id. */

@@ -1,6 +1,6 @@
 /** Metadata in SQLite: the salt of fingerprints, the network of the store, and copies of it. */
-import { closeSync, existsSync, mkdirSync, openSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
+import { closeSync, existsSync, mkdirSync, openSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { backup, type DatabaseSync } from "node:sqlite";
 import { messageOf, Misconfigured } from "../../core/errors.ts";
 import type { Commits } from "./commits.ts";
@@ -43,13 +43,22 @@ export function createUpkeep(db: DatabaseSync, commits: Commits, path: string | 
 
 /** Creates the file, and the folders above it, for their owner alone from the first byte. */
 function beginCopy(file: string): void {
+  if (file.endsWith("/")) throw isFolder(file);
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     closeSync(openSync(file, "wx", 0o600));
   } catch (error) {
+    if (existsSync(file) && statSync(file).isDirectory()) throw isFolder(file);
     if (existsSync(file)) throw new Misconfigured("backup_exists", "the file exists already", { file, hint: "name another file" });
     throw copyFailed(file, error);
   }
+}
+
+function isFolder(file: string): Misconfigured {
+  return new Misconfigured("backup_exists", "this is the name of a folder", {
+    file,
+    hint: `name a file in it, such as ${join(file, "store-copy.sqlite")}`,
+  });
 }
 
 function copyFailed(file: string, error: unknown): Misconfigured {

@@ -235,7 +235,7 @@ test("what actions wait for is told by the handle, grouped by rule, with until w
   );
   expect((await lab.why("scout")).reasons).toEqual(
     expect.arrayContaining([
-      expect.objectContaining({ rule: "spend_cap", message: expect.stringMatching(/^7 jobs\.create wait for spend_cap: /), until: A_TIME }),
+      expect.objectContaining({ rule: "spend_cap", message: expect.stringMatching(/^7 jobs\.create wait: /), until: A_TIME }),
     ]),
   );
   const { specialists } = await lab.clock.run(lab.guardian.status({}));
