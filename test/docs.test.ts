@@ -5,14 +5,15 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { parse as parseDotenv } from "dotenv";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { agentRecord, communityRecord, jobRecord, postRecord, resultRecord, statsRecord } from "../src/contract/records.ts";
 import { ERROR_CODES } from "../src/core/error-codes.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
 import { readConfig } from "../src/config/config.ts";
 import { loadDefinitions } from "../src/config/definitions.ts";
 import { readAnswers, readCrowd } from "../src/config/simulation-files.ts";
 import { readProfile } from "../src/config/profile-file.ts";
-
 import { INTERFACE_PAGE, interfacePage } from "../scripts/interface-page.ts";
+import { membersOf } from "./harness/source-tree.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const PAGES = ["README.md", ...globSync("docs/*.md", { cwd: ROOT }), ...globSync("examples/*/README.md", { cwd: ROOT })].toSorted();
@@ -46,7 +47,7 @@ function scratch(onTestFinished: (clean: () => void) => void): string {
   return folder;
 }
 
-const LANGUAGES = ["ts", "sh", "yaml", "dotenv"];
+const LANGUAGES = ["ts", "sh", "yaml", "dotenv", "json"];
 
 test("there are pages, with blocks of every language we check", () => {
   expect(PAGES.length).toBeGreaterThanOrEqual(10);
@@ -71,13 +72,32 @@ test("every TypeScript block compiles against the package by its name", { timeou
     compilerOptions: { typeRoots: [join(ROOT, "node_modules/@types")] },
   };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settings));
-  const said = await promisify(execFile)(join(ROOT, "node_modules/.bin/tsc"), ["--noEmit", "--pretty", "false", "-p", folder]).then(
+  const told = (await typeMistakes(folder)).replaceAll(/\S*?(block-\d+\.ts)/g, (whole, file: string) => names.get(file) ?? whole);
+  expect(told).toBe("");
+});
+
+function typeMistakes(folder: string): Promise<string> {
+  return promisify(execFile)(join(ROOT, "node_modules/.bin/tsc"), ["--pretty", "false", "-p", folder], { cwd: folder }).then(
     ({ stdout }) => stdout,
     (error: { readonly stdout?: string; readonly message: string }) => error.stdout ?? error.message,
   );
-  const told = said.replaceAll(/\S*?(block-\d+\.ts)/g, (whole, file: string) => names.get(file) ?? whole);
-  expect(told).toBe("");
-});
+}
+
+test.each(named(inLanguage("json")))(
+  "%s is a tsconfig.json that shows a mistake of a definition, and no other",
+  { timeout: 60_000 },
+  async (_name, { text }) => {
+    const folder = scratch(onTestFinished);
+    const { compilerOptions, ...rest } = JSON.parse(text) as { readonly compilerOptions: object };
+    const inCheckout = { customConditions: ["retinue-source"], typeRoots: [join(ROOT, "node_modules/@types")] };
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ ...rest, compilerOptions: { ...compilerOptions, ...inCheckout } }));
+    mkdirSync(join(folder, "agents"));
+    const definition = inLanguage("ts").find(({ page }) => page === "README.md")?.text ?? "";
+    writeFileSync(join(folder, "agents/hello.ts"), definition);
+    writeFileSync(join(folder, "agents/wrong.ts"), definition.replace("act.reply(", "act.replly("));
+    expect(await typeMistakes(folder)).toMatch(/^agents\/wrong\.ts\(\d+,\d+\): error TS2551: Property 'replly' .*\n$/);
+  },
+);
 
 /** Command lines, with lines that end in a backslash joined, without comments and variables in front. */
 function commandLines({ text }: Block): readonly string[] {
@@ -91,8 +111,10 @@ function commandLines({ text }: Block): readonly string[] {
 }
 
 const SCRIPTS = Object.keys((JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { readonly scripts: object }).scripts);
-const OTHER_PROGRAMS = ["cp", "sudo", "docker"];
-const NPM_WORDS = ["ci", "start", "test", "pack", "install"];
+/** Files that a reader makes from a block. */
+const isExample = (path: string): boolean => /^(?:agents|mine)\/echo\.test\.ts$/.test(path);
+const OTHER_PROGRAMS = ["cp", "sudo", "docker", "cd", "mkdir"];
+const NPM_WORDS = ["ci", "start", "test", "pack", "install", "init", "pkg"];
 
 describe.each(named(inLanguage("sh")))("the commands of %s", (_name, block) => {
   test.each(commandLines(block))("%s", async (line) => {
@@ -104,8 +126,11 @@ async function mistakesIn(line: string): Promise<readonly string[]> {
   const ours = /^(?:npm run )?retinue(?: --)? (.*)$/.exec(line)?.[1];
   if (ours !== undefined) return mistakesInOurs(ours);
   const [program = "", first = "", second = "", ...words] = line.split(/\s+/);
+  if (program === "npx") return mistakesIn(line.slice("npx ".length));
+  if (program === "tsc") return [];
   if (program === "npm") return (first === "run" ? SCRIPTS.includes(second) : NPM_WORDS.includes(first)) ? [] : [`npm ${first} ${second}`];
-  if (program === "node") return [first, second, ...words].filter((word) => word.endsWith(".ts") && !existsSync(join(ROOT, word)));
+  if (program === "node")
+    return [first, second, ...words].filter((word) => word.endsWith(".ts") && !isExample(word) && !existsSync(join(ROOT, word)));
   return OTHER_PROGRAMS.includes(program) ? [] : [program];
 }
 
@@ -161,6 +186,50 @@ test.each(named(inLanguage("dotenv")))("%s holds variables we read", async (_nam
   expect(Object.keys(env).length).toBeGreaterThan(0);
   const { problems } = await readConfig({ cwd: join(ROOT, "docs"), env });
   expect(problems).toEqual([]);
+});
+
+describe("docs/handlers.md lists what a handler gets and may call", () => {
+  const page = readFileSync(join(ROOT, "docs/handlers.md"), "utf8");
+  /** The cells of the tables below a heading, each without its marks. */
+  const rowsBelow = (title: string): readonly (readonly string[])[] => {
+    const [, , section = ""] = new RegExp(`^#+ (${title})\\n([\\s\\S]*?)(?=^#|(?![\\s\\S]))`, "m").exec(page) ?? [];
+    return [...section.matchAll(/^\| (`.*) \|$/gm)].map(([, row = ""]) => row.split(" | ").map((cell) => cell.replaceAll("`", "")));
+  };
+  const namedBelow = (title: string): readonly string[] => rowsBelow(title).map(([name = ""]) => name);
+  const formsOf = (file: string, name: string): readonly string[] => membersOf(join(ROOT, "src", file), name).map(({ form }) => form);
+
+  test("every member of act, with its parameters", () => {
+    const told = [...namedBelow("Decisions"), ...namedBelow("The rest of `act`")];
+    expect(told.toSorted()).toEqual(
+      formsOf("specialist/act.ts", "Act")
+        .map((form) => `act.${form}`)
+        .toSorted(),
+    );
+    expect(namedBelow("Reads")).toEqual(formsOf("specialist/act.ts", "Reads").map((form) => `act.read.${form}`));
+    expect(namedBelow("Options")).toEqual(formsOf("specialist/act.ts", "IntentOptions"));
+  });
+
+  test("every kind of event, with its payload", () => {
+    const payloads = membersOf(join(ROOT, "src/contract/event-kinds.ts"), "EventPayloads").map(({ form, type }) => [form, type]);
+    expect(payloads.length).toBeGreaterThan(10);
+    expect(rowsBelow("Payloads").map((row) => row.slice(0, 2))).toEqual(payloads);
+  });
+
+  test.each(["Receipt", "Like", "ApprovalRequest", "ExtraEvent"])("every field of %s", (name) => {
+    expect(namedBelow(name)).toEqual(formsOf("contract/event-kinds.ts", name));
+  });
+
+  test.each([
+    ["Post", postRecord],
+    ["Job", jobRecord],
+    ["Agent", agentRecord],
+    ["Community", communityRecord],
+    ["Stats", statsRecord],
+    ["SearchResult", resultRecord],
+  ] as const)("every field of %s", (name, { shape }) => {
+    const fields = Object.entries(shape).map(([field, schema]) => (schema.safeParse(undefined).success ? `${field}?` : field));
+    expect(namedBelow(name).toSorted()).toEqual(fields.toSorted());
+  });
 });
 
 test("every relative link leads somewhere", () => {

@@ -1,4 +1,4 @@
-/** Writes the keys of a local network to a separate file that only its owner may read, in dotenv form. */
+/** Writes the settings for a local network (address, set, keys) to a separate file that only its owner may read, in dotenv form. */
 import { chmodSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { KEY_PREFIXES, keyVariable } from "../config/key-sources.ts";
@@ -14,6 +14,13 @@ export interface Resident {
   readonly name?: string;
 }
 
+/** The file, and the address and set that its keys are for. */
+export interface KeyFile {
+  readonly file: string;
+  readonly set: EndpointSet;
+  readonly baseUrl: string;
+}
+
 export const GUARDIAN_VARIABLE = "RETINUE_GUARDIAN_KEY";
 
 /** Beside the network's data: the keys of `network.sqlite` are in `network-keys.env`. */
@@ -23,11 +30,12 @@ export function keyFileOf(data: string): string {
 
 /**
  * Gives each of these an account on the network, with a key in the file. An existing account with its key is kept, so that a second start
- * continues the first. Throws `Misconfigured` for a handle the network refuses.
+ * continues the first. The file suffices as the `.env` of a project. Throws `Misconfigured` for a handle the network refuses.
  */
-export function provisionAll(network: LocalNetwork, cast: readonly Resident[], file: string, set: EndpointSet): void {
+export function provisionAll(network: LocalNetwork, cast: readonly Resident[], { file, set, baseUrl }: KeyFile): void {
   const known = openEnvironment({ cwd: dirname(file), file, variables: {} });
   const lines = new Map<string, string>(known.entries("RETINUE_"));
+  lines.set("RETINUE_BASE_URL", baseUrl).set("RETINUE_SET", set);
   for (const { handle, tier, name } of cast) {
     const variable = keyVariable(handle);
     const kept = lines.get(variable);
@@ -57,7 +65,9 @@ function provision(network: LocalNetwork, resident: Resident, set: EndpointSet):
 
 /** Written under another name first and renamed, so that nobody reads half of it. */
 function write(file: string, lines: ReadonlyMap<string, string>): void {
-  const text = ["# Keys of a local network. They work nowhere else.", ...[...lines].map(([name, key]) => `${name}=${key}`), ""].join("\n");
+  const text = ["# A local network and its keys, which work nowhere else.", ...[...lines].map(([name, key]) => `${name}=${key}`), ""].join(
+    "\n",
+  );
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   writeFileSync(`${file}.new`, text, { mode: 0o600 });
   chmodSync(`${file}.new`, 0o600);

@@ -55,8 +55,9 @@ export async function openLocalNetwork(settings: LocalNetworkSettings): Promise<
       onError: (error) => log.error("the local network failed to answer", { message: messageOf(error) }),
     });
     const keyFile = keyFileOf(data);
-    provisionAll(network, cast, keyFile, set ?? "b");
+    const keysFor = set ?? "b";
     const open = listening;
+    provisionAll(network, cast, { file: keyFile, set: keysFor, baseUrl: open.baseUrls[keysFor] ?? "" });
     const close = async (): Promise<void> => {
       await open.close();
       await network.stop();

@@ -80,7 +80,7 @@ interface Found {
   readonly groups: readonly string[];
 }
 
-const NOTHING_TOLD: StoredCoverage = { told: 0, missed: 0, missedInRow: 0, lastToldAt: undefined, kinds: [] };
+export const NOTHING_TOLD: StoredCoverage = { told: 0, missed: 0, missedInRow: 0, lastToldAt: undefined, kinds: [] };
 /** A network reports to an author only the replies to itself, so replies in watched threads prove nothing. */
 const NO_EVIDENCE: readonly string[] = ["reply.created"];
 

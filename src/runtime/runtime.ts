@@ -43,6 +43,7 @@ import { startTimes } from "./staggered-start.ts";
 import { refuseTwins } from "./unique-handles.ts";
 import { warnLeftBehind, warnRestored } from "./startup-warnings.ts";
 import { createWebhookCoverage } from "../polling/webhook-coverage.ts";
+import { pollWithoutReceiver } from "../webhooks/hints.ts";
 import { createWebhooks, type Webhooks } from "../webhooks/webhooks.ts";
 import type { Retention } from "../store/history.ts";
 
@@ -207,7 +208,8 @@ class Engine implements Runtime {
     }
     const accounts = await store.accounts();
     for (const specialist of specialists) this.#enlist(specialist, accounts.get(specialist.handle));
-    await this.webhooks?.start();
+    if (this.webhooks !== undefined) await this.webhooks.start();
+    else if (this.#options.passive !== true) await pollWithoutReceiver(this.parts, this.members());
     for (const { member, at } of startTimes(this.members(), await store.firstDues(), clock.now()))
       if (at <= clock.now() || this.#options.passive === true) this.#begin(this.#workOf(member));
       else this.#wakes.set(member.specialist.handle, at);

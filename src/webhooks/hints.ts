@@ -2,9 +2,10 @@
 import { messageOf } from "../core/errors.ts";
 import type { Handle } from "../core/ids.ts";
 import { DAY, SECOND } from "../core/units.ts";
-import type { NeededRead } from "./interpret.ts";
+import { readsFor, type NeededRead } from "./interpret.ts";
 import { MERGE_MS, nudgesFor, wakeFor } from "./process-deliveries.ts";
 import type { Member } from "../gateway/member.ts";
+import { NOTHING_TOLD } from "../polling/webhook-coverage.ts";
 import type { WebhookDependencies } from "./webhook-dependencies.ts";
 import type { Nudge } from "../store/deliveries.ts";
 
@@ -60,4 +61,20 @@ export function createHints(parts: WebhookDependencies): Hints {
       ).catch((error: unknown) => log.error("a hint could not be stored", { handle: member.specialist.handle, message: messageOf(error) }));
     },
   };
+}
+
+/**
+ * Reads the lists of those that an earlier process was told of by webhook, since this one has no receiver: their next polls may be half an
+ * hour away.
+ */
+export async function pollWithoutReceiver(parts: WebhookDependencies, members: readonly Member[]): Promise<void> {
+  const { store, clock } = parts;
+  const known = await store.webhookHealth();
+  const hints = createHints(parts);
+  for (const member of members) {
+    const { handle } = member.specialist;
+    if ((known.get(handle)?.told ?? 0) === 0) continue;
+    hints.ask(member, readsFor(undefined));
+    await store.saveWebhookHealth(handle, NOTHING_TOLD, clock.now());
+  }
 }

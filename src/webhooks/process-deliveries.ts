@@ -114,10 +114,11 @@ function plainEnd(meaning: Meaning, now: number): End | undefined {
       return { state: "done", events: [], nudges: nudgesFor(meaning.looks, now) };
     case "unhandled":
       return { state: "unhandled", events: [], nudges: [] };
+    case "unreadable":
+      return { state: "parked", note: meaning.why, events: [], nudges: [] };
     case "fetch":
     case "decision":
     case "rejection":
-    case "unreadable":
       return undefined;
   }
 }
@@ -144,8 +145,6 @@ async function endOf(
       await putOff(parts, member, delivery, now + MERGE_MS, "the job is being read");
       return undefined;
     }
-    case "unreadable":
-      return { ...none, state: "parked", note: meaning.why };
     default:
       return plainEnd(meaning, parts.clock.now());
   }

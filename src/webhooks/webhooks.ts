@@ -285,6 +285,8 @@ class Reception implements Webhooks {
     const { handle } = member.specialist;
     let waits = 0;
     await this.#suspendUnknown(member);
+    // Lists that rest on webhooks may be due in half an hour, and nobody was told while no process ran.
+    if (coverage.of(handle).state !== "unknown") this.#readLists(member);
     while (!stopping.aborted && !member.retired) {
       const before = this.#registrations.get(handle);
       const [secret] = this.#secrets(handle);

@@ -3,7 +3,6 @@ import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from "
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
-import { isObject } from "../../src/core/json.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { SECOND } from "../../src/core/units.ts";
 import { accent } from "../campaigns/accents/wire/accent.ts";
@@ -25,7 +24,7 @@ export default defineSpecialist({
 `;
 
 test(
-  "a dry run sends no write, the real one goes on where it ended, and a network that is down is said at once",
+  "with the file of the local network as .env: a dry run sends no write, the real one goes on, and a network that is down is said at once",
   { timeout: 60 * SECOND },
   async (context) => {
     const root = folder(context);
@@ -33,12 +32,12 @@ test(
     mkdirSync(join(root, "agents"));
     writeFileSync(join(root, "agents/talker.ts"), CODE);
     const network = start(context, ["network", "--set", "b", "--data", data], { cwd: root });
-    const { baseUrls, keyFile } = await network.saying(({ type }) => type === "started");
-    const url = isObject(baseUrls) ? textIn(baseUrls, "b") : "";
+    const { keyFile } = await network.saying(({ type }) => type === "started");
     const keys = typeof keyFile === "string" ? keyFile : "";
     expect(statSync(keys).mode & 0o777).toBe(0o600);
     copyFileSync(keys, join(root, ".env"));
-    const run = (...args: readonly string[]) => start(context, ["run", "--base-url", url, ...args], { cwd: root });
+    expect((await start(context, ["check", "--strict"], { cwd: root }).ended).code).toBe(0);
+    const run = (...args: readonly string[]) => start(context, ["run", ...args], { cwd: root });
 
     const dry = run("--dry-run", "--for", "2s");
     const held = await dry.saying((said) => became("refused", "posts.reply")(said) && textIn(said, "code") === "dry_run");
@@ -46,7 +45,7 @@ test(
     const { withheld, ...summed } = resultOf(await dry.ended);
     expect(summed).toMatchObject({ ok: true, specialists: [{ handle: "talker", actions: {} }] });
     expect(withheld).toEqual({ "posts.reply": dry.said.filter(became("refused", "posts.reply")).length });
-    const words = await retinue(["run", "--base-url", url, "--dry-run", "--for", "2s"], {
+    const words = await retinue(["run", "--dry-run", "--for", "2s"], {
       cwd: root,
       nodeOptions: ["--conditions=retinue-source"],
     });

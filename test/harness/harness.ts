@@ -70,6 +70,8 @@ export interface HarnessOptions extends Partial<Pick<RuntimeOptions, "log" | "an
   readonly aheadMs?: () => number;
   /** Holds the store's rows. Default: memory that a restart keeps. */
   readonly database?: OpenDatabase;
+  /** True if the runtime built next has no receiver. */
+  readonly withoutReceiver?: () => boolean;
   /** Stands before the store, as one that counts or fails. */
   readonly before?: (store: Store) => Store;
   /** False: the test starts the runtime. */
@@ -120,7 +122,7 @@ export async function harness(options: HarnessOptions): Promise<Harness> {
       clock: aheadMs === undefined ? clock : { ...clock, now: () => clock.now() + aheadMs() },
       random,
       pacer: virtualPacer(clock, pacing),
-      ...defined({ log, announcer, receiver, writes }),
+      ...defined({ log, announcer, receiver: options.withoutReceiver?.() === true ? undefined : receiver, writes }),
     });
     const guardian = createGuardian({ store, clock, live: { runtime, startedAt: clock.now(), baseUrl: BASE_URL[set] } });
     return { store, runtime, guardian, isOver: false };

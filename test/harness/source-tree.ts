@@ -58,6 +58,33 @@ function textOf(comment: string): string {
   return comment.replaceAll(/^[\s*]+/gm, "").trimEnd();
 }
 
+/** One member of an interface: a method with its parameters, or a property with the text of its type. */
+export interface Member {
+  /** As a person writes it: `reply(to, content, options?)`, `key?`. */
+  readonly form: string;
+  readonly type: string;
+}
+
+/** The members of an exported interface, in written order. */
+export function membersOf(path: string, name: string): readonly Member[] {
+  const text = readFileSync(path, "utf8");
+  const declared = parseSync(path, text).program.body.flatMap((statement) =>
+    statement.type === "ExportNamedDeclaration" && statement.declaration?.type === "TSInterfaceDeclaration" ? [statement.declaration] : [],
+  );
+  const members = declared.find(({ id }) => id.name === name)?.body.body ?? [];
+  return members.map((member) => {
+    if (member.type !== "TSMethodSignature" && member.type !== "TSPropertySignature") throw new Error(`${name}: ${member.type}`);
+    const { key, optional } = member;
+    const own = key.type === "Identifier" ? key.name : key.type === "Literal" ? String(key.value) : "";
+    if (member.type === "TSPropertySignature") {
+      const at = member.typeAnnotation?.typeAnnotation;
+      return { form: optional ? `${own}?` : own, type: text.slice(at?.start ?? 0, at?.end ?? 0) };
+    }
+    const parameters = member.params.map((one) => (one.type === "Identifier" ? `${one.name}${one.optional ? "?" : ""}` : one.type));
+    return { form: `${own}(${parameters.join(", ")})`, type: "" };
+  });
+}
+
 interface Found {
   imports: string[];
   globals: string[];

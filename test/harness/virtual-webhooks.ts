@@ -32,6 +32,10 @@ export interface VirtualWebhooksOptions {
   readonly aheadMs?: () => number;
   /** Every delivery ends at another address, which answers 404. */
   readonly astray?: boolean;
+  /** True while deliveries are lost on their way. */
+  readonly lost?: () => boolean;
+  /** True if the process that starts next has no receiver. */
+  readonly withoutReceiver?: () => boolean;
   /** What earlier processes left in the store. */
   readonly prepare?: (store: Store) => Promise<void>;
   /** What becomes of a delivery on its way. */
@@ -53,7 +57,7 @@ export async function virtualWebhooks(options: VirtualWebhooksOptions) {
       scale,
       webhooks: {
         async deliver({ headers, body }) {
-          const status = options.astray === true ? 404 : await accept(altered({ headers, body: Buffer.from(body) }));
+          const status = options.astray === true || options.lost?.() === true ? 404 : await accept(altered({ headers, body: Buffer.from(body) }));
           answers.push(status);
           return status;
         },
@@ -64,6 +68,7 @@ export async function virtualWebhooks(options: VirtualWebhooksOptions) {
     link,
     aheadMs,
     receiver: { port: undefined, host: "", url: "https://bots.example.net", allowUnsigned: false, readSecrets: () => [], ...receiver },
+    withoutReceiver: () => options.withoutReceiver?.() === true,
     start: false,
   });
   const { clock, network, runtime, store } = here;
@@ -77,7 +82,9 @@ export async function virtualWebhooks(options: VirtualWebhooksOptions) {
     clock,
     network,
     runtime,
-    store,
+    get store() {
+      return here.store;
+    },
     answers,
     requests,
     mine,

@@ -68,7 +68,7 @@ export const command: Command = {
           },
           [
             ...SETS.flatMap((one) => (baseUrls[one] === undefined ? [] : [`Set ${one.toUpperCase()}  ${baseUrls[one]}`])),
-            `Keys   ${world.keyFile} (${handles.join(", ")}; copy them to .env, or pass the file to your shell)`,
+            `Keys   ${world.keyFile} (${handles.join(", ")}; with the address and the set: copy it to .env)`,
             `Page   ${guardian.url} (My Agents; log in with the token ${guardian.token})`,
           ],
         );

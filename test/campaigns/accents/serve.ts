@@ -37,7 +37,8 @@ export async function serveAccent({ seed, set, port, data, handle }: ServeOption
     ...spoken.network,
   });
   const listening = await network.listen({ port, set });
-  provisionAll(network, [{ handle, tier: "pro" }], keyFileOf(data), set);
+  const baseUrl = listening.baseUrls[set] ?? "";
+  provisionAll(network, [{ handle, tier: "pro" }], { file: keyFileOf(data), set, baseUrl });
   const documentation = join(dirname(data), `${basename(data, extname(data))}-accent.json`);
   writeFileSync(documentation, `${JSON.stringify(spoken.documented[set], undefined, 2)}\n`);
   network.start();
@@ -45,7 +46,7 @@ export async function serveAccent({ seed, set, port, data, handle }: ServeOption
     await listening.close();
     await network.stop();
   };
-  return { baseUrl: listening.baseUrls[set] ?? "", keyFile: keyFileOf(data), documentation, close };
+  return { baseUrl, keyFile: keyFileOf(data), documentation, close };
 }
 
 if (import.meta.main) {

@@ -92,7 +92,7 @@ const runtime = createRuntime({
   },
   baseUrl: "http://network.invalid/v1",
   store,
-  keys: createKeys({ read: () => "the key of a test", salt: new Secret("salt of a test") }),
+  keys: createKeys({ read: () => "sk_live_of_a_test_0123", salt: new Secret("salt of a test") }),
   pacer: livePacer(clock, { spacingMs: 0 }),
   clock,
   random,
