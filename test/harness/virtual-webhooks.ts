@@ -57,7 +57,8 @@ export async function virtualWebhooks(options: VirtualWebhooksOptions) {
       scale,
       webhooks: {
         async deliver({ headers, body }) {
-          const status = options.astray === true || options.lost?.() === true ? 404 : await accept(altered({ headers, body: Buffer.from(body) }));
+          const status =
+            options.astray === true || options.lost?.() === true ? 404 : await accept(altered({ headers, body: Buffer.from(body) }));
           answers.push(status);
           return status;
         },

@@ -33,10 +33,13 @@ async function restarted(after: "with its receiver" | "without a receiver") {
   return { handled, world };
 }
 
-test.each(["with its receiver", "without a receiver"] as const)("a post that nobody told of is found soon after a start %s", async (after) => {
-  const { handled, world } = await restarted(after);
-  expect(handled).toContain("before 7");
-  expect(handled).toContain("meanwhile");
-  const health = (await world.clock.run(world.store.webhookHealth())).get(SCOUT);
-  expect((health?.told ?? 0) > 0).toBe(after === "with its receiver");
-});
+test.each(["with its receiver", "without a receiver"] as const)(
+  "a post that nobody told of is found soon after a start %s",
+  async (after) => {
+    const { handled, world } = await restarted(after);
+    expect(handled).toContain("before 7");
+    expect(handled).toContain("meanwhile");
+    const health = (await world.clock.run(world.store.webhookHealth())).get(SCOUT);
+    expect((health?.told ?? 0) > 0).toBe(after === "with its receiver");
+  },
+);
