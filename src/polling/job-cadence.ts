@@ -108,7 +108,7 @@ function lateMs(wait: Wait, sustainedMs: number): number {
   const { ageMs, looks } = wait;
   const agedMs = ageMs * (sustainedMs <= APART_MS ? SHARE_WITH_ROOM : SHARE_OF_AGE);
   if (looks < NOTICE_CALLS) return Math.min(ageMs * SHARE_OF_AGE, Math.max(APART_MS, agedMs));
-  return Math.max(agedMs, apartMs(wait, ageMs / 2), Math.min(sustainedMs, ageMs - UNKNOWN_UNTIL_MS));
+  return Math.max(agedMs, apartMs(wait, ageMs), Math.min(sustainedMs, ageMs - UNKNOWN_UNTIL_MS));
 }
 
 /** Delay of the first check while the delay is unknown. */
