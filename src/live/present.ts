@@ -54,7 +54,7 @@ const NOTHING: Mine = { events: new Map(), intents: new Map(), queue: undefined 
 
 export class Present {
   readonly events = new Map<number, LiveEvent>();
-  /** Those not settled, and those settled since the last fold. */
+  /** Intents that are not settled, or were settled since the last fold. */
   readonly intents = new Map<number, LiveIntent>();
   readonly attempts = new Map<number, LiveAttempt>();
   readonly touched: Touched = { events: new Set(), queued: new Set(), intents: new Set(), settled: new Set(), attempts: new Set() };

@@ -71,7 +71,7 @@ export type Counting = Record<Counter, number> & {
   close(end: End): SimulationStats;
 };
 
-/** What is known at the end of a run. */
+/** The state at the end of a run. */
 interface End extends Pick<SimulationStats, "effects" | "lives"> {
   readonly db: OpenDatabase["db"];
   readonly specialists: readonly Specialist[];

@@ -44,7 +44,7 @@ export interface SpecialistWebhooks {
 export interface WebhooksShown {
   /** Address of the receiver. */
   readonly url: string | undefined;
-  /** Where the network delivers, and where the receiver takes it, in one sentence. Undefined if nothing listens. */
+  /** The route of deliveries in one sentence: the public address and the receiver's own. Undefined if nothing listens. */
   readonly route?: string;
   /** True means that anyone can make us read: shown wherever status is. */
   readonly unsigned: boolean;

@@ -3,40 +3,14 @@ import { describe, expect, test } from "vitest";
 import { TIER_LIMITS } from "../../src/contract/tiers.ts";
 import { seededRandom } from "../../src/core/random.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
-import {
-  changeLimits,
-  charge,
-  inherit,
-  newQuota,
-  quotaUse,
-  recover,
-  refund,
-  completeAttempt,
-  takeable,
-  type QuotaState,
-} from "../../src/limits/quota.ts";
+import { changeLimits, charge, inherit, newQuota, quotaUse, recover, refund, completeAttempt, takeable } from "../../src/limits/quota.ts";
 import { DEFAULT_FLOORS } from "../../src/limits/lanes.ts";
 import { runWorld, type WorldOptions } from "../harness/ledger-world.ts";
+import { answer, ONE_LANE, take } from "../harness/quota-steps.ts";
 
 const CLEAN = { sliding: 0, fixed: 0, anchored: 0 };
 const FREE = TIER_LIMITS.free;
 const T0 = Date.UTC(2026, 2, 1);
-/** One lane with everything, so that these tests count windows and not lanes. */
-const ONE_LANE = { obligation: 100, reply: 0, act: 0, watch: 0, poll: 0, explore: 0 };
-
-function take(state: QuotaState, now: number, many: number): number {
-  let taken = 0;
-  while (taken < many && takeable(state, now, { lane: "obligation", cost: 1, obligations: 0 }).ok) {
-    charge(state, now, "obligation", 1);
-    taken++;
-  }
-  return taken;
-}
-
-function answer(state: QuotaState, now: number, many: number): void {
-  for (let i = 0; i < many; i++) completeAttempt(state, now, "obligation", 1, { answered: true });
-}
-
 describe("against a strict server", () => {
   test.each([
     ["free", 12],

@@ -2,27 +2,12 @@
 import { describe, expect, test } from "vitest";
 import { TIER_LIMITS } from "../../src/contract/tiers.ts";
 import { HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
-import { charge, completeAttempt, newQuota, quotaUse, takeable, type QuotaState } from "../../src/limits/quota.ts";
+import { newQuota, quotaUse } from "../../src/limits/quota.ts";
 import { believeDownwards } from "../../src/limits/server-hints.ts";
+import { answer, ONE_LANE, take } from "../harness/quota-steps.ts";
 
 const FREE = TIER_LIMITS.free;
 const T0 = Date.UTC(2026, 2, 1);
-/** One lane with everything, so that these tests count windows and not lanes. */
-const ONE_LANE = { obligation: 100, reply: 0, act: 0, watch: 0, poll: 0, explore: 0 };
-
-function take(state: QuotaState, now: number, many: number): number {
-  let taken = 0;
-  while (taken < many && takeable(state, now, { lane: "obligation", cost: 1, obligations: 0 }).ok) {
-    charge(state, now, "obligation", 1);
-    taken++;
-  }
-  return taken;
-}
-
-function answer(state: QuotaState, now: number, many: number): void {
-  for (let i = 0; i < many; i++) completeAttempt(state, now, "obligation", 1, { answered: true });
-}
-
 describe("believing the server", () => {
   const hints = [
     { name: "named windows", hint: { remainingHour: 10 }, hour: 10, day: 500 },

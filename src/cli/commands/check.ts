@@ -91,7 +91,7 @@ export const command: Command = {
   },
 };
 
-/** Where the network delivers, and where the receiver takes it; undefined without a receiver. */
+/** The route of deliveries: the public address and the receiver's own; undefined without a receiver. */
 function routeOfDeliveries({ receiver: { port, host, url }, environment }: Config): string | undefined {
   if (port === undefined) return undefined;
   const listensAt = port === 0 ? `a free port of ${host}` : `http://${host.includes(":") ? `[${host}]` : host}:${port}`;

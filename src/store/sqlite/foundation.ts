@@ -40,8 +40,7 @@ export interface Foundation {
 }
 
 export function openFoundation(options: SqliteStoreOptions): Foundation {
-  const { clock, random, lateLandingMs } = options;
-  const { readOnly } = options;
+  const { clock, random, lateLandingMs, readOnly } = options;
   const database = options.database ?? (readOnly === undefined ? openDatabase(options.path, options) : openReadOnlyDatabase(options.path));
   const { db } = database;
   const path = options.database === undefined && options.path !== MEMORY ? options.path : undefined;
