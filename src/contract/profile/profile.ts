@@ -49,7 +49,8 @@ export function resolveProfile(source: unknown, base?: Profile): Profile {
   const below: object = base?.data ?? shipped;
   const settled = [...(base?.settled ?? []), ...stated].filter((path) => !own.some((guess) => covers(guess, path)));
   const guesses = (base?.data.guesses ?? shipped.guesses).filter((guess) => !stated.some((path) => covers(path, guess)));
-  const merged = profileData.safeParse({ ...asObject(merge(asJson(below), written)), guesses: [...guesses, ...own] });
+  // The user's guesses come first, so that the place of a problem is the one in their file.
+  const merged = profileData.safeParse({ ...asObject(merge(asJson(below), written)), guesses: [...own, ...guesses] });
   if (!merged.success) throw new ProfileInvalid(problemsOf(merged.error));
   const data = merged.data;
   const { operations: _overrides, extra: _extra, ...rest } = data;
