@@ -25,8 +25,8 @@ export interface Profile extends Omit<ProfileData, "operations" | "extra"> {
 }
 
 const BASES = { "set-a": ["a", SET_A], "set-b": ["b", SET_B] } as const;
-/** Keys that are replaced rather than merged: half an old template and half a new one would be neither. */
-const WHOLE_KEYS: ReadonlySet<string> = new Set(["body", "query", "values", "input"]);
+/** Keys that are replaced rather than merged: half an old template (or price) and half a new one would be neither. */
+const WHOLE_KEYS: ReadonlySet<string> = new Set(["body", "query", "values", "input", "price"]);
 
 /** The shipped profile of a set, without overrides. */
 export function shippedProfile(set: EndpointSet): Profile {

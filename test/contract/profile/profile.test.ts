@@ -118,6 +118,14 @@ describe("a profile that cannot work is refused at its place", () => {
   });
 });
 
+test("a stated price takes the place of one that an input states", () => {
+  const price = { micros: 5_000_000, currency: "credits" };
+  expect(shippedProfile("b").operations.get("jobs.create")?.price).toEqual(expect.objectContaining({ input: "reward" }));
+  const stated = resolveProfile({ extends: "set-b", operations: { "jobs.create": { price } } });
+  expect(stated.operations.get("jobs.create")?.price).toEqual(price);
+  expect(isGuess(stated, "operations.jobs.create.price")).toBe(false);
+});
+
 test("all 29 operations are in every profile", () => {
   expect(OPERATION_NAMES).toHaveLength(29);
   for (const set of ["a", "b"] as const) for (const name of OPERATION_NAMES) expect(shippedProfile(set).operations.has(name)).toBe(true);
