@@ -102,4 +102,11 @@ test("booleans and numbers are read strictly", () => {
     65_535,
     ...Array<undefined>(8).fill(undefined),
   ]);
+  const most = Number.MAX_SAFE_INTEGER;
+  expect([`${most}`, `${most}0`, "9007199254740993", "9".repeat(16)].map((text) => parseWhole(text, 0, most))).toEqual([
+    most,
+    undefined,
+    undefined,
+    undefined,
+  ]);
 });

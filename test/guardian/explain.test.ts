@@ -2,8 +2,9 @@
 import { expect, test } from "vitest";
 import { asHandle, asIntentId } from "../../src/core/ids.ts";
 import { EVERYONE } from "../../src/limits/verdict.ts";
-import { decide } from "../harness/builders.ts";
-import { desk } from "../harness/guardian-desk.ts";
+import { createGuardian } from "../../src/guardian/guardian.ts";
+import { decide, memberOf } from "../harness/builders.ts";
+import { desk, SCOUT } from "../harness/guardian-desk.ts";
 
 test("an unknown name is refused with where names are found", async () => {
   const { guardian, on } = desk();
@@ -84,4 +85,16 @@ test("a specialist without a process waits for one, and shows its failing handle
     state: "failing",
     reasons: [{ rule: "handler_failed" }, { rule: "not_running" }],
   });
+});
+
+test("a specialist whose key was refused says so also where nothing runs, whatever its definition is like now", async () => {
+  const { clock, store, on, event } = desk();
+  await event("e1");
+  await on(store.suspend(SCOUT, { code: "key_refused", message: "the network does not accept the key" }, clock.now()));
+  const broken = (): Promise<never> => Promise.reject(new Error("a definition cannot be loaded"));
+  for (const members of [async () => [memberOf()], broken])
+    expect(await on(createGuardian({ store, clock, members }).why({ id: "scout" }))).toMatchObject({
+      state: "waiting",
+      reasons: [{ rule: "key_refused", message: "the network does not accept the key" }, { rule: "not_running" }],
+    });
 });
