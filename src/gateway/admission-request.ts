@@ -1,5 +1,6 @@
 /** Builds the request for an admission: what a call costs, which rules apply to it, and what the store does not know of it. */
 import type { HeldKey } from "../client/auth.ts";
+import type { BuiltRequest } from "../client/build-request.ts";
 import type { Client } from "../client/client.ts";
 import type { Call } from "../contract/call.ts";
 import type { Effect, Lane } from "../contract/operations.ts";
@@ -21,6 +22,8 @@ import type { UnkeptHalts } from "./unkept-halts.ts";
 export interface GatewayRequest {
   readonly member: Member;
   readonly call: Call;
+  /** The call's request, unless it carries the key. */
+  readonly built?: BuiltRequest;
   readonly lane: Lane;
   readonly intent?: Intent;
   readonly signal?: AbortSignal;

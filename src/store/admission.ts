@@ -62,9 +62,9 @@ export interface Completion {
 }
 
 export interface AdmissionStore {
-  /** The one transaction that lets a request leave. `decide` is pure and synchronous. */
+  /** The one transaction that lets a request leave: resolves once its row is on disk. `decide` is pure and synchronous. */
   admit(admit: Admit, decide: Decide): Promise<Admission>;
   /** The present verdict of `admit`. Changes nothing. */
   explain(admit: Admit, decide: Decide): Promise<Verdict>;
-  complete(settlement: Completion): Promise<void>;
+  complete(settlement: Completion): void;
 }

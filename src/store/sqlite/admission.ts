@@ -84,17 +84,16 @@ export function createAdmission(db: DatabaseSync, parts: AdmissionParts): Admiss
   };
 
   return {
-    async admit(wanted, decide) {
+    admit(wanted, decide) {
       const admission = admit(wanted, decide);
-      if (admission.kind === "admitted") await commits.synced();
-      return admission;
+      return admission.kind === "admitted" ? commits.synced(admission) : Promise.resolve(admission);
     },
     async explain(wanted, decide) {
       if (!commits.lost) commits.begin();
       return decide(viewOf(wanted));
     },
     // A completion lost in a power cut leaves its attempt open: counted, and in doubt.
-    complete: async (settlement) => settle(settlement),
+    complete: settle,
   };
 }
 
