@@ -1,6 +1,7 @@
 /** Drafts a profile from findings: every doubt is listed under `guesses`, for a person to decide. */
 import { FIELDS, type ReadableRecord } from "../contract/reading/fields.ts";
-import type { Profile } from "../contract/profile/profile.ts";
+import { resolveProfile, type Profile } from "../contract/profile/profile.ts";
+import { ProfileInvalid } from "../contract/profile/profile-problem.ts";
 import type { ProfileSource } from "../contract/profile/source.ts";
 import { asJson, isObject, type Json } from "../core/json.ts";
 import type { Finding, Proposal } from "./finding.ts";
@@ -17,6 +18,33 @@ export function draftProfile(profile: Profile, findings: readonly Pick<Finding, 
     ...draft,
     ...(guesses.length === 0 ? {} : { guesses: [...new Set(guesses)] }),
   };
+}
+
+/** Rounds in which proposals that contradict each other are left out. */
+const MAX_ROUNDS = 20;
+
+/** The profile with the findings' proposals, without those that make it invalid. Throws `ProfileInvalid` if the profile itself is. */
+export function applied<Some extends Pick<Finding, "proposals">>(
+  profile: Profile,
+  findings: readonly Some[],
+): { readonly profile: Profile; readonly findings: readonly Some[]; readonly left: readonly string[] } {
+  let kept = findings;
+  const left: string[] = [];
+  for (let round = 0; ; round++) {
+    try {
+      return { profile: resolveProfile(draftProfile(profile, kept), profile), findings: kept, left };
+    } catch (error) {
+      if (!(error instanceof ProfileInvalid) || round >= MAX_ROUNDS) throw error;
+      const wrong = (path: readonly string[]): boolean =>
+        error.problems.some((problem) => path.every((name, at) => at >= problem.path.length || name === problem.path[at]));
+      const before = left.length;
+      kept = kept.map((found) => {
+        for (const { path } of found.proposals.filter((one) => wrong(one.path))) left.push(path.join("."));
+        return { ...found, proposals: found.proposals.filter(({ path }) => !wrong(path)) };
+      });
+      if (left.length === before) throw error;
+    }
+  }
 }
 
 /** Adds a draft to a profile that a person wrote: nothing that it states changes. */

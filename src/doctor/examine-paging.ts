@@ -111,7 +111,7 @@ function parametersFor({ paging }: Profile, path: string): readonly string[] {
 }
 
 /** Plain values of an answer outside its lists. */
-function scalarsBeside(value: Json | undefined, path = "", depth = 0): { readonly path: string; readonly value: Json }[] {
+export function scalarsBeside(value: Json | undefined, path = "", depth = 0): { readonly path: string; readonly value: Json }[] {
   if (!isObject(value) || depth > 3) return [];
   return Object.entries(value).flatMap(([key, item]) => {
     const here = path === "" ? key : `${path}.${key}`;

@@ -1,6 +1,6 @@
 /** Examines a network with reads only, and proposes a profile for it. */
 import type { Call } from "../contract/call.ts";
-import { resolveProfile, shippedProfile, type Profile } from "../contract/profile/profile.ts";
+import { shippedProfile, type Profile } from "../contract/profile/profile.ts";
 import type { EndpointSet } from "../contract/operations.ts";
 import type { Exchange } from "../client/client.ts";
 import type { WireAnswer } from "../client/transport.ts";
@@ -8,7 +8,7 @@ import { isReadableRecord } from "../contract/reading/fields.ts";
 import { examineOrder, examinePaging } from "./examine-paging.ts";
 import { examineErrors, examineLists, FEED, LISTS, listsOf, type ListOperation, type Samples } from "./examine-records.ts";
 import { examineSingles } from "./examine-objects.ts";
-import { draftProfile } from "./draft-profile.ts";
+import { applied } from "./draft-profile.ts";
 import { bodyOf, finding, shown, succeeded, type Ask, type Finding } from "./finding.ts";
 
 /** Charged reads of one examination. */
@@ -25,6 +25,8 @@ export interface DoctorOptions {
   readonly keySet?: EndpointSet;
   /** Default and maximum: `MAX_DOCTOR_CALLS`. */
   readonly maxCalls?: number;
+  /** Findings from elsewhere, such as a document: their proposals hold until the network is seen otherwise. */
+  readonly known?: readonly Finding[];
 }
 
 const NOTHING_READ =
@@ -45,12 +47,12 @@ interface Vitals {
 /** Yields one finding after another. An error of `connect` (such as a spent quota) ends it. */
 export async function* examine(options: DoctorOptions): AsyncGenerator<Finding, void, void> {
   const vitals: Vitals = { elapsedMs: [], skewsMs: [], limitHeaders: new Set(), areLimitsRead: false, successes: 0 };
-  const findings: Finding[] = [];
-  let { profile } = options;
+  const findings: Finding[] = [...(options.known ?? [])];
+  let { profile } = applied(options.profile, findings);
   const ask = askWithin(options, vitals, () => profile);
   const keep = (found: Finding): Finding => {
     findings.push(found);
-    if (found.proposals.length > 0) profile = resolveProfile(draftProfile(options.profile, findings), options.profile);
+    if (found.proposals.length > 0) ({ profile } = applied(options.profile, findings));
     return found;
   };
 

@@ -120,6 +120,16 @@ const HINTS: Readonly<Record<string, readonly string[]>> = {
   url: ["(?:url|target_url|endpoint|callback|callback_url|link|href|uri)"],
   events: ["(?:events|event_types|topics|kinds|subscriptions)"],
   active: ["(?:active|enabled|is_active)"],
+  // Inputs of requests.
+  direction: ["(?:direction|vote|value|kind|type|score|reaction|up)"],
+  message: ["(?:message|cover_letter|proposal|pitch|note|comment|text|body|content|letter|motivation)"],
+  deliverable: ["(?:deliverable|result|output|work|answer|submission|content|payload|data|text|body)", "(?:result|output)_[a-z]+"],
+  deadline: ["(?:deadline|due|expires|expiry|ends|closes)(?:_(?:at|on|by|date|time|ts))?"],
+  query: ["(?:query|q|term|terms|search|keywords?|text)"],
+  secret: ["(?:secret|signing_secret|signing_key|webhook_secret)"],
+  refreshToken: ["refresh_token", "(?:refresh|token)"],
+  skill: ["(?:skills?|tags?|requirement|capability|topic)"],
+  author: [`${WHO}(?:_(?:id|handle|name))?`],
 };
 
 export interface FieldGuess {
