@@ -89,9 +89,9 @@ function waysToPage(profile: Profile, page: Exchange): Paging[] {
     ...(more[0] === undefined ? {} : { next: [more[0]] }),
   });
   return [
-    ...(page.outcome.class === "confirmed" && page.outcome.next !== undefined ? [{}] : []),
     ...(link === undefined ? [] : [{ style: "link" as const }]),
     ...(asUrl ? [{ style: "link" as const, next: [cursor.path] }] : []),
+    ...(page.outcome.class === "confirmed" && page.outcome.next !== undefined ? [{}] : []),
     ...(cursor === undefined || asUrl
       ? []
       : parametersFor(profile, cursor.path).map((parameter) => ({ style: "cursor" as const, parameter, next: [cursor.path] }))),

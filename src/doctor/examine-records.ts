@@ -2,13 +2,14 @@
 import { fieldPath, firstAt, valueAt } from "../contract/reading/field-path.ts";
 import { FIELDS, isReadableRecord, type FieldKind, type ReadableRecord } from "../contract/reading/fields.ts";
 import { createPins } from "../contract/reading/pinned-fields.ts";
-import { resolveProfile, type Profile } from "../contract/profile/profile.ts";
+import type { Profile } from "../contract/profile/profile.ts";
 import { readList } from "../contract/reading/read-answer.ts";
 import type { NetworkRecord } from "../contract/records.ts";
 import { isObject, type Json, type JsonObject } from "../core/json.ts";
-import { draftProfile } from "./draft-profile.ts";
+import { applied } from "./draft-profile.ts";
 import { bodyOf, finding, shown, succeeded, type Ask, type Finding, type Proposal } from "./finding.ts";
 import { findList, guessEmpty, guessFields } from "./guess-shapes.ts";
+import { proposeStates } from "./meanings.ts";
 
 export const LISTS = ["posts.list", "jobs.list", "communities.list", "agents.list", "webhooks.list"] as const;
 export type ListOperation = (typeof LISTS)[number];
@@ -78,7 +79,8 @@ function unsupported(name: string): Proposal {
   return { path: ["operations", name, "unsupported"], value: "the network answered that there is no such address", isDoubtful: true };
 }
 
-function examineList(profile: Profile, name: string, record: ReadableRecord, body: Json | undefined, samples: Samples): Finding {
+/** The place of one list, and the fields that its items show. */
+export function examineList(profile: Profile, name: string, record: ReadableRecord, body: Json | undefined, samples: Samples): Finding {
   const known = readList(profile, record, body);
   const place = known.items === undefined || known.items.length + known.skipped === 0 ? findList(body) : placeOf(profile, record, body);
   if (place === undefined) return finding("shapes", "problem", `${name} holds no list that can be found`);
@@ -162,12 +164,20 @@ function openWords(profile: Profile, items: readonly JsonObject[], read: readonl
       return word === undefined || word.length > MAX_WORD_LENGTH ? [] : [word];
     }),
   );
-  if (words.size === 0 || words.size > MAX_OPEN_WORDS) return [];
-  return [{ path: ["statuses", "open"], value: [...(profile.statuses.open ?? []), ...words], isDoubtful: true }];
+  const { proposals, unclear } = proposeStates(profile, [...words]);
+  const isOpen = unclear.length > 0 && unclear.length <= MAX_OPEN_WORDS;
+  const known = proposals.find(({ path }) => path[1] === "open")?.value ?? profile.statuses.open ?? [];
+  const open: Proposal = {
+    path: ["statuses", "open"],
+    value: [...(Array.isArray(known) ? (known as readonly string[]) : []), ...unclear],
+    isDoubtful: true,
+    because: "a listed job can be applied for",
+  };
+  return [...proposals.filter(({ path }) => !isOpen || path[1] !== "open"), ...(isOpen ? [open] : [])];
 }
 
 function drafted(profile: Profile, proposals: readonly Proposal[]): Profile {
-  return resolveProfile(draftProfile(profile, [{ proposals }]), profile);
+  return applied(profile, [{ proposals }]).profile;
 }
 
 /** The items that the profile can read, wherever their list was. */
@@ -202,8 +212,10 @@ export async function* examineErrors(profile: Profile, ask: Ask): AsyncGenerator
   const answer = await ask({ operation, target: "retinue-doctor-no-such-post", input: {} });
   if (answer === undefined) return;
   const { outcome } = answer;
-  if (outcome.class === "refused") return void (yield finding("errors", "ok", `a refusal reads as code and message (${outcome.status})`));
   const body = bodyOf(answer);
+  const isMessageRead = profile.errors.message.some((path) => typeof valueAt(body, fieldPath(path)) === "string");
+  if (outcome.class === "refused" && isMessageRead)
+    return void (yield finding("errors", "ok", `a refusal reads as code and message (${outcome.status})`));
   const texts = stringsIn(body);
   const message =
     texts.find(({ path, text }) => /message|detail|description|reason|error|problem|msg/i.test(path) && /\s/.test(text)) ??

@@ -7,6 +7,7 @@ import {
   readInteger,
   readNumber,
   readReferences,
+  readSeconds,
   readText,
   readTime,
   readVote,
@@ -62,13 +63,19 @@ const MONEY = "(?:reward|budget|price|pay|payment|amount|bounty|fee|credits|payo
 const ID = "(?:id|uid|uuid|guid|key|ref|pk)";
 
 /** Names of ids of other objects: the author's, the parent's, the community's. */
-const FOREIGN_ID = new RegExp(`^(?:${WHO}|${WORKER}|parent|thread|root|in_reply_to|reply_to|community|group|channel|board)_`);
+const FOREIGN_ID = new RegExp(
+  `^(?:${WHO}|${WORKER}|applicant|bidder|candidate|parent|thread|root|in_reply_to|reply_to|community|group|channel|board)_`,
+);
+
+/** Places that name whoever does a job, and so never its author. */
+const WORKERS_PLACE = new RegExp(`^(?:[a-z]+_)?${WORKER}(?:_|$)`);
 
 /** Patterns for the names of our fields, in lower case with underscores, best first. */
 const HINTS: Readonly<Record<string, readonly string[]>> = {
   id: [
     "id",
     "_?(?:uuid|uid|guid|pk)",
+    `(?:application|bid|proposal)_${ID}`,
     `(?:post|job|agent|community|webhook|hook|task|gig|item|entry|note|group|specialist|account|user)_${ID}`,
     "(?:key|ref|number|no|code)",
     `[a-z]+_${ID}`,
@@ -99,7 +106,7 @@ const HINTS: Readonly<Record<string, readonly string[]>> = {
   ],
   replyCount: ["(?:reply|replies|comment|comments|answers?|children)_(?:count|total|n)", "(?:n|num)_(?:replies|comments)"],
   title: ["(?:title|subject|headline|summary|name|heading)", "[a-z]+_(?:title|name)"],
-  description: ["(?:description|details?|body|content|text|brief|about|spec|instructions)", "[a-z]+_description"],
+  description: ["(?:description|details?|body|content|text|brief|about|spec|instructions)", "(?:summary|tagline)", "[a-z]+_description"],
   skills: ["(?:skills?|tags|requirements|capabilities|topics|abilities|needs)", "[a-z]+_(?:skills|tags)"],
   reward: [`${MONEY}`, `${MONEY}_(?:amount|value|credits|total)`, `${MONEY}_[a-z]+`],
   status: ["(?:status|state|phase|stage|progress)", "[a-z]+_(?:status|state)"],
@@ -120,6 +127,13 @@ const HINTS: Readonly<Record<string, readonly string[]>> = {
   url: ["(?:url|target_url|endpoint|callback|callback_url|link|href|uri)"],
   events: ["(?:events|event_types|topics|kinds|subscriptions)"],
   active: ["(?:active|enabled|is_active)"],
+  applied: ["(?:has|already|i|have)_applied(?:_by_me)?", "applied_by_me"],
+  jobId: [`(?:job|task|gig|bounty|order|quest|work|mission|contract)(?:_${ID})?`],
+  snippet: ["(?:snippet|excerpt|summary|description|extract|text)"],
+  apiKey: ["api_(?:key|token)", "(?:key|key_value|access_key|token|secret)"],
+  webhookSecret: ["(?:secret|signing_secret|signing_key|webhook_secret)"],
+  accessToken: ["access_token", "(?:token|jwt|bearer)"],
+  expiresInMs: ["(?:expires_in|ttl|lifetime)(?:_[a-z]+)?"],
   // Inputs of requests.
   direction: ["(?:direction|vote|value|kind|type|score|reaction|up)"],
   message: ["(?:message|cover_letter|proposal|pitch|note|comment|text|body|content|letter|motivation)"],
@@ -156,6 +170,7 @@ export function guessFields(
       ([path, values]) =>
         !taken.has(path) &&
         fitsKind(kind, values) &&
+        (!field.startsWith("author") || !WORKERS_PLACE.test(snake(path))) &&
         (field !== "id" || isOwnId(record, path, values, items.length)) &&
         (field !== "handle" || isIdentity(values, items.length)),
     );
@@ -280,6 +295,8 @@ const READERS: { readonly [kind in FieldKind]?: (value: Json) => unknown } = {
   refs: readReferences,
   status: readText,
   vote: readVote,
+  seconds: readSeconds,
+  secret: readText,
 };
 
 function fitsKind(kind: FieldKind, values: readonly Json[]): boolean {

@@ -6,7 +6,19 @@ import type { Proposal } from "./finding.ts";
 
 /** Words of networks for the states of a job, beside those of the shipped sets, as `statusWord` writes them. */
 const STATES: { readonly [status in Exclude<JobStatus, "unknown">]?: readonly string[] } = {
-  open: ["looking", "unassigned", "upforbids", "openforbids", "bidsopen", "acceptingbids", "acceptingapplications", "posted", "vacant", "unclaimed", "pending"],
+  open: [
+    "looking",
+    "unassigned",
+    "upforbids",
+    "openforbids",
+    "bidsopen",
+    "acceptingbids",
+    "acceptingapplications",
+    "posted",
+    "vacant",
+    "unclaimed",
+    "pending",
+  ],
   applied: ["hasbids", "inselection", "selecting", "applications", "bid", "shortlisting", "offered"],
   assigned: ["taken", "inwork", "working", "active", "inprogress", "ongoing", "allocated", "locked", "doing"],
   submitted: ["handedin", "turnedin", "inreview", "awaitingreview", "checking", "verifying", "completedpendingreview", "answered"],
@@ -18,7 +30,10 @@ const STATES: { readonly [status in Exclude<JobStatus, "unknown">]?: readonly st
 };
 
 /** Words for states that the profile does not know yet; the first word in `sure` order wins. Words without a meaning are returned too. */
-export function proposeStates(profile: Profile, words: readonly string[]): { readonly proposals: readonly Proposal[]; readonly unclear: readonly string[] } {
+export function proposeStates(
+  profile: Profile,
+  words: readonly string[],
+): { readonly proposals: readonly Proposal[]; readonly unclear: readonly string[] } {
   const known = Object.values(profile.statuses).flat();
   const isKnown = (word: string): boolean => known.some((other) => statusWord(other) === statusWord(word));
   const found = new Map<string, string[]>();
@@ -49,26 +64,55 @@ const BEGUN = ["created", "create", "new", "published", "publish", "posted", "li
 const EVENTS: readonly Meaning[] = [
   { kind: "mention.created", words: [["mention", "mentioned", "mentions", "tagged"]] },
   { kind: "follower.new", words: [["follow", "follower", "followed", "followers"]] },
-  { kind: "approval.required", words: [["approval", "approve", "permission"], ["required", "requested", "needed", "needs", "ask", "pending", "request", "require"]] },
+  {
+    kind: "approval.required",
+    words: [
+      ["approval", "approve", "permission"],
+      ["required", "requested", "needed", "needs", "ask", "pending", "request", "require"],
+    ],
+  },
   { kind: "job.paid", words: [["paid", "payment", "payout", "pay", "settled", "payed", "remitted"]] },
   { kind: "job.assigned", words: [["assigned", "assign", "awarded", "award", "won", "hired", "hire", "selected"]] },
-  { kind: "job.assigned", words: [["bid", "application", "proposal", "offer", "claim"], ["accepted", "accept", "approved"]] },
+  {
+    kind: "job.assigned",
+    words: [
+      ["bid", "application", "proposal", "offer", "claim"],
+      ["accepted", "accept", "approved"],
+    ],
+  },
   { kind: "job.rejected", words: [JOBS, ["rejected", "reject", "returned", "declined", "refused", "revision"]] },
   { kind: "job.accepted", words: [JOBS, ["accepted", "accept", "completed", "complete", "approved", "verified", "finished"]] },
   { kind: "reply.created", words: [["reply", "replied", "comment", "commented", "answer", "answered", "replies", "response"]] },
-  { kind: "post.liked", words: [["like", "liked", "vote", "voted", "upvote", "upvoted", "reaction", "reacted", "boosted", "starred", "kudos"]] },
+  {
+    kind: "post.liked",
+    words: [["like", "liked", "vote", "voted", "upvote", "upvoted", "reaction", "reacted", "boosted", "starred", "kudos"]],
+  },
   { kind: "job.listed", words: [JOBS, BEGUN] },
   { kind: "post.created", words: [POSTS, BEGUN] },
 ];
 
 const DECISIONS: readonly Meaning[] = [
-  { kind: "approved", words: [["approval", "approve", "permission"], ["approved", "granted", "accepted", "allowed"]] },
-  { kind: "rejected", words: [["approval", "approve", "permission"], ["rejected", "denied", "declined", "refused", "expired"]] },
+  {
+    kind: "approved",
+    words: [
+      ["approval", "approve", "permission"],
+      ["approved", "granted", "accepted", "allowed"],
+    ],
+  },
+  {
+    kind: "rejected",
+    words: [
+      ["approval", "approve", "permission"],
+      ["rejected", "denied", "declined", "refused", "expired"],
+    ],
+  },
 ];
 
 /** The profile's part for a network's words of event kinds; words that it knows already are left out. */
 export function proposeKinds({ webhooks }: Profile, words: readonly string[]): readonly Proposal[] {
-  const fresh = [...new Set(words)].filter((word) => !Object.hasOwn(webhooks.kinds, word) && !Object.hasOwn(webhooks.decisions, word) && word.length <= 100);
+  const fresh = [...new Set(words)].filter(
+    (word) => !Object.hasOwn(webhooks.kinds, word) && !Object.hasOwn(webhooks.decisions, word) && word.length <= 100,
+  );
   return fresh.flatMap((word): Proposal[] => {
     const decision = meaningOf(word, DECISIONS);
     const kind = decision === undefined ? meaningOf(word, EVENTS) : undefined;
@@ -98,14 +142,12 @@ export function proposeLimitHeaders({ limitHeaders }: Profile, names: readonly s
     const meaning = read.includes(name) ? undefined : limitHeaderOf(name);
     if (meaning !== undefined && !found.has(meaning)) found.set(meaning, name);
   }
-  return [...found].map(
-    ([meaning, name]): Proposal => ({
-      path: ["limitHeaders", meaning],
-      value: [name, ...limitHeaders[meaning]],
-      isDoubtful: true,
-      because: "by its name alone",
-    }),
-  );
+  return [...found].map(([meaning, name]): Proposal => ({
+    path: ["limitHeaders", meaning],
+    value: [name, ...limitHeaders[meaning]],
+    isDoubtful: true,
+    because: "by its name alone",
+  }));
 }
 
 /** True for a header that could be about limits. */

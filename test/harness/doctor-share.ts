@@ -56,7 +56,10 @@ export async function scoreDraft({ truth, draft, connect }: ScoreOptions): Promi
 }
 
 /** The share of right fields, of those that a filter keeps. */
-export function shareOf(scored: readonly Scored[], keep: (one: Scored) => boolean = () => true): { readonly right: number; readonly of: number; readonly share: number } {
+export function shareOf(
+  scored: readonly Scored[],
+  keep: (one: Scored) => boolean = () => true,
+): { readonly right: number; readonly of: number; readonly share: number } {
   const kept = scored.filter(keep);
   const right = kept.filter((one) => one.right).length;
   return { right, of: kept.length, share: kept.length === 0 ? 1 : right / kept.length };
@@ -80,7 +83,8 @@ async function listen(actual: Profile, send: (call: Call) => Promise<Exchange>):
     if (got !== undefined && got.unsupported === undefined && first !== undefined && "id" in first && first.id !== undefined) {
       const handle = "handle" in first ? first.handle : undefined;
       const one = await send({ operation: `${noun}.get`, target: got.targetBy === "handle" ? (handle ?? first.id) : first.id, input: {} });
-      if (one.outcome.class === "confirmed" && one.outcome.record !== undefined && "raw" in one.outcome.record) found.push(one.outcome.record.raw);
+      if (one.outcome.class === "confirmed" && one.outcome.record !== undefined && "raw" in one.outcome.record)
+        found.push(one.outcome.record.raw);
       const none = refusal === undefined ? await send({ operation: `${noun}.get`, target: "nothing-here", input: {} }) : undefined;
       if (none?.wire.kind === "answer") refusal = parseJson(none.wire.text);
     }
@@ -93,7 +97,7 @@ async function listen(actual: Profile, send: (call: Call) => Promise<Exchange>):
 const WHOLE: ReadonlySet<string> = new Set(["query", "body", "values", "input", "paging", "trade"]);
 
 function leaves(value: Json, path: readonly string[] = []): Map<readonly string[], Json> {
-  if (!isObject(value) || WHOLE.has(path.at(-1) ?? "") && path[0] === "operations") return new Map([[path, value]]);
+  if (!isObject(value) || (WHOLE.has(path.at(-1) ?? "") && path[0] === "operations")) return new Map([[path, value]]);
   return new Map(Object.entries(value).flatMap(([key, item]) => (item === undefined ? [] : [...leaves(item, [...path, key])])));
 }
 
@@ -150,7 +154,10 @@ function isRight(path: readonly string[], judged: Judged): boolean {
 function isFieldRight(record: ReadableRecord, field: string, wanted: readonly string[], { actual, draft, heard }: Judged): boolean {
   const objects = heard.objects.get(record) ?? [];
   const truths = new Set(Object.values(actual.records[record] ?? {}).flat());
-  const exists = (place: string): boolean => wanted.includes(place) || (truths.has(place) && !isShippedOnly(place, actual)) || objects.some((one) => valueAt(one, fieldPath(place)) !== undefined);
+  const exists = (place: string): boolean =>
+    wanted.includes(place) ||
+    (truths.has(place) && !isShippedOnly(place, actual)) ||
+    objects.some((one) => valueAt(one, fieldPath(place)) !== undefined);
   const places = draft.records[record]?.[field] ?? [];
   return wanted.includes(places.find(exists) ?? "");
 }

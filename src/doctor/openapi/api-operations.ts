@@ -61,12 +61,10 @@ interface Place {
 }
 
 function read(document: OpenDocument, { path, method, item, operation }: Place): ApiOperation {
-  const parameters = [...listOf(item["parameters"]), ...listOf(operation["parameters"])]
-    .slice(0, MAX_PARAMETERS)
-    .flatMap((value) => {
-      const parameter = document.follow(value);
-      return isObject(parameter) ? [parameter] : [];
-    });
+  const parameters = [...listOf(item["parameters"]), ...listOf(operation["parameters"])].slice(0, MAX_PARAMETERS).flatMap((value) => {
+    const parameter = document.follow(value);
+    return isObject(parameter) ? [parameter] : [];
+  });
   const fields = (place: string): readonly ApiField[] =>
     parameters.filter((parameter) => parameter["in"] === place).flatMap((parameter) => fieldOf(document, parameter) ?? []);
   const body = bodyOf(document, operation, parameters);

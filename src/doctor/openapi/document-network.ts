@@ -1,6 +1,6 @@
 /** A network made of a document: it answers each read with what the document says, so that the doctor examines both alike. */
 import { endpointPath, parseBaseAddress } from "../../contract/base-address.ts";
-import type { Json } from "../../core/json.ts";
+import { isObject, type Json } from "../../core/json.ts";
 import type { Transport, WireAnswer } from "../../client/transport.ts";
 import type { ApiOperation } from "./api-operations.ts";
 import { pathOf } from "./draft-requests.ts";
@@ -37,10 +37,16 @@ function answerOf(document: OpenDocument, operation: ApiOperation, target: strin
   const id = decodeURIComponent(target);
   for (let variant = 0; variant < VARIANTS; variant++) {
     const body = sampleOf(document, success?.schema, variant);
-    const isRequested = JSON.stringify(body ?? null).includes(`"${id}"`) || JSON.stringify(body ?? null).includes(`:${id}`);
-    if (isRequested) return answer(success?.status ?? 200, body ?? {});
+    if (holds(body, id)) return answer(success?.status ?? 200, body ?? {});
   }
   return answer(404, sampleOf(document, refusal) ?? {});
+}
+
+/** True if an object holds this value itself; lists inside it hold other objects. */
+function holds(value: Json | undefined, id: string): boolean {
+  return (
+    isObject(value) && Object.values(value).some((item) => (isObject(item) ? holds(item, id) : !Array.isArray(item) && String(item) === id))
+  );
 }
 
 function answer(status: number, body: Json): WireAnswer {

@@ -24,7 +24,13 @@ export function draftAuth(document: OpenDocument, matches: readonly Match[], { a
   const trade = matches.find((match) => match.name === "auth.token")?.operation;
   const token = trade === undefined ? [] : tradeOf(document, trade, name);
   if (carrier === undefined && token.length === 0 && scheme["type"] !== "oauth2")
-    return [finding("document", "warning", `the key travels in a way that no profile can state: ${String(scheme["type"])} in ${String(scheme["in"])}`)];
+    return [
+      finding(
+        "document",
+        "warning",
+        `the key travels in a way that no profile can state: ${String(scheme["type"])} in ${String(scheme["in"])}`,
+      ),
+    ];
   const header = carrier ?? { header: "authorization", prefix: "Bearer " };
   const places = Object.entries(header).filter(([key, value]) => auth[key as "header" | "prefix"] !== value);
   const oauth = trade === undefined && scheme["type"] === "oauth2" ? clientCredentials(scheme) : [];
@@ -90,7 +96,11 @@ function clientCredentials(scheme: JsonObject): readonly Proposal[] {
     sure(["operations", "auth.token", "path"], path),
     sure(["operations", "auth.token", "method"], "POST"),
     sure(["operations", "auth.token", "encoding"], "form"),
-    doubtful(["operations", "auth.token", "body"], { grant_type: "client_credentials", client_secret: "{key}" }, "its client_id is missing"),
+    doubtful(
+      ["operations", "auth.token", "body"],
+      { grant_type: "client_credentials", client_secret: "{key}" },
+      "its client_id is missing",
+    ),
   ];
 }
 
@@ -124,7 +134,10 @@ export function draftLimits(document: OpenDocument, matches: readonly Match[], p
     const found = limitIn(operation.text);
     return found === undefined ? [] : [{ name: `${name}: ${found.max} in ${showDuration(found.perMs)}`, operations: [name], ...found }];
   });
-  const all = whole === undefined ? [] : [{ name: `all requests: ${whole.max} in ${showDuration(whole.perMs)}`, operations: matches.map(({ name }) => name), ...whole }];
+  const all =
+    whole === undefined
+      ? []
+      : [{ name: `all requests: ${whole.max} in ${showDuration(whole.perMs)}`, operations: matches.map(({ name }) => name), ...whole }];
   const limits = [...all, ...own].map(({ name, operations, max, perMs }): Json => ({ name, operations, max, per: perMs }));
   if (limits.length === 0 || profile.limits.length > 0) return [];
   const because = "read from a sentence";
@@ -169,11 +182,12 @@ function headersOfDelivery(document: OpenDocument, value: Json | undefined): rea
   });
 }
 
-/** The words that a body's list of events may hold. */
-function enumsIn(document: OpenDocument, schema: Json | undefined): readonly string[] {
+/** The words that a body's list of events may hold; a body may be wrapped. */
+function enumsIn(document: OpenDocument, schema: Json | undefined, depth = 0): readonly string[] {
   const properties = merged(document, schema)?.["properties"];
-  return Object.values(isObject(properties) ? properties : {}).flatMap((value) => {
+  if (!isObject(properties) || depth > 2) return [];
+  return Object.values(properties).flatMap((value) => {
     const items = merged(document, merged(document, value)?.["items"]);
-    return namesIn(items?.["enum"]);
+    return [...namesIn(items?.["enum"]), ...enumsIn(document, value, depth + 1)];
   });
 }

@@ -11,7 +11,8 @@ import { merged, sampleOf } from "./schema-sample.ts";
 type Paging = { -readonly [key in keyof Profile["paging"]]?: Profile["paging"][key] };
 
 const LIMIT = /^(?:limit|per_?page|page_?size|page_?limit|count|take|size|max_?results|n)$/i;
-const CURSOR = /^(?:cursor|after|page_?token|starting_?after|next(?:_?(?:cursor|token|page))?|continuation(?:_?token)?|marker|since_?id|before)$/i;
+const CURSOR =
+  /^(?:cursor|after|page_?token|starting_?after|next(?:_?(?:cursor|token|page))?|continuation(?:_?token)?|marker|since_?id|before)$/i;
 const PAGE = /^(?:p|page|page_?(?:number|no|index))$/i;
 const OFFSET = /^(?:offset|skip|start|from)$/i;
 const LINK = /(?:^|\.)links?\.next(?:\.href)?$|next_?(?:url|link|page_?url|href)$/i;
@@ -27,7 +28,11 @@ export function draftPaging(document: OpenDocument, matches: readonly Match[], p
   const main = MAIN.flatMap((name) => read.find((one) => one.name === name && one.paging.style !== "none") ?? [])[0] ?? read[0];
   if (main === undefined) return [];
   const shared: Paging = { ...profile.paging, ...main.paging };
-  const proposals: Proposal[] = different(main.paging, profile.paging).map(([key, value]) => ({ path: ["paging", key], value, isDoubtful: false }));
+  const proposals: Proposal[] = different(main.paging, profile.paging).map(([key, value]) => ({
+    path: ["paging", key],
+    value,
+    isDoubtful: false,
+  }));
   for (const { name, paging } of read) {
     const own = different(paging, shared);
     if (name === main.name || own.length === 0) continue;

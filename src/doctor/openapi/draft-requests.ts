@@ -37,7 +37,9 @@ export function draftRequest(options: DraftingOptions, { name, operation, isDoub
     proposals.push(propose("path", path, doubt));
   if (present?.method !== operation.method) proposals.push(propose("method", operation.method, doubt));
   if (present?.unsupported !== undefined && present.path !== "") proposals.push(propose("unsupported", false, doubt));
-  const inputs = Object.keys(OPERATIONS[name].input.shape).filter((input) => OPERATIONS[name].list !== true || !PAGING_INPUTS.includes(input));
+  const inputs = Object.keys(OPERATIONS[name].input.shape).filter(
+    (input) => OPERATIONS[name].list !== true || !PAGING_INPUTS.includes(input),
+  );
   const target = OPERATIONS[name].target;
   const fields = operation.method === "GET" ? queryFields(document, operation) : bodyFields(document, operation.body?.schema);
   const filled = fillInputs(inputs, fields, path.includes(":") ? undefined : target);
@@ -45,7 +47,8 @@ export function draftRequest(options: DraftingOptions, { name, operation, isDoub
   const template = key === "query" ? withNewestFirst(filled.template, operation) : operation.body === undefined ? null : filled.template;
   if (!isAlike(template, inputs, present?.[key])) proposals.push(propose(key, template, filled.guessed ?? doubt));
   if (Object.keys(filled.values).length > 0) proposals.push(propose("values", filled.values));
-  if (Object.keys(filled.extra).length > 0) proposals.push(propose("input", filled.extra, "the network requires what no operation of ours has"));
+  if (Object.keys(filled.extra).length > 0)
+    proposals.push(propose("input", filled.extra, "the network requires what no operation of ours has"));
   if (operation.body?.encoding === "form") proposals.push(propose("encoding", "form"));
   return proposals;
 }
@@ -157,14 +160,17 @@ function fillInputs(inputs: readonly string[], fields: Fields, target: string | 
 const MAIN_INPUTS: readonly string[] = ["content", "deliverable", "message", "query"];
 
 function onlyText(input: string, free: Fields): string | undefined {
-  const texts = [...free].filter(([, { schema, required }]) => required && (typeOf(schema) ?? "string") === "string" && fixedValue(schema) === undefined);
+  const texts = [...free].filter(
+    ([, { schema, required }]) => required && (typeOf(schema) ?? "string") === "string" && fixedValue(schema) === undefined,
+  );
   return MAIN_INPUTS.includes(input) && texts.length === 1 ? texts[0]?.[0] : undefined;
 }
 
 /** The member that names the object acted on: `task_id`, `post`, else the first id. */
 function targetIn(target: string, fields: Fields): string | undefined {
   const ids = [...fields.keys()].filter((path) => /(?:^|_)(?:id|ref|uid|uuid|key)$/.test(snake(path)));
-  const named = ids.find((path) => snake(path).startsWith(`${target}_`)) ?? ids.find((path) => fields.get(path)?.required === true) ?? ids[0];
+  const named =
+    ids.find((path) => snake(path).startsWith(`${target}_`)) ?? ids.find((path) => fields.get(path)?.required === true) ?? ids[0];
   return named ?? [...fields.keys()].find((path) => singular(path) === target);
 }
 
@@ -210,8 +216,12 @@ function oneOf(schema: JsonObject): { readonly oneOf?: readonly string[] } {
 /** Polls begin at the newest, so that order is requested where a list offers it. */
 function withNewestFirst(template: JsonObject, { query }: ApiOperation): JsonObject {
   const order = query.find(({ name }) => /^(?:sort|order|order_?by|sort_?by)$/i.test(name));
-  const newest = namesIn(order?.schema["enum"]).find((word) => /^(?:new|newest|recent|latest|-?created(?:_at)?(?:[:.-]?desc)?|date)$/i.test(word));
-  return order === undefined || newest === undefined || order.schema["default"] === newest ? template : { ...template, [order.name]: newest };
+  const newest = namesIn(order?.schema["enum"]).find((word) =>
+    /^(?:new|newest|recent|latest|-?created(?:_at)?(?:[:.-]?desc)?|date)$/i.test(word),
+  );
+  return order === undefined || newest === undefined || order.schema["default"] === newest
+    ? template
+    : { ...template, [order.name]: newest };
 }
 
 /** True if the template sends what the profile sends already. */

@@ -8,9 +8,9 @@ import type { Clock } from "../../core/clock.ts";
 import { isObject, type Json, type JsonObject } from "../../core/json.ts";
 import { Secret } from "../../core/secret.ts";
 import { applied } from "../draft-profile.ts";
-import { examineErrors, examineLists, type Samples } from "../examine-records.ts";
+import { examineErrors, examineList, examineLists, type Samples } from "../examine-records.ts";
 import { examineSingles } from "../examine-objects.ts";
-import { finding, type Ask, type Finding, type Proposal } from "../finding.ts";
+import { bodyOf, finding, succeeded, type Ask, type Finding, type Proposal } from "../finding.ts";
 import { findList, guessFields } from "../guess-shapes.ts";
 import { proposeStates } from "../meanings.ts";
 import { apiOperations, type ApiOperation } from "./api-operations.ts";
@@ -37,12 +37,20 @@ export async function examineDocument(options: DocumentExamination): Promise<rea
   const operations = apiOperations(document);
   const { found: matches, others } = matchOperations(operations, (operation) => kindOf(document, operation));
   if (matches.length === 0)
-    return [finding("document", "problem", `none of its ${operations.length} operations is one of a network of agents, so nothing is drafted from it`)];
+    return [
+      finding(
+        "document",
+        "problem",
+        `none of its ${operations.length} operations is one of a network of agents, so nothing is drafted from it`,
+      ),
+    ];
   const findings = [
-    finding("document", "ok", `${matches.length} of its ${operations.length} operations are known here: ${matches.map(({ name }) => name).join(", ")}`, [
-      ...matches.flatMap((match) => draftRequest(options, match)),
-      ...missing(profile, matches),
-    ]),
+    finding(
+      "document",
+      "ok",
+      `${matches.length} of its ${operations.length} operations are known here: ${matches.map(({ name }) => name).join(", ")}`,
+      [...matches.flatMap((match) => draftRequest(options, match)), ...missing(profile, matches)],
+    ),
     ...draftAuth(document, matches, profile),
     ...draftHeaders(operations, profile),
     ...draftPaging(document, matches, profile),
@@ -86,12 +94,26 @@ async function examineShapes(
     (): AsyncGenerator<Finding> => examineLists(present, ask, samples),
     (): AsyncGenerator<Finding> => examineSingles(present, ask, samples),
     (): AsyncGenerator<Finding> => examineErrors(present, ask),
+    (): AsyncGenerator<Finding> => examineResults(present, ask, samples),
   ]) {
     for await (const { severity, message, proposals } of step())
-      findings.push(finding("document", severity === "problem" ? "warning" : severity, message, proposals.filter(({ path }) => path[2] !== "unsupported")));
+      findings.push(
+        finding(
+          "document",
+          severity === "problem" ? "warning" : severity,
+          message,
+          proposals.filter(({ path }) => path[2] !== "unsupported" && path[0] !== "statuses"),
+        ),
+      );
     present = applied(profile, findings).profile;
   }
   return findings;
+}
+
+/** The results of a web search, which no read may look for. */
+async function* examineResults(profile: Profile, ask: Ask, samples: Samples): AsyncGenerator<Finding> {
+  const answer = await ask({ operation: "search.web", input: { query: "words" } });
+  if (answer !== undefined && succeeded(answer)) yield examineList(profile, "search.web", "result", bodyOf(answer), samples);
 }
 
 /** Fields by which a kind of object is known. */
@@ -128,10 +150,19 @@ function examineAnswers(document: OpenDocument, profile: Profile, matches: reado
     const candidates: Readonly<Record<string, readonly string[] | undefined>> = profile.records[record] ?? {};
     const places = objectsIn(body).map(({ path, object }) => {
       const present = fields.filter((field) => (candidates[field] ?? []).some((at) => valueAt(object, fieldPath(at)) !== undefined));
-      const guesses = guessFields(record, [object], fields.filter((field) => !present.includes(field)), present.flatMap((field) => candidates[field] ?? []));
+      const guesses = guessFields(
+        record,
+        [object],
+        fields.filter((field) => !present.includes(field)),
+        present.flatMap((field) => candidates[field] ?? []),
+      );
       return { path, object, guesses: guesses.filter(({ by }) => by === "name"), told: present.length };
     });
-    const [best] = places.toSorted((a, b) => b.told + b.guesses.length - (a.told + a.guesses.length));
+    // The outer object reaches everything inside too, so the innermost that tells nearly as much is the record.
+    const scoreOf = ({ told, guesses }: (typeof places)[number]): number => told + guesses.length;
+    const most = Math.max(0, ...places.map(scoreOf));
+    const near = places.filter((one) => 4 * scoreOf(one) >= 3 * most);
+    const [best] = near.toSorted((a, b) => depthOf(b.path) - depthOf(a.path) || scoreOf(b) - scoreOf(a));
     if (best === undefined || best.told + best.guesses.length < leastTold(record)) {
       if (known.answer === "record" && known.effect !== "read")
         proposals.set(`${name} answer`, { path: ["operations", name, "answer"], value: "any", isDoubtful: false });
@@ -153,6 +184,10 @@ function examineAnswers(document: OpenDocument, profile: Profile, matches: reado
   return [finding("document", "warning", `answers to writes: ${named.join(", ")}`, [...proposals.values()])];
 }
 
+function depthOf(path: string): number {
+  return path === "$" ? 0 : path.split(".").length;
+}
+
 /** Fields that make an object a record: an id alone is none, unless the record has little else. */
 function leastTold(record: string): number {
   return record === "token" || record === "stats" || record === "application" ? 1 : 2;
@@ -163,7 +198,9 @@ function objectsIn(body: Json | undefined): readonly { readonly path: string; re
   const visit = (value: Json | undefined, path: string, depth: number): void => {
     if (!isObject(value)) return;
     found.push({ path: path === "" ? "$" : path, object: value });
-    if (depth < 2) for (const [name, item] of Object.entries(value)) if (!/[\s.$]/.test(name)) visit(item, path === "" ? name : `${path}.${name}`, depth + 1);
+    if (depth < 2)
+      for (const [name, item] of Object.entries(value))
+        if (!/[\s.$]/.test(name)) visit(item, path === "" ? name : `${path}.${name}`, depth + 1);
   };
   visit(body, "", 0);
   return found;
@@ -196,7 +233,9 @@ function leftOver(document: OpenDocument, others: readonly ApiOperation[]): read
   const more = others.length > MAX_NAMED ? `, and ${others.length - MAX_NAMED} more` : "";
   const unfollowed = document.unfollowed();
   return [
-    ...(others.length === 0 ? [] : [finding("document", "note", `of this network alone (state what you need under extra): ${named.join(", ")}${more}`)]),
+    ...(others.length === 0
+      ? []
+      : [finding("document", "note", `of this network alone (state what you need under extra): ${named.join(", ")}${more}`)]),
     ...(unfollowed.length === 0 ? [] : [finding("document", "warning", `references that were left out: ${unfollowed.join("; ")}`)]),
   ];
 }

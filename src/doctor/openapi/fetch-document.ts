@@ -54,7 +54,10 @@ export async function fetchDocument(address: string, { baseUrl, transport }: Fet
 }
 
 /** The document at one of the usual addresses of the network; undefined if none of them has one. */
-export async function findDocument({ baseUrl, transport }: FetchOptions): Promise<{ readonly document: OpenDocument; readonly at: string } | undefined> {
+export async function findDocument({
+  baseUrl,
+  transport,
+}: FetchOptions): Promise<{ readonly document: OpenDocument; readonly at: string } | undefined> {
   const { origin, segments } = parseBaseAddress(baseUrl);
   const prefix = segments.map((segment) => `/${segment}`).join("");
   const addresses = [...USUAL, ...(prefix === "" ? [] : [`${prefix}/openapi.json`, `${prefix}/openapi.yaml`])];

@@ -8,7 +8,9 @@ type Verb = "reply" | "vote" | "apply" | "submit" | "join" | "leave" | "stats" |
 /** Nouns of networks of this kind, in the singular. */
 const NOUNS: { readonly [kind in Kind]: readonly string[] } = {
   post: words("post thread note update message entry story toot article feed timeline wall publication moment question thought stream"),
-  job: words("job gig task bounty order quest mission contract work ticket assignment project opening listing errand commission challenge chore"),
+  job: words(
+    "job gig task bounty order quest mission contract work ticket assignment project opening listing errand commission challenge chore",
+  ),
   community: words("community submolt group space channel forum board room guild hub club circle tribe team topic realm den hall"),
   agent: words("agent bot specialist user account member profile persona actor citizen resident worker people person participant"),
   webhook: words("webhook hook subscription callback endpoint listener"),
@@ -18,7 +20,9 @@ const VERBS: { readonly [verb in Verb]: readonly string[] } = {
   reply: words("reply comment answer respond response"),
   vote: words("vote like upvote reaction react boost favourite favorite kudo star clap endorsement endorse"),
   apply: words("apply bid application proposal claim offer candidacy pitch tender interest applicant"),
-  submit: words("submit deliver complete delivery result submission completion finish deliverable output fulfil fulfill handin hand_in turn_in"),
+  submit: words(
+    "submit deliver complete delivery result submission completion finish deliverable output fulfil fulfill handin hand_in turn_in",
+  ),
   join: words("join subscribe member membership follow enter subscription subscriber enroll"),
   leave: words("leave unsubscribe unfollow quit exit"),
   stats: words("stat statistic metric reputation score karma"),
@@ -145,7 +149,11 @@ function accessRole({ method, body, path }: ApiOperation, fixed: readonly string
   return VERBS.token.includes(fixed.at(-1) ?? "") || body !== undefined ? "auth.token" : undefined;
 }
 
-function searchRole({ method, named }: ApiOperation, fixed: readonly string[], known: ReadonlyMap<string, Kind>): OperationName | undefined {
+function searchRole(
+  { method, named }: ApiOperation,
+  fixed: readonly string[],
+  known: ReadonlyMap<string, Kind>,
+): OperationName | undefined {
   if (!fixed.some((segment) => VERBS.search.includes(segment)) || (method !== "POST" && method !== "GET")) return undefined;
   const kinds = fixed.flatMap((segment) => kindIn(segment, known) ?? []);
   if (kinds.includes("job")) return "search.jobs";
@@ -188,13 +196,19 @@ function actionRole({ method }: ApiOperation, kind: Kind | undefined, verb: Verb
 }
 
 /** Collections of which only the answers, or the operation's name, say what they hold. */
-function kindsByNoun(operations: readonly ApiOperation[], kindOf: (operation: ApiOperation) => Kind | undefined): ReadonlyMap<string, Kind> {
+function kindsByNoun(
+  operations: readonly ApiOperation[],
+  kindOf: (operation: ApiOperation) => Kind | undefined,
+): ReadonlyMap<string, Kind> {
   const known = new Map<string, Kind>();
   for (const operation of operations) {
     const { fixed, parameters } = shapeOf(operation.path);
     const last = fixed.at(-1);
     if (last === undefined || parameters.length > 0 || kindIn(last, known) !== undefined || verbIn(last) !== undefined) continue;
-    const kind = operation.method === "GET" ? (wordsOf(operation.named).flatMap((word) => kindIn(word, known) ?? [])[0] ?? kindOf(operation)) : undefined;
+    const kind =
+      operation.method === "GET"
+        ? (wordsOf(operation.named).flatMap((word) => kindIn(word, known) ?? [])[0] ?? kindOf(operation))
+        : undefined;
     if (kind !== undefined) known.set(last, kind);
   }
   return known;

@@ -12,7 +12,8 @@ const MAX_VALUES = 3_000;
 const START_MS = Date.UTC(2026, 0, 5, 9);
 
 const TIME = /(?:^|_)(?:at|on|time|timestamp|ts|date|deadline|due|created|published|posted|updated|expires|since|when)$/;
-const TEXT = /(?:content|text|body|message|msg|description|details?|summary|reason|explanation|caption|markdown|bio|about|brief|instructions|title)$/;
+const TEXT =
+  /(?:content|text|body|message|msg|description|details?|summary|reason|explanation|caption|markdown|bio|about|brief|instructions|title)$/;
 const ADDRESS = /(?:url|uri|link|href|endpoint|callback)$/;
 
 /** Undefined where the schema says nothing. */
@@ -22,7 +23,10 @@ export function sampleOf(document: OpenDocument, schema: Json | undefined, varia
     const whole = merged(document, at);
     if (whole === undefined || depth > MAX_DEPTH || left-- <= 0) return undefined;
     if (isObject(whole["properties"])) {
-      const members = Object.entries(whole["properties"]).map(([key, item]): [string, Json | undefined] => [key, value(item, key, n, depth + 1)]);
+      const members = Object.entries(whole["properties"]).map(([key, item]): [string, Json | undefined] => [
+        key,
+        value(item, key, n, depth + 1),
+      ]);
       return Object.fromEntries(members);
     }
     const type = typeOf(whole);

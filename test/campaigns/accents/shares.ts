@@ -37,26 +37,29 @@ export async function sharesOf(seed: number, set: EndpointSet): Promise<Shares> 
   const clock = virtualClock();
   const spoken = accent(seed);
   const network = createLocalNetwork({ clock, random: seededRandom(`shares ${seed}`), ...spoken.network, residents: RESIDENTS });
-  const { key } = network.provision({ handle: "guest", tier: "pro", set });
   network.start();
   await clock.runUntil(() => false, MINUTE);
   const transport = plainLink(network, set);
-  const connect = (profile: Profile): ((call: Call) => ReturnType<ReturnType<typeof createClient>["exchange"]>) => {
-    const client = createClient({ profile, baseUrl: BASE[set], clock, transport });
-    return (call) => client.exchange(call, { key: new Secret(key) });
+  // Each way has an account of its own, so that neither uses the other's quota.
+  const connect = (handle: string) => {
+    const { key } = network.provision({ handle, tier: "pro", set });
+    return (profile: Profile) => {
+      const client = createClient({ profile, baseUrl: BASE[set], clock, transport });
+      return (call: Call) => client.exchange(call, { key: new Secret(key) });
+    };
   };
   const truth = truthOf(spoken, set);
-  const examined = async (profile: Profile, known: readonly Finding[]): Promise<readonly Scored[]> => {
+  const examined = async (handle: string, profile: Profile, known: readonly Finding[]): Promise<readonly Scored[]> => {
     const findings: Finding[] = [...known];
-    for await (const found of examine({ profile, connect, known })) findings.push(found);
-    return scoreDraft({ truth, draft: applied(profile, findings).profile, connect });
+    for await (const found of examine({ profile, connect: connect(handle), known })) findings.push(found);
+    return scoreDraft({ truth, draft: applied(profile, findings).profile, connect: connect(`judge-${handle}`) });
   };
   const document = openDocument(JSON.stringify(documentIn(spoken.voice, set)), "accent");
   const shipped = shippedProfile(set);
   const scores = (async (): Promise<Shares> => {
-    const read = await examined(resolveProfile(marksOf(spoken, set)), []);
+    const read = await examined("reader", resolveProfile(marksOf(spoken, set)), []);
     const known = await examineDocument({ document, profile: shipped, baseUrl: BASE[set], clock });
-    const documented = await examined(shipped, known);
+    const documented = await examined("stranger", shipped, known);
     return { seed, set, read, documented };
   })();
   await clock.run(scores);
@@ -80,10 +83,18 @@ if (import.meta.main) {
   for (let seed = Number(from); seed < Number(from) + Number(count); seed++) {
     const { set, read, documented } = await sharesOf(seed, seed % 2 === 0 ? "b" : "a");
     process.stdout.write(`${rowOf(`${seed} ${set}`, read, documented)}\n`);
-    for (const [way, scored] of [["reads", read.filter(({ readable }) => readable)], ["document", documented]] as const)
+    for (const [way, scored] of [
+      ["reads", read.filter(({ readable }) => readable)],
+      ["document", documented],
+    ] as const)
       for (const { field, right, expected, got } of scored)
         if (!right) misses.set(`${way} ${field}`, [...(misses.get(`${way} ${field}`) ?? []), `${seed}: ${expected}, got ${got}`]);
   }
   for (const [field, cases] of [...misses].toSorted((a, b) => b[1].length - a[1].length).slice(0, 60))
-    process.stdout.write(`${cases.length} ${field}\n${cases.slice(0, 4).map((one) => `    ${one}\n`).join("")}`);
+    process.stdout.write(
+      `${cases.length} ${field}\n${cases
+        .slice(0, 4)
+        .map((one) => `    ${one}\n`)
+        .join("")}`,
+    );
 }

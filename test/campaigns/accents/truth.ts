@@ -13,9 +13,41 @@ type Records = NonNullable<ProfileSource["records"]>;
 
 /** Our names of an accent's facts. */
 const FIELDS: { readonly [record in Recorded]: Readonly<Record<string, string>> } = {
-  post: { id: "id", content: "content", createdAt: "createdAtMs", votes: "votes", myVote: "ownVote", replyCount: "replyCount", community: "community", parentId: "parentId", replies: "replies" },
-  job: { id: "id", title: "title", description: "description", skills: "skills", reward: "reward", status: "status", deadline: "deadlineMs", createdAt: "createdAtMs", verdict: "verdict", input: "input", applied: "applied" },
-  agent: { id: "id", handle: "handle", name: "name", bio: "bio", skills: "skills", tier: "tier", trust: "trust", reputation: "reputation", apiKey: "apiKey" },
+  post: {
+    id: "id",
+    content: "content",
+    createdAt: "createdAtMs",
+    votes: "votes",
+    myVote: "ownVote",
+    replyCount: "replyCount",
+    community: "community",
+    parentId: "parentId",
+    replies: "replies",
+  },
+  job: {
+    id: "id",
+    title: "title",
+    description: "description",
+    skills: "skills",
+    reward: "reward",
+    status: "status",
+    deadline: "deadlineMs",
+    createdAt: "createdAtMs",
+    verdict: "verdict",
+    input: "input",
+    applied: "applied",
+  },
+  agent: {
+    id: "id",
+    handle: "handle",
+    name: "name",
+    bio: "bio",
+    skills: "skills",
+    tier: "tier",
+    trust: "trust",
+    reputation: "reputation",
+    apiKey: "apiKey",
+  },
   community: { id: "id", handle: "handle", name: "name", description: "description", members: "memberCount", joined: "joined" },
   webhook: { id: "id", url: "url", events: "events", active: "active", secret: "webhookSecret" },
   application: { id: "id", jobId: "jobId", status: "status" },
@@ -28,14 +60,22 @@ export function truthOf(spoken: Accent, set: EndpointSet): ProfileSource {
   const { voice, documented } = spoken;
   const marks = marksOf(spoken, set);
   const missing = OPERATION_NAMES.filter((name) => documented[set][name] === undefined);
-  const offered = (record: Recorded): boolean => !(record === "webhook" && set === "a") && !(["stats", "result"].includes(record) && set === "b");
-  const records = Object.fromEntries((Object.keys(FIELDS) as Recorded[]).filter(offered).map((record) => [record, fieldsIn(voice, record)]));
+  const offered = (record: Recorded): boolean =>
+    !(record === "webhook" && set === "a") && !(["stats", "result"].includes(record) && set === "b");
+  const records = Object.fromEntries(
+    (Object.keys(FIELDS) as Recorded[]).filter(offered).map((record) => [record, fieldsIn(voice, record)]),
+  );
   const kinds = set === "a" ? [] : Object.keys(KINDS).map((kind): [string, string] => [kindIn(voice, kind), OURS[kind] ?? kind]);
   return {
     ...marks,
     operations: { ...marks.operations, ...Object.fromEntries(missing.map((name) => [name, { unsupported: true }])) },
     records: records as Records,
-    lists: { post: place(voice, "posts"), job: place(voice, "jobs"), agent: place(voice, "agents"), community: place(voice, "communities") },
+    lists: {
+      post: place(voice, "posts"),
+      job: place(voice, "jobs"),
+      agent: place(voice, "agents"),
+      community: place(voice, "communities"),
+    },
     paging: pagingOf(voice),
     errors: errorsOf(voice),
     limitHeaders: limitHeadersOf(voice),
@@ -44,7 +84,11 @@ export function truthOf(spoken: Accent, set: EndpointSet): ProfileSource {
 }
 
 /** Kinds of the wire that we name otherwise. */
-const OURS: Readonly<Record<string, string>> = { "post.replied": "reply.created", mention: "mention.created", "job.completed": "job.accepted" };
+const OURS: Readonly<Record<string, string>> = {
+  "post.replied": "reply.created",
+  mention: "mention.created",
+  "job.completed": "job.accepted",
+};
 
 function fieldsIn(voice: Voice, record: Recorded): Readonly<Record<string, string[]>> {
   const own = Object.entries(FIELDS[record]).flatMap(([fact, field]): [string, string[]][] => {
@@ -67,7 +111,15 @@ function person(voice: Voice, style: PersonStyle, role: string): Readonly<Record
 function place(voice: Voice, of: Parameters<typeof nounOf>[1]): string[] {
   const noun = nounOf(voice, of);
   const canBeBare = voice.paging.style !== "cursor" && voice.paging.style !== "body-link";
-  const places = { bare: canBeBare ? "$" : noun, named: noun, data: "data", nested: "payload.rows", response: `response.${noun}`, hits: "hits", embedded: `_embedded.${noun}` };
+  const places = {
+    bare: canBeBare ? "$" : noun,
+    named: noun,
+    data: "data",
+    nested: "payload.rows",
+    response: `response.${noun}`,
+    hits: "hits",
+    embedded: `_embedded.${noun}`,
+  };
   return [places[voice.envelope]];
 }
 

@@ -37,7 +37,9 @@ export function documentIn(voice: Voice, set: EndpointSet): JsonObject {
     paths,
     components: {
       securitySchemes: { key },
-      schemas: Object.fromEntries((["post", "job", "agent", "community", "webhook"] as const).map((kind) => [kind, recordSchema(voice, kind)])),
+      schemas: Object.fromEntries(
+        (["post", "job", "agent", "community", "webhook"] as const).map((kind) => [kind, recordSchema(voice, kind)]),
+      ),
     },
   };
 }
@@ -65,7 +67,10 @@ function operationIn(voice: Voice, set: EndpointSet, name: OperationName, spoken
         headers,
         ...(answer === undefined ? {} : { content: { "application/json": { schema: answer } } }),
       },
-      "404": { description: "refused", content: { "application/json": { schema: schemaOf(refusalIn(voice, 404, "not_found", "There is none.")) } } },
+      "404": {
+        description: "refused",
+        content: { "application/json": { schema: schemaOf(refusalIn(voice, 404, "not_found", "There is none.")) } },
+      },
       "429": {
         description: "wait",
         headers: Object.fromEntries(Object.keys(waitIn(voice, 5, AT).headers).map((one) => [one, {}])),
@@ -79,7 +84,9 @@ const LEFT = { limit: 10, used: 1, resetMs: 1_000 };
 
 function pagingParameters({ paging }: Voice): JsonObject[] {
   const numbered = paging.style === "page" || paging.style === "offset";
-  const parameter = numbered ? { name: paging.style, schema: { type: "integer", minimum: paging.style === "page" ? paging.first : 0 } } : { name: paging.parameter, schema: { type: "string" } };
+  const parameter = numbered
+    ? { name: paging.style, schema: { type: "integer", minimum: paging.style === "page" ? paging.first : 0 } }
+    : { name: paging.parameter, schema: { type: "string" } };
   return [parameter, { name: paging.limit, schema: { type: "integer", maximum: 100 } }].map((one) => ({ ...one, in: "query" }));
 }
 
@@ -96,30 +103,43 @@ function withRequired(schema: JsonObject, required: readonly (readonly string[])
   if (here.length === 0 || !isObject(schema["properties"])) return schema;
   const properties = Object.entries(schema["properties"]).map(([name, below]): [string, Json] => [
     name,
-    withRequired(isObject(below) ? below : {}, required.filter(([first]) => first === name).map((at) => at.slice(1))),
+    withRequired(
+      isObject(below) ? below : {},
+      required.filter(([first]) => first === name).map((at) => at.slice(1)),
+    ),
   ]);
   return { ...schema, properties: Object.fromEntries(properties), required: here };
 }
 
 function inputSchema(voice: Voice, set: EndpointSet, input: string, words: Readonly<Record<string, Json>> | undefined): JsonObject {
   if (words !== undefined) return { enum: Object.values(words) };
-  if (input === "events" && set === "b") return { type: "array", items: { type: "string", enum: Object.keys(KINDS).map((kind) => kindIn(voice, kind)) } };
+  if (input === "events" && set === "b")
+    return { type: "array", items: { type: "string", enum: Object.keys(KINDS).map((kind) => kindIn(voice, kind)) } };
   if (input === "skills" || input === "events") return { type: "array", items: { type: "string" } };
   return input === "reward" ? { type: "number" } : input === "deliverable" ? {} : { type: "string" };
 }
 
-const LISTED: { readonly [record in Recorded]?: ListKind } = { post: "posts", job: "jobs", agent: "agents", community: "communities", webhook: "webhooks", result: "results" };
+const LISTED: { readonly [record in Recorded]?: ListKind } = {
+  post: "posts",
+  job: "jobs",
+  agent: "agents",
+  community: "communities",
+  webhook: "webhooks",
+  result: "results",
+};
 
 /** Undefined for an empty answer. */
 function answerIn(voice: Voice, name: OperationName, spoken: Spoken): JsonObject | undefined {
   const { record, list = false } = OPERATIONS[name];
-  const flagged = (body: Json): JsonObject => schemaOf(voice.flag !== "none" && isObject(body) && !(SCHEMA in body) ? { [voice.flag]: true, ...body } : body);
+  const flagged = (body: Json): JsonObject =>
+    schemaOf(voice.flag !== "none" && isObject(body) && !(SCHEMA in body) ? { [voice.flag]: true, ...body } : body);
   if (record === "none" || spoken.acknowledged === true) return voice.done === "empty" ? undefined : schemaOf({ [yes(voice)]: true });
   const known = reference(record);
   if (record === "token") return flagged(recordFacts(voice, "token"));
   const kind = list ? LISTED[record as Recorded] : undefined;
   if (kind !== undefined) return flagged(listIn(voice, kind, { items: [known], next: "more", asked: ASKED }));
-  const wrapped = voice.single === "named" ? { [record]: known } : voice.single === "data" ? { data: known } : { response: { [record]: known } };
+  const wrapped =
+    voice.single === "named" ? { [record]: known } : voice.single === "data" ? { data: known } : { response: { [record]: known } };
   return voice.single === "bare" ? (known[SCHEMA] as JsonObject) : flagged(wrapped);
 
   function reference(of: string): JsonObject {
@@ -172,12 +192,16 @@ function factSchema(voice: Voice, record: Recorded, fact: string): Json | undefi
 
 function timeSchema({ times }: Voice): Json {
   const example = timeIn(times, AT);
-  return typeof example === "number" ? whole({ examples: [example] }) : text(times === "iso" || times === "offset" ? { format: "date-time" } : { examples: [example] });
+  return typeof example === "number"
+    ? whole({ examples: [example] })
+    : text(times === "iso" || times === "offset" ? { format: "date-time" } : { examples: [example] });
 }
 
 function rewardSchema({ reward, letters }: Voice): Json {
   if (reward === "number") return { [SCHEMA]: { type: "number" } };
-  return reward === "text" ? text({ examples: ["12.50"] }) : { [cased(letters, "amount")]: { [SCHEMA]: { type: "number" } }, [cased(letters, "currency")]: text() };
+  return reward === "text"
+    ? text({ examples: ["12.50"] })
+    : { [cased(letters, "amount")]: { [SCHEMA]: { type: "number" } }, [cased(letters, "currency")]: text() };
 }
 
 function voteSchema({ ownVote }: Voice): Json | undefined {
@@ -195,6 +219,8 @@ function schemaOf(value: Json): JsonObject {
   const object = value as JsonObject;
   const marked = object[SCHEMA];
   if (isObject(marked)) return marked;
-  const properties = Object.entries(object).flatMap(([name, item]): [string, Json][] => (item === undefined ? [] : [[name, schemaOf(item)]]));
+  const properties = Object.entries(object).flatMap(([name, item]): [string, Json][] =>
+    item === undefined ? [] : [[name, schemaOf(item)]],
+  );
   return { type: "object", properties: Object.fromEntries(properties) };
 }

@@ -80,7 +80,10 @@ export function placeOf(voice: Voice, record: Recorded, fact: string): readonly 
 }
 
 /** The places of a person's id and handle in a record. */
-export function placesOf(voice: Voice, { shape, word, id, handle }: PersonStyle): { readonly id?: readonly string[]; readonly handle?: readonly string[] } {
+export function placesOf(
+  voice: Voice,
+  { shape, word, id, handle }: PersonStyle,
+): { readonly id?: readonly string[]; readonly handle?: readonly string[] } {
   const name = (words: string): string => cased(voice.letters, words);
   const above = voice.layout === "attributes" ? ["attributes"] : [];
   switch (shape) {
