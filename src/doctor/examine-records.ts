@@ -1,6 +1,6 @@
 /** Examines records: the places of lists and single objects, and the fields a profile fails to find. */
 import { fieldPath, firstAt, valueAt } from "../contract/reading/field-path.ts";
-import { FIELDS, isReadableRecord, type FieldKind, type ReadableRecord } from "../contract/reading/fields.ts";
+import { FIELDS, isReadableRecord, NEEDS_ID, type FieldKind, type ReadableRecord } from "../contract/reading/fields.ts";
 import { createPins } from "../contract/reading/pinned-fields.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import { readList } from "../contract/reading/read-answer.ts";
@@ -122,7 +122,8 @@ function guessRecord(
     // A name such as "key" may pass for a secret, and still be the id if nothing else can be.
     const taken = [...first].flatMap(([field, path]) => (kinds[field] === "secret" ? [] : [path]));
     const [guess] = guessFields(record, items, ["id"], taken);
-    if (guess !== undefined && !(isHandle && guess.by === "value")) propose("id", [guess.path], guess.by === "value");
+    const isSure = guess?.by === "name" || (!isHandle && NEEDS_ID.has(record));
+    if (guess !== undefined && isSure) propose("id", [guess.path], guess.by === "value");
   }
   const winners = winnersIn(drafted(profile, proposals), record, items);
   const taken = [...winners.values()];
@@ -213,8 +214,8 @@ export async function* examineErrors(profile: Profile, ask: Ask): AsyncGenerator
   if (answer === undefined) return;
   const { outcome } = answer;
   const body = bodyOf(answer);
-  const isMessageRead = profile.errors.message.some((path) => typeof valueAt(body, fieldPath(path)) === "string");
-  if (outcome.class === "refused" && isMessageRead)
+  const isRead = (paths: readonly string[]): boolean => paths.some((path) => typeof valueAt(body, fieldPath(path)) === "string");
+  if (outcome.class === "refused" && isRead(profile.errors.message) && isRead(profile.errors.code))
     return void (yield finding("errors", "ok", `a refusal reads as code and message (${outcome.status})`));
   const texts = stringsIn(body);
   const message =

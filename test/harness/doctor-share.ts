@@ -157,9 +157,15 @@ function isFieldRight(record: ReadableRecord, field: string, wanted: readonly st
   const exists = (place: string): boolean =>
     wanted.includes(place) ||
     (truths.has(place) && !isShippedOnly(place, actual)) ||
-    objects.some((one) => valueAt(one, fieldPath(place)) !== undefined);
+    objects.some((one) => isPresent(valueAt(one, fieldPath(place)), record, field));
   const places = draft.records[record]?.[field] ?? [];
   return wanted.includes(places.find(exists) ?? "");
+}
+
+/** An object is no value of a field, unless its kind says so: reading goes on to the next candidate. */
+function isPresent(value: Json | undefined, record: ReadableRecord, field: string): boolean {
+  const kind = (FIELDS[record] as Readonly<Record<string, string>>)[field];
+  return value !== undefined && (!isObject(value) || kind === "json");
 }
 
 /** True for a place that only the shipped set names. */

@@ -156,13 +156,16 @@ function examineAnswers(document: OpenDocument, profile: Profile, matches: reado
         fields.filter((field) => !present.includes(field)),
         present.flatMap((field) => candidates[field] ?? []),
       );
-      return { path, object, guesses: guesses.filter(({ by }) => by === "name"), told: present.length };
+      const named = guesses.filter(({ by }) => by === "name");
+      const hasId = present.includes("id") || named.some(({ field, path: at }) => field === "id" && !at.includes("."));
+      return { path, object, guesses: named, told: present.length, hasId };
     });
     // The outer object reaches everything inside too, so the innermost that tells nearly as much is the record.
     const scoreOf = ({ told, guesses }: (typeof places)[number]): number => told + guesses.length;
     const most = Math.max(0, ...places.map(scoreOf));
     const near = places.filter((one) => 4 * scoreOf(one) >= 3 * most);
-    const [best] = near.toSorted((a, b) => depthOf(b.path) - depthOf(a.path) || scoreOf(b) - scoreOf(a));
+    const identified = near.filter(({ hasId }) => hasId);
+    const [best] = (identified.length > 0 ? identified : near).toSorted((a, b) => depthOf(b.path) - depthOf(a.path) || scoreOf(b) - scoreOf(a));
     if (best === undefined || best.told + best.guesses.length < leastTold(record)) {
       if (known.answer === "record" && known.effect !== "read")
         proposals.set(`${name} answer`, { path: ["operations", name, "answer"], value: "any", isDoubtful: false });
