@@ -54,7 +54,37 @@ export function addDraft(written: ProfileSource, draft: ProfileSource): ProfileS
   const marked = (draft.guesses ?? []).filter((guess) => !stated.has(guess) && valueOf(added, guess) !== undefined);
   const guesses = [...new Set([...(written.guesses ?? []), ...marked])];
   const merged = merge(asJson(added), asJson(written));
-  return { ...(isObject(merged) ? merged : {}), extends: draft.extends, ...(guesses.length === 0 ? {} : { guesses }) };
+  const whole = { ...(isObject(merged) ? merged : {}), extends: draft.extends, ...(guesses.length === 0 ? {} : { guesses }) };
+  return sound(whole, stated);
+}
+
+/** Leaves out added parts that contradict stated ones. Throws `ProfileInvalid` if the stated ones contradict each other. */
+function sound(source: ProfileSource, stated: ReadonlyMap<string, string>): ProfileSource {
+  let present = source;
+  for (let round = 0; ; round++) {
+    try {
+      resolveProfile(present);
+      return present;
+    } catch (error) {
+      if (!(error instanceof ProfileInvalid) || round >= MAX_ROUNDS) throw error;
+      const wrong = error.problems.map(({ path }) => path.join("."));
+      const isWrong = (at: string): boolean =>
+        !stated.has(at) && wrong.some((path) => at === path || at.startsWith(`${path}.`) || path.startsWith(`${at}.`));
+      const kept = without(asJson(present), isWrong);
+      if (JSON.stringify(kept) === JSON.stringify(asJson(present))) throw error;
+      present = { ...(isObject(kept) ? kept : {}), extends: source.extends };
+    }
+  }
+}
+
+function without(value: Json, isWrong: (path: string) => boolean, path = ""): Json {
+  if (!isObject(value)) return value;
+  const kept = Object.entries(value).flatMap(([key, item]): [string, Json][] => {
+    const at = path === "" ? key : `${path}.${key}`;
+    if (item === undefined || (!isObject(item) && isWrong(at))) return [];
+    return [[key, without(item, isWrong, at)]];
+  });
+  return Object.fromEntries(kept);
 }
 
 /** The profile as the network was seen: findings replace what a person wrote, to show where they differ. */
@@ -67,7 +97,10 @@ export function asSeen(written: ProfileSource, draft: ProfileSource): ProfileSou
 function addable(written: ProfileSource, draft: ProfileSource): ProfileSource {
   const { guesses: _guesses, paging, operations, records, ...rest } = draft;
   const pagesAlike = written.paging?.style === undefined || written.paging.style === (paging?.style ?? written.paging.style);
-  const fresh = Object.entries(operations ?? {}).filter(([name]) => written.operations?.[name] === undefined);
+  const fresh = Object.entries(operations ?? {}).flatMap(([name, found]) => {
+    const parts = addableParts(written.operations?.[name], found);
+    return Object.keys(parts).length === 0 ? [] : [[name, parts] as const];
+  });
   const fields = Object.entries(records ?? {}).flatMap(([record, found]) => {
     const stated = isRecord(record) ? (written.records?.[record] ?? {}) : {};
     const claimed = new Set(Object.values(stated).flat());
@@ -83,6 +116,16 @@ function addable(written: ProfileSource, draft: ProfileSource): ProfileSource {
     ...(fresh.length === 0 ? {} : { operations: Object.fromEntries(fresh) }),
     ...(fields.length === 0 ? {} : { records: Object.fromEntries(fields) }),
   };
+}
+
+type OperationPart = NonNullable<ProfileSource["operations"]>[string];
+
+/** The parts of an operation that a person left open; none if it is stated to be elsewhere, or missing. */
+function addableParts(stated: OperationPart | undefined, found: OperationPart): OperationPart {
+  if (stated === undefined) return found;
+  const isElsewhere = stated.path !== undefined && found.path !== undefined && stated.path !== found.path;
+  if (isElsewhere || stated.unsupported !== undefined) return {};
+  return Object.fromEntries(Object.entries(found).filter(([key]) => key !== "unsupported" && !Object.hasOwn(stated, key)));
 }
 
 /** The value that a guess points at; names of operations contain a dot. */

@@ -41,7 +41,7 @@ export async function* examinePaging(profile: Profile, list: string, ask: Ask): 
     return;
   }
   yield finding("paging", "warning", `${list}: no way to a second page was found; only its first ${first.length} items are visible`, [
-    { path: ["paging", "style"], value: "none", isDoubtful: true },
+    { path: ["paging", "style"], value: "none", isDoubtful: true, because: "no way to a second page was found" },
   ]);
 }
 

@@ -8,7 +8,7 @@ import type { NetworkRecord } from "../contract/records.ts";
 import { isObject, type Json, type JsonObject } from "../core/json.ts";
 import { applied } from "./draft-profile.ts";
 import { bodyOf, finding, shown, succeeded, type Ask, type Finding, type Proposal } from "./finding.ts";
-import { findList, guessEmpty, guessFields } from "./guess-shapes.ts";
+import { findList, guessEmpty, guessFields, type FieldGuess } from "./guess-shapes.ts";
 import { proposeStates } from "./meanings.ts";
 
 export const LISTS = ["posts.list", "jobs.list", "communities.list", "agents.list", "webhooks.list"] as const;
@@ -22,6 +22,8 @@ const RARE: ReadonlySet<FieldKind> = new Set(["posts", "json", "secret", "refs"]
 /** Longer words are data rather than states. */
 const MAX_WORD_LENGTH = 60;
 const MAX_OPEN_WORDS = 4;
+/** A field in fewer objects is a guess. */
+const MIN_SEEN = 2;
 const MAX_SAMPLES = 20;
 
 /** An object of a list, to be read alone. */
@@ -76,7 +78,12 @@ export async function* examineLists(profile: Profile, ask: Ask, samples: Samples
 }
 
 function unsupported(name: string): Proposal {
-  return { path: ["operations", name, "unsupported"], value: "the network answered that there is no such address", isDoubtful: true };
+  return {
+    path: ["operations", name, "unsupported"],
+    value: "the network answered that there is no such address",
+    isDoubtful: true,
+    because: "404 or 405",
+  };
 }
 
 /** The place of one list, and the fields that its items show. */
@@ -112,8 +119,15 @@ function guessRecord(
   items: readonly JsonObject[],
 ): { readonly proposals: readonly Proposal[]; readonly unseen: readonly string[] } {
   const proposals: Proposal[] = [];
-  const propose = (field: string, paths: readonly string[], isDoubtful: boolean): void =>
-    void proposals.push({ path: ["records", record, field], value: [...new Set(paths)], isDoubtful });
+  /** `because`: the reason to doubt it. */
+  const propose = (field: string, paths: readonly string[], because?: string): void => {
+    const doubt = because === undefined ? { isDoubtful: false } : { isDoubtful: true, because };
+    proposals.push({ path: ["records", record, field], value: [...new Set(paths)], ...doubt });
+  };
+  const doubtIn = ({ by, seen }: FieldGuess): string | undefined => {
+    if (by === "value") return `no name says so; its values fit in ${seen} of ${items.length} objects`;
+    return seen < Math.min(MIN_SEEN, items.length) ? `seen in ${seen} of ${items.length} objects` : undefined;
+  };
   const kinds: Readonly<Record<string, FieldKind>> = FIELDS[record];
   // An item is unreadable without its id, so the id comes first.
   const first = winnersIn(profile, record, items);
@@ -123,25 +137,21 @@ function guessRecord(
     const taken = [...first].flatMap(([field, path]) => (kinds[field] === "secret" ? [] : [path]));
     const [guess] = guessFields(record, items, ["id"], taken);
     const isSure = guess?.by === "name" || (!isHandle && NEEDS_ID.has(record));
-    if (guess !== undefined && isSure) propose("id", [guess.path], guess.by === "value");
+    if (guess !== undefined && isSure) propose("id", [guess.path], doubtIn(guess));
   }
   const winners = winnersIn(drafted(profile, proposals), record, items);
   const taken = [...winners.values()];
   const missing = Object.keys(kinds).filter((field) => !RARE.has(kinds[field] ?? "json") && !winners.has(field));
-  for (const { field, path, by } of guessFields(
-    record,
-    items,
-    missing.filter((field) => field !== "id"),
-    taken,
-  )) {
-    taken.push(path);
-    propose(field, [path], by === "value");
+  const sought = missing.filter((field) => field !== "id");
+  for (const guess of guessFields(record, items, sought, taken)) {
+    taken.push(guess.path);
+    propose(guess.field, [guess.path], doubtIn(guess));
   }
   const unseen = missing.filter((field) => !proposals.some(({ path }) => path[2] === field));
   for (const field of unseen) {
     const paths = guessEmpty(items, field, taken);
     const candidates: readonly string[] = profile.records[record]?.[field] ?? [];
-    if (paths.length > 0) propose(field, [...paths, ...candidates], true);
+    if (paths.length > 0) propose(field, [...paths, ...candidates], `empty in each of ${items.length} objects`);
   }
   return { proposals, unseen: unseen.filter((field) => !proposals.some(({ path }) => path[2] === field)) };
 }
@@ -225,7 +235,8 @@ export async function* examineErrors(profile: Profile, ask: Ask): AsyncGenerator
   if (succeeded(answer) || message === undefined)
     return void (yield finding("errors", "warning", `a refusal has no readable shape: ${shown(outcome)}`));
   const proposals: Proposal[] = [{ path: ["errors", "message"], value: [message.path], isDoubtful: false }];
-  if (code !== undefined) proposals.push({ path: ["errors", "code"], value: [code.path], isDoubtful: true });
+  if (code !== undefined)
+    proposals.push({ path: ["errors", "code"], value: [code.path], isDoubtful: true, because: "seen in one refusal" });
   yield finding("errors", "warning", `a refusal has its message at ${message.path}`, proposals);
 }
 

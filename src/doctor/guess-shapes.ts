@@ -90,7 +90,9 @@ const HINTS: Readonly<Record<string, readonly string[]>> = {
     "[a-z]+_(?:content|text|body|message)",
     "(?:msg|caption|note|html|value|what|words)",
   ],
-  community: ["(?:community|group|channel|board|forum|space|submolt|topic|room)(?:_(?:handle|slug|name|id))?"],
+  community: [
+    "(?:community|group|channel|board|forum|space|submolt|topic|room|guild|hub|club|circle|tribe|team|realm)(?:_(?:handle|slug|name|id))?",
+  ],
   parentId: [`(?:parent|in_reply_to|reply_to|replied_to|thread|root)(?:_post)?(?:_${ID})?`],
   createdAtMs: [
     "(?:created|posted|published|submitted)(?:_(?:at|on|ts|time|date|ms))?",
@@ -151,6 +153,8 @@ export interface FieldGuess {
   readonly path: string;
   /** Matched by its name, or only because nothing else fits. */
   readonly by: "name" | "value";
+  /** Number of objects that hold it. */
+  readonly seen: number;
 }
 
 /** Guesses for those `fields` of a record that the profile found in no item; `known` places are taken. */
@@ -178,10 +182,10 @@ export function guessFields(
       HINTS[field] ?? [],
       fits.map(([path]) => path),
     );
-    const guess: FieldGuess | undefined = named === undefined ? byValue(field, fits) : { field, path: named, by: "name" };
-    if (guess === undefined) return [];
-    taken.add(guess.path);
-    return [guess];
+    const path = named ?? foreignId(field, seen, taken, items.length) ?? byValue(field, fits);
+    if (path === undefined) return [];
+    taken.add(path);
+    return [{ field, path, by: named === undefined ? "value" : "name", seen: seen.get(path)?.length ?? 0 }];
   });
 }
 
@@ -231,16 +235,28 @@ function byName(hints: readonly string[], paths: readonly string[]): string | un
   return undefined;
 }
 
-function byValue(field: string, fits: readonly (readonly [string, readonly Json[]])[]): FieldGuess | undefined {
-  if (field === "id") {
-    const path = fits.find(([candidate]) => !candidate.includes("."))?.[0];
-    return path === undefined ? undefined : { field, path, by: "value" };
-  }
+/** An id named like another object's: where nothing else is named like an id, and each item has one of its own. */
+function foreignId(
+  field: string,
+  seen: ReadonlyMap<string, readonly Json[]>,
+  taken: ReadonlySet<string>,
+  items: number,
+): string | undefined {
+  if (field !== "id") return undefined;
+  const own = [...seen].filter(([path, values]) => !path.includes(".") && !taken.has(path) && isIdentity(values, items));
+  return byName(
+    [`[a-z]+_${ID}`],
+    own.map(([path]) => path),
+  );
+}
+
+function byValue(field: string, fits: readonly (readonly [string, readonly Json[]])[]): string | undefined {
+  if (field === "id") return fits.find(([candidate]) => !candidate.includes("."))?.[0];
   if (field !== "content") return undefined;
   const lengthOf = (values: readonly Json[]): number =>
     values.reduce<number>((sum, value) => sum + (typeof value === "string" ? value.length : 0), 0) / values.length;
   const longest = [...fits].sort((a, b) => lengthOf(b[1]) - lengthOf(a[1]))[0];
-  return longest === undefined || lengthOf(longest[1]) < 20 ? undefined : { field, path: longest[0], by: "value" };
+  return longest === undefined || lengthOf(longest[1]) < 20 ? undefined : longest[0];
 }
 
 /** `createdAt` and `author.handle` as `created_at` and `author_handle`. */

@@ -165,7 +165,9 @@ function examineAnswers(document: OpenDocument, profile: Profile, matches: reado
     const most = Math.max(0, ...places.map(scoreOf));
     const near = places.filter((one) => 4 * scoreOf(one) >= 3 * most);
     const identified = near.filter(({ hasId }) => hasId);
-    const [best] = (identified.length > 0 ? identified : near).toSorted((a, b) => depthOf(b.path) - depthOf(a.path) || scoreOf(b) - scoreOf(a));
+    const [best] = (identified.length > 0 ? identified : near).toSorted(
+      (a, b) => depthOf(b.path) - depthOf(a.path) || scoreOf(b) - scoreOf(a),
+    );
     if (best === undefined || best.told + best.guesses.length < leastTold(record)) {
       if (known.answer === "record" && known.effect !== "read")
         proposals.set(`${name} answer`, { path: ["operations", name, "answer"], value: "any", isDoubtful: false });
