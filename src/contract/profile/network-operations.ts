@@ -41,6 +41,10 @@ export interface ProfileOperation {
   readonly charged?: readonly string[];
   /** Requests of quota that one call costs. */
   readonly weight: number;
+  /** Operations on the same object that are sent before it, as a part of it. */
+  readonly before?: readonly string[];
+  /** States of a job in which the price comes back; undefined if it is no stake. */
+  readonly returned?: readonly string[];
   readonly record: RecordName;
   readonly list: boolean;
   readonly answer: "record" | "any";
@@ -116,7 +120,19 @@ function shared(
   { input, money = [] }: Pick<Operation, "input" | "money">,
 ): Pick<
   ProfileOperation,
-  "query" | "body" | "encoding" | "values" | "input" | "money" | "price" | "charged" | "weight" | "answer" | "paging"
+  | "query"
+  | "body"
+  | "encoding"
+  | "values"
+  | "input"
+  | "money"
+  | "price"
+  | "charged"
+  | "weight"
+  | "before"
+  | "returned"
+  | "answer"
+  | "paging"
 > {
   return defined({
     query: over.query,
@@ -128,6 +144,8 @@ function shared(
     price: over.price ?? "free",
     charged: over.charged,
     weight: over.weight ?? 1,
+    before: over.before,
+    returned: over.returned,
     answer: over.answer ?? "record",
     paging: over.paging === undefined ? undefined : defined(over.paging),
   });

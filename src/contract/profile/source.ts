@@ -114,6 +114,10 @@ const operation = z
     charged: paths,
     /** Requests of quota that one call costs. */
     weight: z.number().int().min(1).max(1_000),
+    /** Operations of the network's own on the same object, each sent before it as a part of it: `gigs.start` before `jobs.submit`. */
+    before: z.array(word).min(1).max(5),
+    /** The price of an application is a stake, which comes back in these states of the job; in any other final state it is spent. */
+    returned: z.array(z.enum([...JOB_STATUSES, "lost"])).min(1),
     record: z.enum(RECORDS),
     list: z.boolean(),
     /** How this list is paged, where it differs from the profile's `paging`. */

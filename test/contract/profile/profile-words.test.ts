@@ -4,7 +4,7 @@ import { requestBuilder } from "../../../src/client/build-request.ts";
 import { resolveProfile } from "../../../src/contract/profile/profile.ts";
 import type { ProfileSource } from "../../../src/contract/profile/source.ts";
 import { readRecord } from "../../../src/contract/reading/read-answer.ts";
-import { operationOf } from "../../../src/gateway/permissions.ts";
+import { mayDo, operationOf } from "../../../src/gateway/permissions.ts";
 import { parseBaseAddress } from "../../../src/contract/base-address.ts";
 import type { Call } from "../../../src/contract/call.ts";
 import type { Json } from "../../../src/core/json.ts";
@@ -61,3 +61,52 @@ describe("an inherited word is taken back", () => {
     expect(() => profileWith({ answers: [{ code: [], means: "wait" }] })).toThrow("expected a word to match");
   });
 });
+
+describe("a path over a list", () => {
+  const applicantsOf = (bids: Json, path = "bids[].by.key"): readonly string[] | undefined => {
+    const profile = profileWith({ records: { job: { applicantIds: path } } });
+    const { record } = readRecord(profile, "job", { id: "j1", title: "work", bids });
+    return record?.kind === "job" ? record.applicantIds : undefined;
+  };
+
+  test("takes a member of each item", () => {
+    expect(applicantsOf([{ by: { key: "a" } }, { by: {} }, "b", { by: { key: 7 } }])).toEqual(["a", "7"]);
+    expect(applicantsOf([])).toEqual([]);
+    expect(applicantsOf([{ more: [{ key: "a" }, { key: "b" }] }, { more: [{ key: "c" }] }], "bids[].more[].key")).toEqual(["a", "b", "c"]);
+  });
+
+  test("finds nothing where there is no list", () => {
+    expect(applicantsOf({ by: { key: "a" } })).toBeUndefined();
+    expect(applicantsOf([{ key: "a" }], "bid[].key")).toBeUndefined();
+  });
+
+  test.each(["[].key", "bids[]key", "bids[0].key", "a[][].b"])("%s is no path", (path) =>
+    expect(() => profileWith({ records: { job: { applicantIds: path } } })).toThrow("expected a path such as"),
+  );
+});
+
+describe("an action in several requests", () => {
+  const start = { method: "POST", path: "/jobs/{id}/start", target: "job", effect: "idempotent" } as const;
+  const partsOf = (part: object, before: string[] = ["jobs.start"]) =>
+    profileWith({ operations: { "jobs.submit": { before } }, extra: { "jobs.start": { ...start, ...part } } });
+
+  test("is permitted whole, and each part alone only where the definition says so", () => {
+    const profile = partsOf({});
+    expect(mayDo(profile, ["jobs.submit"], "jobs.start")).toBe(true);
+    expect(mayDo(profile, ["jobs.apply"], "jobs.start")).toBe(false);
+  });
+
+  test.each([
+    ["a part that does not exist", {}, ["jobs.begin"], '"jobs.begin" is not an operation of the network\'s own'],
+    ["a published operation", {}, ["jobs.apply"], '"jobs.apply" is not an operation of the network\'s own'],
+    ["another object", { path: "/posts/{id}/start", target: "post" }, ["jobs.start"], "jobs.start acts on another object than jobs.submit"],
+    ["a part that is sent once", { effect: "at-most-once" }, ["jobs.start"], "jobs.start must be idempotent"],
+    ["a part of parts", { before: ["jobs.start"] }, ["jobs.start"], "jobs.start has parts itself"],
+    ["an input that nobody gives", { input: { note: { type: "text", required: true } } }, ["jobs.start"], 'requires the input "note"'],
+  ])("is refused with %s", (_, part, before, message) => expect(() => partsOf(part, before)).toThrow(message));
+});
+
+test.each<[ProfileSource["operations"], string]>([
+  [{ "jobs.apply": { returned: ["paid"] } }, "a free operation has nothing to come back"],
+  [{ "posts.create": { price: { micros: 1 }, returned: ["paid"] } }, "only the price of jobs.apply is a stake"],
+])("a stake that cannot come back is refused: %j", (operations, message) => expect(() => profileWith({ operations })).toThrow(message));
