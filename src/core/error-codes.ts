@@ -8,6 +8,8 @@ export const ERROR_CODES = [
   "option_invalid",
   "reason_missing",
   "option_missing",
+  "folder_taken",
+  "folder_unwritable",
   "network_unreachable",
   "port_in_use",
   "cannot_listen",
