@@ -251,6 +251,8 @@ export const ERROR_CODES = [
   "network_data_newer",
   "faults_invalid",
   "no_fetch",
+  "no_read",
+  "handler_missing",
   "crowd_invalid",
   "answers_invalid",
   "specialists_empty",

@@ -102,7 +102,7 @@ async function handleOne(
   const result: RunResult =
     handler === undefined
       ? { kind: "finished", intents: [] }
-      : storable(
+      : withoutSecrets(
           parts,
           await runOne(parts, member, event, handler, (call, signal) => read(member, call, { signal, since: event.beganAt })),
         );
@@ -110,7 +110,7 @@ async function handleOne(
   switch (result.kind) {
     case "finished": {
       if (handler !== undefined) member.handling = "works";
-      const stored = await finish(parts, member, event, result);
+      const stored = await finishRun(parts, member, event, result);
       announcer.emit("run", { ...about, result: "finished", intents: stored.length });
       for (const [index, intent] of stored.entries()) announceDecision(parts, member, result.intents[index], intent);
       if (stored.length > 0) {
@@ -174,21 +174,23 @@ async function giveBack(
   }
 }
 
-async function runOne(
-  parts: HandlerDependencies,
-  member: Member,
+/** Dependencies of one handling. */
+export type RunDependencies = Pick<HandlerDependencies, "clock" | "random" | "log" | "scrubber" | "store" | "fetch" | "ending">;
+
+/** The inputs of one handling of an event. */
+export async function prepareRun(
+  parts: RunDependencies,
+  { specialist, accountId, rules }: Member,
   event: ClaimedEvent,
-  handler: EventHandler,
-  read: (call: ReadCall, signal: AbortSignal) => Promise<HandlerRead>,
-): Promise<RunResult> {
-  const { specialist } = member;
+  read: RunRequest["read"],
+): Promise<RunRequest> {
   const stored = await parts.store.loadState(specialist.handle);
-  const request: RunRequest = {
+  return {
     event,
     steps: event.steps,
-    me: { handle: specialist.handle, id: member.accountId },
+    me: { handle: specialist.handle, id: accountId },
     state: isEmpty(stored) && !isEmpty(specialist.initialState) ? structuredClone(specialist.initialState) : stored,
-    rules: member.rules,
+    rules,
     deadlineMs: specialist.deadlineMs,
     read,
     async saveStep(name, value) {
@@ -203,6 +205,17 @@ async function runOne(
     },
     signal: parts.ending,
   };
+}
+
+async function runOne(
+  parts: HandlerDependencies,
+  member: Member,
+  event: ClaimedEvent,
+  handler: EventHandler,
+  read: RunRequest["read"],
+): Promise<RunResult> {
+  const { specialist } = member;
+  const request = await prepareRun(parts, member, event, read);
   const isolation = specialist.isolate === "worker" ? parts.isolation : undefined;
   return placed(parts.handlers, () =>
     isolation === undefined ? runHandler(handler, request) : isolation.run(specialist, event.kind, request),
@@ -217,7 +230,7 @@ function placed(handlers: PQueue, call: () => RunResult | Promise<RunResult>): R
 }
 
 /** A run that wants a secret stored has failed. The inputs of its actions were checked when it decided on them. */
-function storable({ scrubber }: HandlerDependencies, result: RunResult): RunResult {
+export function withoutSecrets({ scrubber }: Pick<RunDependencies, "scrubber">, result: RunResult): RunResult {
   if (result.kind !== "finished") return result;
   try {
     refuseSecrets(scrubber, "act.state", result.state);
@@ -234,8 +247,9 @@ function isEmpty(state: JsonObject): boolean {
   return Object.keys(state).length === 0;
 }
 
-function finish(
-  parts: HandlerDependencies,
+/** Ends a run in one transaction: its actions are stored as ready, as waiting for approval, or with the reason for a refusal. */
+export function finishRun(
+  parts: Pick<RunDependencies, "store" | "clock">,
   member: Member,
   event: ClaimedEvent,
   result: Extract<RunResult, { readonly kind: "finished" }>,
