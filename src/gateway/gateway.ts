@@ -206,6 +206,12 @@ async function attempt(options: GatewayParts, passage: GatewayRequest): Promise<
   });
 }
 
+const KEY_REFUSED: Outcome = { class: "never-left", reason: "the network refused the key of another request" };
+
+function isKeyRefused({ member, probe = false, trade = false }: GatewayRequest): boolean {
+  return member.keyTrouble !== undefined && !probe && !trade;
+}
+
 function withoutKey({ clock }: GatewayParts, member: Member, lane: Lane): GatewayAnswer {
   const message = member.keyTrouble?.message ?? "there is no key";
   return { kind: "waits", until: clock.now() + KEY_CHECK_MS, rule: "key_unusable", message, lane };
@@ -220,19 +226,24 @@ interface AdmittedBy {
 /** Admission, the request, and the row that records its end. */
 async function sendAdmitted(options: GatewayParts, passage: GatewayRequest, { key, client, secret }: AdmittedBy): Promise<GatewayAnswer> {
   const { store, keys, clock, breakers, credentials } = options;
-  const { member, call, intent, signal, lane, examining, probe = false, trade = false } = passage;
+  const { member, call, intent, signal, lane, examining } = passage;
   const { handle } = member.specialist;
   const isWrite = effectOf(client.profile, passage) !== "read";
   const stop = examining === undefined ? breakers.stop(handle, call.operation, isWrite) : undefined;
   if (stop !== undefined) return waits(options, member, { ...stop, until: stop.probeAt ?? clock.now() + STOPPED_WAIT_MS, lane });
   // A request queued when the network refused its key would be refused too.
-  if (member.keyTrouble !== undefined && !probe && !trade) return withoutKey(options, member, lane);
+  if (isKeyRefused(passage)) return withoutKey(options, member, lane);
   // Requests queued when the first of them was told to wait need not ask again.
   const lined = intent === undefined || examining !== undefined ? undefined : member.waits?.get(lane);
   if (lined !== undefined && lined.until > clock.now()) return { ...lined, kind: "waits", lane };
   const release = examining === undefined ? breakers.claim(handle, call.operation, isWrite) : undefined;
   const admission = await store.admit(admitFor(options, passage, key), decide).finally(release);
   if (admission.kind !== "admitted") return notAdmitted(options, member, admission);
+  // The network refused the key while the admission was written.
+  if (isKeyRefused(passage)) {
+    await recordEnd(options, passage, admission.attempt, KEY_REFUSED, 0);
+    return withoutKey(options, member, lane);
+  }
   if (examining === undefined) breakers.leaving(handle, call.operation, isWrite);
   const began = clock.monotonic();
   const { outcome, wire } = await client.exchange(call, {
