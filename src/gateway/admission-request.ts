@@ -1,10 +1,10 @@
 /** Builds the request for an admission: what a call costs, which rules apply to it, and what the store does not know of it. */
 import type { HeldKey } from "../client/auth.ts";
+import type { BuiltRequest } from "../client/build-request.ts";
 import type { Client } from "../client/client.ts";
 import type { Call } from "../contract/call.ts";
 import type { Effect, Lane } from "../contract/operations.ts";
 import type { Profile } from "../contract/profile/profile.ts";
-import { defined } from "../core/defined.ts";
 import { payloadHash } from "../limits/approvals.ts";
 import type { LedgerTime } from "../limits/ledger-clock.ts";
 import type { Cap } from "../limits/spending.ts";
@@ -21,6 +21,8 @@ import type { UnkeptHalts } from "./unkept-halts.ts";
 export interface GatewayRequest {
   readonly member: Member;
   readonly call: Call;
+  /** The call's request, unless it carries the key. */
+  readonly built?: BuiltRequest;
   readonly lane: Lane;
   readonly intent?: Intent;
   readonly signal?: AbortSignal;
@@ -66,18 +68,14 @@ export function admitFor(options: AdmissionSources, passage: GatewayRequest, key
     promises: call.operation === "jobs.apply" ? 1 : 0,
     price: priceOf(profile, { tier: specialist.tier, trust: options.breakers.trust.of(specialist.handle) }, operation, call.input),
     ownLimits: ownLimitsOf(profile, call.operation),
-    ...(intent === undefined
-      ? {}
-      : {
-          intent: intent.id,
-          ...(known.review ? { payloadHash: payloadHash(intent) } : {}),
-          readyAt: intent.createdAt,
-        }),
+    intent: intent?.id,
+    payloadHash: intent !== undefined && known.review ? payloadHash(intent) : undefined,
+    readyAt: intent?.createdAt,
   };
   return {
     request,
-    ...(intent === undefined ? {} : { intent: { seq: intent.seq, id: intent.id, conflictKey: intent.conflictKey } }),
-    ...(call.target === undefined ? {} : { target: call.target }),
+    intent,
+    target: call.target,
     now,
     deadlineAt: now + profile.timing.deadlineMs,
     holdExpiresAt: now + options.holdMs,
@@ -87,6 +85,5 @@ export function admitFor(options: AdmissionSources, passage: GatewayRequest, key
 
 function knownOf({ caps, unkeptHalts }: AdmissionSources, member: Member, operation: string, own: boolean): Admit["known"] {
   const { may, review, handle } = member.specialist;
-  const halt = unkeptHalts.of(handle);
-  return defined({ may: own ? [operation] : may, review: review.includes(operation), caps: caps(member), halt });
+  return { may: own ? [operation] : may, review: review.includes(operation), caps: caps(member), halt: unkeptHalts.of(handle) };
 }

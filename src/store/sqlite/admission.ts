@@ -81,17 +81,16 @@ export function createAdmission(db: DatabaseSync, parts: AdmissionParts): Admiss
   };
 
   return {
-    async admit(wanted, decide) {
+    admit(wanted, decide) {
       const admission = admit(wanted, decide);
-      if (admission.kind === "admitted") await commits.synced();
-      return admission;
+      return admission.kind === "admitted" ? commits.synced(admission) : Promise.resolve(admission);
     },
     async explain(wanted, decide) {
       if (!commits.lost) commits.begin();
       return decide(viewOf(wanted));
     },
     // A completion lost in a power cut leaves its attempt open: counted, and in doubt.
-    complete: async (settlement) => settle(settlement),
+    complete: settle,
   };
 }
 
@@ -114,21 +113,19 @@ function createView({ present, quota, spending, guardian, owed }: AdmissionParts
     return {
       now,
       request,
-      halt: guardian.stopped("halt", specialist),
+      halt: known.halt ?? guardian.stopped("halt", specialist),
       pause: guardian.stopped("pause", specialist),
       conflict: clash === undefined ? undefined : { intent: clash.id, since: clash.sentAt ?? clash.createdAt },
-      ...known,
+      may: known.may,
+      caps: known.caps,
       review: known.review && intent !== undefined,
       approval: known.review && intent !== undefined ? guardian.approval(intent.id) : undefined,
       quota: quota.load(key),
-      ...(isLimited(request) ? { ownUses: uses.of(request, now) } : {}),
+      ownUses: isLimited(request) ? uses.of(request, now) : undefined,
       obligations: owed(key, now),
-      ...(priced === undefined
-        ? {}
-        : {
-            accounts: [spending.account(scopeOf(specialist), priced, now), spending.account(GUARDIAN, priced, now)],
-            held: hold?.state === "open" ? hold.money : undefined,
-          }),
+      accounts:
+        priced === undefined ? undefined : [spending.account(scopeOf(specialist), priced, now), spending.account(GUARDIAN, priced, now)],
+      held: hold?.state === "open" ? hold.money : undefined,
     };
   };
 }

@@ -141,7 +141,7 @@ export function createOutbox(db: DatabaseSync, { present, commits, log, intents,
   };
 
   return {
-    async dueIntents(specialist, lanes, now, limit) {
+    dueIntents(specialist, lanes, now, limit) {
       const due: Intent[] = [];
       for (const intent of mine(specialist)) {
         if (intent.state !== "ready" || intent.nextAt > now) continue;
@@ -162,7 +162,7 @@ export function createOutbox(db: DatabaseSync, { present, commits, log, intents,
       return intent === undefined ? undefined : asIntent(intent);
     },
     moveIntent: async (move) => applyChange(move),
-    async expireIntents(specialist, now, limit) {
+    expireIntents(specialist, now, limit) {
       const due = expired(specialist, now).slice(0, limit).map(asIntent);
       return due.filter((intent) => applyChange({ seq: intent.seq, by: "expiry", change: expiry(intent), now }));
     },

@@ -100,7 +100,7 @@ test("what could not be asked at the start, when no row told of it yet, is asked
 
 test("a wake that finds nothing due any more, as after what waited was withdrawn, is followed by the next", async () => {
   let asked = 0;
-  const watched = (opened: Store): Store => noted(opened, (question) => void (question === "dueParts" && asked++));
+  const watched = (opened: Store): Store => noted(opened, (question) => void (question === "dueWork" && asked++));
   const { clock, store, ran, start, stop } = clerk(watched, {
     watch: {},
     on: {},
@@ -118,7 +118,7 @@ test("a wake that finds nothing due any more, as after what waited was withdrawn
 test("what a definition asks for no more is not due any more, until it does so again", async () => {
   let asked = 0;
   const { clock, ran, looked, start, stop, define, retire } = clerk((opened) =>
-    noted(opened, (question) => void (question === "dueParts" && asked++)),
+    noted(opened, (question) => void (question === "dueWork" && asked++)),
   );
   /** How often the rows are asked in an hour, after what was due has been looked at. */
   const hour = async (): Promise<number> => {
