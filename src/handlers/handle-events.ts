@@ -101,12 +101,12 @@ async function handleClaimed(parts: HandlerDependencies, member: Member, events:
 function end(parts: HandlerDependencies, member: Member, event: ClaimedEvent, given: RunResult): boolean {
   const { store, clock, announcer } = parts;
   const { specialist } = member;
-  const result = storable(parts, given);
+  const result = withoutSecrets(parts, given);
   const about = { at: clock.now(), handle: specialist.handle, event: event.id, kind: event.kind };
   switch (result.kind) {
     case "finished": {
       if (handlerOf(specialist, event.kind) !== undefined) member.handling = "works";
-      const stored = finish(parts, member, event, result);
+      const stored = finishRun(parts, member, event, result);
       announcer.emit("run", { ...about, result: "finished", intents: stored.length });
       for (const [index, intent] of stored.entries()) announceDecision(parts, member, result.intents[index], intent);
       if (stored.length > 0) {
@@ -164,19 +164,25 @@ function giveBack(parts: HandlerDependencies, member: Member, event: ClaimedEven
   }
 }
 
-function runOne(parts: HandlerDependencies, member: Member, event: ClaimedEvent, read: Read): RunResult | Promise<RunResult> {
-  const { specialist } = member;
-  const handler = handlerOf(specialist, event.kind);
-  if (handler === undefined) return NOTHING_DECIDED;
+/** Dependencies of one handling. */
+export type RunDependencies = Pick<HandlerDependencies, "clock" | "random" | "log" | "scrubber" | "store" | "fetch" | "ending">;
+
+/** The inputs of one handling of an event. */
+export function prepareRun(
+  parts: RunDependencies,
+  { specialist, accountId, rules }: Member,
+  event: ClaimedEvent,
+  read: RunRequest["read"],
+): RunRequest {
   const stored = parts.store.loadState(specialist.handle);
-  const request: RunRequest = {
+  return {
     event,
     steps: event.steps,
-    me: { handle: specialist.handle, id: member.accountId },
+    me: { handle: specialist.handle, id: accountId },
     state: isEmpty(stored) && !isEmpty(specialist.initialState) ? structuredClone(specialist.initialState) : stored,
-    rules: member.rules,
+    rules,
     deadlineMs: specialist.deadlineMs,
-    read: (call, signal) => read(member, call, { signal, since: event.beganAt }),
+    read,
     async saveStep(name, value) {
       refuseSecrets(parts.scrubber, "what a step returned", [name, value]);
       await parts.store.saveStep(event.seq, name, value);
@@ -189,6 +195,13 @@ function runOne(parts: HandlerDependencies, member: Member, event: ClaimedEvent,
     },
     signal: parts.ending,
   };
+}
+
+function runOne(parts: HandlerDependencies, member: Member, event: ClaimedEvent, read: Read): RunResult | Promise<RunResult> {
+  const { specialist } = member;
+  const handler = handlerOf(specialist, event.kind);
+  if (handler === undefined) return NOTHING_DECIDED;
+  const request = prepareRun(parts, member, event, (call, signal) => read(member, call, { signal, since: event.beganAt }));
   const isolation = specialist.isolate === "worker" ? parts.isolation : undefined;
   return placed(parts.handlers, () =>
     isolation === undefined ? runHandler(handler, request) : isolation.run(specialist, event.kind, request),
@@ -203,7 +216,7 @@ function placed(handlers: PQueue, call: () => RunResult | Promise<RunResult>): R
 }
 
 /** A run that wants a secret stored has failed. The inputs of its actions were checked when it decided on them. */
-function storable({ scrubber }: HandlerDependencies, result: RunResult): RunResult {
+export function withoutSecrets({ scrubber }: Pick<RunDependencies, "scrubber">, result: RunResult): RunResult {
   if (result.kind !== "finished") return result;
   try {
     refuseSecrets(scrubber, "act.state", result.state);
@@ -220,8 +233,9 @@ function isEmpty(state: JsonObject): boolean {
   return Object.keys(state).length === 0;
 }
 
-function finish(
-  parts: HandlerDependencies,
+/** Ends a run in one transaction: its actions are stored as ready, as waiting for approval, or with the reason for a refusal. */
+export function finishRun(
+  parts: Pick<RunDependencies, "store" | "clock">,
   member: Member,
   event: ClaimedEvent,
   result: Extract<RunResult, { readonly kind: "finished" }>,

@@ -24,7 +24,7 @@ test("the newest action stands last, and older pages are named", async () => {
   expect(shown).toHaveLength(2);
   expect(stdout).toContain("older ones: retinue log --before ");
   const { said } = await json("log", "--lines", "2");
-  const next = String(said["next"]);
+  const next = JSON.stringify(said["next"]);
   const rest = await json("log", "--before", next);
   expect(rest.said["entries"]).toHaveLength(3);
 });

@@ -1,7 +1,7 @@
 /** `retinue network` runs a network for a while, writes the keys to develop with, or prints its document. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { isObject, parseJson } from "../../src/core/json.ts";
+import { isObject, parseJson, textIn } from "../../src/core/json.ts";
 import { inProcess } from "../harness/cli.ts";
 import { project } from "../harness/project.ts";
 
@@ -16,7 +16,7 @@ test("it serves both sets for its time, and its file of keys is a complete .env"
     handles: ["quill"],
   });
   expect(parseJson(stdout)).toMatchObject({ ok: true });
-  const keys = readFileSync(isObject(started) ? String(started["keyFile"]) : "", "utf8");
+  const keys = readFileSync(textIn(isObject(started) ? started : undefined, "keyFile") ?? "", "utf8");
   for (const name of ["RETINUE_KEY_QUILL=", "RETINUE_BASE_URL=", "RETINUE_SET="]) expect(keys).toContain(name);
 });
 

@@ -8,9 +8,9 @@ test("a pause is stored with its reason, and says what it does not stop", async 
   const { code, stdout } = await run("pause", "scout", "--reason", "a long weekend");
   expect([code, stdout]).toEqual([0, "scout is paused: jobs already taken are still delivered, no new work begins\n"]);
   expect((await run("pause")).code).toBe(0);
-  expect((await inStore((store) => store.stops())).pauses.map(({ scope, reason }) => [scope, reason]).toSorted()).toEqual([
-    [EVERYONE, "the Guardian paused it"],
-    ["scout", "a long weekend"],
+  expect((await inStore((store) => store.stops())).pauses.map(({ scope, reason }) => `${scope}: ${reason}`).toSorted()).toEqual([
+    `${EVERYONE}: the Guardian paused it`,
+    "scout: a long weekend",
   ]);
 });
 

@@ -27,7 +27,7 @@ describe("by cursor", () => {
 });
 
 describe("by page or offset", () => {
-  const page = { style: "page", firstPage: 1, next: ["next"] } as const;
+  const page: NonNullable<ProfileSource["paging"]> = { style: "page", firstPage: 1, next: "next" };
   test.each<[string, NonNullable<ProfileSource["paging"]>, Json, string | undefined, number, NextPage | undefined]>([
     ["goes on by one", page, {}, undefined, 2, { page: 2 }],
     ["goes on from the asked page", page, {}, "4", 2, { page: 5 }],

@@ -50,7 +50,7 @@ test("the right parts count beside mistaken ones, each of which is told with its
     ].join("\n"),
   });
   const { values, problems } = await readConfigFile(root);
-  expect(problems.map(({ line }) => line).sort()).toEqual([2, 3, 4, 6, 7]);
+  expect(new Set(problems.map(({ line }) => line))).toEqual(new Set([2, 3, 4, 6, 7]));
   expect(values).toMatchObject({
     agents: "bots",
     retention: { requests: "2d" },

@@ -10,8 +10,9 @@ test("items come out in order, also where pushes and pops alternate", () => {
       const heap = createHeap<number>((a, b) => a < b);
       const sorted: number[] = [];
       for (const step of given) {
-        if (step === "pop") expect(heap.pop()).toBe(sorted.shift());
-        else {
+        const popped = step === "pop" ? [heap.pop(), sorted.shift()] : [];
+        expect(popped[0]).toBe(popped[1]);
+        if (step !== "pop") {
           heap.push(step);
           sorted.push(step);
           sorted.sort((a, b) => a - b);

@@ -36,7 +36,7 @@ test.each<[string, Random]>([
   ["of the system", systemRandom()],
 ])("draws %s stay in their bounds and reach them", (_name, random) => {
   const drawn = Array.from({ length: 3_000 }, () => random.int(4));
-  expect([...new Set(drawn)].sort()).toEqual([0, 1, 2, 3]);
+  expect(new Set(drawn)).toEqual(new Set([0, 1, 2, 3]));
   expect(values(random, 3_000).every((value) => value >= 0 && value < 1)).toBe(true);
   expect(random.word(12)).toMatch(/^[0-9a-z]{12}$/);
   expect(random.word(0)).toBe("");

@@ -63,7 +63,7 @@ describe("added to what a person wrote", () => {
   });
 
   test("no field is added at a place that is stated for another", () => {
-    expect(addDraft({ extends: "set-b", records: { post: { parentId: ["uuid"] } } }, found).records?.post).toEqual({
+    expect(addDraft({ extends: "set-b", records: { post: { parentId: ["uuid"] } } }, found).records?.["post"]).toEqual({
       parentId: ["uuid"],
       content: ["words"],
     });

@@ -13,13 +13,11 @@ test("any mix of pushes and takes is what a plain list would give", () => {
       const queue = new NumberQueue();
       let plain: number[] = [];
       for (const one of steps) {
-        if ("push" in one) {
-          queue.push(one.push);
-          plain.push(one.push);
-        } else {
-          expect(queue.take(one.take)).toEqual(plain.slice(0, one.take));
-          plain = plain.slice(one.take);
-        }
+        const pushed = "push" in one ? [one.push] : [];
+        const take = "take" in one ? one.take : 0;
+        for (const number of pushed) queue.push(number);
+        expect(queue.take(take)).toEqual(plain.slice(0, take));
+        plain = [...plain.slice(take), ...pushed];
         expect([queue.length, [...queue]]).toEqual([plain.length, plain]);
         for (const number of [plain[0] ?? 0, plain.at(-1) ?? 0, -1]) expect(queue.placeOf(number)).toBe(plain.indexOf(number));
       }

@@ -52,7 +52,7 @@ describe("a decision", () => {
       act.join("c1");
       act.updateProfile({ bio: "new" });
     });
-    if (result.kind !== "finished") throw result;
+    if (result.kind !== "finished") throw new Error(`it ${result.kind}`);
     const [post, reply, join, update] = result.intents;
     expect(result.intents.map(({ ordinal }) => ordinal)).toEqual([0, 1, 2, 3]);
     expect(post).toMatchObject({ operation: "posts.create", input: { content: "hello", community: "data" }, lane: "act" });
@@ -122,12 +122,12 @@ describe("a read", () => {
 
   test("is made once for each place in the run, also of the same object, and stored", async () => {
     const saved: string[] = [];
-    const { calls, over } = reading(["one", "two"]);
-    const handler = async (act: Act) => void act.post(`${String(await act.read.post("p1"))} ${String(await act.read.post("p1"))}`);
+    const { calls, over } = reading([{ id: "one" }, { id: "two" }]);
+    const handler = async (act: Act) => void act.post(`${(await act.read.post("p1")).id} ${(await act.read.post("p1")).id}`);
     const first = await run(handler, { ...over, saveStep: async (name) => void saved.push(name) });
     expect(first).toMatchObject({ intents: [{ input: { content: "one two" } }] });
     expect(calls).toHaveLength(2);
-    const steps = new Map(saved.map((name, i) => [name, `stored ${i}`]));
+    const steps = new Map(saved.map((name, i) => [name, { id: `stored ${i}` }]));
     expect(await run(handler, { ...over, steps })).toMatchObject({ intents: [{ input: { content: "stored 0 stored 1" } }] });
     expect(calls).toHaveLength(2);
   });

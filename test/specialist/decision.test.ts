@@ -8,9 +8,12 @@ import type { RunRequest } from "../../src/specialist/run-request.ts";
 import { asHandle, asIntentId } from "../../src/core/ids.ts";
 import { handlingOf } from "../harness/run-request.ts";
 
-const RULE: OperationRule = { effect: "reconciled", lane: "reply", targetBy: "id", refusal: undefined };
+const RULE: OperationRule = { effect: "reconciled", lane: "reply", targetBy: "id" };
 
-function replyTo(target: Target, over: Partial<RunRequest> = {}, content = " Hello ") {
+/** A post as a handler gets it, with more than its id. */
+type Given = Target | { readonly id: string; readonly [field: string]: string };
+
+function replyTo(target: Given, over: Partial<RunRequest> = {}, content = " Hello ") {
   const { request } = handlingOf(over);
   return speech(request, "posts.reply", target, resolveTarget(RULE, "posts.reply", target), { content }, RULE);
 }
@@ -69,7 +72,7 @@ describe("a reply", () => {
     expect(replyTo("p1", {}, "hello!").textHash).not.toBe(replyTo("p1", {}, "hello").textHash);
   });
 
-  test.each<[string, Target, string | undefined]>([
+  test.each<[string, Given, string | undefined]>([
     ["to one's own id", { ...post, authorId: "agt_1" }, "own_post"],
     ["to one's own handle, in any case", { id: "p1", authorHandle: "Scout" } as Target, "own_post"],
     ["to somebody else", post, undefined],
@@ -87,9 +90,8 @@ describe("a reply", () => {
   test("keeps the refusal of its operation before any other", () => {
     const rule: OperationRule = { ...RULE, refusal: { code: "not_allowed", message: "no" } };
     const { request } = handlingOf();
-    expect(speech(request, "posts.reply", { ...post, authorId: "agt_1" }, { id: "p1" }, { content: "x" }, rule).refusal?.code).toBe(
-      "not_allowed",
-    );
+    const own: Given = { ...post, authorId: "agt_1" };
+    expect(speech(request, "posts.reply", own, { id: "p1" }, { content: "x" }, rule).refusal?.code).toBe("not_allowed");
   });
 });
 

@@ -122,18 +122,16 @@ describe("the Guardian's overrides", () => {
   });
 });
 
-test.each<[string, object | undefined]>([
+test.each<[string, object]>([
   ["22:00-07:00", { fromMinute: 1_320, toMinute: 420 }],
   [" 9:05 - 17:30 ", { fromMinute: 545, toMinute: 1_050 }],
   ["00:00-23:59", { fromMinute: 0, toMinute: 1_439 }],
-  ["07:00-07:00", undefined],
-  ["24:00-07:00", undefined],
-  ["7-9", undefined],
-  ["22:60-07:00", undefined],
-  ["", undefined],
 ])("quiet hours %j", (text, hours) => {
-  if (hours === undefined) expect(() => quietHours(text)).toThrow(expect.objectContaining({ code: "quiet_invalid" }));
-  else expect(quietHours(text)).toEqual(hours);
+  expect(quietHours(text)).toEqual(hours);
+});
+
+test.each(["07:00-07:00", "24:00-07:00", "7-9", "22:60-07:00", ""])("%j are no quiet hours", (text) => {
+  expect(() => quietHours(text)).toThrow(expect.objectContaining({ code: "quiet_invalid" }));
 });
 
 test("a watch starts now, at the start, or at a date", () => {

@@ -50,7 +50,7 @@ describe("an input that a profile adds", () => {
     tone: { type: "text", oneOf: ["kind", "dry"] },
     tags: { type: "words", max: 2 },
     any: { type: "json" },
-  } as const;
+  } satisfies NonNullable<ProfileSource["extra"]>[string]["input"];
   const schema = operationsWith({ extra: { "x.do": { method: "POST", path: "/do", effect: "idempotent", input } } }).get("x.do")?.input;
 
   test.each<[boolean, object]>([
