@@ -56,18 +56,18 @@ export interface LedgerTime {
 
 /** Continues from the store's `seenAt` if the wall clock was set back while the process was down. */
 export function ledgerTime(clock: Clock, seenAt = 0): LedgerTime {
-  let mono = clock.monotonic();
-  let at = Math.max(clock.now(), seenAt);
+  // Members of an object change in place, where each new value of a variable would be allocated: the time is asked for often.
+  const time = { mono: clock.monotonic(), at: Math.max(clock.now(), seenAt) };
   const now = (): number => {
-    const passed = Math.max(0, clock.monotonic() - mono);
-    mono += passed;
-    const steady = at + passed;
+    const passed = Math.max(0, clock.monotonic() - time.mono);
+    time.mono += passed;
+    const steady = time.at + passed;
     const wall = clock.now();
-    at = wall > steady ? Math.min(wall, steady + passed * GAIN) : steady;
-    return Math.floor(at);
+    time.at = wall > steady ? Math.min(wall, steady + passed * GAIN) : steady;
+    return Math.floor(time.at);
   };
   const lagMs = (): number => clock.now() - now();
-  const since = Math.floor(at);
+  const since = Math.floor(time.at);
   let behindMs = 0;
   let hasHeard = false;
   let networkAheadMs = 0;
@@ -75,10 +75,10 @@ export function ledgerTime(clock: Clock, seenAt = 0): LedgerTime {
   const leap = (skewMs: number): number => {
     const lag = lagMs();
     if (lag <= JUMP_MS || Math.abs(skewMs) > AGREED_SKEW_MS) return 0;
-    const before = at;
+    const before = time.at;
     // No further than the server's own time: a wall clock that jumped by less than the tolerance would pass as correct.
-    at = Math.max(at, clock.now() + Math.min(0, skewMs));
-    return at - before;
+    time.at = Math.max(time.at, clock.now() + Math.min(0, skewMs));
+    return time.at - before;
   };
   return {
     now,
