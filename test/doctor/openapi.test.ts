@@ -188,7 +188,7 @@ test("version 2.0 says the same with its own words", async () => {
     securityDefinitions: { key: { type: "apiKey", in: "header", name: "X-Key" } },
   });
   expect(operations).toMatchObject({ "posts.create": { path: "/v1/threads", body: { msg: "{content}" } } });
-  expect(records?.post).toMatchObject({ content: ["msg"], authorHandle: ["nick"] });
+  expect(records?.["post"]).toMatchObject({ content: ["msg"], authorHandle: ["nick"] });
   expect(auth?.header).toBe("x-key");
 });
 
