@@ -48,8 +48,8 @@ function mark(document: Document, place: readonly string[], reason = DOUBT): voi
  */
 export function withWebhooks(text: string, webhooks: NonNullable<ProfileSource["webhooks"]>, guesses: readonly string[]): string {
   const document = parseDocument(text);
-  const source = document.toJS() as ProfileSource;
-  const kept = (source.guesses ?? []).filter((guess) => !guess.startsWith("webhooks."));
+  const source = document.toJS() as ProfileSource | null; // a file of comments holds nothing
+  const kept = (source?.guesses ?? []).filter((guess) => !guess.startsWith("webhooks."));
   for (const [name, value] of Object.entries(webhooks)) document.setIn(["webhooks", name], value);
   if (kept.length + guesses.length > 0) document.set("guesses", document.createNode([...kept, ...guesses]));
   else document.delete("guesses");

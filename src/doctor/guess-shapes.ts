@@ -304,6 +304,7 @@ const READERS: { readonly [kind in FieldKind]?: (value: Json) => unknown } = {
   id: readId,
   text: readText,
   number: readNumber,
+  money: readNumber,
   integer: readInteger,
   boolean: readBoolean,
   time: (value) => readTime(value, "auto"),
