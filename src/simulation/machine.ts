@@ -22,7 +22,7 @@ import type { Disk } from "./disk.ts";
 import { noFetch } from "./answering-fetch.ts";
 import { downtimeMs } from "./faults.ts";
 import { createCrashPoints, type CrashPointOptions } from "./crash-points.ts";
-import { beginProcess, logOf, storeOf, type SimulatedProcess, type ProcessOptions } from "./simulated-process.ts";
+import { beginProcess, storeOf, type SimulatedProcess, type ProcessOptions } from "./simulated-process.ts";
 
 export interface MachineOptions extends CrashPointOptions {
   /** The clock of the simulated world. */
@@ -188,7 +188,8 @@ function startProcess(options: MachineOptions, living: ProcessOptions, chance: R
     pacer: virtualPacer(life.clock),
     clock: life.clock,
     random: chance.fork("runtime"),
-    log: logOf(life, options.log),
+    // A process that has died writes nothing.
+    log: { ...options.log, error: (message, fields) => void (life.isAlive() && options.log.error(message, fields)) },
     announcer: options.announcer,
     fetch: options.fetch ?? noFetch,
     ...(options.receiver === undefined ? {} : { receiver: options.receiver }),

@@ -1,6 +1,5 @@
 /** One simulated process: its ports fall silent when it ends, and wait while it is frozen. */
 import type { Clock, Timer } from "../core/clock.ts";
-import type { Logger } from "../core/log.ts";
 import type { Store } from "../store/store.ts";
 
 export interface ProcessOptions {
@@ -20,14 +19,15 @@ export interface SimulatedProcess {
   readonly clock: Clock;
   /** Calls out of the process, which may die before or after the call and never sees an answer that comes after its death. */
   outside<T>(point: string, call: () => Promise<T>): Promise<T>;
-  /** False once the process has died. */
-  isAlive(): boolean;
+  /** A call that answers at once. The process may die before it: then it throws, and nothing outside notices what follows. */
+  atOnce<T>(point: string, call: () => T): T;
   /** Calls into the process once it runs. The process may die before or during the call; the caller then waits for ever. */
   into<T>(point: string, call: () => Promise<T>): Promise<T>;
   /** Freezes the process until `resume()`, like SIGSTOP. Calls and timers meanwhile arrive on resume. */
   freeze(): void;
   resume(): void;
   end(point: string): void;
+  isAlive(): boolean;
 }
 
 export function beginProcess({ clock, skewMs, latenessMs, dies, onDeath }: ProcessOptions): SimulatedProcess {
@@ -80,7 +80,10 @@ export function beginProcess({ clock, skewMs, latenessMs, dies, onDeath }: Proce
     outside(point, call) {
       return passes(`before ${point}`) ? answered(point, call) : never();
     },
-    isAlive: () => alive,
+    atOnce(point, call) {
+      if (!passes(`before ${point}`)) throw new Error("this process has died");
+      return call();
+    },
     into: (point, call) =>
       new Promise((resolve, reject) => inside(() => void (passes(`before ${point}`) && answered(point, call).then(resolve, reject)))),
     freeze() {
@@ -92,30 +95,29 @@ export function beginProcess({ clock, skewMs, latenessMs, dies, onDeath }: Proce
       for (const run of waiting) inside(run);
     },
     end,
+    isAlive: () => alive,
   };
 }
-
-/** Ends what a dead process would still do in the turn of its death. */
-class ProcessEnded extends Error {}
 
 /** A promise that never settles, as seen by a dead process. */
 function never<T>(): Promise<T> {
   return new Promise<T>(() => undefined);
 }
 
-type Synchronous = { [Name in keyof Store]: ReturnType<Store[Name]> extends Promise<unknown> ? never : Name }[keyof Store];
-/** Operations that answer from memory, in the turn of their call. The process dies before or after that turn: nothing of it is committed yet. */
-const SYNCHRONOUS: Readonly<Record<Synchronous, true>> = {
+type Synchronous = { [Name in keyof Store]: Store[Name] extends (...args: never[]) => Promise<unknown> ? never : Name }[keyof Store];
+
+/** Operations that answer at once. */
+const SYNCHRONOUS: { readonly [name in Synchronous]: true } = {
   claimEvents: true,
   complete: true,
   dueIntents: true,
   dueWork: true,
   expireIntents: true,
-  nextDue: true,
-  loadState: true,
   finishRun: true,
-  retryEvent: true,
+  loadState: true,
+  nextDue: true,
   parkEvent: true,
+  retryEvent: true,
 };
 
 /** Wraps the store for a living process. `onCommit` gets every completed operation, even if the process died meanwhile. */
@@ -128,37 +130,22 @@ export function storeOf(process: SimulatedProcess, store: Store, onCommit: (oper
       const operation: unknown = Reflect.get(target, name);
       if (typeof operation !== "function") return operation;
       const label = String(name);
-      const atOnce = (...args: unknown[]): unknown => {
-        if (!process.isAlive()) throw new ProcessEnded("the process has died");
-        const result: unknown = Reflect.apply(operation, target, args);
-        onCommit(label);
-        return result;
-      };
-      const later = (...args: unknown[]): Promise<unknown> =>
-        process.outside(label, async () => {
-          const result: unknown = await Reflect.apply(operation, target, args);
-          onCommit(label);
-          return result;
-        });
-      const wrapper = Object.hasOwn(SYNCHRONOUS, label) ? atOnce : later;
+      const call = (args: readonly unknown[]): unknown => Reflect.apply(operation, target, args);
+      const wrapper =
+        label in SYNCHRONOUS
+          ? (...args: unknown[]): unknown => {
+              const result = process.atOnce(label, () => call(args));
+              onCommit(label);
+              return result;
+            }
+          : (...args: unknown[]): unknown =>
+              process.outside(label, async () => {
+                const result = await call(args);
+                onCommit(label);
+                return result;
+              });
       wrapped.set(name, wrapper);
       return wrapper;
     },
   });
-}
-
-/** Silent once the process has died. */
-export function logOf(process: SimulatedProcess, log: Logger): Logger {
-  const living =
-    (write: Logger["info"]): Logger["info"] =>
-    (message, fields) =>
-      void (process.isAlive() && write(message, fields));
-  const { debug, info, warn, error } = log;
-  return {
-    debug: living(debug),
-    info: living(info),
-    warn: living(warn),
-    error: living(error),
-    child: (fields) => logOf(process, log.child(fields)),
-  };
 }
