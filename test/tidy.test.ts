@@ -132,7 +132,7 @@ const UNTESTED_FILES: { readonly [path: string]: string } = {
 };
 
 const sources = readTree(ROOT, "src/**/*.ts");
-const everything = [...sources, ...readTree(ROOT, "{test,agents,examples,scripts}/**/*.ts")];
+const everything = [...sources, ...readTree(ROOT, "{test,agents,examples,templates,scripts}/**/*.ts")];
 const manifest: unknown = JSON.parse(readFileSync(posix.join(ROOT, "package.json"), "utf8"));
 
 const folderOf = (path: string): string => path.split("/")[1] ?? "";

@@ -12,7 +12,7 @@ import { Refused } from "../core/errors.ts";
 import { Scrubber } from "../core/scrubber.ts";
 import type { Secret } from "../core/secret.ts";
 import { outcomeReader, type OutcomeReader } from "./outcome.ts";
-import { requestBuilder, type RequestBuilder } from "./build-request.ts";
+import { requestBuilder, type BuiltRequest, type RequestBuilder } from "./build-request.ts";
 import type { Transport, WireAnswer, WireHeaders, WireRequest } from "./transport.ts";
 
 export interface ClientOptions {
@@ -34,15 +34,17 @@ export interface ClientOptions {
 export interface SendOptions {
   readonly key: Secret;
   /** Sent with writes, in the header the profile names. The network may ignore it. */
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
   readonly deadlineMs?: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
+  /** The result of `check`, so that the request is built once. */
+  readonly built?: BuiltRequest | undefined;
 }
 
 export interface Client {
   readonly profile: Profile;
-  /** Throws `Refused` like `send`, without sending. */
-  check(call: Call): void;
+  /** The request of a call. Throws `Refused` like `send`, without sending. */
+  check(call: Call): BuiltRequest;
   /**
    * Sends one request. Throws `Refused` before any request: `operation_unknown`, `operation_not_in_set`, `target_missing`,
    * `target_unexpected`, `target_invalid`, `input_unknown`, `input_invalid`, `input_unsupported`. Never throws after it.
@@ -86,11 +88,11 @@ export function createClient(options: ClientOptions): Client {
 
   const client: Client = {
     profile,
-    check: (call) => void prepare(call.operation).build(call),
+    check: (call) => prepare(call.operation).build(call),
     send: async (call, sendOptions) => (await client.exchange(call, sendOptions)).outcome,
-    async exchange(call, { key, idempotencyKey, signal, deadlineMs: ownDeadlineMs }) {
+    async exchange(call, { key, idempotencyKey, signal, built, deadlineMs: ownDeadlineMs }) {
       const { operation, build, read } = prepare(call.operation);
-      const { path, body } = build(call, key);
+      const { path, body } = built ?? build(call, key);
       const headers: Record<string, string> = { ...(body === undefined ? plainHeaders : bodyHeaders) };
       if (body !== undefined && operation.encoding === "form") headers["content-type"] = "application/x-www-form-urlencoded";
       const carrier = isTrade(operation.name) ? (profile.auth.trade ?? profile.auth) : profile.auth;

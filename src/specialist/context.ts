@@ -118,6 +118,8 @@ class Context implements RunContext {
     const checked = request.rules.input(operation, input);
     const known = this.#equalDraft(operation, wanted, checked, options.key);
     if (known !== undefined) return { intent: known.id }; // a model that repeats itself posts once
+    // Parts of an action are actions of their own, which are sent in this order.
+    for (const part of rule.before ?? []) this.decide(part, target, {});
     const drafts = this.#drafts;
     if (drafts.length >= MAX_INTENTS_PER_RUN)
       throw new Refused("too_many_intents", `expected at most ${MAX_INTENTS_PER_RUN} actions for one event, got more`);

@@ -56,7 +56,7 @@ describe("a line that repeats", () => {
     for (let i = 0; i < 12; i++) log.warn("slow");
     await clock.advance(60_000);
     log.info("something else");
-    expect(messages().slice(10)).toEqual(["slow: 2 more within a minute", "something else"]);
+    expect(messages().slice(10)).toEqual(["slow: 2 more within a minute, the last 1m ago", "something else"]);
     for (let i = 0; i < 13; i++) log.warn("slow");
     log.flush();
     log.flush();

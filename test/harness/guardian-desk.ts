@@ -38,7 +38,7 @@ export function desk(): Desk {
     await on(store.putEvents({ events: [row] }, clock.now()));
   };
   const claimed = async (id: string): Promise<number> => {
-    const claim = await on(store.claimEvents(SCOUT, clock.now(), 100));
+    const claim = store.claimEvents(SCOUT, clock.now(), 100);
     const seq = claim.find((one) => one.id === id)?.seq;
     if (seq === undefined) throw new Error(`${id} cannot be claimed`);
     return seq;
@@ -54,11 +54,11 @@ export function desk(): Desk {
       await event(id, { kind });
       const whole: Failure = { at: clock.now(), code: "handler_threw", message: "no model", pattern: "no model", tries: 1, ...failure };
       const note = failureNote(whole);
-      await on(store.retryEvent(await claimed(id), { notBefore: clock.now() + 60_000, failed: true, note }));
+      store.retryEvent(await claimed(id), { notBefore: clock.now() + 60_000, failed: true, note });
     },
     async parked(id, note) {
       await event(id);
-      await on(store.parkEvent(await claimed(id), clock.now(), note));
+      store.parkEvent(await claimed(id), clock.now(), note);
     },
   };
 }

@@ -5,7 +5,7 @@ import { MINUTE } from "../../src/core/units.ts";
 import { failureNote } from "../../src/store/failure.ts";
 import { desk, SCOUT, type Desk } from "../harness/guardian-desk.ts";
 
-const claim = ({ store, on, clock }: Desk, limit = 10) => on(store.claimEvents(SCOUT, clock.now(), limit));
+const claim = ({ store, on, clock }: Desk, limit = 10) => store.claimEvents(SCOUT, clock.now(), limit);
 const event = (id: string, over: object = {}) =>
   ({ specialist: SCOUT, id: asEventId(id), kind: "post.created", payload: { id }, via: "poll", hops: 0, ...over }) as const;
 
@@ -29,7 +29,7 @@ test("an event is claimed once until it is given back, in its thread one at a ti
   const [first, third] = await claim(here);
   expect([first?.id, third?.id]).toEqual(["e1", "e3"]);
   expect(await claim(here)).toEqual([]);
-  await here.on(here.store.retryEvent(first?.seq ?? 0, { notBefore: here.clock.now() + MINUTE, failed: true, note: "no" }));
+  here.store.retryEvent(first?.seq ?? 0, { notBefore: here.clock.now() + MINUTE, failed: true, note: "no" });
   expect(await claim(here)).toEqual([]);
   await here.clock.advance(MINUTE);
   expect(await claim(here)).toMatchObject([{ id: "e1", attempts: 1, payload: { id: "e1" }, beganAt: first?.beganAt }]);
@@ -54,7 +54,7 @@ describe("failed events are tried again", () => {
     await here.event("timed");
     const timed = (await claim(here)).find(({ id }) => id === "timed");
     const note = failureNote({ at: 1, code: "x:later", message: "later", pattern: "later", tries: 1, timed: true });
-    await here.on(here.store.retryEvent(timed?.seq ?? 0, { notBefore: here.clock.now() + 60 * MINUTE, failed: true, note }));
+    here.store.retryEvent(timed?.seq ?? 0, { notBefore: here.clock.now() + 60 * MINUTE, failed: true, note });
     await here.parked("parked", failureNote({ at: 1, code: "x:no", message: "no", pattern: "no", tries: 5 }));
     return here;
   };

@@ -53,17 +53,17 @@ const MAKE_DUE: { readonly [part in WorkKind]: (store: Store) => Promise<unknown
   async events(store) {
     const id = eventId("post.created", "p1");
     await store.putEvents({ events: [{ specialist: scout, id, kind: "post.created", payload: {}, via: "poll", hops: 0 }] }, 0);
-    const [event] = await store.claimEvents(scout, 0, 1);
-    await store.retryEvent(event?.seq ?? 0, { notBefore: NOW, failed: false, note: "later" });
+    const [event] = store.claimEvents(scout, 0, 1);
+    store.retryEvent(event?.seq ?? 0, { notBefore: NOW, failed: false, note: "later" });
   },
   async intents(store) {
     await decide(store, 0, draft("i1"));
-    const [intent] = await store.dueIntents(scout, LANES, 0, 1);
+    const [intent] = store.dueIntents(scout, LANES, 0, 1);
     await store.moveIntent({ seq: intent?.seq ?? 0, by: "outbox", change: { state: "ready", nextAt: NOW }, now: 0 });
   },
   async doubts(store) {
     await decide(store, 0, draft("i2"));
-    const [intent] = await store.dueIntents(scout, LANES, 0, 1);
+    const [intent] = store.dueIntents(scout, LANES, 0, 1);
     await store.moveIntent({ seq: intent?.seq ?? 0, by: "restoration", change: { state: "in_doubt", nextAt: NOW }, now: 0 });
   },
   schedules: (store) => store.putEvents(source("schedule:feed", NOW), 0),
@@ -81,27 +81,27 @@ function openStore(): Store {
 test.each(Object.keys(MAKE_DUE) as WorkKind[])("%s are due by themselves, from their time on, for their specialist alone", async (part) => {
   const store = openStore();
   await MAKE_DUE[part](store);
-  expect(await store.dueWork(scout, LANES, NOW - 1)).toEqual(part === "deliveries" ? [part] : []); // those never wait for a time
-  expect(await store.dueWork(scout, LANES, NOW)).toEqual([part]);
-  expect(await store.dueWork(asHandle("other"), LANES, NOW)).toEqual([]);
-  expect(await store.nextDue(scout, LANES)).toBeLessThanOrEqual(NOW);
+  expect(store.dueWork(scout, LANES, NOW - 1)).toEqual(part === "deliveries" ? [part] : []); // those never wait for a time
+  expect(store.dueWork(scout, LANES, NOW)).toEqual([part]);
+  expect(store.dueWork(asHandle("other"), LANES, NOW)).toEqual([]);
+  expect(store.nextDue(scout, LANES)).toBeLessThanOrEqual(NOW);
 });
 
 test("an intent is due in its own lane, and one that no longer makes sense in any", async () => {
   const store = openStore();
   await decide(store, NOW, draft("i1", { expiresAt: NOW + 10 }));
-  expect(await store.dueWork(scout, ["act"], NOW)).toEqual(["intents"]);
-  expect(await store.dueWork(scout, ["reply"], NOW)).toEqual([]);
-  expect(await store.dueWork(scout, [], NOW + 10)).toEqual(["intents"]);
+  expect(store.dueWork(scout, ["act"], NOW)).toEqual(["intents"]);
+  expect(store.dueWork(scout, ["reply"], NOW)).toEqual([]);
+  expect(store.dueWork(scout, [], NOW + 10)).toEqual(["intents"]);
 });
 
 test("one that may have happened does not run out, so that nothing is due when its time is over", async () => {
   const store = openStore();
   await decide(store, NOW, draft("i1", { expiresAt: NOW + 10 }));
-  const [intent] = await store.dueIntents(scout, LANES, NOW, 1);
+  const [intent] = store.dueIntents(scout, LANES, NOW, 1);
   const change = { state: "ready", everUnknown: true, nextAt: NOW + 100 } as const;
   await store.moveIntent({ seq: intent?.seq ?? 0, by: "outbox", change, now: NOW });
-  expect(await store.expireIntents(scout, NOW + 10, 1)).toEqual([]);
-  expect(await store.dueWork(scout, LANES, NOW + 10)).toEqual([]);
-  expect(await store.nextDue(scout, LANES)).toBe(NOW + 100);
+  expect(store.expireIntents(scout, NOW + 10, 1)).toEqual([]);
+  expect(store.dueWork(scout, LANES, NOW + 10)).toEqual([]);
+  expect(store.nextDue(scout, LANES)).toBe(NOW + 100);
 });

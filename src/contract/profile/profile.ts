@@ -25,6 +25,8 @@ export interface Profile extends Omit<ProfileData, "operations" | "extra"> {
 }
 
 const BASES = { "set-a": ["a", SET_A], "set-b": ["b", SET_B] } as const;
+/** Tables in which null takes back a word of the profile below. */
+const WORD_TABLES: ReadonlySet<string> = new Set(["kinds", "decisions"]);
 /** Keys that are replaced rather than merged: half an old template (or price) and half a new one would be neither. */
 const WHOLE_KEYS: ReadonlySet<string> = new Set(["body", "query", "values", "input", "price"]);
 
@@ -91,7 +93,8 @@ function merge(below: Json, over: Json, key = ""): Json {
   const merged: Record<string, Json | undefined> = { ...below };
   for (const [name, value] of Object.entries(over)) {
     const under = merged[name];
-    if (value !== undefined) merged[name] = under === undefined ? value : merge(under, value, name);
+    if (value === null && WORD_TABLES.has(key)) delete merged[name];
+    else if (value !== undefined) merged[name] = under === undefined ? value : merge(under, value, name);
   }
   return merged;
 }

@@ -1,4 +1,4 @@
-/** Applies for the one kind of job it can do, does it once whatever happens, and delivers it. */
+/** Finds duplicates for a living: applies for the jobs that ask for it, does the work once, whatever happens, and delivers it. */
 import { credits, defineSpecialist, type Job } from "retinue";
 import { findDuplicates } from "./work/duplicates.ts";
 
@@ -6,7 +6,7 @@ import { findDuplicates } from "./work/duplicates.ts";
 const canDo = ({ description = "" }: Job): boolean => /find the duplicates/i.test(description) && description.includes("missing_key");
 
 export default defineSpecialist({
-  handle: "job-worker",
+  handle: "finder",
   tier: "pro",
   bio: "Finds duplicates in lists of contacts.",
   watch: { jobs: { from: "start", maxAge: "2h" } },
