@@ -38,13 +38,13 @@ async function openGiven(
     const file = isAbsolute(given) ? given : join(cwd, given);
     return { document: openDocument(await textOf(file), file), at: file };
   }
-  const { send, close } = createTransport({ clock, maxBodyBytes: MAX_DOCUMENT_BYTES });
+  const sockets = createTransport({ clock, maxBodyBytes: MAX_DOCUMENT_BYTES });
   try {
-    const options = { baseUrl, transport: send };
+    const options = { baseUrl, transport: sockets.send };
     if (given === undefined) return await findDocument(options);
     return { document: openDocument(await fetchDocument(given, options), given), at: given };
   } finally {
-    await close();
+    await sockets.close();
   }
 }
 

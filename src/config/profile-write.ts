@@ -1,7 +1,8 @@
 /** Writes a profile as YAML for a person to read: every guess is marked in place. */
-import { Document, isNode, parseDocument } from "yaml";
+import { Document, isMap, isNode, parseDocument } from "yaml";
 import { resolveProfile } from "../contract/profile/profile.ts";
 import type { ProfileSource } from "../contract/profile/source.ts";
+import { isObject, textsIn } from "../core/json.ts";
 
 const DOUBT = "check it, and remove it from `guesses` once it is right";
 
@@ -13,11 +14,32 @@ export function profileYaml(
 ): string {
   const document = new Document(source);
   document.commentBefore = header.map((line) => ` ${line}`).join("\n");
-  for (const guess of source.guesses ?? []) {
-    const node = document.getIn(placeOf(source, guess), true);
-    if (isNode(node)) node.commentBefore = ` a guess: ${markOf(guess) ?? DOUBT}`;
-  }
+  for (const guess of source.guesses ?? []) mark(document, placeOf(source, guess), markOf(guess));
   return document.toString({ lineWidth: 120 });
+}
+
+/** The text of a profile file with everything of `source` that it does not state; its own lines and comments stay as they are. */
+export function withAdded(text: string, source: ProfileSource, markOf: (guess: string) => string | undefined): string {
+  const document = parseDocument(text);
+  const add = (value: unknown, path: readonly string[]): void => {
+    for (const [key, item] of Object.entries(value ?? {})) {
+      const at = [...path, key];
+      if (!document.hasIn(at)) document.setIn(at, document.createNode(item));
+      else if (isMap(document.getIn(at, true))) add(item, at);
+    }
+  };
+  const before: unknown = document.toJS();
+  const known = new Set(isObject(before) ? (textsIn(before, "guesses") ?? []) : []);
+  const { guesses = [], ...rest } = source;
+  add(rest, []);
+  if (guesses.length > 0) document.set("guesses", document.createNode(guesses));
+  for (const guess of guesses.filter((one) => !known.has(one))) mark(document, placeOf(source, guess), markOf(guess));
+  return document.toString({ lineWidth: 120 });
+}
+
+function mark(document: Document, place: readonly string[], reason = DOUBT): void {
+  const node = document.getIn(place, true);
+  if (isNode(node)) node.commentBefore = ` a guess: ${reason}`;
 }
 
 /**

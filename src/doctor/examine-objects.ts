@@ -69,12 +69,14 @@ function moreIn(
 ): { readonly finding?: Finding; readonly unseen: readonly string[] } {
   if (!isObject(value) || wanted.length === 0) return { unseen: wanted };
   const listed = new Set(pathsIn(item));
-  const extra = pathsIn(value).filter((path) => !listed.has(path));
-  const known = (field: string): boolean => (profile.records[record]?.[field] ?? []).some((path) => extra.includes(path));
+  const all = pathsIn(value);
+  const extra = all.filter((path) => !listed.has(path));
+  const known = (field: string): boolean => (profile.records[record]?.[field] ?? []).some((path) => all.includes(path));
   const proposals: Proposal[] = [];
   const unseen = wanted.filter((field) => {
     if (known(field)) return false;
-    const fits = extra.filter((path) => field !== "replies" || holdsPosts(profile, valueAt(value, fieldPath(path))));
+    // A network may show replies in its list as well.
+    const fits = field === "replies" ? all.filter((path) => holdsPosts(profile, valueAt(value, fieldPath(path)))) : extra;
     const named = pathFor(field, fits);
     const path = named ?? (fits.length === 1 && field !== "verdict" ? fits[0] : undefined);
     if (path === undefined) return true;

@@ -44,7 +44,7 @@ export function proposeStates(
     else found.set(status, [...(found.get(status) ?? []), word]);
   }
   const proposals = [...found].map(([status, news]): Proposal => {
-    const present: readonly string[] = profile.statuses[status as JobStatus & keyof typeof profile.statuses] ?? [];
+    const present: readonly string[] = profile.statuses[status as keyof typeof profile.statuses] ?? [];
     return { path: ["statuses", status], value: [...present, ...news], isDoubtful: true, because: `by the meaning of ${news.join(", ")}` };
   });
   return { proposals, unclear };

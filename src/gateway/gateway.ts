@@ -210,6 +210,12 @@ function withKey(options: GatewayParts, passage: GatewayRequest, client: Client,
   return credential instanceof Promise ? credential.then(paced) : paced(credential);
 }
 
+const KEY_REFUSED: Outcome = { class: "never-left", reason: "the network refused the key of another request" };
+
+function isKeyRefused({ member, probe = false, trade = false }: GatewayRequest): boolean {
+  return member.keyTrouble !== undefined && !probe && !trade;
+}
+
 function withoutKey({ clock }: GatewayParts, member: Member, lane: Lane): GatewayAnswer {
   const message = member.keyTrouble?.message ?? "there is no key";
   return { kind: "waits", until: clock.now() + KEY_CHECK_MS, rule: "key_unusable", message, lane };
@@ -241,6 +247,11 @@ async function sendAdmitted(options: GatewayParts, passage: GatewayRequest, by: 
       release?.();
     }
     if (admission.kind !== "admitted") return notAdmitted(options, member, admission);
+    // The network refused the key while the admission was written.
+    if (isKeyRefused(passage)) {
+      recordEnd(options, passage, admission.attempt, KEY_REFUSED, 0);
+      return withoutKey(options, member, passage.lane);
+    }
     if (examining === undefined) breakers.leaving(handle, call.operation, isWrite);
     const began = clock.monotonic();
     const { outcome, wire } = await by.client.exchange(call, { key: by.secret, idempotencyKey: intent?.id, signal, built });
@@ -257,11 +268,11 @@ async function sendAdmitted(options: GatewayParts, passage: GatewayRequest, by: 
 /** The rule that stops a request before its admission is asked for. */
 function heldBack(options: GatewayParts, passage: GatewayRequest, isWrite: boolean): GatewayAnswer | undefined {
   const { clock, breakers } = options;
-  const { member, call, intent, lane, examining, probe = false, trade = false } = passage;
+  const { member, call, intent, lane, examining } = passage;
   const stop = examining === undefined ? breakers.stop(member.specialist.handle, call.operation, isWrite) : undefined;
   if (stop !== undefined) return waits(options, member, { ...stop, until: stop.probeAt ?? clock.now() + STOPPED_WAIT_MS, lane });
   // A request queued when the network refused its key would be refused too.
-  if (member.keyTrouble !== undefined && !probe && !trade) return withoutKey(options, member, lane);
+  if (isKeyRefused(passage)) return withoutKey(options, member, lane);
   // Requests queued when the first of them was told to wait need not ask again.
   const lined = intent === undefined || examining !== undefined ? undefined : member.waits?.get(lane);
   return lined !== undefined && lined.until > clock.now() ? { ...lined, kind: "waits", lane } : undefined;

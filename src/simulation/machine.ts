@@ -61,6 +61,8 @@ export interface Machine {
   deliver(handle: string, delivery: RawDelivery): Promise<number>;
   /** The store of the running process, through which the Guardian acts. */
   store(): Store | undefined;
+  /** The runtime of the running process. */
+  runtime(): Runtime | undefined;
   /** Stops the process gracefully, without a restart. */
   stop(): Promise<void>;
   readonly lives: number;
@@ -140,6 +142,7 @@ export function createMachine(options: MachineOptions): Machine {
     },
     deliver: (handle, delivery) => deliverTo(running, handle, delivery),
     store: () => running?.store,
+    runtime: () => running?.runtime,
     async stop() {
       stopped = true;
       crashPoints.disarm();

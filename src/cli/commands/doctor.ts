@@ -1,5 +1,5 @@
 /** `retinue doctor`: examines a network by reads (or its deliveries) only, and drafts a profile for it. */
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { extname, isAbsolute, join } from "node:path";
 import { MAX_DOCTOR_CALLS } from "../../doctor/examine.ts";
 import { addDraft, applied, asSeen, differences, draftProfile, type Difference } from "../../doctor/draft-profile.ts";
@@ -8,7 +8,7 @@ import type { Finding } from "../../doctor/finding.ts";
 import { checkReachable } from "../../doctor/reach.ts";
 import type { Config } from "../../config/config.ts";
 import { throwMistakes } from "../../config/problem.ts";
-import { profileYaml } from "../../config/profile-write.ts";
+import { profileYaml, withAdded } from "../../config/profile-write.ts";
 import { checkRosterKeys } from "../../config/roster.ts";
 import { resolveProfile } from "../../contract/profile/profile.ts";
 import type { ProfileSource } from "../../contract/profile/source.ts";
@@ -163,7 +163,7 @@ function write({ out, clock }: Context, file: string, draft: ProfileSource, base
     const doubt = doubts.get(guess);
     return doubt === undefined ? undefined : `${doubt.because}; settle it: ${doubt.settle}`;
   };
-  writeFileSync(file, profileYaml(draft, header, markOf));
+  writeFileSync(file, existsSync(file) ? withAdded(readFileSync(file, "utf8"), draft, markOf) : profileYaml(draft, header, markOf));
   out.line();
   out.line(`written to ${file}`);
 }

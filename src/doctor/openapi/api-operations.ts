@@ -138,8 +138,8 @@ function answersOf(document: OpenDocument, operation: JsonObject): Pick<ApiOpera
     const answer = document.follow(value);
     return isObject(answer) ? [{ status, answer }] : [];
   });
-  const success = answers.find(({ status }) => /^2/.test(status)) ?? answers.find(({ status }) => status === "default");
-  const refusal = answers.find(({ status }) => /^4/.test(status)) ?? answers.find(({ status }) => status === "default");
+  const success = answers.find(({ status }) => status.startsWith("2")) ?? answers.find(({ status }) => status === "default");
+  const refusal = answers.find(({ status }) => status.startsWith("4")) ?? answers.find(({ status }) => status === "default");
   const content = success === undefined ? undefined : contentOf(document, success.answer);
   const refused = refusal === undefined ? undefined : contentOf(document, refusal.answer);
   const headers = answers.flatMap(({ answer }) => (isObject(answer["headers"]) ? Object.keys(answer["headers"]) : []));

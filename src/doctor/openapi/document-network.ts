@@ -45,7 +45,10 @@ function answerOf(document: OpenDocument, operation: ApiOperation, target: strin
 /** True if an object holds this value itself; lists inside it hold other objects. */
 function holds(value: Json | undefined, id: string): boolean {
   return (
-    isObject(value) && Object.values(value).some((item) => (isObject(item) ? holds(item, id) : !Array.isArray(item) && String(item) === id))
+    isObject(value) &&
+    Object.values(value).some((item) =>
+      isObject(item) ? holds(item, id) : (typeof item === "string" || typeof item === "number") && `${item}` === id,
+    )
   );
 }
 

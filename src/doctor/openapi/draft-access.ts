@@ -28,7 +28,7 @@ export function draftAuth(document: OpenDocument, matches: readonly Match[], { a
       finding(
         "document",
         "warning",
-        `the key travels in a way that no profile can state: ${String(scheme["type"])} in ${String(scheme["in"])}`,
+        `the key travels in a way that no profile can state: ${textIn(scheme, "type") ?? "unknown"} in ${textIn(scheme, "in") ?? "its own place"}`,
       ),
     ];
   const header = carrier ?? { header: "authorization", prefix: "Bearer " };

@@ -24,7 +24,7 @@ export interface DraftingOptions {
 export function draftRequest(options: DraftingOptions, { name, operation, isDoubtful }: Match): readonly Proposal[] {
   const { document, profile } = options;
   const present = profile.operations.get(name);
-  const propose = (key: string, value: Json, doubt: string | undefined = undefined): Proposal => ({
+  const propose = (key: string, value: Json, doubt?: string): Proposal => ({
     path: ["operations", name, key],
     value,
     ...(doubt === undefined ? { isDoubtful: false } : { isDoubtful: true, because: doubt }),
@@ -146,7 +146,7 @@ function fillInputs(inputs: readonly string[], fields: Fields, target: string | 
     if (mapped !== undefined) values[input] = mapped;
     put(path, `{${input}}`);
   }
-  for (const [path, { schema, required }] of [...free]) {
+  for (const [path, { schema, required }] of free) {
     if (!required || /idempot/i.test(path)) continue;
     const fixed = fixedValue(schema);
     const name = camel(path);
@@ -180,7 +180,8 @@ const DOWN: readonly string[] = ["down", "downvote", "dislike", "-1", "minus", "
 /** The network's values of a vote's direction. Undefined if they are ours. */
 function directions(schema: JsonObject): JsonObject | undefined {
   const listed: readonly Json[] = Array.isArray(schema["enum"]) ? (schema["enum"] as readonly Json[]) : [];
-  const of = (known: readonly string[]): Json | undefined => listed.find((value) => known.includes(String(value).toLowerCase()));
+  const of = (known: readonly string[]): Json | undefined =>
+    listed.find((value) => known.includes(JSON.stringify(value).replaceAll('"', "").toLowerCase()));
   const type = typeOf(schema);
   const [up, down] = listed.length > 0 ? [of(UP), of(DOWN)] : type === "boolean" ? [true, false] : type === "string" ? [] : [1, -1];
   if (up === undefined || (up === "up" && (down === undefined || down === "down"))) return undefined;

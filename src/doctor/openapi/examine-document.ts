@@ -2,7 +2,7 @@
 import { createClient } from "../../client/client.ts";
 import type { Profile } from "../../contract/profile/profile.ts";
 import { fieldPath, valueAt } from "../../contract/reading/field-path.ts";
-import { FIELDS, isReadableRecord, type FieldKind } from "../../contract/reading/fields.ts";
+import { FIELDS, isReadableRecord } from "../../contract/reading/fields.ts";
 import { OPERATION_NAMES } from "../../contract/operations.ts";
 import type { Clock } from "../../core/clock.ts";
 import { isObject, type Json, type JsonObject } from "../../core/json.ts";

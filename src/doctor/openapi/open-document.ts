@@ -14,9 +14,9 @@ export interface OpenDocument {
   /** `2.0`, `3.1.0`: as stated. */
   readonly version: string;
   /** The value behind a reference, or the value itself; undefined where the reference leads nowhere. */
-  follow(value: Json | undefined): Json | undefined;
+  readonly follow: (value: Json | undefined) => Json | undefined;
   /** References that could not be followed so far, each with its reason. */
-  unfollowed(): readonly string[];
+  readonly unfollowed: () => readonly string[];
 }
 
 /** Throws `Misconfigured` (`openapi_invalid`) for everything but an OpenAPI document. `source` names it in messages. */

@@ -1,6 +1,6 @@
 /** Makes the answer that a schema describes, so that the doctor examines a document as it examines a network. */
 import { readNumber, readTime } from "../../contract/reading/values.ts";
-import { isObject, type Json, type JsonObject } from "../../core/json.ts";
+import { isObject, textIn, type Json, type JsonObject } from "../../core/json.ts";
 import { DAY, SECOND } from "../../core/units.ts";
 import type { OpenDocument } from "./open-document.ts";
 
@@ -123,7 +123,7 @@ function scalar(schema: JsonObject, { type, stated, name, n }: About): Json | un
 function numberFor(schema: JsonObject, stated: Json | undefined, name: string, n: number): number {
   const isTime = TIME.test(name) || (stated !== undefined && readTime(stated, "auto") !== undefined);
   if (!isTime) return n + 1;
-  const isMs = typeof stated === "number" ? stated > 1e11 : /milli|\bms\b/i.test(String(schema["description"] ?? ""));
+  const isMs = typeof stated === "number" ? stated > 1e11 : /milli|\bms\b/i.test(textIn(schema, "description") ?? "");
   return Math.floor((START_MS - n * DAY) / (isMs ? 1 : SECOND));
 }
 
@@ -132,7 +132,7 @@ function textFor(schema: JsonObject, stated: Json | undefined, name: string, n: 
   const isTime = format === "date-time" || format === "date" || (stated === undefined ? TIME.test(name) : isDate(stated));
   if (isTime) return new Date(START_MS - n * DAY).toISOString();
   if (format === "uri" || format === "url" || ADDRESS.test(name)) return `https://example.com/${n}`;
-  if (stated !== undefined && readNumber(stated) !== undefined && !/id$/.test(name)) return `${n + 1}.00`;
+  if (stated !== undefined && readNumber(stated) !== undefined && !name.endsWith("id")) return `${n + 1}.00`;
   if (/(?:^|_)(?:vote|reaction)$/.test(name)) return "up";
   return TEXT.test(name) ? `A text of some length under ${name} ${n}.` : `${name === "" ? "value" : name}-${n}`;
 }
