@@ -72,6 +72,42 @@ test("a brake refuses a text in the same transaction, and reports it", async () 
   expect(await here.on(here.store.findEvents("intent.refused:a", 1))).toHaveLength(1);
 });
 
+test("what acts on a refused intent of the same run is refused with it, and so is what acts on that", async () => {
+  const here = desk();
+  const run = await claimed(here);
+  const intents = [
+    draft("a", { refusal: { code: "own_post", message: "no" } }),
+    draft("b", { ordinal: 1, targetIntent: asIntentId("a") }),
+    draft("c", { ordinal: 2, targetIntent: asIntentId("b") }),
+    draft("d", { ordinal: 3 }),
+    draft("e", { ordinal: 4, targetIntent: asIntentId("d") }),
+  ];
+  const stored = here.store.finishRun({ ...run, intents });
+  expect(stored.map((one) => ("code" in one ? one.code : one.state))).toEqual([
+    "own_post",
+    "depends_on_refused",
+    "depends_on_refused",
+    "ready",
+    "ready",
+  ]);
+});
+
+test("a brake sees the texts that the same run says before, and none that it refused", async () => {
+  const here = desk();
+  const run = await claimed(here);
+  const seen: number[] = [];
+  const text = (id: string, ordinal: number): DraftIntent => draft(id, { ordinal, textHash: id, thread: "t" });
+  here.store.finishRun({
+    ...run,
+    intents: [text("a", 0), text("b", 1), text("c", 2)],
+    brake: ({ id }, { inThread }) => {
+      seen.push(inThread);
+      return id === asIntentId("b") ? { code: "brake_thread", message: "no" } : undefined;
+    },
+  });
+  expect(seen).toEqual([0, 1, 1]);
+});
+
 test("a run that was given back meanwhile is refused, and changes nothing", async () => {
   const here = desk();
   const run = await claimed(here);
