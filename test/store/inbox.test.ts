@@ -28,11 +28,11 @@ test("an event is claimed once until it is given back, in its thread one at a ti
   );
   const [first, third] = claim(here);
   expect([first?.id, third?.id]).toEqual(["e1", "e3"]);
-  expectclaim(here).toEqual([]);
+  expect(claim(here)).toEqual([]);
   here.store.retryEvent(first?.seq ?? 0, { notBefore: here.clock.now() + MINUTE, failed: true, note: "no" });
-  expectclaim(here).toEqual([]);
+  expect(claim(here)).toEqual([]);
   await here.clock.advance(MINUTE);
-  expectclaim(here).toMatchObject([{ id: "e1", attempts: 1, payload: { id: "e1" }, beganAt: first?.beganAt }]);
+  expect(claim(here)).toMatchObject([{ id: "e1", attempts: 1, payload: { id: "e1" }, beganAt: first?.beganAt }]);
 });
 
 describe("a parked event", () => {
@@ -42,7 +42,7 @@ describe("a parked event", () => {
     expect([claim(here), await here.on(here.store.parkedEvents(SCOUT, 5))]).toMatchObject([[], [{ id: "e1", note: "it crashed" }]]);
     const again = (id: string) => here.on(here.store.unparkEvent(SCOUT, id, here.clock.now()));
     expect([await again("e1"), await again("e1"), await again("e9")]).toEqual([true, false, false]);
-    expectclaim(here).toMatchObject([{ id: "e1" }]);
+    expect(claim(here)).toMatchObject([{ id: "e1" }]);
     expect(await here.on(here.store.parkedEvents(asHandle("quill"), 5))).toEqual([]);
   });
 });
