@@ -77,6 +77,8 @@ function marksIn({ extends: set, name, operations = {}, extra, auth, headers, id
 function nameless(value: Json): Json {
   if (Array.isArray(value)) return (value as readonly Json[]).map(nameless);
   if (!isObject(value)) return value;
-  const kept = Object.entries(value).filter(([key, item]) => item !== undefined && !/^(?:operationId|tags|summary|servers|x-.*)$/.test(key));
+  const kept = Object.entries(value).filter(
+    ([key, item]) => item !== undefined && !/^(?:operationId|tags|summary|servers|x-.*)$/.test(key),
+  );
   return Object.fromEntries(kept.map(([key, item]) => [key, nameless(item ?? null)]));
 }
