@@ -101,8 +101,13 @@ export function guessFields(
     const path = named ?? foreignId(field, seen, taken, items.length) ?? byValue(field, fits, items.length);
     if (path === undefined) return [];
     taken.add(path);
-    return [{ field, path: eachId(path, items), by: named === undefined ? "value" : "name", seen: seen.get(path)?.length ?? 0 }];
+    return [{ field, path: eachId(path, items), by: named === undefined ? "value" : "name", seen: filled(seen.get(path)) }];
   });
+}
+
+/** Number of values that show something: an empty list does not tell what will be in it. */
+function filled(values: readonly Json[] = []): number {
+  return values.filter((value) => !Array.isArray(value) || value.length > 0).length;
 }
 
 /** The ids in a list of objects: `bids` as `bids[].bidder.key`, if no item says its id by a common name. */
