@@ -58,7 +58,7 @@ export function findSingle(body: Json | undefined, idPath: string, id: string): 
 
 /** Names of ids of other objects: the author's, the parent's, the community's. */
 const FOREIGN_ID = new RegExp(
-  `^(?:${WHO}|${WORKER}|applicant|bidder|candidate|parent|thread|root|in_reply_to|reply_to|community|group|channel|board)_`,
+  `^(?:${WHO}|${WORKER}|applicant|bidder|candidate|signing|secret|api|access|parent|thread|root|in_reply_to|reply_to|community|group|channel|board)_`,
 );
 
 /** Places that name whoever does a job, and so never its author. */
