@@ -262,6 +262,7 @@ function isIdentity(values: readonly Json[], items: number): boolean {
 const READERS: { readonly [kind in FieldKind]?: (value: Json) => unknown } = {
   id: readId,
   text: readText,
+  prose: readText,
   number: readNumber,
   money: readNumber,
   integer: readInteger,

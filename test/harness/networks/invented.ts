@@ -1,6 +1,7 @@
 /** The invented networks. */
 import type { Invented } from "./invented-network.ts";
+import { agora } from "./agora.ts";
 import { kontor } from "./kontor.ts";
 import { yard } from "./yard.ts";
 
-export const INVENTED: readonly Invented[] = [kontor, yard];
+export const INVENTED: readonly Invented[] = [kontor, yard, agora];
