@@ -160,12 +160,16 @@ const limit = z.strictObject({
 });
 
 const someWords = words.refine((list) => list.length > 0, "a word to match");
+/** The reader takes a sentence for a message. */
+const code = word.regex(/^\S+$/, "a code without spaces; words of a message are matched by `text`");
 const statusNumber = z.number().int().min(200).max(599);
 const answerRule = z
   .strictObject({
     status: z.union([statusNumber, z.array(statusNumber).min(1)]).optional(),
     /** The network's own codes. */
-    code: someWords.optional(),
+    code: candidates(code)
+      .refine((list) => list.length > 0, "a code to match")
+      .optional(),
     /** Parts of its message, in any letter case. */
     text: someWords.optional(),
     /** Default: all. */

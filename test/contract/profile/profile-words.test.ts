@@ -58,7 +58,8 @@ describe("an inherited word is taken back", () => {
   });
 
   test("while an answer rule needs a word to match", () => {
-    expect(() => profileWith({ answers: [{ code: [], means: "wait" }] })).toThrow("expected a word to match");
+    expect(() => profileWith({ answers: [{ code: [], means: "wait" }] })).toThrow("expected a code to match");
+    expect(() => profileWith({ answers: [{ code: ["too busy"], means: "wait" }] })).toThrow("expected a code without spaces");
   });
 });
 
