@@ -44,6 +44,7 @@ import { refuseTwins } from "./unique-handles.ts";
 import { warnLeftBehind, warnRestored } from "./startup-warnings.ts";
 import { createWebhookCoverage } from "../polling/webhook-coverage.ts";
 import { pollWithoutReceiver } from "../webhooks/hints.ts";
+import { reportListed } from "../webhooks/process-deliveries.ts";
 import { createWebhooks, type Webhooks } from "../webhooks/webhooks.ts";
 import type { Retention } from "../store/history.ts";
 
@@ -183,6 +184,7 @@ class Engine implements Runtime {
         const learning = learnFrom(this.parts, member, record);
         if (learning !== undefined) this.#track(learning);
       },
+      report: (member, notifications) => reportListed(this.parts, member, notifications),
       wake: (member, part) => this.#wake(member, part),
       coverage: createWebhookCoverage(clock),
       outbox: createOutboxMemory(),
@@ -266,8 +268,7 @@ class Engine implements Runtime {
   }
 
   #rules(specialist: Specialist): OperationRules {
-    const { profile, clock } = this.#options;
-    const { scrubber, breakers } = this.parts;
+    const { profile, clock, scrubber, breakers } = this.parts;
     return operationRules(specialist, profile, clock, { trust: breakers.trust, scrubber });
   }
 
@@ -275,9 +276,8 @@ class Engine implements Runtime {
     const { profile, clock } = this.#options;
     const member = createMember(specialist, this.#rules(specialist), limitsOf(specialist.tier, profile), clock.now());
     member.accountId ??= accountId;
-    const work = createWork(member);
-    this.#work.set(specialist.handle, work);
-    return work;
+    this.#work.set(specialist.handle, createWork(member));
+    return this.#workOf(member);
   }
 
   #workOf({ specialist }: Member): Work {
