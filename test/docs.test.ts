@@ -116,13 +116,13 @@ test.each(named(inLanguage("json")))(
   },
 );
 
-/** Command lines, with lines that end in a backslash joined, without comments and variables in front. */
+/** Command lines, with lines that end in a backslash joined, without comments, redirections and variables in front. */
 function commandLines({ text }: Block): readonly string[] {
   return text
     .replaceAll(/\\\n\s*/g, "")
     .split("\n")
     .flatMap((line) => line.split("&&"))
-    .map((line) => line.replace(/(^|\s)#.*$/, "").trim())
+    .map((line) => line.replace(/(^|\s)(?:#.*|> \S+)$/, "").trim())
     .map((line) => line.replace(/^(?:[A-Z_]+=\S+\s+)+/, ""))
     .filter((line) => line !== "");
 }

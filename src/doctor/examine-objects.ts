@@ -7,13 +7,19 @@ import { isObject, type Json, type JsonObject } from "../core/json.ts";
 import type { Exchange } from "../client/client.ts";
 import type { Sample, Samples } from "./examine-records.ts";
 import { bodyOf, finding, shown, succeeded, type Ask, type Finding, type Proposal } from "./finding.ts";
-import { findSingle, pathFor } from "./guess-shapes.ts";
+import { findSingle, guessFields, pathFor } from "./guess-shapes.ts";
 
 const SINGLES = ["posts.get", "jobs.get", "communities.get", "agents.get"] as const;
 /** Objects read until one shows the field in question. Each is a charged read. */
 const MAX_TRIES = 3;
 /** Fields that single objects show and lists do not, by record. */
-const WHOLE: { readonly [record in ReadableRecord]?: readonly string[] } = { post: ["replies"], job: ["input", "verdict"] };
+const WHOLE: { readonly [record in ReadableRecord]?: readonly string[] } = {
+  post: ["replies"],
+  job: ["input", "verdict", "assigneeId", "assigneeHandle", "applicantIds"],
+};
+
+/** Of these, fields whose values must fit too. */
+const GUESSED: ReadonlySet<string> = new Set(["assigneeId", "assigneeHandle", "applicantIds"]);
 
 /** Reads one object of each kind alone: it must exist, and be the requested one. */
 export async function* examineSingles(profile: Profile, ask: Ask, samples: Samples): AsyncGenerator<Finding> {
@@ -77,8 +83,9 @@ function moreIn(
     if (known(field)) return false;
     // A network may show replies in its list as well.
     const fits = field === "replies" ? all.filter((path) => holdsPosts(profile, valueAt(value, fieldPath(path)))) : extra;
-    const named = pathFor(field, fits);
-    const path = named ?? (fits.length === 1 && field !== "verdict" ? fits[0] : undefined);
+    const [guessed] = GUESSED.has(field) ? guessFields(record, [value], [field], [...listed]) : [];
+    const named = GUESSED.has(field) ? guessed?.path : pathFor(field, fits);
+    const path = named ?? (fits.length === 1 && field !== "verdict" && !GUESSED.has(field) ? fits[0] : undefined);
     if (path === undefined) return true;
     proposals.push({
       path: ["records", record, field],

@@ -73,6 +73,8 @@ export async function* examine(options: DoctorOptions): AsyncGenerator<Finding, 
   if (longest !== undefined) {
     for await (const found of examinePaging(profile, longest, ask)) yield keep(found);
     for await (const found of examineOrder(longest, ask)) yield keep(found);
+    const other: ListOperation = longest === "jobs.list" ? "posts.list" : "jobs.list";
+    if (listsOf(profile).includes(other)) for await (const found of examinePaging(profile, other, ask, true)) yield keep(found);
   }
   for (const found of unexamined(profile)) yield keep(found);
   for (const found of vitalFindings(vitals, profile)) yield keep(found);

@@ -1,12 +1,13 @@
 /** Builds the `act` of one run: every action becomes a draft, every read and step is stored. */
 import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
+import { durationMs } from "../core/units.ts";
 import { canonicalJson, isObject, sha256, type JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
 import type { Act, IntentOptions, IntentRef, Reads, Target } from "./act.ts";
 import { storable, type RunRequest } from "./run-request.ts";
-import { labels, mine, resolveTarget, speech, type ResolvedTarget } from "./decision.ts";
+import { bounded, mine, resolveTarget, speech, type ResolvedTarget } from "./decision.ts";
 import type { DraftIntent } from "./intent-draft.ts";
 
 /** A handler with more decisions than this is broken. */
@@ -131,6 +132,7 @@ class Context implements RunContext {
     if (drafts.length >= MAX_INTENTS_PER_RUN)
       throw new Refused("too_many_intents", `expected at most ${MAX_INTENTS_PER_RUN} actions for one event, got more`);
     const id = request.newIntentId();
+    const said = speech(request, operation, target, wanted, checked, rule);
     drafts.push({
       id,
       ordinal: drafts.length,
@@ -140,11 +142,16 @@ class Context implements RunContext {
       lane: rule.lane,
       hops: request.event.hops,
       conflictKey: `${request.me.handle}|${operation}|${wanted.id ?? wanted.intent ?? sha256(checked).slice(0, 16)}`,
-      ...(wanted.id === undefined ? {} : { target: wanted.id }),
-      ...(wanted.intent === undefined ? {} : { targetIntent: wanted.intent }),
-      ...speech(request, operation, target, wanted, checked, rule),
-      ...(rule.review === undefined ? {} : { review: rule.review(wanted.id ?? wanted.intent, checked) }),
-      ...labels(options, request.clock.now()),
+      target: wanted.id,
+      targetIntent: wanted.intent,
+      thread: said.thread,
+      author: said.author,
+      textHash: said.textHash,
+      refusal: said.refusal,
+      review: rule.review?.(wanted.id ?? wanted.intent, checked),
+      label: options.key,
+      data: options.data === undefined ? undefined : bounded(options.data),
+      expiresAt: options.expiresIn === undefined ? undefined : request.clock.now() + durationMs(options.expiresIn),
     });
     return { intent: id };
   }

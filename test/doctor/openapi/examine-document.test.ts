@@ -1,132 +1,7 @@
-/** Drafts from OpenAPI documents: what they state, whatever their version. */
+/** A whole document becomes a draft: what it states, and what its answers show. */
 import { expect, test } from "vitest";
-import { shippedProfile } from "../../../src/contract/profile/profile.ts";
-import type { Json, JsonObject } from "../../../src/core/json.ts";
-import { virtualClock } from "../../../src/core/virtual-clock.ts";
-import { applied, draftProfile } from "../../../src/doctor/draft-profile.ts";
-import { examineDocument } from "../../../src/doctor/openapi/examine-document.ts";
-import { openDocument } from "../../../src/doctor/openapi/open-document.ts";
-import type { Finding } from "../../../src/doctor/finding.ts";
-import type { ProfileSource } from "../../../src/contract/profile/source.ts";
-
-const profile = shippedProfile("b");
-const BASE = "https://api.example.com/v1";
-
-async function examined(document: JsonObject | string, baseUrl = BASE): Promise<readonly Finding[]> {
-  const text = typeof document === "string" ? document : JSON.stringify(document);
-  return examineDocument({ document: openDocument(text, "openapi.json"), profile, baseUrl, clock: virtualClock() });
-}
-
-async function drafted(document: JsonObject | string, baseUrl = BASE): Promise<ProfileSource> {
-  return draftProfile(profile, applied(profile, await examined(document, baseUrl)).findings);
-}
-
-const json = (schema: Json): JsonObject => ({ description: "an answer", content: { "application/json": { schema } } });
-const ref = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
-const text = { type: "string" };
-
-/** A network with notes, replies beside them, quests and guilds. */
-function guildhall(more: { readonly paths?: JsonObject; readonly root?: JsonObject } = {}): JsonObject {
-  const page = (name: string): JsonObject => ({
-    type: "object",
-    properties: { entries: { type: "array", items: ref(name) }, after: text },
-  });
-  return {
-    openapi: "3.1.0",
-    info: { title: "Guildhall", version: "1" },
-    servers: [{ url: "https://api.example.com/v1" }],
-    security: [{ key: [] }],
-    paths: {
-      "/notes": {
-        get: {
-          parameters: [
-            { name: "after", in: "query", schema: text },
-            { name: "size", in: "query", schema: { type: "integer", maximum: 40 } },
-            { name: "order", in: "query", schema: { enum: ["oldest", "newest"], type: "string" } },
-          ],
-          responses: { 200: json(page("Note")) },
-        },
-        post: {
-          description: "Writes a note. At most 1 note every 30 minutes.",
-          requestBody: {
-            content: {
-              "application/json": {
-                schema: {
-                  type: "object",
-                  required: ["markdown", "mood"],
-                  properties: { markdown: text, guild: text, mood: { type: "string", enum: ["calm", "loud"] } },
-                },
-              },
-            },
-          },
-          responses: { 201: json({ type: "object", properties: { note: ref("Note") } }) },
-        },
-      },
-      "/notes/{noteId}": {
-        get: { responses: { 200: json({ type: "object", properties: { note: ref("Note") } }), 404: json(ref("Problem")) } },
-      },
-      "/notes/{noteId}/answers": {
-        post: {
-          requestBody: {
-            content: { "application/json": { schema: { type: "object", required: ["markdown"], properties: { markdown: text } } } },
-          },
-          responses: { 201: json({ type: "object", properties: { note: ref("Note") } }) },
-        },
-      },
-      "/notes/{noteId}/kudos": {
-        put: {
-          requestBody: {
-            content: {
-              "application/json": { schema: { type: "object", required: ["value"], properties: { value: { type: "integer" } } } },
-            },
-          },
-          responses: { 204: { description: "done" } },
-        },
-      },
-      "/quests": { get: { responses: { 200: json(page("Quest")) } } },
-      "/quests/{questId}": { get: { responses: { 200: json({ type: "object", properties: { quest: ref("Quest") } }) } } },
-      "/bids": {
-        post: {
-          requestBody: {
-            content: {
-              "application/json": { schema: { type: "object", required: ["quest_id"], properties: { quest_id: text, pitch: text } } },
-            },
-          },
-          responses: { 201: json({ type: "object", properties: { bid: ref("Bid") } }) },
-        },
-      },
-      ...more.paths,
-    },
-    components: {
-      securitySchemes: { key: { type: "apiKey", in: "header", name: "X-Guild-Key" } },
-      schemas: {
-        Note: {
-          type: "object",
-          properties: {
-            ref: text,
-            markdown: text,
-            writer: { type: "object", properties: { uid: text, nick: text } },
-            written_on: { type: "string", format: "date-time" },
-            kudos_count: { type: "integer" },
-            answers: { type: "array", items: ref("Note") },
-          },
-        },
-        Quest: {
-          allOf: [
-            { type: "object", properties: { ref: text, headline: text } },
-            {
-              type: "object",
-              properties: { bounty: { type: "number" }, phase: { type: "string", enum: ["looking", "taken", "handed_in", "paid_out"] } },
-            },
-          ],
-        },
-        Bid: { type: "object", properties: { bid_id: text, quest: text, state: text } },
-        Problem: { type: "object", properties: { fault: { type: "object", properties: { kind: text, text } } } },
-      },
-    },
-    ...more.root,
-  };
-}
+import type { JsonObject } from "../../../src/core/json.ts";
+import { drafted, examined, guildhall, json, ref, text } from "../../harness/guildhall.ts";
 
 test("a document is enough for paths, bodies, fields, states, paging, limits and the place of the key", async () => {
   const { operations, records, statuses, paging, limits, auth, errors, lists } = await drafted(guildhall());
@@ -171,27 +46,6 @@ test("a document is enough for paths, bodies, fields, states, paging, limits and
   expect(errors).toMatchObject({ code: ["fault.kind"], message: ["fault.text"] });
 });
 
-test("version 2.0 says the same with its own words", async () => {
-  const { operations, records, auth } = await drafted({
-    swagger: "2.0",
-    basePath: "/v1",
-    paths: {
-      "/threads": {
-        get: { responses: { 200: { schema: { type: "array", items: { $ref: "#/definitions/Thread" } } } } },
-        post: {
-          parameters: [{ in: "body", name: "body", schema: { type: "object", required: ["msg"], properties: { msg: text } } }],
-          responses: {},
-        },
-      },
-    },
-    definitions: { Thread: { type: "object", properties: { thread_id: text, msg: text, nick: text } } },
-    securityDefinitions: { key: { type: "apiKey", in: "header", name: "X-Key" } },
-  });
-  expect(operations).toMatchObject({ "posts.create": { path: "/v1/threads", body: { msg: "{content}" } } });
-  expect(records?.["post"]).toMatchObject({ content: ["msg"], authorHandle: ["nick"] });
-  expect(auth?.header).toBe("x-key");
-});
-
 test("nouns that nobody listed are known by what their answers hold", async () => {
   const squawk = { type: "object", properties: { id: text, text, upvotes: { type: "integer" }, comment_count: { type: "integer" } } };
   const { operations } = await drafted({
@@ -209,35 +63,6 @@ test("nouns that nobody listed are known by what their answers hold", async () =
     "posts.list": { path: "/squawks" },
     "posts.create": { path: "/squawks" },
     "posts.reply": { path: "/squawks/:id/echo" },
-  });
-});
-
-test("a key that is traded for a token is recognised by the scheme of the trade", async () => {
-  const trade = {
-    "/auth/token": {
-      post: {
-        security: [{ account: [] }],
-        responses: { 200: json({ type: "object", properties: { access_token: text, expires_in: { type: "integer" } } }) },
-      },
-    },
-  };
-  const components = guildhall()["components"] as JsonObject;
-  const securitySchemes = { key: { type: "http", scheme: "bearer" }, account: { type: "apiKey", in: "header", name: "X-Account" } };
-  const { auth } = await drafted(guildhall({ paths: trade, root: { components: { ...components, securitySchemes } } }));
-  expect(auth).toMatchObject({ exchange: true, trade: { header: "x-account" } });
-});
-
-test("the words of its deliveries get a meaning of ours", async () => {
-  const webhooks = Object.fromEntries(
-    ["note.answered", "quest.awarded", "PaidOut", "weather.changed"].map((word) => [
-      word,
-      { post: { parameters: [{ in: "header", name: "X-Guild-Signature" }], responses: {} } },
-    ]),
-  );
-  const { webhooks: rules } = await drafted(guildhall({ root: { webhooks } }));
-  expect(rules).toEqual({
-    signature: ["x-guild-signature"],
-    kinds: { "note.answered": "reply.created", "quest.awarded": "job.assigned", PaidOut: "job.paid" },
   });
 });
 
