@@ -58,7 +58,8 @@ export function createAdmission(db: DatabaseSync, parts: AdmissionParts): Admiss
     quota.charge(request.key, lane, cost, view.now);
     const { specialist, key, operation } = request;
     const about = { specialist, operation, lane, cost, deadlineAt };
-    const { seq } = log.add({ fact: "attempt", at: view.now, intent: intent?.seq, target: wanted.target, key, ...about });
+    const seq = log.next;
+    log.add({ seq, fact: "attempt", at: view.now, intent: intent?.seq, target: wanted.target, key, ...about });
     if (isLimited(request)) commits.add(() => uses.begin(key, operation, seq, { at: view.now, deadlineAt }));
     return { kind: "admitted", attempt: { seq, keyId: key, startedAt: view.now, ...about } };
   };
@@ -72,7 +73,7 @@ export function createAdmission(db: DatabaseSync, parts: AdmissionParts): Admiss
     const live = intent === undefined ? undefined : present.intents.get(intent.seq);
     const moves = live !== undefined && intent !== undefined && originsOf("answer", intent.change.state).includes(live.state);
     const set = moves ? setOf(live, intent.change, now, RESTORED_CODE) : undefined;
-    log.add({ fact: "answer", at: now, attempt: attempt.seq, outcome, status, note: note?.slice(0, 500), countedAt, set });
+    log.add({ seq: log.next, fact: "answer", at: now, attempt: attempt.seq, outcome, status, note: note?.slice(0, 500), countedAt, set });
     commits.add(() => uses.end(attempt, countedAt));
     if (!moves) return;
     changes.follow(live, paid, now);
