@@ -35,8 +35,11 @@ export function learnDelay(known: LearntDelay, { afterMs, byMs }: { readonly aft
   return after.map((weight) => (weight < 0.001 ? 0 : Math.round(weight * 1e4) / 1e4));
 }
 
-/** Time at which `share` of the events still to come after `ageMs` will have happened; undefined if nothing is known. */
-export function delayAt(known: LearntDelay, ageMs: number, share: number): number | undefined {
+/**
+ * Time at which `share` of the events still to come after `ageMs` will have happened, as an edge of its bucket; undefined if nothing is
+ * known.
+ */
+export function delayAt(known: LearntDelay, ageMs: number, share: number, edge: "lower" | "upper" = "upper"): number | undefined {
   const total = known.reduce((sum, weight) => sum + weight, 0);
   const from = ageMs <= 0 ? 0 : bucketOf(ageMs) + (ageMs > FIRST_MS ? 1 : 0);
   const rest = known.reduce((sum, weight, i) => sum + (i >= from ? weight : 0), 0);
@@ -44,7 +47,7 @@ export function delayAt(known: LearntDelay, ageMs: number, share: number): numbe
   let passed = 0;
   for (let i = from; i < BUCKETS; i++) {
     passed += known[i] ?? 0;
-    if (passed >= share * rest - 1e-6) return upperEdge(i);
+    if (passed >= share * rest - 1e-6) return edge === "upper" ? upperEdge(i) : i === 0 ? 0 : upperEdge(i - 1);
   }
   return undefined;
 }

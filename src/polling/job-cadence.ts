@@ -32,42 +32,81 @@ export interface Wait {
   /** Watched objects in the same stage, itself included. */
   readonly waiting: number;
   readonly limits: TierLimits;
+  /** Requests that the hour and the day have left. */
+  readonly room: { readonly hour: number; readonly day: number };
   /** From 0 to 1, to spread the checks of jobs in the same stage. */
   readonly chance: number;
 }
 
 const SOONEST_MS = SECOND;
-/** First interval of checks while the delay is unknown. */
-const UNKNOWN_MS = MINUTE;
+/** Longest interval of checks while an assignment is expected and the quota has room: a minute, less the time that a check waits and takes. */
+const APART_MS = 50 * SECOND;
 export const UNKNOWN_UNTIL_MS = 10 * MINUTE;
-/** Later checks: an event goes unnoticed for at most a quarter of its age. */
+/** Later checks: an event goes unnoticed for at most this share of its age, by the room for checks. */
 const SHARE_OF_AGE = 0.25;
+const SHARE_WITH_ROOM = 1 / 60;
 const LONGEST_MS = 10 * MINUTE;
-/** Share of the hour, and of the day, for checks of applications beyond their reserve. */
+/** Share of the hour, and of the day, for checks of applications that are late. */
 const HOUR_SHARE = 0.5;
 const DAY_SHARE = 0.5;
 /** Share of the events still to come that each check waits for; the first waits for less if there is room for more checks. */
 const AIMS: readonly number[] = [0.35, 0.5, 0.97];
 const FIRST_AIM = 0.1;
+/** Share of the events to come that is taken for the earliest: a part of what is learnt is spread over the span of a check. */
+const EARLIEST = 0.05;
 
 /** Delay of the next check of a job applied for. */
-export function pauseUntilGiven({ ageMs, looks, learnt, waiting, limits, chance }: Wait): number {
-  const perHourMs = HOUR / (limits.perHour * HOUR_SHARE);
-  const sustainedMs = waiting * Math.max(perHourMs, DAY / (limits.perDay * DAY_SHARE));
-  const isUnknown = learnt.length === 0 && ageMs < UNKNOWN_UNTIL_MS;
-  const grownMs = isUnknown ? Math.min(UNKNOWN_MS, ageMs) : ageMs * SHARE_OF_AGE;
-  const hasRoom = sustainedMs <= UNKNOWN_MS;
-  const aim = delayAt(learnt, ageMs, looks === 0 && hasRoom ? FIRST_AIM : (AIMS[looks] ?? 1));
-  const longestMs = Math.max(LONGEST_MS, sustainedMs);
-  if (looks < NOTICE_CALLS && aim !== undefined) {
-    const aimedMs = looks > 0 ? Math.min(aim - ageMs, grownMs) : aim - ageMs;
-    // A late check that finds it assigned says nothing of how late it is.
-    return Math.round(Math.max(SOONEST_MS, Math.min(aimedMs, longestMs)));
-  }
-  // While nothing is known, the checks of all jobs together find it out.
-  const unknownMs = looks === 0 ? 0 : (waiting - 1) * perHourMs * 2 * chance;
-  const leastMs = isUnknown ? unknownMs : looks < NOTICE_CALLS ? 0 : sustainedMs;
-  return Math.round(Math.max(SOONEST_MS, Math.min(Math.max(grownMs, leastMs), Math.max(LONGEST_MS, leastMs))));
+export function pauseUntilGiven(wait: Wait): number {
+  const { ageMs, learnt, waiting, limits } = wait;
+  const sustainedMs = waiting * Math.max(HOUR / (limits.perHour * HOUR_SHARE), DAY / (limits.perDay * DAY_SHARE));
+  const pauseMs =
+    learnt.length === 0 && ageMs < UNKNOWN_UNTIL_MS ? unknownMs(wait) : (expectedMs(wait, sustainedMs) ?? lateMs(wait, sustainedMs));
+  // A late check that finds it assigned says nothing of how late it is.
+  return Math.round(Math.max(SOONEST_MS, Math.min(pauseMs, Math.max(LONGEST_MS, sustainedMs))));
+}
+
+/** Checks a minute of all jobs together while nothing is known: the first that finds one assigned plans the others. */
+const FEWEST_A_MINUTE = 10;
+/** Minutes of such checks for which the hour has room. */
+const CHECKS_WITHIN_MINUTES = 20;
+
+/** While nothing is known, checks double the age up to a minute; of many jobs, only some are checked each minute. */
+function unknownMs(wait: Wait): number {
+  const { ageMs, looks, waiting, room, chance } = wait;
+  if (looks === 0) return SOONEST_MS;
+  if (waiting === 1) return Math.min(APART_MS, ageMs);
+  const perMinute = Math.max(FEWEST_A_MINUTE, room.hour / CHECKS_WITHIN_MINUTES);
+  const everyMs = Math.max(apartMs(wait, ageMs / 2), (waiting * MINUTE) / perMinute);
+  return looks === 1 ? Math.max(everyMs * chance, APART_MS / 2) : everyMs;
+}
+
+/** Undefined if the assignment is not expected soon: it is late, or few of these jobs are ever assigned. */
+function expectedMs(wait: Wait, sustainedMs: number): number | undefined {
+  const { ageMs, looks, learnt } = wait;
+  const half = delayAt(learnt, ageMs, 0.5);
+  const earliest = delayAt(learnt, 0, EARLIEST, "lower");
+  if (half === undefined || earliest === undefined) return undefined;
+  const fromMs = Math.max(0, earliest - ageMs);
+  const isSoon = half <= 2 * ageMs + APART_MS;
+  if (fromMs === 0 && !isSoon && looks >= NOTICE_CALLS) return undefined;
+  const share = looks === 0 && sustainedMs <= APART_MS ? FIRST_AIM : AIMS[looks];
+  const aimedMs = share === undefined ? Infinity : (delayAt(learnt, ageMs, share) ?? Infinity) - ageMs;
+  const grownMs = Math.max(APART_MS, ageMs * SHARE_OF_AGE);
+  const everyMs = isSoon ? apartMs(wait, half - ageMs) : grownMs;
+  return Math.min(aimedMs, fromMs + (looks > 0 && share !== undefined ? Math.min(everyMs, grownMs) : everyMs));
+}
+
+/** The least interval of checks over a time to come, by the requests left after one delivery each, or half of them. */
+function apartMs({ waiting, room }: Wait, comingMs: number): number {
+  const pace = (left: number, windowMs: number): number =>
+    Math.min(Math.max(APART_MS, comingMs), windowMs) / Math.max(1, left - waiting, left / 2);
+  return Math.max(APART_MS, waiting * Math.max(pace(room.hour, HOUR), pace(room.day, DAY)));
+}
+
+/** Checks of a late assignment become rarer with its age. */
+function lateMs(wait: Wait, sustainedMs: number): number {
+  const share = sustainedMs <= APART_MS ? SHARE_WITH_ROOM : SHARE_OF_AGE;
+  return Math.max(wait.ageMs * share, apartMs(wait, wait.ageMs), Math.min(sustainedMs, wait.ageMs - UNKNOWN_UNTIL_MS));
 }
 
 /** Delay of the first check while the delay is unknown. */

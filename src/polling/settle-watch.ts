@@ -6,7 +6,15 @@ import type { Member } from "../gateway/member.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 import type { WatchRow } from "../store/sources.ts";
 import { watchPauseMs } from "./interval.ts";
-import { pauseUntilGiven, pauseUntilNews, pauseUntilTakenBack, stageOf, UNKNOWN_UNTIL_MS, type JobStage } from "./job-cadence.ts";
+import {
+  pauseUntilGiven,
+  pauseUntilNews,
+  pauseUntilTakenBack,
+  stageOf,
+  UNKNOWN_UNTIL_MS,
+  type JobStage,
+  type Wait,
+} from "./job-cadence.ts";
 import { followJob } from "./job-events.ts";
 import { feedReader } from "./list-readers.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
@@ -164,8 +172,16 @@ export async function pauseMs(
   const ageMs = Math.max(0, now - sinceOf(state, now));
   if (stage === undefined) return pauseUntilTakenBack({ ageMs }) * relaxed;
   const waiting = Math.max(1, standings.get(standing) ?? 1) * sharers(member);
-  const wait = { ageMs, looks, learnt: timings.of(stage), waiting, limits: member.limits, chance };
+  const room = await roomOf(parts, member, now);
+  const wait = { ageMs, looks, learnt: timings.of(stage), waiting, limits: member.limits, room, chance };
   return (stage === "given" ? pauseUntilGiven(wait) : pauseUntilNews(wait)) * relaxed;
+}
+
+/** Requests that the hour and the day of a specialist's key have left. */
+async function roomOf({ store }: PollingDependencies, { keyId, limits }: Member, now: number): Promise<Wait["room"]> {
+  const use = keyId === undefined ? undefined : await store.quotaUse(keyId, now);
+  if (use === undefined) return { hour: limits.perHour, day: limits.perDay };
+  return { hour: use.hour.limit - use.hour.used, day: use.day.limit - use.day.used };
 }
 
 /** Start of its status. */

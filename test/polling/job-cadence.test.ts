@@ -1,18 +1,41 @@
 /** When a followed job is looked at again. */
 import { describe, expect, test } from "vitest";
-import { TIER_LIMITS } from "../../src/contract/tiers.ts";
-import { seededRandom } from "../../src/core/random.ts";
+import { TIER_LIMITS, type TierLimits } from "../../src/contract/tiers.ts";
+import { seededRandom, type Random } from "../../src/core/random.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
-import { delayAt, learnDelay, NOTHING_LEARNT } from "../../src/limits/learnt-delay.ts";
+import { delayAt, learnDelay, NOTHING_LEARNT, type LearntDelay } from "../../src/limits/learnt-delay.ts";
 import { laneOf, pauseUntilGiven, pauseUntilNews, type Wait } from "../../src/polling/job-cadence.ts";
 import { createJobTimings } from "../../src/polling/job-timings.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { virtualRuntime } from "../harness/harness.ts";
 import type { NetworkStateRow } from "../../src/store/network-state.ts";
 
-const WAIT: Wait = { ageMs: 0, looks: 0, learnt: NOTHING_LEARNT, waiting: 1, limits: TIER_LIMITS.pro, chance: 0.5 };
+function roomOf({ perHour, perDay }: TierLimits): Wait["room"] {
+  return { hour: perHour, day: perDay };
+}
+
+const WAIT: Wait = {
+  ageMs: 0,
+  looks: 0,
+  learnt: NOTHING_LEARNT,
+  waiting: 1,
+  limits: TIER_LIMITS.pro,
+  room: roomOf(TIER_LIMITS.pro),
+  chance: 0.5,
+};
 const threeMinutes = learnDelay(NOTHING_LEARNT, { afterMs: 2.8 * MINUTE, byMs: 3 * MINUTE });
+
+/** Learnt of jobs that were each looked at every half a minute. */
+function learnt(jobs: number, seed: number, givesMs: (chance: Random) => number): LearntDelay {
+  const chance = seededRandom(seed);
+  let known = NOTHING_LEARNT;
+  for (let i = 0; i < jobs; i++) {
+    const afterMs = Math.floor(givesMs(chance) / (MINUTE / 2)) * (MINUTE / 2);
+    known = learnDelay(known, { afterMs, byMs: afterMs + MINUTE / 2 });
+  }
+  return known;
+}
 
 /** The ages at which one is looked at, until it is so old. */
 function looks(pause: (wait: Wait) => number, wait: Partial<Wait>, untilMs: number): readonly number[] {
@@ -40,6 +63,37 @@ describe("a job applied for", () => {
     const days = learnDelay(NOTHING_LEARNT, { afterMs: 2 * DAY, byMs: 3 * DAY });
     const ages = looks(pauseUntilGiven, { learnt: days }, HOUR);
     expect(ages.length).toBeGreaterThanOrEqual(5);
+  });
+
+  test.each([1, 34, 1_000])("is looked at every minute from the earliest to the latest usual time, with %i others", (waiting) => {
+    const twoToFour = learnt(200, 4, (chance) => 2 * MINUTE * (1 + chance.next()));
+    for (const early of [0, 30 * SECOND]) {
+      const ages = [
+        early,
+        ...looks((wait) => pauseUntilGiven({ ...wait, ageMs: early + wait.ageMs }), { learnt: twoToFour, waiting }, 4 * MINUTE),
+      ];
+      const inRange = [2 * MINUTE, ...ages.filter((age) => age > 2 * MINUTE)];
+      for (const [i, age] of inRange.entries()) expect(age - (inRange[i - 1] ?? 2 * MINUTE)).toBeLessThanOrEqual(MINUTE);
+    }
+  });
+
+  test("is looked at less often where the hour or the day has no room for all that wait", () => {
+    const free = { learnt: threeMinutes, waiting: 10, limits: TIER_LIMITS.free, looks: 3, ageMs: 2.9 * MINUTE };
+    const pause = (room: Wait["room"]): number => pauseUntilGiven({ ...WAIT, ...free, room });
+    expect(pause({ hour: 60, day: 500 })).toBeLessThanOrEqual(MINUTE);
+    expect(pause({ hour: 10, day: 500 })).toBeGreaterThan(2 * MINUTE);
+    expect(pause({ hour: 60, day: 10 })).toBeGreaterThan(2 * MINUTE);
+  });
+
+  test("that is never given is looked at ever more rarely, also after others were given at once", () => {
+    const atOnce = learnt(50, 5, () => 500);
+    const ages = looks(pauseUntilGiven, { learnt: atOnce, waiting: 30, limits: TIER_LIMITS.free, room: roomOf(TIER_LIMITS.free) }, DAY);
+    const pauses = ages.map((age, i) => age - (ages[i - 1] ?? 0));
+    expect(30 * pauses.filter((pause) => pause <= MINUTE).length).toBeLessThan(TIER_LIMITS.free.perDay);
+    expect(pauses.at(-1)).toBeGreaterThan(HOUR);
+    const withRoom = looks(pauseUntilGiven, { learnt: atOnce }, DAY);
+    expect(withRoom.filter((age) => age < HOUR).length).toBeLessThan(75);
+    expect(withRoom.filter((age) => age > 12 * HOUR).length).toBeLessThan(75);
   });
 
   test("does not use up a small quota with many others", () => {

@@ -31,6 +31,7 @@ export interface AdmissionParts {
   readonly spending: SpendingTable;
   readonly guardian: ControlTable;
   readonly owed: Obligations;
+  readonly soon: Obligations;
   readonly changes: Changes;
   readonly insertEvent: InsertEvent;
   readonly writer: WatchWriter;
@@ -107,7 +108,10 @@ function isLimited({ ownLimits }: AdmissionRequest): boolean {
 }
 
 /** Loads the values an admission depends on, and no others. */
-function createView({ present, quota, spending, guardian, owed }: AdmissionParts, uses: LimitedUses): (wanted: Admit) => AdmissionView {
+function createView(
+  { present, quota, spending, guardian, owed, soon }: AdmissionParts,
+  uses: LimitedUses,
+): (wanted: Admit) => AdmissionView {
   return ({ request, intent, now: asked, known }) => {
     const now = quota.passTime(asked);
     const { specialist, price, key } = request;
@@ -126,6 +130,7 @@ function createView({ present, quota, spending, guardian, owed }: AdmissionParts
       quota: quota.load(key),
       ...(isLimited(request) ? { ownUses: uses.of(request, now, quota.earliest(now)) } : {}),
       obligations: owed(key, now),
+      ...(request.promises === undefined || request.promises === 0 ? {} : { soon: soon(key, now) }),
       ...(priced === undefined
         ? {}
         : {
