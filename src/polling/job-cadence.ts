@@ -103,10 +103,12 @@ function apartMs({ waiting, room }: Wait, comingMs: number): number {
   return Math.max(APART_MS, waiting * Math.max(pace(room.hour, HOUR), pace(room.day, DAY)));
 }
 
-/** Checks of a late assignment become rarer with its age. */
+/** Checks of a late assignment become rarer with its age. Those that its application reserved need no room. */
 function lateMs(wait: Wait, sustainedMs: number): number {
-  const share = sustainedMs <= APART_MS ? SHARE_WITH_ROOM : SHARE_OF_AGE;
-  return Math.max(wait.ageMs * share, apartMs(wait, wait.ageMs), Math.min(sustainedMs, wait.ageMs - UNKNOWN_UNTIL_MS));
+  const { ageMs, looks } = wait;
+  const agedMs = ageMs * (sustainedMs <= APART_MS ? SHARE_WITH_ROOM : SHARE_OF_AGE);
+  if (looks < NOTICE_CALLS) return Math.min(ageMs * SHARE_OF_AGE, Math.max(APART_MS, agedMs));
+  return Math.max(agedMs, apartMs(wait, ageMs), Math.min(sustainedMs, ageMs - UNKNOWN_UNTIL_MS));
 }
 
 /** Delay of the first check while the delay is unknown. */

@@ -85,6 +85,11 @@ describe("a job applied for", () => {
     expect(pause({ hour: 60, day: 10 })).toBeGreaterThan(2 * MINUTE);
   });
 
+  test("is looked at again within seconds if it is late on a network that gives at once", () => {
+    const atOnce = learnt(50, 5, () => 500);
+    expect(pauseUntilGiven({ ...WAIT, learnt: atOnce, ageMs: 40 * SECOND, looks: 1 })).toBeLessThanOrEqual(10 * SECOND);
+  });
+
   test("that is never given is looked at ever more rarely, also after others were given at once", () => {
     const atOnce = learnt(50, 5, () => 500);
     const ages = looks(pauseUntilGiven, { learnt: atOnce, waiting: 30, limits: TIER_LIMITS.free, room: roomOf(TIER_LIMITS.free) }, DAY);
