@@ -10,7 +10,9 @@ import { followedIn, keep, LONGEST_MS, pauseMs, settle, shownBy, sinceOf, type F
 import type { JobState } from "./watch-state.ts";
 
 /** Objects checked in one pass; the rest follows in the next. */
-const BATCH = 8;
+const BATCH = 32;
+/** Checks at a time; pacing may allow fewer. */
+const AT_ONCE = 4;
 /** Consecutive checks of a job that may be deferred because a list shows it open: a list may lag behind. */
 const MOST_DEFERRED = 3;
 /** Time for which a list is not relied on, after it showed a job of ours as open. */
@@ -27,13 +29,17 @@ export async function followWatches(parts: PollingDependencies, member: Member):
   const round: Round = { parts, member, standings: await store.jobStandings(handle) };
   /** Lanes without room: all requests of such a lane are refused together. */
   const full = new Set<Lane>();
-  for (const row of rows) {
-    if (parts.stopping.aborted) return false;
-    const before = followedIn(row, clock.now());
-    const lane = lookLane(before);
-    if (!full.has(lane) && !(await follow(round, before, lane))) full.add(lane);
-  }
-  return rows.length === BATCH;
+  const next = rows.values();
+  const checkRest = async (): Promise<void> => {
+    for (const row of next) {
+      if (parts.stopping.aborted) return;
+      const before = followedIn(row, clock.now());
+      const lane = lookLane(before);
+      if (!full.has(lane) && !(await follow(round, before, lane))) full.add(lane);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, checkRest));
+  return rows.length === BATCH && !parts.stopping.aborted;
 }
 
 /** A reported object is checked in its own lane, whatever it waits for. */
