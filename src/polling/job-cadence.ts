@@ -17,6 +17,11 @@ export function stageOf(standing: string): JobStage | undefined {
   return STAGES[standing];
 }
 
+/** Statuses in which a job has been assigned to us. */
+export function isOurs(standing: string): boolean {
+  return standing === "assigned" || standing === "submitted" || standing === "accepted";
+}
+
 /** An application may have to be delivered; a verdict or a payment needs no reaction. */
 export function laneOf({ kind, state }: Pick<WatchRow, "kind" | "state">): Lane {
   const stage = kind === "job" ? stageOf(state) : undefined;
@@ -31,6 +36,8 @@ export interface Wait {
   readonly learnt: LearntDelay;
   /** Watched objects in the same stage, itself included. */
   readonly waiting: number;
+  /** Requests of one round of checks of them all: one if a list shows them. */
+  readonly calls: number;
   readonly limits: TierLimits;
   /** Requests that the hour and the day have left. */
   readonly room: { readonly hour: number; readonly day: number };
@@ -57,8 +64,8 @@ const EARLIEST = 0.05;
 
 /** Delay of the next check of a job applied for. */
 export function pauseUntilGiven(wait: Wait): number {
-  const { ageMs, learnt, waiting, limits } = wait;
-  const sustainedMs = waiting * Math.max(HOUR / (limits.perHour * HOUR_SHARE), DAY / (limits.perDay * DAY_SHARE));
+  const { ageMs, learnt, calls, limits } = wait;
+  const sustainedMs = calls * Math.max(HOUR / (limits.perHour * HOUR_SHARE), DAY / (limits.perDay * DAY_SHARE));
   const pauseMs =
     learnt.length === 0 && ageMs < UNKNOWN_UNTIL_MS ? unknownMs(wait) : (expectedMs(wait, sustainedMs) ?? lateMs(wait, sustainedMs));
   // A late check that finds it assigned says nothing of how late it is.
@@ -72,11 +79,11 @@ const CHECKS_WITHIN_MINUTES = 20;
 
 /** While nothing is known, checks double the age up to a minute; of many jobs, only some are checked each minute. */
 function unknownMs(wait: Wait): number {
-  const { ageMs, looks, waiting, room, chance } = wait;
+  const { ageMs, looks, calls, room, chance } = wait;
   if (looks === 0) return SOONEST_MS;
-  if (waiting === 1) return Math.min(APART_MS, ageMs);
+  if (calls === 1) return Math.min(APART_MS, ageMs);
   const perMinute = Math.max(FEWEST_A_MINUTE, room.hour / CHECKS_WITHIN_MINUTES);
-  const everyMs = Math.max(apartMs(wait, ageMs / 2), (waiting * MINUTE) / perMinute);
+  const everyMs = Math.max(apartMs(wait, ageMs / 2), (calls * MINUTE) / perMinute);
   return looks === 1 ? Math.max(everyMs * chance, APART_MS / 2) : everyMs;
 }
 
@@ -97,10 +104,10 @@ function expectedMs(wait: Wait, sustainedMs: number): number | undefined {
 }
 
 /** The least interval of checks over a time to come, by the requests left after one delivery each, or half of them. */
-function apartMs({ waiting, room }: Wait, comingMs: number): number {
+function apartMs({ waiting, calls, room }: Wait, comingMs: number): number {
   const pace = (left: number, windowMs: number): number =>
     Math.min(Math.max(APART_MS, comingMs), windowMs) / Math.max(1, left - waiting, left / 2);
-  return Math.max(APART_MS, waiting * Math.max(pace(room.hour, HOUR), pace(room.day, DAY)));
+  return Math.max(APART_MS, calls * Math.max(pace(room.hour, HOUR), pace(room.day, DAY)));
 }
 
 /** Checks of a late assignment become rarer with its age. Those that its application reserved need no room. */

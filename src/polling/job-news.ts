@@ -1,8 +1,12 @@
 /** News of watched jobs without a separate check: from polled lists, and from the answer to a delivery. */
-import type { NetworkRecord } from "../contract/records.ts";
+import type { Job, NetworkRecord } from "../contract/records.ts";
+import { DAY, MINUTE } from "../core/units.ts";
 import type { Member } from "../gateway/member.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
-import { FOLLOWS, followedIn, keep, settle, shownBy, type Round } from "./settle-watch.ts";
+import { isOurs } from "./job-cadence.ts";
+import { OFFERS_LIST } from "./list-readers.ts";
+import { FOLLOWS, followedIn, keep, settle, shownBy, sinceOf, type Followed, type Round } from "./settle-watch.ts";
+import { isOpen } from "./shared-lists.ts";
 
 /** Records the delivery of a job: it is no obligation now, and the answer may contain the verdict. */
 export async function noteDelivery(parts: PollingDependencies, member: Member, object: string, record: NetworkRecord | undefined) {
@@ -35,6 +39,7 @@ export async function noteListed(parts: PollingDependencies, member: Member, ite
     const before = followedIn(row, now);
     const { state, standing } = before;
     const record = jobs.get(row.object);
+    if (record !== undefined) doubtOffers(parts, before, record);
     const shown = record && shownBy(member, state, record, { now, networkNow: parts.networkNow() });
     if (shown?.news !== true || !isForward(standing, shown.state)) continue;
     // A list may lack the input or the reason of a rejection: the job itself is read at once.
@@ -43,6 +48,19 @@ export async function noteListed(parts: PollingDependencies, member: Member, ite
       parts.wake(member, "watches");
     } else await settle(round, before, shown, { record, isLook: true });
   }
+}
+
+/** Time for which a list is not relied on, after it showed a job of ours as open. */
+const DOUBT_MS = DAY;
+/** Some lists are answered from a cache for a while. */
+const LAG_MS = MINUTE;
+
+/** A list that shows a job of ours as open cannot be relied on. */
+function doubtOffers({ clock, shared, log }: PollingDependencies, { standing, state, object }: Followed, record: Job): void {
+  const now = clock.now();
+  if (!isOurs(standing) || !isOpen(record) || now - sinceOf(state, now) <= LAG_MS) return;
+  shared.doubt(OFFERS_LIST, now + DOUBT_MS);
+  log.info("the list of jobs shows open what is taken: jobs applied for are asked for one by one for a day", { job: object });
 }
 
 /** In the order of a job's states; a list may lag behind. */

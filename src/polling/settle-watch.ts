@@ -16,7 +16,7 @@ import {
   type Wait,
 } from "./job-cadence.ts";
 import { followJob } from "./job-events.ts";
-import { feedReader } from "./list-readers.ts";
+import { feedReader, OFFERS_LIST } from "./list-readers.ts";
 import type { PollingDependencies } from "./polling-dependencies.ts";
 import { followThread, type Times } from "./thread-events.ts";
 import type { WatchChange } from "./watch-change.ts";
@@ -70,7 +70,7 @@ export async function settle(
   const state =
     progressed.kind === "job" ? { ...progressed, ...counted, lookedAt: now, deferred: 0, planned: false } : { ...progressed, ...counted };
   const isOver = shown.ended || now - followedAt > LONGEST_MS || (standing === "rejected" && now - followedAt > REJECTED_MS);
-  const dueAt = isOver ? null : now + (await pauseMs(round, { standing, state }, now));
+  const dueAt = isOver ? null : now + (await pauseMs(round, { object: before.object, standing, state }, now));
   const fresh = await keep(parts, member, { object: before.object, standing, state, dueAt }, shown.events);
   if (state.kind === "job" && news)
     announcer.emit("job", { at: now, handle, job: before.object, state: standing, ...titleOf(record), ...reasonIn(record, standing) });
@@ -155,11 +155,11 @@ export function shownBy(member: Member, before: WatchState, record: NetworkRecor
 /** Delay of an object's next check, by its state at a time. */
 export async function pauseMs(
   { parts, member, standings }: Round,
-  { standing, state }: Pick<Followed, "standing" | "state">,
+  { object, standing, state }: Omit<Followed, "dueAt">,
   now: number,
   chance = parts.random.next(),
 ): Promise<number> {
-  const { coverage, timings, sharers } = parts;
+  const { coverage, timings, sharers, shared } = parts;
   const { handle } = member.specialist;
   const { looks } = state;
   // Replies to others in a watched thread are reported to those others only.
@@ -173,7 +173,9 @@ export async function pauseMs(
   if (stage === undefined) return pauseUntilTakenBack({ ageMs }) * relaxed;
   const waiting = Math.max(1, standings.get(standing) ?? 1) * sharers(member);
   const room = await roomOf(parts, member, now);
-  const wait = { ageMs, looks, learnt: timings.of(stage), waiting, limits: member.limits, room, chance };
+  const isListed = member.keyId !== undefined && shared.openAt(OFFERS_LIST, member.keyId, object, parts.networkNow()) !== undefined;
+  const calls = isListed ? 1 : waiting;
+  const wait = { ageMs, looks, learnt: timings.of(stage), waiting, calls, limits: member.limits, room, chance };
   return (stage === "given" ? pauseUntilGiven(wait) : pauseUntilNews(wait)) * relaxed;
 }
 

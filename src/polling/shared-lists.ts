@@ -2,6 +2,7 @@
 import type { Job, NetworkRecord } from "../contract/records.ts";
 import type { KeyId } from "../core/ids.ts";
 import type { Random } from "../core/random.ts";
+import { SECOND } from "../core/units.ts";
 import { spreadPause } from "../limits/poll-budget.ts";
 import { COMPARABLE_MS, compared, isShared, placePoll, UNPROVEN, type PlannedPoll, type Sharing } from "./poll-sharing.ts";
 
@@ -28,9 +29,21 @@ interface SharedList {
     | undefined;
   /** Time until which the open jobs of the list are not relied on. */
   doubtedUntil: number;
+  /** A job of ours was seen to leave its open jobs when it was given. */
+  proven: boolean;
   seen: readonly string[];
   readonly planned: Map<KeyId, PlannedPoll>;
 }
+
+/** Interval of a key's polls. */
+export interface PollPause {
+  readonly everyMs: number;
+  /** Time to its next poll if it polls for itself alone. */
+  readonly aloneMs: number;
+}
+
+/** Time in which a poll is answered; one that began earlier may have failed. */
+export const ANSWERED_MS = 2 * SECOND;
 
 export interface SharedLists {
   /**
@@ -38,11 +51,15 @@ export interface SharedLists {
    * the same for all keys; none otherwise.
    */
   looked(list: string, key: KeyId, items: readonly NetworkRecord[], at: number): readonly NetworkRecord[];
+  /** Records that a poll of a key begins. */
+  begins(list: string, key: KeyId, now: number): void;
+  /** The time of the next poll of a key, between the polls of others if the list is known to be the same for all keys. */
+  nextLook(list: string, key: KeyId, pause: PollPause, now: number): number;
   /**
-   * The time of the next poll of a key with interval `everyMs`, between the polls of others; undefined if the list is not known to be the
-   * same for all keys.
+   * The time of the earliest poll that is planned, or began just now: the key's own, or any if the list is known to be the same for all
+   * keys.
    */
-  nextLook(list: string, key: KeyId, everyMs: number, now: number): number | undefined;
+  plannedAt(list: string, key: KeyId, now: number): number | undefined;
   /**
    * The start time of the newest poll that shows a job as open, if it was the key's own or the list is known to be the same for all keys;
    * undefined if the job is not shown as open, or the list is not relied on.
@@ -52,19 +69,34 @@ export interface SharedLists {
   shownAt(list: string, key: KeyId, job: string, standing: string): number | undefined;
   /** The open jobs of the list are not relied on until then. */
   doubt(list: string, until: number): void;
+  /** Records that a job left the open jobs of the list when it was given. */
+  prove(list: string): void;
+  /** True if one has, and none was shown as open since then that was given. */
+  isProven(list: string): boolean;
 }
 
 export function createSharedLists(random: Random): SharedLists {
   const lists = new Map<string, SharedList>();
   return {
-    nextLook(list, key, everyMs, now) {
+    begins: (list, key, now) => void lists.get(list)?.planned.set(key, { at: now, everyMs: 0 }),
+    nextLook(list, key, { everyMs, aloneMs }, now) {
       const known = lists.get(list);
-      if (known === undefined || !isShared(known.sharing)) return undefined;
-      for (const [other, { at, everyMs: pause }] of known.planned) if (other === key || at + pause < now) known.planned.delete(other);
-      const at =
-        known.planned.size > MAX_PLACED ? now + spreadPause(everyMs, random) : placePoll(now, everyMs, [...known.planned.values()]);
-      known.planned.set(key, { at, everyMs });
+      if (known === undefined) return now + aloneMs;
+      const { planned, sharing } = known;
+      for (const [other, { at: theirs, everyMs: pause }] of planned) if (other === key || theirs + pause < now) planned.delete(other);
+      const among = (): number =>
+        planned.size > MAX_PLACED ? now + spreadPause(everyMs, random) : placePoll(now, everyMs, [...planned.values()]);
+      const at = isShared(sharing) ? among() : now + aloneMs;
+      planned.set(key, { at, everyMs });
       return at;
+    },
+    plannedAt(list, key, now) {
+      const known = lists.get(list);
+      if (known === undefined) return undefined;
+      const own = known.planned.get(key);
+      const polls = isShared(known.sharing) ? [...known.planned.values()] : own === undefined ? [] : [own];
+      const first = Math.min(...polls.flatMap(({ at }) => (at > now - ANSWERED_MS ? [at] : [])));
+      return first === Infinity ? undefined : first;
     },
     openAt(list, key, job, networkNow) {
       const known = lists.get(list);
@@ -80,13 +112,19 @@ export function createSharedLists(random: Random): SharedLists {
     },
     doubt(list, until) {
       const known = lists.get(list);
-      if (known !== undefined) known.doubtedUntil = until;
+      if (known !== undefined) Object.assign(known, { doubtedUntil: until, proven: false });
     },
+    prove(list) {
+      const known = lists.get(list);
+      if (known !== undefined) known.proven = true;
+    },
+    isProven: (list) => lists.get(list)?.proven === true,
     looked(list, key, items, at) {
       const known: SharedList = lists.get(list) ?? {
         sharing: UNPROVEN,
         last: undefined,
         doubtedUntil: 0,
+        proven: false,
         seen: [],
         planned: new Map(),
       };
@@ -114,6 +152,6 @@ export function createSharedLists(random: Random): SharedLists {
 }
 
 /** Nobody has been chosen yet. */
-function isOpen({ status, assigneeId, assigneeHandle }: Job): boolean {
+export function isOpen({ status, assigneeId, assigneeHandle }: Job): boolean {
   return (status === "open" || status === "applied") && assigneeId === undefined && assigneeHandle === undefined;
 }

@@ -20,6 +20,7 @@ const WAIT: Wait = {
   looks: 0,
   learnt: NOTHING_LEARNT,
   waiting: 1,
+  calls: 1,
   limits: TIER_LIMITS.pro,
   room: roomOf(TIER_LIMITS.pro),
   chance: 0.5,
