@@ -56,39 +56,36 @@ const LONGEST_MS = 10 * MINUTE;
 /** Share of the hour, and of the day, for checks of applications that are late. */
 const HOUR_SHARE = 0.5;
 const DAY_SHARE = 0.5;
-/** Share of the events still to come that each check waits for; the first waits for less if there is room for more checks. */
+/** Share of the events still to come that each of the first checks waits for. */
 const AIMS: readonly number[] = [0.35, 0.5, 0.97];
-const FIRST_AIM = 0.1;
 /** Share of the events to come that is taken for the earliest: a part of what is learnt is spread over the span of a check. */
-const EARLIEST = 0.05;
+const EARLIEST = 0.02;
 
 /** Delay of the next check of a job applied for. */
 export function pauseUntilGiven(wait: Wait): number {
   const { ageMs, learnt, calls, limits } = wait;
   const sustainedMs = calls * Math.max(HOUR / (limits.perHour * HOUR_SHARE), DAY / (limits.perDay * DAY_SHARE));
   const pauseMs =
-    learnt.length === 0 && ageMs < UNKNOWN_UNTIL_MS ? unknownMs(wait) : (expectedMs(wait, sustainedMs) ?? lateMs(wait, sustainedMs));
+    learnt.length === 0 && ageMs < UNKNOWN_UNTIL_MS ? unknownMs(wait) : (expectedMs(wait) ?? lateMs(wait, sustainedMs));
   // A late check that finds it assigned says nothing of how late it is.
   return Math.round(Math.max(SOONEST_MS, Math.min(pauseMs, Math.max(LONGEST_MS, sustainedMs))));
 }
 
 /** Checks a minute of all jobs together while nothing is known: the first that finds one assigned plans the others. */
 const FEWEST_A_MINUTE = 10;
-/** Minutes of such checks for which the hour has room. */
-const CHECKS_WITHIN_MINUTES = 20;
 
 /** While nothing is known, checks double the age up to a minute; of many jobs, only some are checked each minute. */
 function unknownMs(wait: Wait): number {
   const { ageMs, looks, calls, room, chance } = wait;
   if (looks === 0) return SOONEST_MS;
   if (calls === 1) return Math.min(APART_MS, ageMs);
-  const perMinute = Math.max(FEWEST_A_MINUTE, room.hour / CHECKS_WITHIN_MINUTES);
+  const perMinute = Math.max(FEWEST_A_MINUTE, (room.hour * MINUTE) / UNKNOWN_UNTIL_MS);
   const everyMs = Math.max(apartMs(wait, ageMs / 2), (calls * MINUTE) / perMinute);
   return looks === 1 ? Math.max(everyMs * chance, APART_MS / 2) : everyMs;
 }
 
 /** Undefined if the assignment is not expected soon: it is late, or few of these jobs are ever assigned. */
-function expectedMs(wait: Wait, sustainedMs: number): number | undefined {
+function expectedMs(wait: Wait): number | undefined {
   const { ageMs, looks, learnt } = wait;
   const half = delayAt(learnt, ageMs, 0.5);
   const earliest = delayAt(learnt, 0, EARLIEST, "lower");
@@ -96,7 +93,7 @@ function expectedMs(wait: Wait, sustainedMs: number): number | undefined {
   const fromMs = Math.max(0, earliest - ageMs);
   const isSoon = half <= 2 * ageMs + APART_MS;
   if (fromMs === 0 && !isSoon && looks >= NOTICE_CALLS) return undefined;
-  const share = looks === 0 && sustainedMs <= APART_MS ? FIRST_AIM : AIMS[looks];
+  const share = AIMS[looks];
   const aimedMs = share === undefined ? Infinity : (delayAt(learnt, ageMs, share) ?? Infinity) - ageMs;
   const grownMs = Math.max(APART_MS, ageMs * SHARE_OF_AGE);
   const everyMs = isSoon ? apartMs(wait, half - ageMs) : grownMs;

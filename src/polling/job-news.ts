@@ -44,7 +44,8 @@ export async function noteListed(parts: PollingDependencies, member: Member, ite
     if (shown?.news !== true || !isForward(standing, shown.state)) continue;
     // A list may lack the input or the reason of a rejection: the job itself is read at once.
     if (state.kind === "job" && (shown.state === "assigned" || shown.state === "rejected")) {
-      await keep(parts, member, { ...before, state: { ...state, lookedAt: undefined }, dueAt: now });
+      const nudged = standing === "applied" ? { planned: true } : { lookedAt: undefined };
+      await keep(parts, member, { ...before, state: { ...state, ...nudged }, dueAt: now });
       parts.wake(member, "watches");
     } else await settle(round, before, shown, { record, isLook: true });
   }

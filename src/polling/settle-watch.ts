@@ -126,7 +126,7 @@ function learn({ timings }: PollingDependencies, { standing: before, state }: Fo
     return false;
   }
   if (!FOLLOWS[stage].includes(standing)) return false;
-  return timings.saw(stage, { afterMs: Math.max(0, (lookedAt ?? since) - since), byMs: Math.max(0, now - since) });
+  return timings.saw(stage, { afterMs: Math.max(0, (lookedAt ?? now) - since), byMs: Math.max(0, now - since) });
 }
 
 /** The statuses that end each stage. */
