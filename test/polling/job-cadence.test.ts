@@ -41,7 +41,8 @@ function learnt(jobs: number, seed: number, givesMs: (chance: Random) => number)
 /** The ages at which one is looked at, until it is so old. */
 function looks(pause: (wait: Wait) => number, wait: Partial<Wait>, untilMs: number): readonly number[] {
   const ages: number[] = [];
-  for (let ageMs = pause({ ...WAIT, ...wait }); ageMs < untilMs; ageMs += pause({ ...WAIT, ...wait, ageMs, looks: ages.length }))
+  const given = { ...WAIT, calls: wait.waiting ?? WAIT.waiting, ...wait };
+  for (let ageMs = pause(given); ageMs < untilMs; ageMs += pause({ ...given, ageMs, looks: ages.length }))
     ages.push(ageMs);
   return ages;
 }
@@ -79,7 +80,7 @@ describe("a job applied for", () => {
   });
 
   test("is looked at less often where the hour or the day has no room for all that wait", () => {
-    const free = { learnt: threeMinutes, waiting: 10, limits: TIER_LIMITS.free, looks: 3, ageMs: 2.9 * MINUTE };
+    const free = { learnt: threeMinutes, waiting: 10, calls: 10, limits: TIER_LIMITS.free, looks: 3, ageMs: 2.9 * MINUTE };
     const pause = (room: Wait["room"]): number => pauseUntilGiven({ ...WAIT, ...free, room });
     expect(pause({ hour: 60, day: 500 })).toBeLessThanOrEqual(MINUTE);
     expect(pause({ hour: 10, day: 500 })).toBeGreaterThan(2 * MINUTE);
