@@ -62,6 +62,7 @@ function timely(view: AdmissionView): Verdict | undefined {
     obligations: view.obligations,
     ...(view.soon === undefined ? {} : { soon: view.soon }),
     promises: request.promises ?? 0,
+    ...(request.noticeCalls === undefined ? {} : { noticeCalls: request.noticeCalls }),
   });
   if (taken.ok) return undefined;
   const since = taken.rule === "key_parked" ? view.quota.parkedAt : (request.readyAt ?? now);

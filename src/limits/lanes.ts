@@ -96,8 +96,8 @@ export function obligationReserve(shares: LaneShares, obligations: number): numb
 }
 
 /** Requests that the hour must have left for one more application: those of all jobs that are expected to need them in this hour. */
-export function applyingReserve(shares: LaneShares, soon: number): number {
-  return soon <= 1 ? obligationReserve(shares, soon) : READ_BACK_CALLS + CALLS_PER_OBLIGATION * soon;
+export function applyingReserve(shares: LaneShares, soon: number, noticeCalls = NOTICE_CALLS): number {
+  return soon <= 1 ? obligationReserve(shares, soon) : READ_BACK_CALLS + (noticeCalls + 1) * soon;
 }
 
 /** Number of obligations that the reserve can cover; further applications wait until some are completed. */

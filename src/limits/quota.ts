@@ -105,6 +105,8 @@ export interface Take {
   readonly soon?: number;
   /** Obligations this request would add (1 for applying): their requests must fit too. */
   readonly promises?: number;
+  /** Checks of one obligation until it is seen to be needed. Default {@link NOTICE_CALLS}. */
+  readonly noticeCalls?: number;
 }
 
 export type Takeable =
@@ -144,9 +146,9 @@ export function takeable(state: QuotaState, now: number, take: Take): Takeable {
 }
 
 /** Refuses an application if the hour has no room for the requests of all jobs that may be assigned in it. */
-function unpromised({ hour, inFlightTotal, shares }: QuotaState, at: number, { cost, soon = 0, promises = 0 }: Take): Refusal | undefined {
+function unpromised({ hour, inFlightTotal, shares }: QuotaState, at: number, { cost, soon = 0, promises = 0, noticeCalls }: Take): Refusal | undefined {
   const left = shares.hour.limit - hour.total - inFlightTotal - cost;
-  if (left >= applyingReserve(shares.hour, soon + promises)) return undefined;
+  if (left >= applyingReserve(shares.hour, soon + promises, noticeCalls)) return undefined;
   return { ok: false, until: at + RECHECK_MS, rule: "obligations_full", window: "hour" };
 }
 

@@ -21,6 +21,8 @@ export interface AdmissionRequest {
   readonly cost?: number;
   /** Obligations that it adds: 1 for applying for a job. Default 0. */
   readonly promises?: number;
+  /** Checks until what it promises is seen to be needed. Default {@link NOTICE_CALLS}. */
+  readonly noticeCalls?: number;
   readonly price: Price;
   /** Limits of the network, beside those of the tier, that count this operation. */
   readonly ownLimits?: readonly OwnLimit[];

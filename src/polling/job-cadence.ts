@@ -100,6 +100,17 @@ function expectedMs(wait: Wait): number | undefined {
   return Math.min(aimedMs, fromMs + (looks > 0 && share !== undefined ? Math.min(everyMs, grownMs) : everyMs));
 }
 
+/** Most checks that an application reserves: beyond, the minute is not kept. */
+const MOST_NOTICE_CALLS = 12;
+
+/** Checks of a job until it is seen to be assigned, at their least interval from the earliest usual time. */
+export function noticeCalls(learnt: LearntDelay): number {
+  const earliest = delayAt(learnt, 0, EARLIEST, "lower");
+  const half = delayAt(learnt, 0, 0.6);
+  if (earliest === undefined || half === undefined) return NOTICE_CALLS;
+  return Math.max(NOTICE_CALLS, Math.min(MOST_NOTICE_CALLS, Math.ceil((half - earliest) / APART_MS)));
+}
+
 /** The least interval of checks over a time to come, by the requests left after one delivery each, or half of them. */
 function apartMs({ waiting, calls, room }: Wait, comingMs: number): number {
   const pace = (left: number, windowMs: number): number =>

@@ -42,6 +42,7 @@ export interface GatewayDependencies {
   /** Compared with the network's clock. */
   readonly wall: Clock;
   readonly ledger: LedgerTime;
+  readonly noticeCalls: () => number;
 }
 
 /** Money held for an action that nobody could resolve counts as spent after this. */
@@ -49,7 +50,7 @@ const HOLD_MS = 7 * DAY;
 
 export function openGateway(
   options: GatewaySettings,
-  { announcer, scrubber, breakers, unkeptHalts, keys, clock, wall, ledger }: GatewayDependencies,
+  { announcer, scrubber, breakers, unkeptHalts, keys, clock, wall, ledger, noticeCalls }: GatewayDependencies,
 ): Gateway {
   const { profile, transport, baseUrl, store, pacer } = options;
   const connection = { baseUrl, transport, clock: wall, scrubber };
@@ -72,6 +73,7 @@ export function openGateway(
     unkeptHalts,
     caps: capsFor(options.guardianCaps),
     holdMs: HOLD_MS,
+    noticeCalls,
     writes: options.writes ?? "send",
     conclude: (member, intent, outcome) => concludeOutcome(member, intent, outcome, profile, clock.now()),
     announce: (member, intent, change) => announceIntent(announcer, member, intent, change, clock.now()),

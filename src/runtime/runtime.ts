@@ -22,6 +22,7 @@ import { learnFrom, takesKey, wantsAccount } from "../gateway/own-account.ts";
 import { doubtTiming } from "../outbox/follow-up.ts";
 import { openGateway } from "./open-gateway.ts";
 import { createActs } from "../polling/action-counts.ts";
+import { noticeCalls } from "../polling/job-cadence.ts";
 import { createJobTimings } from "../polling/job-timings.ts";
 import { noteDelivery } from "../polling/job-news.ts";
 import type { WorkerPool } from "../handlers/worker/worker-pool.ts";
@@ -147,6 +148,7 @@ class Engine implements Runtime {
       keep: (change) => this.#track(options.store.saveNetworkState(change, clock.now())),
     });
     const unkeptHalts = createUnkeptHalts();
+    const timings = createJobTimings(clock, (change) => this.#track(options.store.saveNetworkState(change, clock.now())));
     this.parts = {
       ...options,
       unkeptHalts,
@@ -167,6 +169,7 @@ class Engine implements Runtime {
         clock,
         wall: options.clock,
         ledger,
+        noticeCalls: () => noticeCalls(timings.of("given")),
       }),
       handlers: new PQueue({ concurrency: options.handlers ?? DEFAULT_HANDLERS }),
       isolation: options.isolation,
@@ -177,7 +180,7 @@ class Engine implements Runtime {
       members: () => this.members(),
       sharers: (member) => this.#keys.sharers(member),
       acts: createActs(),
-      timings: createJobTimings(clock, (change) => this.#track(options.store.saveNetworkState(change, clock.now()))),
+      timings,
       delivered: (member, job, record) => this.#track(noteDelivery(this.parts, member, job, record)),
       learn: (member, record) => this.#track(learnFrom(this.parts, member, record)),
       wake: (member, part) => this.#wake(member, part),
