@@ -49,8 +49,9 @@ const SOONEST_MS = SECOND;
 /** Longest interval of checks while an assignment is expected and the quota has room: a minute, less the time that a check waits and takes. */
 const APART_MS = 50 * SECOND;
 export const UNKNOWN_UNTIL_MS = 10 * MINUTE;
-/** Later checks: an event goes unnoticed for at most this share of its age, by the room for checks. */
+/** Later checks: an event goes unnoticed for at most this share of its age, or of the time since the latest usual one. */
 const SHARE_OF_AGE = 0.25;
+const SHARE_LATE = 1 / 3;
 const SHARE_WITH_ROOM = 1 / 60;
 const LONGEST_MS = 10 * MINUTE;
 /** Share of the hour, and of the day, for checks of applications that are late. */
@@ -60,6 +61,8 @@ const DAY_SHARE = 0.5;
 const AIMS: readonly number[] = [0.35, 0.5, 0.97];
 /** Share of the events to come that is taken for the earliest: a part of what is learnt is spread over the span of a check. */
 const EARLIEST = 0.02;
+/** Share of all events that is over by the latest usual time. */
+const LATEST = 0.98;
 
 /** Delay of the next check of a job applied for. */
 export function pauseUntilGiven(wait: Wait): number {
@@ -100,15 +103,19 @@ function expectedMs(wait: Wait): number | undefined {
   return Math.min(aimedMs, fromMs + (looks > 0 && share !== undefined ? Math.min(everyMs, grownMs) : everyMs));
 }
 
-/** Most checks that an application reserves: beyond, the minute is not kept. */
+/** Most checks that an application reserves. */
 const MOST_NOTICE_CALLS = 12;
+/** Where most assignments are spread over more than this, no number of requests notices each of them within a minute. */
+const WIDEST_MS = HOUR;
+/** Share of the assignments for which checks are reserved. */
+const RESERVED = 0.6;
 
 /** Checks of a job until it is seen to be assigned, at their least interval from the earliest usual time. */
 export function noticeCalls(learnt: LearntDelay): number {
   const earliest = delayAt(learnt, 0, EARLIEST, "lower");
-  const half = delayAt(learnt, 0, 0.6);
-  if (earliest === undefined || half === undefined) return NOTICE_CALLS;
-  return Math.max(NOTICE_CALLS, Math.min(MOST_NOTICE_CALLS, Math.ceil((half - earliest) / APART_MS)));
+  const usual = delayAt(learnt, 0, RESERVED);
+  if (earliest === undefined || usual === undefined || usual - earliest > WIDEST_MS) return NOTICE_CALLS;
+  return Math.max(NOTICE_CALLS, Math.min(MOST_NOTICE_CALLS, Math.ceil((usual - earliest) / APART_MS)));
 }
 
 /** The least interval of checks over a time to come, by the requests left after one delivery each, or half of them. */
@@ -118,10 +125,11 @@ function apartMs({ waiting, calls, room }: Wait, comingMs: number): number {
   return Math.max(APART_MS, calls * Math.max(pace(room.hour, HOUR), pace(room.day, DAY)));
 }
 
-/** Checks of a late assignment become rarer with its age. Those that its application reserved need no room. */
+/** Checks of a late assignment become rarer with its lateness. Those that its application reserved need no room. */
 function lateMs(wait: Wait, sustainedMs: number): number {
-  const { ageMs, looks } = wait;
-  const agedMs = ageMs * (sustainedMs <= APART_MS ? SHARE_WITH_ROOM : SHARE_OF_AGE);
+  const { ageMs, looks, learnt } = wait;
+  const latest = delayAt(learnt, 0, LATEST) ?? 0;
+  const agedMs = (latest < ageMs ? ageMs - latest : ageMs) * (sustainedMs <= APART_MS ? SHARE_WITH_ROOM : SHARE_LATE);
   if (looks < NOTICE_CALLS) return Math.min(ageMs * SHARE_OF_AGE, Math.max(APART_MS, agedMs));
   return Math.max(agedMs, apartMs(wait, ageMs), Math.min(sustainedMs, ageMs - UNKNOWN_UNTIL_MS));
 }
