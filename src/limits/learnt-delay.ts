@@ -53,7 +53,10 @@ export function delayAt(known: LearntDelay, ageMs: number, share: number, edge: 
 }
 
 /** Chance that it happened by `byMs`, if it had not `afterMs` after its cause; undefined if nothing is known. */
-export function chanceWithin(known: LearntDelay, { afterMs, byMs }: { readonly afterMs: number; readonly byMs: number }): number | undefined {
+export function chanceWithin(
+  known: LearntDelay,
+  { afterMs, byMs }: { readonly afterMs: number; readonly byMs: number },
+): number | undefined {
   const left = (ageMs: number): number => known.reduce((sum, weight, i) => sum + weight * Math.min(1, Math.max(0, beyond(i, ageMs))), 0);
   const rest = left(afterMs);
   return rest <= 0 ? undefined : 1 - left(byMs) / rest;

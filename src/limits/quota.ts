@@ -146,7 +146,11 @@ export function takeable(state: QuotaState, now: number, take: Take): Takeable {
 }
 
 /** Refuses an application if the hour has no room for the requests of all jobs that may be assigned in it. */
-function unpromised({ hour, inFlightTotal, shares }: QuotaState, at: number, { cost, soon = 0, promises = 0, noticeCalls }: Take): Refusal | undefined {
+function unpromised(
+  { hour, inFlightTotal, shares }: QuotaState,
+  at: number,
+  { cost, soon = 0, promises = 0, noticeCalls }: Take,
+): Refusal | undefined {
   const left = shares.hour.limit - hour.total - inFlightTotal - cost;
   if (left >= applyingReserve(shares.hour, soon + promises, noticeCalls)) return undefined;
   return { ok: false, until: at + RECHECK_MS, rule: "obligations_full", window: "hour" };

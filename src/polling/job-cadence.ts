@@ -51,7 +51,7 @@ const APART_MS = 50 * SECOND;
 export const UNKNOWN_UNTIL_MS = 10 * MINUTE;
 /** Later checks: an event goes unnoticed for at most this share of its age, or of the time since the latest usual one. */
 const SHARE_OF_AGE = 0.25;
-const SHARE_LATE = 1 / 3;
+const SHARE_LATE = 0.5;
 const SHARE_WITH_ROOM = 1 / 60;
 const LONGEST_MS = 10 * MINUTE;
 /** Share of the hour, and of the day, for checks of applications that are late. */
@@ -68,8 +68,7 @@ const LATEST = 0.98;
 export function pauseUntilGiven(wait: Wait): number {
   const { ageMs, learnt, calls, limits } = wait;
   const sustainedMs = calls * Math.max(HOUR / (limits.perHour * HOUR_SHARE), DAY / (limits.perDay * DAY_SHARE));
-  const pauseMs =
-    learnt.length === 0 && ageMs < UNKNOWN_UNTIL_MS ? unknownMs(wait) : (expectedMs(wait) ?? lateMs(wait, sustainedMs));
+  const pauseMs = learnt.length === 0 && ageMs < UNKNOWN_UNTIL_MS ? unknownMs(wait) : (expectedMs(wait) ?? lateMs(wait, sustainedMs));
   // A late check that finds it assigned says nothing of how late it is.
   return Math.round(Math.max(SOONEST_MS, Math.min(pauseMs, Math.max(LONGEST_MS, sustainedMs))));
 }
@@ -128,8 +127,9 @@ function apartMs({ waiting, calls, room }: Wait, comingMs: number): number {
 /** Checks of a late assignment become rarer with its lateness. Those that its application reserved need no room. */
 function lateMs(wait: Wait, sustainedMs: number): number {
   const { ageMs, looks, learnt } = wait;
-  const latest = delayAt(learnt, 0, LATEST) ?? 0;
-  const agedMs = (latest < ageMs ? ageMs - latest : ageMs) * (sustainedMs <= APART_MS ? SHARE_WITH_ROOM : SHARE_LATE);
+  const hasPassed = delayAt(learnt, ageMs, 0.5) === undefined;
+  const usualMs = hasPassed ? Math.max(0, ageMs - (delayAt(learnt, 0, LATEST) ?? 0)) * SHARE_LATE : ageMs * SHARE_OF_AGE;
+  const agedMs = sustainedMs <= APART_MS ? ageMs * SHARE_WITH_ROOM : usualMs;
   if (looks < NOTICE_CALLS) return Math.min(ageMs * SHARE_OF_AGE, Math.max(APART_MS, agedMs));
   return Math.max(agedMs, apartMs(wait, ageMs), Math.min(sustainedMs, ageMs - UNKNOWN_UNTIL_MS));
 }

@@ -18,7 +18,7 @@ const UNKNOWN_CHANCE = 0.5;
 /** A check waits for a poll that is planned so soon after the last one, or within this share of the time since it. */
 const WITHIN_MS = 55 * SECOND;
 const WITHIN_SHARE = 1 / 7;
-/** Of specialists that wait for the same list, another reads it next. */
+/** Who read a shared list last leaves it to the others to read it next. */
 const YIELD_MS = 3 * SECOND;
 
 /** Reads the list of offers if that spares checks of single jobs, and no poll of it is planned soon. Returns true if it was polled. */
@@ -34,7 +34,9 @@ export async function readOffers(round: Round, due: readonly Followed[]): Promis
     const since = sinceOf(state, now);
     spared += 1 - (chanceWithin(learnt, { afterMs: state.lookedAt - since, byMs: now - since }) ?? UNKNOWN_CHANCE);
   }
-  if (spared < LEAST_SPARED) return false;
+  // Another may have begun to read it meanwhile.
+  if (spared < LEAST_SPARED || member.keyId === undefined || plannedSoon(parts, member, now) !== undefined) return false;
+  parts.shared.begins(OFFERS_LIST, member.keyId, now);
   await pollOffers(parts, member);
   return true;
 }
@@ -68,7 +70,9 @@ function restsOnList(parts: PollingDependencies, member: Member, before: Followe
   if (standing !== "applied" || (!state.planned && state.looks === 0)) return false;
   const most = parts.shared.isProven(OFFERS_LIST) ? MOST_BY_LIST.proven : MOST_BY_LIST.unproven;
   return (
-    state.deferred < most && offeredAt(parts, member, before) !== undefined && !parts.coverage.covers(member.specialist.handle, "job.assigned")
+    state.deferred < most &&
+    offeredAt(parts, member, before) !== undefined &&
+    !parts.coverage.covers(member.specialist.handle, "job.assigned")
   );
 }
 
@@ -79,7 +83,8 @@ async function shownUntil(round: Round, before: Followed<JobState>): Promise<num
   const openAt = offeredAt(parts, member, before);
   if (openAt === undefined || state.lookedAt === undefined || openAt <= state.lookedAt) return -Infinity;
   const after = { ...before, state: { ...state, looks: state.looks + 1, lookedAt: openAt } };
-  return openAt + (await pauseMs(round, after, openAt, 0));
+  const turnMs = parts.shared.wasLast(OFFERS_LIST, member.keyId) ? YIELD_MS : 0;
+  return openAt + turnMs + (await pauseMs(round, after, openAt, 0));
 }
 
 /** The time of a planned poll that a check waits for. */

@@ -60,6 +60,8 @@ export interface SharedLists {
    * keys.
    */
   plannedAt(list: string, key: KeyId, now: number): number | undefined;
+  /** True if the newest poll was the key's own, of a list that others poll too. */
+  wasLast(list: string, key: KeyId | undefined): boolean;
   /**
    * The start time of the newest poll that shows a job as open, if it was the key's own or the list is known to be the same for all keys;
    * undefined if the job is not shown as open, or the list is not relied on.
@@ -79,24 +81,17 @@ export function createSharedLists(random: Random): SharedLists {
   const lists = new Map<string, SharedList>();
   return {
     begins: (list, key, now) => void lists.get(list)?.planned.set(key, { at: now, everyMs: 0 }),
-    nextLook(list, key, { everyMs, aloneMs }, now) {
+    nextLook(list, key, pause, now) {
       const known = lists.get(list);
-      if (known === undefined) return now + aloneMs;
-      const { planned, sharing } = known;
-      for (const [other, { at: theirs, everyMs: pause }] of planned) if (other === key || theirs + pause < now) planned.delete(other);
-      const among = (): number =>
-        planned.size > MAX_PLACED ? now + spreadPause(everyMs, random) : placePoll(now, everyMs, [...planned.values()]);
-      const at = isShared(sharing) ? among() : now + aloneMs;
-      planned.set(key, { at, everyMs });
-      return at;
+      return known === undefined ? now + pause.aloneMs : plan(known, { key, pause, now, random });
     },
     plannedAt(list, key, now) {
       const known = lists.get(list);
-      if (known === undefined) return undefined;
-      const own = known.planned.get(key);
-      const polls = isShared(known.sharing) ? [...known.planned.values()] : own === undefined ? [] : [own];
-      const first = Math.min(...polls.flatMap(({ at }) => (at > now - ANSWERED_MS ? [at] : [])));
-      return first === Infinity ? undefined : first;
+      return known === undefined ? undefined : firstPlanned(known, key, now);
+    },
+    wasLast(list, key) {
+      const known = lists.get(list);
+      return known?.last !== undefined && known.last.key === key && isShared(known.sharing) && known.planned.size > 1;
     },
     openAt(list, key, job, networkNow) {
       const known = lists.get(list);
@@ -149,6 +144,27 @@ export function createSharedLists(random: Random): SharedLists {
       return isShared(known.sharing) ? items.filter((item) => "id" in item && item.id !== undefined && !seen.has(item.id)) : [];
     },
   };
+}
+
+/** Plans the next poll of a key. Returns its time. */
+function plan(
+  { planned, sharing }: SharedList,
+  { key, pause, now, random }: { readonly key: KeyId; readonly pause: PollPause; readonly now: number; readonly random: Random },
+): number {
+  const { everyMs, aloneMs } = pause;
+  for (const [other, { at, everyMs: theirs }] of planned) if (other === key || at + theirs < now) planned.delete(other);
+  const among = (): number =>
+    planned.size > MAX_PLACED ? now + spreadPause(everyMs, random) : placePoll(now, everyMs, [...planned.values()]);
+  const at = isShared(sharing) ? among() : now + aloneMs;
+  planned.set(key, { at, everyMs });
+  return at;
+}
+
+function firstPlanned({ planned, sharing }: SharedList, key: KeyId, now: number): number | undefined {
+  let first: number | undefined;
+  for (const [other, { at }] of planned)
+    if ((other === key || isShared(sharing)) && at > now - ANSWERED_MS && at < (first ?? Infinity)) first = at;
+  return first;
 }
 
 /** Nobody has been chosen yet. */

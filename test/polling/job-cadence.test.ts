@@ -42,8 +42,7 @@ function learnt(jobs: number, seed: number, givesMs: (chance: Random) => number)
 function looks(pause: (wait: Wait) => number, wait: Partial<Wait>, untilMs: number): readonly number[] {
   const ages: number[] = [];
   const given = { ...WAIT, calls: wait.waiting ?? WAIT.waiting, ...wait };
-  for (let ageMs = pause(given); ageMs < untilMs; ageMs += pause({ ...given, ageMs, looks: ages.length }))
-    ages.push(ageMs);
+  for (let ageMs = pause(given); ageMs < untilMs; ageMs += pause({ ...given, ageMs, looks: ages.length })) ages.push(ageMs);
   return ages;
 }
 

@@ -19,7 +19,9 @@ test("a list that hundreds look at together is looked at by each within twelve h
   const shared = createSharedLists(seededRandom(1));
   shared.looked(LIST, others, three, 1_000);
   shared.looked(LIST, mine, three, 2_000);
-  const looks = Array.from({ length: 300 }, (_, i) => shared.nextLook(LIST, `key ${i}` as KeyId, { everyMs: 12 * HOUR, aloneMs: 12 * HOUR }, 2_000));
+  const looks = Array.from({ length: 300 }, (_, i) =>
+    shared.nextLook(LIST, `key ${i}` as KeyId, { everyMs: 12 * HOUR, aloneMs: 12 * HOUR }, 2_000),
+  );
   expect(Math.max(...looks)).toBeLessThanOrEqual(2_000 + 12 * HOUR);
 });
 
