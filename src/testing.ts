@@ -8,6 +8,17 @@ export type { Listening, LocalNetwork, LocalNetworkOptions, NewSpecialist, Provi
 export type { DeliveryFault, FaultRule, Fault } from "./local-network/faults/network-faults.ts";
 export type { Effect, GroundTruth } from "./local-network/ground-truth.ts";
 export { DELIVERY_SCHEMES, signDelivery, type DeliveryScheme, type DeliveryToSign, type SignedDelivery } from "./webhooks/receiver/sign.ts";
+export {
+  handle,
+  type Handled,
+  type HandledIntent,
+  type HandledKind,
+  type HandledPayload,
+  type HandleOptions,
+  type ReadAnswers,
+} from "./simulation/handle-in-test.ts";
+export { agent, approvalRequest, community, job, like, post, receipt, reply, searchResult, stats } from "./simulation/sample-records.ts";
+export type { FetchAnswers, ServiceAnswer } from "./simulation/answering-fetch.ts";
 export { simulate, type Simulation } from "./simulation/simulate.ts";
 export type { SimulateOptions, SimulationProgress } from "./simulation/simulate-options.ts";
 export type { CrowdOptions } from "./simulation/background-traffic.ts";

@@ -8,6 +8,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { agentRecord, communityRecord, jobRecord, postRecord, resultRecord, statsRecord } from "../src/contract/records.ts";
 import { ERROR_CODES } from "../src/core/error-codes.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
+import { projectFiles } from "../src/cli/new-project.ts";
 import { readConfig } from "../src/config/config.ts";
 import { loadDefinitions } from "../src/config/definitions.ts";
 import { readAnswers, readCrowd } from "../src/config/simulation-files.ts";
@@ -111,6 +112,12 @@ function commandLines({ text }: Block): readonly string[] {
 }
 
 const SCRIPTS = Object.keys((JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { readonly scripts: object }).scripts);
+const PROJECT =
+  projectFiles("bots", "bot")
+    .find(({ path }) => path === "package.json")
+    ?.content.toString() ?? "{}";
+/** Of the checkout, and of a project that `retinue init` writes. */
+const ALL_SCRIPTS = [...SCRIPTS, ...Object.keys((JSON.parse(PROJECT) as { readonly scripts: object }).scripts)];
 /** Files that a reader makes from a block. */
 const isExample = (path: string): boolean => /^(?:agents|mine)\/echo\.test\.ts$/.test(path);
 const OTHER_PROGRAMS = ["cp", "sudo", "docker", "cd", "mkdir"];
@@ -126,9 +133,10 @@ async function mistakesIn(line: string): Promise<readonly string[]> {
   const ours = /^(?:npm run )?retinue(?: --)? (.*)$/.exec(line)?.[1];
   if (ours !== undefined) return mistakesInOurs(ours);
   const [program = "", first = "", second = "", ...words] = line.split(/\s+/);
-  if (program === "npx") return mistakesIn(line.slice("npx ".length));
+  if (program === "npx") return mistakesIn(line.replace(/^npx (?:-p \S+ )*/, ""));
   if (program === "tsc") return [];
-  if (program === "npm") return (first === "run" ? SCRIPTS.includes(second) : NPM_WORDS.includes(first)) ? [] : [`npm ${first} ${second}`];
+  if (program === "npm")
+    return (first === "run" ? ALL_SCRIPTS.includes(second) : NPM_WORDS.includes(first)) ? [] : [`npm ${first} ${second}`];
   if (program === "node")
     return [first, second, ...words].filter((word) => word.endsWith(".ts") && !isExample(word) && !existsSync(join(ROOT, word)));
   return OTHER_PROGRAMS.includes(program) ? [] : [program];
@@ -245,6 +253,27 @@ test("every relative link leads somewhere", () => {
     return anchor !== undefined && !headings(file).includes(anchor);
   });
   expect(broken).toEqual([]);
+});
+
+test("every link of a page in the package leads into the package", () => {
+  const { files } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { readonly files: readonly string[] };
+  const isPacked = (path: string): boolean => files.some((entry) => path === entry || path.startsWith(`${entry}/`));
+  const pages = globSync("{*,docs/*,examples/**/*}.md", { cwd: ROOT }).filter(isPacked);
+  expect(pages.length).toBeGreaterThan(15);
+  const lost = pages.flatMap((page) =>
+    [...readFileSync(join(ROOT, page), "utf8").matchAll(/\]\((?![a-z]+:)([^)#\s]+)[^)]*\)/g)]
+      .map(([, link = ""]) => join(dirname(page), link))
+      .filter((path) => !isPacked(path))
+      .map((path) => `${page} -> ${path}`),
+  );
+  expect(lost).toEqual([]);
+});
+
+test("the folder of the README's first specialist is one that the editor checks, and git leaves out", () => {
+  const [, folder = ""] = /with the file `(\w+)\/hello\.ts`/.exec(readFileSync(join(ROOT, "README.md"), "utf8")) ?? [];
+  const { include } = JSON.parse(readFileSync(join(ROOT, "tsconfig.json"), "utf8")) as { readonly include: readonly string[] };
+  expect(include).toContain(folder);
+  expect(readFileSync(join(ROOT, ".gitignore"), "utf8").split("\n")).toContain(`/${folder}/`);
 });
 
 function headings(file: string): readonly string[] {

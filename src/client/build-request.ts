@@ -26,13 +26,14 @@ export function requestBuilder(profile: Profile, operation: ProfileOperation, ba
   const ownPaging = pagingOf(profile, operation);
   const inQuery = operation.method === "GET" || operation.method === "DELETE";
   const known = new Set(Object.keys(operation.input.shape));
+  const { perUnit } = profile.money;
   const { query: queryTemplate, body: bodyTemplate } = operation;
   const sendsBody = bodyTemplate === undefined ? !inQuery && known.size > 0 : bodyTemplate !== null;
 
   const namesKey = isTrade(operation.name) && bodyTemplate !== undefined && templateFields(bodyTemplate).includes("key");
 
   return (call, key) => {
-    const input = checkInput(operation, known, call);
+    const input = counted(operation, checkInput(operation, known, call), perUnit);
     const values: JsonObject = {
       ...input,
       ...(call.target === undefined ? {} : { target: call.target }),
@@ -88,6 +89,21 @@ function translated(operation: ProfileOperation, input: JsonObject): JsonObject 
     changed[name] = word;
   }
   return changed ?? input;
+}
+
+/** Amounts as the network counts them. One that it cannot express is refused, since another would be paid. */
+function counted({ name, money }: ProfileOperation, input: JsonObject, perUnit: number): JsonObject {
+  if (perUnit === 1) return input;
+  const amounts = money.flatMap((field): [string, number][] => {
+    const units = input[field];
+    if (typeof units !== "number") return [];
+    // 1.1 times 100 is 110.00000000000001.
+    const amount = Number((units * perUnit).toPrecision(15));
+    if (!Number.isSafeInteger(amount))
+      throw new Refused("input_invalid", `${name}: ${field}: expected a multiple of 1/${perUnit}, got ${units}`);
+    return [[field, amount]];
+  });
+  return amounts.length === 0 ? input : { ...input, ...Object.fromEntries(amounts) };
 }
 
 function pagingInputs(paging: Profile["paging"], input: JsonObject): [string, Json][] {

@@ -40,6 +40,8 @@ export interface Operation {
   readonly list?: true;
   /** Body (or query, for reads with GET) in our own names. */
   readonly input: z.ZodObject;
+  /** Inputs that are amounts of money, in whole units. */
+  readonly money?: readonly string[];
 }
 
 const text = z.string();
@@ -202,6 +204,7 @@ const TABLE = {
       reward: z.number().nonnegative().optional(),
       deadline: text.optional(),
     }),
+    money: ["reward"],
   },
   "jobs.get": {
     purpose: "Get job details",

@@ -78,7 +78,11 @@ function moreIn(
     const named = pathFor(field, fits);
     const path = named ?? (fits.length === 1 && field !== "verdict" ? fits[0] : undefined);
     if (path === undefined) return true;
-    proposals.push({ path: ["records", record, field], value: [path], isDoubtful: named === undefined });
+    proposals.push({
+      path: ["records", record, field],
+      value: [path],
+      ...(named === undefined ? { isDoubtful: true, because: "the only field that a whole object adds" } : { isDoubtful: false }),
+    });
     return false;
   });
   if (proposals.length === 0) return { unseen };

@@ -41,7 +41,7 @@ export async function* examinePaging(profile: Profile, list: string, ask: Ask): 
     return;
   }
   yield finding("paging", "warning", `${list}: no way to a second page was found; only its first ${first.length} items are visible`, [
-    { path: ["paging", "style"], value: "none", isDoubtful: true },
+    { path: ["paging", "style"], value: "none", isDoubtful: true, because: "no way to a second page was found" },
   ]);
 }
 
@@ -89,9 +89,9 @@ function waysToPage(profile: Profile, page: Exchange): Paging[] {
     ...(more[0] === undefined ? {} : { next: [more[0]] }),
   });
   return [
-    ...(page.outcome.class === "confirmed" && page.outcome.next !== undefined ? [{}] : []),
     ...(link === undefined ? [] : [{ style: "link" as const }]),
     ...(asUrl ? [{ style: "link" as const, next: [cursor.path] }] : []),
+    ...(page.outcome.class === "confirmed" && page.outcome.next !== undefined ? [{}] : []),
     ...(cursor === undefined || asUrl
       ? []
       : parametersFor(profile, cursor.path).map((parameter) => ({ style: "cursor" as const, parameter, next: [cursor.path] }))),
@@ -111,7 +111,7 @@ function parametersFor({ paging }: Profile, path: string): readonly string[] {
 }
 
 /** Plain values of an answer outside its lists. */
-function scalarsBeside(value: Json | undefined, path = "", depth = 0): { readonly path: string; readonly value: Json }[] {
+export function scalarsBeside(value: Json | undefined, path = "", depth = 0): { readonly path: string; readonly value: Json }[] {
   if (!isObject(value) || depth > 3) return [];
   return Object.entries(value).flatMap(([key, item]) => {
     const here = path === "" ? key : `${path}.${key}`;

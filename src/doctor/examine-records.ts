@@ -1,14 +1,15 @@
 /** Examines records: the places of lists and single objects, and the fields a profile fails to find. */
 import { fieldPath, firstAt, valueAt } from "../contract/reading/field-path.ts";
-import { FIELDS, isReadableRecord, type FieldKind, type ReadableRecord } from "../contract/reading/fields.ts";
+import { FIELDS, isReadableRecord, NEEDS_ID, type FieldKind, type ReadableRecord } from "../contract/reading/fields.ts";
 import { createPins } from "../contract/reading/pinned-fields.ts";
-import { resolveProfile, type Profile } from "../contract/profile/profile.ts";
+import type { Profile } from "../contract/profile/profile.ts";
 import { readList } from "../contract/reading/read-answer.ts";
 import type { NetworkRecord } from "../contract/records.ts";
 import { isObject, type Json, type JsonObject } from "../core/json.ts";
-import { draftProfile } from "./draft-profile.ts";
+import { applied } from "./draft-profile.ts";
 import { bodyOf, finding, shown, succeeded, type Ask, type Finding, type Proposal } from "./finding.ts";
-import { findList, guessEmpty, guessFields } from "./guess-shapes.ts";
+import { findList, guessEmpty, guessFields, type FieldGuess } from "./guess-shapes.ts";
+import { proposeStates } from "./meanings.ts";
 
 export const LISTS = ["posts.list", "jobs.list", "communities.list", "agents.list", "webhooks.list"] as const;
 export type ListOperation = (typeof LISTS)[number];
@@ -21,6 +22,8 @@ const RARE: ReadonlySet<FieldKind> = new Set(["posts", "json", "secret", "refs"]
 /** Longer words are data rather than states. */
 const MAX_WORD_LENGTH = 60;
 const MAX_OPEN_WORDS = 4;
+/** A field in fewer objects is a guess. */
+const MIN_SEEN = 2;
 const MAX_SAMPLES = 20;
 
 /** An object of a list, to be read alone. */
@@ -75,10 +78,16 @@ export async function* examineLists(profile: Profile, ask: Ask, samples: Samples
 }
 
 function unsupported(name: string): Proposal {
-  return { path: ["operations", name, "unsupported"], value: "the network answered that there is no such address", isDoubtful: true };
+  return {
+    path: ["operations", name, "unsupported"],
+    value: "the network answered that there is no such address",
+    isDoubtful: true,
+    because: "404 or 405",
+  };
 }
 
-function examineList(profile: Profile, name: string, record: ReadableRecord, body: Json | undefined, samples: Samples): Finding {
+/** The place of one list, and the fields that its items show. */
+export function examineList(profile: Profile, name: string, record: ReadableRecord, body: Json | undefined, samples: Samples): Finding {
   const known = readList(profile, record, body);
   const place = known.items === undefined || known.items.length + known.skipped === 0 ? findList(body) : placeOf(profile, record, body);
   if (place === undefined) return finding("shapes", "problem", `${name} holds no list that can be found`);
@@ -110,8 +119,15 @@ function guessRecord(
   items: readonly JsonObject[],
 ): { readonly proposals: readonly Proposal[]; readonly unseen: readonly string[] } {
   const proposals: Proposal[] = [];
-  const propose = (field: string, paths: readonly string[], isDoubtful: boolean): void =>
-    void proposals.push({ path: ["records", record, field], value: [...new Set(paths)], isDoubtful });
+  /** `because`: the reason to doubt it. */
+  const propose = (field: string, paths: readonly string[], because?: string): void => {
+    const doubt = because === undefined ? { isDoubtful: false } : { isDoubtful: true, because };
+    proposals.push({ path: ["records", record, field], value: [...new Set(paths)], ...doubt });
+  };
+  const doubtIn = ({ by, seen }: FieldGuess): string | undefined => {
+    if (by === "value") return `no name says so; its values fit in ${seen} of ${items.length} objects`;
+    return seen < Math.min(MIN_SEEN, items.length) ? `seen in ${seen} of ${items.length} objects` : undefined;
+  };
   const kinds: Readonly<Record<string, FieldKind>> = FIELDS[record];
   // An item is unreadable without its id, so the id comes first.
   const first = winnersIn(profile, record, items);
@@ -120,25 +136,22 @@ function guessRecord(
     // A name such as "key" may pass for a secret, and still be the id if nothing else can be.
     const taken = [...first].flatMap(([field, path]) => (kinds[field] === "secret" ? [] : [path]));
     const [guess] = guessFields(record, items, ["id"], taken);
-    if (guess !== undefined && !(isHandle && guess.by === "value")) propose("id", [guess.path], guess.by === "value");
+    const isSure = guess?.by === "name" || (!isHandle && NEEDS_ID.has(record));
+    if (guess !== undefined && isSure) propose("id", [guess.path], doubtIn(guess));
   }
   const winners = winnersIn(drafted(profile, proposals), record, items);
   const taken = [...winners.values()];
   const missing = Object.keys(kinds).filter((field) => !RARE.has(kinds[field] ?? "json") && !winners.has(field));
-  for (const { field, path, by } of guessFields(
-    record,
-    items,
-    missing.filter((field) => field !== "id"),
-    taken,
-  )) {
-    taken.push(path);
-    propose(field, [path], by === "value");
+  const sought = missing.filter((field) => field !== "id");
+  for (const guess of guessFields(record, items, sought, taken)) {
+    taken.push(guess.path);
+    propose(guess.field, [guess.path], doubtIn(guess));
   }
   const unseen = missing.filter((field) => !proposals.some(({ path }) => path[2] === field));
   for (const field of unseen) {
     const paths = guessEmpty(items, field, taken);
     const candidates: readonly string[] = profile.records[record]?.[field] ?? [];
-    if (paths.length > 0) propose(field, [...paths, ...candidates], true);
+    if (paths.length > 0) propose(field, [...paths, ...candidates], `empty in each of ${items.length} objects`);
   }
   return { proposals, unseen: unseen.filter((field) => !proposals.some(({ path }) => path[2] === field)) };
 }
@@ -162,12 +175,20 @@ function openWords(profile: Profile, items: readonly JsonObject[], read: readonl
       return word === undefined || word.length > MAX_WORD_LENGTH ? [] : [word];
     }),
   );
-  if (words.size === 0 || words.size > MAX_OPEN_WORDS) return [];
-  return [{ path: ["statuses", "open"], value: [...(profile.statuses.open ?? []), ...words], isDoubtful: true }];
+  const { proposals, unclear } = proposeStates(profile, [...words]);
+  const isOpen = unclear.length > 0 && unclear.length <= MAX_OPEN_WORDS;
+  const known = proposals.find(({ path }) => path[1] === "open")?.value ?? profile.statuses.open ?? [];
+  const open: Proposal = {
+    path: ["statuses", "open"],
+    value: [...(Array.isArray(known) ? (known as readonly string[]) : []), ...unclear],
+    isDoubtful: true,
+    because: "a listed job can be applied for",
+  };
+  return [...proposals.filter(({ path }) => !isOpen || path[1] !== "open"), ...(isOpen ? [open] : [])];
 }
 
 function drafted(profile: Profile, proposals: readonly Proposal[]): Profile {
-  return resolveProfile(draftProfile(profile, [{ proposals }]), profile);
+  return applied(profile, [{ proposals }]).profile;
 }
 
 /** The items that the profile can read, wherever their list was. */
@@ -202,8 +223,10 @@ export async function* examineErrors(profile: Profile, ask: Ask): AsyncGenerator
   const answer = await ask({ operation, target: "retinue-doctor-no-such-post", input: {} });
   if (answer === undefined) return;
   const { outcome } = answer;
-  if (outcome.class === "refused") return void (yield finding("errors", "ok", `a refusal reads as code and message (${outcome.status})`));
   const body = bodyOf(answer);
+  const isRead = (paths: readonly string[]): boolean => paths.some((path) => typeof valueAt(body, fieldPath(path)) === "string");
+  if (outcome.class === "refused" && isRead(profile.errors.message) && isRead(profile.errors.code))
+    return void (yield finding("errors", "ok", `a refusal reads as code and message (${outcome.status})`));
   const texts = stringsIn(body);
   const message =
     texts.find(({ path, text }) => /message|detail|description|reason|error|problem|msg/i.test(path) && /\s/.test(text)) ??
@@ -212,7 +235,8 @@ export async function* examineErrors(profile: Profile, ask: Ask): AsyncGenerator
   if (succeeded(answer) || message === undefined)
     return void (yield finding("errors", "warning", `a refusal has no readable shape: ${shown(outcome)}`));
   const proposals: Proposal[] = [{ path: ["errors", "message"], value: [message.path], isDoubtful: false }];
-  if (code !== undefined) proposals.push({ path: ["errors", "code"], value: [code.path], isDoubtful: true });
+  if (code !== undefined)
+    proposals.push({ path: ["errors", "code"], value: [code.path], isDoubtful: true, because: "seen in one refusal" });
   yield finding("errors", "warning", `a refusal has its message at ${message.path}`, proposals);
 }
 

@@ -7,6 +7,7 @@ import {
   readInteger,
   readNumber,
   readReferences,
+  readSeconds,
   readText,
   readTime,
   readVote,
@@ -62,13 +63,19 @@ const MONEY = "(?:reward|budget|price|pay|payment|amount|bounty|fee|credits|payo
 const ID = "(?:id|uid|uuid|guid|key|ref|pk)";
 
 /** Names of ids of other objects: the author's, the parent's, the community's. */
-const FOREIGN_ID = new RegExp(`^(?:${WHO}|${WORKER}|parent|thread|root|in_reply_to|reply_to|community|group|channel|board)_`);
+const FOREIGN_ID = new RegExp(
+  `^(?:${WHO}|${WORKER}|applicant|bidder|candidate|parent|thread|root|in_reply_to|reply_to|community|group|channel|board)_`,
+);
+
+/** Places that name whoever does a job, and so never its author. */
+const WORKERS_PLACE = new RegExp(`^(?:[a-z]+_)?${WORKER}(?:_|$)`);
 
 /** Patterns for the names of our fields, in lower case with underscores, best first. */
 const HINTS: Readonly<Record<string, readonly string[]>> = {
   id: [
     "id",
     "_?(?:uuid|uid|guid|pk)",
+    `(?:application|bid|proposal)_${ID}`,
     `(?:post|job|agent|community|webhook|hook|task|gig|item|entry|note|group|specialist|account|user)_${ID}`,
     "(?:key|ref|number|no|code)",
     `[a-z]+_${ID}`,
@@ -83,7 +90,9 @@ const HINTS: Readonly<Record<string, readonly string[]>> = {
     "[a-z]+_(?:content|text|body|message)",
     "(?:msg|caption|note|html|value|what|words)",
   ],
-  community: ["(?:community|group|channel|board|forum|space|submolt|topic|room)(?:_(?:handle|slug|name|id))?"],
+  community: [
+    "(?:community|group|channel|board|forum|space|submolt|topic|room|guild|hub|club|circle|tribe|team|realm)(?:_(?:handle|slug|name|id))?",
+  ],
   parentId: [`(?:parent|in_reply_to|reply_to|replied_to|thread|root)(?:_post)?(?:_${ID})?`],
   createdAtMs: [
     "(?:created|posted|published|submitted)(?:_(?:at|on|ts|time|date|ms))?",
@@ -99,7 +108,7 @@ const HINTS: Readonly<Record<string, readonly string[]>> = {
   ],
   replyCount: ["(?:reply|replies|comment|comments|answers?|children)_(?:count|total|n)", "(?:n|num)_(?:replies|comments)"],
   title: ["(?:title|subject|headline|summary|name|heading)", "[a-z]+_(?:title|name)"],
-  description: ["(?:description|details?|body|content|text|brief|about|spec|instructions)", "[a-z]+_description"],
+  description: ["(?:description|details?|body|content|text|brief|about|spec|instructions)", "(?:summary|tagline)", "[a-z]+_description"],
   skills: ["(?:skills?|tags|requirements|capabilities|topics|abilities|needs)", "[a-z]+_(?:skills|tags)"],
   reward: [`${MONEY}`, `${MONEY}_(?:amount|value|credits|total)`, `${MONEY}_[a-z]+`],
   status: ["(?:status|state|phase|stage|progress)", "[a-z]+_(?:status|state)"],
@@ -120,6 +129,23 @@ const HINTS: Readonly<Record<string, readonly string[]>> = {
   url: ["(?:url|target_url|endpoint|callback|callback_url|link|href|uri)"],
   events: ["(?:events|event_types|topics|kinds|subscriptions)"],
   active: ["(?:active|enabled|is_active)"],
+  applied: ["(?:has|already|i|have)_applied(?:_by_me)?", "applied_by_me"],
+  jobId: [`(?:job|task|gig|bounty|order|quest|work|mission|contract)(?:_${ID})?`],
+  snippet: ["(?:snippet|excerpt|summary|description|extract|text)"],
+  apiKey: ["api_(?:key|token)", "(?:key|key_value|access_key|token|secret)"],
+  webhookSecret: ["(?:secret|signing_secret|signing_key|webhook_secret)"],
+  accessToken: ["access_token", "(?:token|jwt|bearer)"],
+  expiresInMs: ["(?:expires_in|ttl|lifetime)(?:_[a-z]+)?"],
+  // Inputs of requests.
+  direction: ["(?:direction|vote|value|kind|type|score|reaction|up)"],
+  message: ["(?:message|cover_letter|proposal|pitch|note|comment|text|body|content|letter|motivation)"],
+  deliverable: ["(?:deliverable|result|output|work|answer|submission|content|payload|data|text|body)", "(?:result|output)_[a-z]+"],
+  deadline: ["(?:deadline|due|expires|expiry|ends|closes)(?:_(?:at|on|by|date|time|ts))?"],
+  query: ["(?:query|q|term|terms|search|keywords?|text)"],
+  secret: ["(?:secret|signing_secret|signing_key|webhook_secret)"],
+  refreshToken: ["refresh_token", "(?:refresh|token)"],
+  skill: ["(?:skills?|tags?|requirement|capability|topic)"],
+  author: [`${WHO}(?:_(?:id|handle|name))?`],
 };
 
 export interface FieldGuess {
@@ -127,6 +153,8 @@ export interface FieldGuess {
   readonly path: string;
   /** Matched by its name, or only because nothing else fits. */
   readonly by: "name" | "value";
+  /** Number of objects that hold it. */
+  readonly seen: number;
 }
 
 /** Guesses for those `fields` of a record that the profile found in no item; `known` places are taken. */
@@ -146,6 +174,7 @@ export function guessFields(
       ([path, values]) =>
         !taken.has(path) &&
         fitsKind(kind, values) &&
+        (!field.startsWith("author") || !WORKERS_PLACE.test(snake(path))) &&
         (field !== "id" || isOwnId(record, path, values, items.length)) &&
         (field !== "handle" || isIdentity(values, items.length)),
     );
@@ -153,10 +182,10 @@ export function guessFields(
       HINTS[field] ?? [],
       fits.map(([path]) => path),
     );
-    const guess: FieldGuess | undefined = named === undefined ? byValue(field, fits) : { field, path: named, by: "name" };
-    if (guess === undefined) return [];
-    taken.add(guess.path);
-    return [guess];
+    const path = named ?? foreignId(field, seen, taken, items.length) ?? byValue(field, fits);
+    if (path === undefined) return [];
+    taken.add(path);
+    return [{ field, path, by: named === undefined ? "value" : "name", seen: seen.get(path)?.length ?? 0 }];
   });
 }
 
@@ -206,16 +235,28 @@ function byName(hints: readonly string[], paths: readonly string[]): string | un
   return undefined;
 }
 
-function byValue(field: string, fits: readonly (readonly [string, readonly Json[]])[]): FieldGuess | undefined {
-  if (field === "id") {
-    const path = fits.find(([candidate]) => !candidate.includes("."))?.[0];
-    return path === undefined ? undefined : { field, path, by: "value" };
-  }
+/** An id named like another object's: where nothing else is named like an id, and each item has one of its own. */
+function foreignId(
+  field: string,
+  seen: ReadonlyMap<string, readonly Json[]>,
+  taken: ReadonlySet<string>,
+  items: number,
+): string | undefined {
+  if (field !== "id") return undefined;
+  const own = [...seen].filter(([path, values]) => !path.includes(".") && !taken.has(path) && isIdentity(values, items));
+  return byName(
+    [`[a-z]+_${ID}`],
+    own.map(([path]) => path),
+  );
+}
+
+function byValue(field: string, fits: readonly (readonly [string, readonly Json[]])[]): string | undefined {
+  if (field === "id") return fits.find(([candidate]) => !candidate.includes("."))?.[0];
   if (field !== "content") return undefined;
   const lengthOf = (values: readonly Json[]): number =>
     values.reduce<number>((sum, value) => sum + (typeof value === "string" ? value.length : 0), 0) / values.length;
   const longest = [...fits].sort((a, b) => lengthOf(b[1]) - lengthOf(a[1]))[0];
-  return longest === undefined || lengthOf(longest[1]) < 20 ? undefined : { field, path: longest[0], by: "value" };
+  return longest === undefined || lengthOf(longest[1]) < 20 ? undefined : longest[0];
 }
 
 /** `createdAt` and `author.handle` as `created_at` and `author_handle`. */
@@ -263,6 +304,7 @@ const READERS: { readonly [kind in FieldKind]?: (value: Json) => unknown } = {
   id: readId,
   text: readText,
   number: readNumber,
+  money: readNumber,
   integer: readInteger,
   boolean: readBoolean,
   time: (value) => readTime(value, "auto"),
@@ -270,6 +312,8 @@ const READERS: { readonly [kind in FieldKind]?: (value: Json) => unknown } = {
   refs: readReferences,
   status: readText,
   vote: readVote,
+  seconds: readSeconds,
+  secret: readText,
 };
 
 function fitsKind(kind: FieldKind, values: readonly Json[]): boolean {

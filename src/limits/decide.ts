@@ -60,7 +60,7 @@ function timely(view: AdmissionView): Verdict | undefined {
     lane: request.lane,
     cost: request.cost ?? 1,
     obligations: view.obligations,
-    ...(view.soon === undefined ? {} : { soon: view.soon }),
+    soon: view.soon ?? 0,
     promises: request.promises ?? 0,
     ...(request.noticeCalls === undefined ? {} : { noticeCalls: request.noticeCalls }),
   });

@@ -6,6 +6,7 @@ import { findEffect, findSame, findOtherWords, provesReading, readBackOf, wouldS
 import { ABSENT_CHECKS, MAX_ATTEMPTS, reconcile, refusalOf, type Check } from "./reconcile.ts";
 import { disambiguate, type VisibleEffect, type Disambiguation } from "./disambiguate.ts";
 import { announceIntent } from "./announce.ts";
+import { noteParked, reopenUnproven } from "./reopen.ts";
 import { follow } from "./follow-up.ts";
 import { dropListReadings, readBackTo, type NoRoom, type Read } from "./read-back-list.ts";
 import { MINUTE } from "../core/units.ts";
@@ -82,6 +83,7 @@ async function resolveOne(
     parts.outbox.doubts.tidy(member);
   }
   announceIntent(announcer, member, intent, change, now);
+  if (change.state === "parked") noteParked(parts, member, intent, change.code, proof.missed);
   if (change.state === "confirmed" && member.keyId !== undefined) {
     const latenessMs = Math.max(proof.latenessMs, intent.attempt === 0 ? 0 : now - (knownSentAt(intent) ?? now));
     await store.saveProof(
@@ -95,6 +97,7 @@ async function resolveOne(
       },
       now,
     );
+    await reopenUnproven(parts, member, intent.operation);
   }
   parts.wake(member, change.state === "ready" ? "intents" : "events");
   return undefined;

@@ -1,4 +1,5 @@
 /** Dependencies of polling. */
+import type { Profile } from "../contract/profile/profile.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
@@ -16,6 +17,7 @@ export interface PollingDependencies {
   readonly clock: Clock;
   /** The network's clock in ms, for the age of what it reports. */
   readonly networkNow: () => number;
+  readonly profile: Profile;
   readonly random: Random;
   readonly log: Logger;
   readonly announcer: Announcer;

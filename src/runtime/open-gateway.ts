@@ -42,15 +42,16 @@ export interface GatewayDependencies {
   /** Compared with the network's clock. */
   readonly wall: Clock;
   readonly ledger: LedgerTime;
-  readonly noticeCalls: () => number;
 }
 
 /** Money held for an action that nobody could resolve counts as spent after this. */
 const HOLD_MS = 7 * DAY;
 
+/** `noticeCalls` counts the checks of a job until it is seen to be assigned. */
 export function openGateway(
   options: GatewaySettings,
-  { announcer, scrubber, breakers, unkeptHalts, keys, clock, wall, ledger, noticeCalls }: GatewayDependencies,
+  { announcer, scrubber, breakers, unkeptHalts, keys, clock, wall, ledger }: GatewayDependencies,
+  noticeCalls: () => number,
 ): Gateway {
   const { profile, transport, baseUrl, store, pacer } = options;
   const connection = { baseUrl, transport, clock: wall, scrubber };

@@ -13,6 +13,7 @@ import type { DraftIntent } from "./intent-draft.ts";
 export const MAX_INTENTS_PER_RUN = 100;
 /** Steps and reads of one handling; each is a row, held in memory until the handling ends. */
 export const MAX_STEPS_PER_RUN = 1_000;
+const NOTHING: JsonObject = Object.freeze({});
 const NO_OPTIONS: IntentOptions = Object.freeze({});
 
 export interface RunTools {
@@ -50,14 +51,14 @@ class Context implements RunContext {
   #reads: Reads | undefined;
   #random: Random | undefined;
   #log: Logger | undefined;
-  #state: JsonObject;
-  /** The text of the specialist's value before the first look at it: a handler may change it in place. */
+  /** The specialist's value. */
+  #state: JsonObject = NOTHING;
+  /** Its text before the first look at it: a handler may change it in place. Undefined before that look. */
   #before: string | undefined;
 
   constructor(request: RunRequest, tools: RunTools) {
     this.request = request;
     this.#tools = tools;
-    this.#state = request.state;
     this.act = new RunAct(this);
   }
 
@@ -78,14 +79,20 @@ class Context implements RunContext {
   }
 
   get state(): JsonObject {
-    this.#before ??= JSON.stringify(this.request.state);
+    this.#look();
     return this.#state;
   }
 
   set state(value: JsonObject) {
     this.#alive();
-    this.#before ??= JSON.stringify(this.request.state);
+    this.#look();
     this.#state = value;
+  }
+
+  #look(): void {
+    if (this.#before !== undefined) return;
+    this.#state = this.request.state;
+    this.#before = JSON.stringify(this.#state);
   }
 
   random(): number {
@@ -118,6 +125,8 @@ class Context implements RunContext {
     const checked = request.rules.input(operation, input);
     const known = this.#equalDraft(operation, wanted, checked, options.key);
     if (known !== undefined) return { intent: known.id }; // a model that repeats itself posts once
+    // Parts of an action are actions of their own, which are sent in this order.
+    for (const part of rule.before ?? []) this.decide(part, target, {});
     const drafts = this.#drafts;
     if (drafts.length >= MAX_INTENTS_PER_RUN)
       throw new Refused("too_many_intents", `expected at most ${MAX_INTENTS_PER_RUN} actions for one event, got more`);

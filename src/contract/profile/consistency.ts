@@ -78,6 +78,7 @@ function checkOverride(name: OperationName, over: ProfileData["operations"][stri
 const SAMPLES: { readonly [type in InputField["type"]]: readonly Json[] } = {
   text: ["a", "up", "https://a.example/x"],
   number: [1, 1.5],
+  money: [1, 1.5],
   integer: [1],
   boolean: [true],
   words: [["a"], []],

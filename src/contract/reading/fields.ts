@@ -3,6 +3,7 @@ import type { RecordName } from "../operations.ts";
 
 /**
  * - `id`: a string, or a whole number within 2^53; always given as a string
+ * - `money`: an amount, as a number or a text with the unit; given in whole units
  * - `time`: ISO 8601, HTTP date, or epoch seconds or milliseconds; given in milliseconds
  * - `seconds`: a duration in seconds; given in milliseconds
  * - `words`: a list of strings; `refs`: a list of ids, or of objects that hold one
@@ -14,6 +15,7 @@ export const FIELD_KINDS = [
   "id",
   "text",
   "number",
+  "money",
   "integer",
   "boolean",
   "time",
@@ -50,7 +52,7 @@ export const FIELDS = {
     title: "text",
     description: "text",
     skills: "words",
-    reward: "number",
+    reward: "money",
     status: "status",
     assigneeId: "id",
     assigneeHandle: "id",

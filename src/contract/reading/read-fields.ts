@@ -4,11 +4,13 @@ import { fieldPath, typeOf, valueAt, type FieldPath } from "./field-path.ts";
 import { FIELDS, type FieldKind, type ReadableRecord } from "./fields.ts";
 import { createPins, MAX_KNOWN_KEYS, type Observation, type Pin, type Pins, type Severity } from "./pinned-fields.ts";
 import type { Profile } from "../profile/profile.ts";
+import type { MoneyFormat } from "../profile/source.ts";
 import { JOB_STATUSES, type JobStatus } from "../records.ts";
 import {
   readBoolean,
   readId,
   readInteger,
+  readMoney,
   readNumber,
   readReferences,
   readSeconds,
@@ -37,9 +39,10 @@ export interface Speech {
   readonly named: { readonly [record in ReadableRecord]: ReadonlySet<string> };
   readonly statuses: ReadonlyMap<string, JobStatus>;
   readonly times: TimeFormat;
+  readonly money: MoneyFormat;
 }
 
-export function compileSpeech(profile: Pick<Profile, "records" | "statuses" | "times">): Speech {
+export function compileSpeech(profile: Pick<Profile, "records" | "statuses" | "times" | "money">): Speech {
   const fields = (record: ReadableRecord): CompiledField[] => {
     const candidates: Readonly<Record<string, readonly string[] | undefined>> = profile.records[record] ?? {};
     return Object.entries<FieldKind>(FIELDS[record]).flatMap(([name, kind]) => {
@@ -54,7 +57,7 @@ export function compileSpeech(profile: Pick<Profile, "records" | "statuses" | "t
   const statuses = JOB_STATUSES.flatMap((status) =>
     (profile.statuses[status] ?? []).map((word): [string, JobStatus] => [statusWord(word), status]),
   );
-  return { fields: compiled, named, statuses: new Map(statuses), times: profile.times };
+  return { fields: compiled, named, statuses: new Map(statuses), times: profile.times, money: profile.money };
 }
 
 function mapRecords<T>(make: (record: ReadableRecord) => T): { [record in ReadableRecord]: T } {
@@ -211,6 +214,8 @@ function convert(speech: Speech, kind: Exclude<FieldKind, "refs" | "posts">, fou
       return typeof found === "string" && found.length >= 8 ? found : undefined;
     case "number":
       return readNumber(found);
+    case "money":
+      return readMoney(found, speech.money);
     case "integer":
       return readInteger(found);
     case "boolean":

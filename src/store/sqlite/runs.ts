@@ -75,7 +75,7 @@ export function createRuns(
   };
 
   return {
-    loadState: async (specialist) => state.load(specialist),
+    loadState: (specialist) => state.load(specialist),
     async saveStep(seq, name, value) {
       commits.add(() => void step.run(seq, name, JSON.stringify(value)));
       const event = present.events.get(seq);
@@ -83,7 +83,7 @@ export function createRuns(
       await commits.synced();
     },
     // Nothing of a run leaves before an admission, which reaches the disk together with all earlier writes.
-    finishRun: async (run) => finish(run),
+    finishRun: (run) => finish(run),
     async recordRun(event, run) {
       const fact = log.addEvent(event, run.now, { begun: true });
       const live = fact === undefined ? undefined : present.events.get(fact.seq);

@@ -5,12 +5,15 @@ export const MAX_PART_LENGTH = 300;
 /** A path without a route. */
 export const NOWHERE = "/";
 const FOLDER = "webhooks";
+/** A path that is a route as it stands. */
+const ROUTE = /^\/webhooks\/(?!webhooks$)[\w-]{1,300}$/;
 
 /**
  * Returns the path of a route: `/webhooks/<handle>` or `/webhooks/<handle>/<secret>`. It stands at the end of what came, behind any prefix
  * (`/a/b/webhooks/<handle>`); without `/webhooks` a known handle is the last part, or the last but one.
  */
 export function routeOf(url: string, knows: (handle: string) => boolean): string {
+  if (ROUTE.test(url)) return url;
   const parts = partsOf(url);
   if (parts === undefined) return NOWHERE;
   const behind = parts.slice(parts.lastIndexOf(FOLDER) + 1);

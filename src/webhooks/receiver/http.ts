@@ -201,6 +201,7 @@ function receive(request: FastifyRequest, reply: FastifyReply, { gate, crowd, fl
   const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
   crowd.work(socket, 1);
   const answered = ({ status, retryAfterS, verified }: GateAnswer): void => {
+    crowd.work(socket, -1);
     if (!verified && status >= 400) floods.refused(request.ip);
     else if (verified && floods.watching()) floods.accepted(request.ip);
     if (retryAfterS !== undefined) void reply.header("retry-after", retryAfterS);
@@ -208,7 +209,6 @@ function receive(request: FastifyRequest, reply: FastifyReply, { gate, crowd, fl
   };
   gate
     .accept(specialist, { headers: request.headers, body, ...(token === undefined ? {} : { token }) })
-    .finally(() => crowd.work(socket, -1))
     .then(answered)
     .catch((error: unknown) => void reply.send(error)); // to the error handler
 }

@@ -199,6 +199,7 @@ export const statuses = {
 
 export const speech = {
   times: "auto",
+  money: { perUnit: 1, unit: ["credits", "credit"] },
   drift: "note",
   headers: {},
   idempotencyHeader: "idempotency-key",
@@ -326,6 +327,7 @@ export const SHARED_GUESSES = [
   "singles",
   "statuses",
   "times",
+  "money",
   "idempotencyHeader",
   "paging",
   "errors",
