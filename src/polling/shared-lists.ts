@@ -31,6 +31,8 @@ interface SharedList {
   doubtedUntil: number;
   /** A job of ours was seen to leave its open jobs when it was given. */
   proven: boolean;
+  /** Jobs that left the open ones, with the time of the poll that shows it, newest last. */
+  readonly left: Map<string, number>;
   seen: readonly string[];
   readonly planned: Map<KeyId, PlannedPoll>;
 }
@@ -60,6 +62,8 @@ export interface SharedLists {
    * keys.
    */
   plannedAt(list: string, key: KeyId, now: number): number | undefined;
+  /** Jobs that lately left the open ones of the list, with the time of the poll that shows it. */
+  left(list: string, key: KeyId): ReadonlyMap<string, number>;
   /** True if the newest poll was the key's own, of a list that others poll too. */
   wasLast(list: string, key: KeyId | undefined): boolean;
   /**
@@ -93,6 +97,10 @@ export function createSharedLists(random: Random): SharedLists {
       const known = lists.get(list);
       return known?.last !== undefined && known.last.key === key && isShared(known.sharing) && known.planned.size > 1;
     },
+    left(list, key) {
+      const known = lists.get(list);
+      return known?.last !== undefined && (known.last.key === key || isShared(known.sharing)) ? known.left : NONE_LEFT;
+    },
     openAt(list, key, job, networkNow) {
       const known = lists.get(list);
       if (known?.last === undefined) return undefined;
@@ -120,6 +128,7 @@ export function createSharedLists(random: Random): SharedLists {
         last: undefined,
         doubtedUntil: 0,
         proven: false,
+        left: new Map(),
         seen: [],
         planned: new Map(),
       };
@@ -135,6 +144,8 @@ export function createSharedLists(random: Random): SharedLists {
         const openJobs = new Map(
           items.flatMap((item) => (item.kind === "job" && isOpen(item) ? [[item.id, item.deadlineMs ?? Infinity] as const] : [])),
         );
+        if (last !== undefined && (last.key === key || isShared(known.sharing)))
+          for (const id of leftOf([...last.openJobs.keys()], openJobs)) noteLeft(known.left, id, at);
         const given = items.flatMap((item) =>
           item.kind === "job" && !isOpen(item) && item.status !== undefined ? [[item.id, item.status] as const] : [],
         );
@@ -144,6 +155,22 @@ export function createSharedLists(random: Random): SharedLists {
       return isShared(known.sharing) ? items.filter((item) => "id" in item && item.id !== undefined && !seen.has(item.id)) : [];
     },
   };
+}
+
+const NONE_LEFT: ReadonlyMap<string, number> = new Map();
+/** Jobs that left a list are remembered until so many more have. */
+const MAX_LEFT = 100;
+
+/** Jobs that were open and are not: a page may be cut, so an older one must still be shown. */
+function leftOf(before: readonly string[], now: ReadonlyMap<string, number>): readonly string[] {
+  const last = before.findLastIndex((id) => now.has(id));
+  return before.slice(0, Math.max(0, last)).filter((id) => !now.has(id));
+}
+
+function noteLeft(left: Map<string, number>, id: string, at: number): void {
+  left.delete(id);
+  left.set(id, at);
+  for (const [oldest] of left) if (left.size > MAX_LEFT) left.delete(oldest);
 }
 
 /** Plans the next poll of a key. Returns its time. */
