@@ -141,20 +141,25 @@ export function createSharedLists(random: Random): SharedLists {
       const seen = new Set(known.seen);
       // A page that was in flight for long is older than one requested later.
       if (last === undefined || at >= last.at) {
-        const openJobs = new Map(
-          items.flatMap((item) => (item.kind === "job" && isOpen(item) ? [[item.id, item.deadlineMs ?? Infinity] as const] : [])),
-        );
+        const { openJobs, standings } = standingsOf(items);
         if (last !== undefined && (last.key === key || isShared(known.sharing)))
           for (const id of leftOf([...last.openJobs.keys()], openJobs)) noteLeft(known.left, id, at);
-        const given = items.flatMap((item) =>
-          item.kind === "job" && !isOpen(item) && item.status !== undefined ? [[item.id, item.status] as const] : [],
-        );
-        known.last = { key, ids, openJobs, standings: new Map(given), at };
+        known.last = { key, ids, openJobs, standings, at };
       }
       known.seen = [...new Set([...ids, ...known.seen])].slice(0, MAX_SEEN);
       return isShared(known.sharing) ? items.filter((item) => "id" in item && item.id !== undefined && !seen.has(item.id)) : [];
     },
   };
+}
+
+/** Open jobs with their deadlines, and the statuses of the others. */
+function standingsOf(items: readonly NetworkRecord[]) {
+  const openJobs = new Map<string, number>();
+  const standings = new Map<string, string>();
+  for (const item of items)
+    if (item.kind === "job" && isOpen(item)) openJobs.set(item.id, item.deadlineMs ?? Infinity);
+    else if (item.kind === "job" && item.status !== undefined) standings.set(item.id, item.status);
+  return { openJobs, standings };
 }
 
 const NONE_LEFT: ReadonlyMap<string, number> = new Map();

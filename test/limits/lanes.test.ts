@@ -139,6 +139,13 @@ describe("obligations", () => {
     expect(applied(false)).toBeGreaterThan(applied(true));
   });
 
+  test("an application leaves room for as many checks of each job as noticing takes", () => {
+    const reserve = (calls?: number): number => applyingReserve(laneShares(60), 4, calls);
+    expect(reserve()).toBe(READ_BACK_CALLS + 4 * 4);
+    expect(reserve(7)).toBe(READ_BACK_CALLS + 4 * 8);
+    expect(applyingReserve(laneShares(60), 1, 12)).toBe(obligationReserve(laneShares(60), 1));
+  });
+
   test("reading back always has its few calls, also with nothing owed", () => {
     for (const limits of [FREE, { perHour: 10, perDay: 20 }]) {
       const state = newQuota(limits, { ...DEFAULT_FLOORS, obligation: 0 });

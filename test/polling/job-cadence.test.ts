@@ -5,7 +5,7 @@ import { seededRandom, type Random } from "../../src/core/random.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { delayAt, learnDelay, NOTHING_LEARNT, type LearntDelay } from "../../src/limits/learnt-delay.ts";
-import { laneOf, pauseUntilGiven, pauseUntilNews, type Wait } from "../../src/polling/job-cadence.ts";
+import { laneOf, noticeCalls, pauseUntilGiven, pauseUntilNews, type Wait } from "../../src/polling/job-cadence.ts";
 import { createJobTimings } from "../../src/polling/job-timings.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { virtualRuntime } from "../harness/harness.ts";
@@ -86,6 +86,26 @@ describe("a job applied for", () => {
     expect(pause({ hour: 60, day: 10 })).toBeGreaterThan(2 * MINUTE);
   });
 
+  test("is looked at every minute with others if one list shows them all, where each by itself has no room", () => {
+    const free = {
+      learnt: threeMinutes,
+      waiting: 10,
+      limits: TIER_LIMITS.free,
+      looks: 3,
+      ageMs: 2.9 * MINUTE,
+      room: { hour: 25, day: 200 },
+    };
+    expect(pauseUntilGiven({ ...WAIT, ...free, calls: 1 })).toBeLessThanOrEqual(MINUTE);
+    expect(pauseUntilGiven({ ...WAIT, ...free, calls: 10, room: { hour: 15, day: 200 } })).toBeGreaterThan(MINUTE);
+  });
+
+  test("is looked at every minute until the last usual time has passed, and then by its lateness", () => {
+    const twoToFour = learnt(200, 4, (chance) => 2 * MINUTE * (1 + chance.next()));
+    const free = { ...WAIT, learnt: twoToFour, limits: TIER_LIMITS.free, room: roomOf(TIER_LIMITS.free), looks: 4 };
+    for (const minutes of [3.5, 4, 4.3]) expect(pauseUntilGiven({ ...free, ageMs: minutes * MINUTE })).toBeLessThanOrEqual(MINUTE);
+    expect(pauseUntilGiven({ ...free, ageMs: HOUR })).toBeGreaterThan(5 * MINUTE);
+  });
+
   test("is looked at again within seconds if it is late on a network that gives at once", () => {
     const atOnce = learnt(50, 5, () => 500);
     expect(pauseUntilGiven({ ...WAIT, learnt: atOnce, ageMs: 40 * SECOND, looks: 1 })).toBeLessThanOrEqual(10 * SECOND);
@@ -105,6 +125,17 @@ describe("a job applied for", () => {
   test("does not use up a small quota with many others", () => {
     const ages = looks(pauseUntilGiven, { learnt: threeMinutes, waiting: 20, limits: TIER_LIMITS.free, looks: 3 }, DAY);
     expect(20 * ages.length).toBeLessThan(TIER_LIMITS.free.perDay);
+  });
+});
+
+describe("checks that an application reserves", () => {
+  test("are as many as it usually takes, within bounds", () => {
+    expect(noticeCalls(NOTHING_LEARNT)).toBe(3);
+    expect(noticeCalls(learnt(50, 5, () => 500))).toBe(3);
+    const wide = learnt(200, 6, (chance) => MINUTE * (1 + 9 * chance.next()));
+    expect(noticeCalls(wide)).toBeGreaterThan(4);
+    expect(noticeCalls(wide)).toBeLessThanOrEqual(12);
+    expect(noticeCalls(learnDelay(NOTHING_LEARNT, { afterMs: 10 * MINUTE, byMs: 30 * DAY }))).toBe(3);
   });
 });
 

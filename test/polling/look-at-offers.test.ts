@@ -77,20 +77,6 @@ async function waiting({ specialists, jobs, tier, withoutStatus = false }: World
       );
       return [...grouped.values()].map((all) => all.length / hours);
     };
-    console.log(
-      "DBG",
-      tier,
-      specialists,
-      withoutStatus,
-      Math.max(...late),
-      byKey("list")
-        .map((n) => n.toFixed(1))
-        .join(" "),
-      byKey("job")
-        .map((n) => n.toFixed(1))
-        .join(" "),
-      hours,
-    );
     return { lateMs: Math.max(...late), lists: byKey("list"), jobs: byKey("job") };
   };
   return { round, end: here.end };
