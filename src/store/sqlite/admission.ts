@@ -29,6 +29,7 @@ export interface AdmissionParts {
   readonly spending: SpendingTable;
   readonly guardian: ControlTable;
   readonly owed: Obligations;
+  readonly soon: Obligations;
   readonly changes: Changes;
   readonly insertEvent: InsertEvent;
   readonly writer: WatchWriter;
@@ -104,7 +105,10 @@ function isLimited({ ownLimits }: AdmissionRequest): boolean {
 }
 
 /** Loads the values an admission depends on, and no others. */
-function createView({ present, quota, spending, guardian, owed }: AdmissionParts, uses: LimitedUses): (wanted: Admit) => AdmissionView {
+function createView(
+  { present, quota, spending, guardian, owed, soon }: AdmissionParts,
+  uses: LimitedUses,
+): (wanted: Admit) => AdmissionView {
   return ({ request, intent, now, known }) => {
     quota.passTime(now);
     const { specialist, price, key } = request;
@@ -124,6 +128,7 @@ function createView({ present, quota, spending, guardian, owed }: AdmissionParts
       quota: quota.load(key),
       ownUses: isLimited(request) ? uses.of(request, now) : undefined,
       obligations: owed(key, now),
+      soon: request.promises === undefined || request.promises === 0 ? undefined : soon(key, now),
       accounts:
         priced === undefined ? undefined : [spending.account(scopeOf(specialist), priced, now), spending.account(GUARDIAN, priced, now)],
       held: hold?.state === "open" ? hold.money : undefined,
