@@ -7,7 +7,7 @@ import type { WireAnswer } from "../client/transport.ts";
 import { isReadableRecord } from "../contract/reading/fields.ts";
 import { examineOrder, examinePaging } from "./examine-paging.ts";
 import { examineErrors, examineLists, FEED, LISTS, listsOf, type ListOperation, type Samples } from "./examine-records.ts";
-import { examineSingles } from "./examine-objects.ts";
+import { examineBeside, examineSingles } from "./examine-objects.ts";
 import { isLimitHeader, proposeLimitHeaders } from "./meanings.ts";
 import { applied } from "./draft-profile.ts";
 import { bodyOf, finding, shown, succeeded, type Ask, type Finding } from "./finding.ts";
@@ -68,6 +68,7 @@ export async function* examine(options: DoctorOptions): AsyncGenerator<Finding, 
     return;
   }
   for await (const found of examineSingles(profile, ask, samples)) yield keep(found);
+  for await (const found of examineBeside(profile, ask, samples)) yield keep(found);
   for await (const found of examineErrors(profile, ask)) yield keep(found);
   const longest = longestOf(profile, lists, samples);
   if (longest !== undefined) {

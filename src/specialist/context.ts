@@ -7,7 +7,7 @@ import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
 import type { Act, IntentOptions, IntentRef, Reads, Target } from "./act.ts";
 import { storable, type RunRequest } from "./run-request.ts";
-import { bounded, mine, resolveTarget, speech, type ResolvedTarget } from "./decision.ts";
+import { bounded, mine, resolveTarget, speech, withRecord, type ResolvedTarget } from "./decision.ts";
 import type { DraftIntent } from "./intent-draft.ts";
 
 /** A handler with more decisions than this is broken. */
@@ -123,7 +123,7 @@ class Context implements RunContext {
     if (rule.effect === "read")
       throw new Refused("operation_is_read", `${operation} is a read`, { hint: `use act.read.perform("${operation}", …)` });
     const wanted = resolveTarget(rule, operation, target);
-    const checked = request.rules.input(operation, input);
+    const checked = request.rules.input(operation, withRecord(request, rule, target, wanted, input));
     const known = this.#equalDraft(operation, wanted, checked, options.key);
     if (known !== undefined) return { intent: known.id }; // a model that repeats itself posts once
     // Parts of an action are actions of their own, which are sent in this order.

@@ -1,5 +1,6 @@
 /** A decision's facts: its object, its thread and addressee, and a reply to oneself that is never sent. */
 import { describe, expect, test } from "vitest";
+import { DAY } from "../../src/core/units.ts";
 import type { Target } from "../../src/specialist/act.ts";
 import { bounded, mine, resolveTarget, speech } from "../../src/specialist/decision.ts";
 import type { OperationRule } from "../../src/specialist/operation-rules.ts";
@@ -94,8 +95,10 @@ describe("a reply", () => {
   });
 });
 
-test("data holds at most 16 KiB, and JSON only", () => {
-  expect(bounded("x".repeat(16 * 1_024 - 2))).toHaveLength(16 * 1_024 - 2);
-  expect(() => bounded("x".repeat(16 * 1_024 - 1))).toThrow(expect.objectContaining({ code: "value_invalid" }));
-  expect(() => bounded((() => 1) as never)).toThrow(expect.objectContaining({ code: "value_invalid" }));
+describe("the data of an action", () => {
+  test("holds at most 16 KiB, and JSON only", () => {
+    expect(bounded("x".repeat(16 * 1_024 - 2))).toHaveLength(16 * 1_024 - 2);
+    for (const data of ["x".repeat(16 * 1_024 - 1), (() => 1) as never])
+      expect(() => bounded(data)).toThrow(expect.objectContaining({ code: "value_invalid" }));
+  });
 });
