@@ -8,7 +8,7 @@ import { createPins, type Observation, type Pins } from "../contract/reading/pin
 import type { Profile } from "../contract/profile/profile.ts";
 import type { ProfileOperation } from "../contract/profile/network-operations.ts";
 import { MAY_HOLD_SECRETS, readList, readRecord, withoutSecrets } from "../contract/reading/read-answer.ts";
-import { readNumber } from "../contract/reading/values.ts";
+import { readMoney } from "../contract/reading/values.ts";
 import type { Clock } from "../core/clock.ts";
 import { isObject, type Json } from "../core/json.ts";
 import { microsOf, type Micros } from "../core/units.ts";
@@ -192,8 +192,8 @@ function wordOf(code: string | undefined): string {
 }
 
 /** The actual cost of the action, if the profile has a place for it. If it is unreadable, the whole hold counts. */
-function chargedBy({ charged }: Context, body: Json | undefined): { readonly chargedMicros?: Micros } {
-  const amount = firstAt(body, charged, readNumber);
+function chargedBy({ charged, profile }: Context, body: Json | undefined): { readonly chargedMicros?: Micros } {
+  const amount = firstAt(body, charged, (found) => readMoney(found, profile.money));
   const micros = amount === undefined ? undefined : microsOf(amount);
   return micros === undefined ? {} : { chargedMicros: micros };
 }
@@ -233,8 +233,8 @@ function readListed({ profile, operation, pins, nextPage }: Context, received: R
     return unreadable(received, `none of ${skipped} items is readable`, drift);
   const cursor = call.input["cursor"];
   const next = nextPage(body, headers, { cursor: typeof cursor === "string" ? cursor : undefined, items: items.length + skipped });
-  // Further pages of such a list are newer, and polls never reach them.
-  const isBackward = next !== undefined && isOldestFirst(items);
+  // Further pages of such a list are newer, and polls never reach them. Replies in a list of their own are read to the end.
+  const isBackward = !(operation.extra && operation.target !== undefined) && next !== undefined && isOldestFirst(items);
   return {
     outcome: {
       class: "confirmed",

@@ -1,19 +1,20 @@
 /** Builds the request for an admission: what a call costs, which rules apply to it, and what the store does not know of it. */
 import type { HeldKey } from "../client/auth.ts";
+import type { BuiltRequest } from "../client/build-request.ts";
 import type { Client } from "../client/client.ts";
 import type { Call } from "../contract/call.ts";
 import type { Effect, Lane } from "../contract/operations.ts";
+import type { ProfileOperation } from "../contract/profile/network-operations.ts";
 import type { Profile } from "../contract/profile/profile.ts";
-import { defined } from "../core/defined.ts";
 import { payloadHash } from "../limits/approvals.ts";
 import type { LedgerTime } from "../limits/ledger-clock.ts";
-import type { Cap } from "../limits/spending.ts";
+import { END_OF_TIME, type Cap } from "../limits/spending.ts";
 import type { AdmissionRequest } from "../limits/verdict.ts";
 import type { Intent } from "../outbox/intent.ts";
 import type { Admit } from "../store/admission.ts";
 import type { Member } from "./member.ts";
 import type { Breakers } from "./network-breakers.ts";
-import { operationOf, ownLimitsOf } from "./permissions.ts";
+import { mayDo, operationOf, ownLimitsOf } from "./permissions.ts";
 import { priceOf } from "./prices.ts";
 import type { UnkeptHalts } from "./unkept-halts.ts";
 
@@ -21,6 +22,8 @@ import type { UnkeptHalts } from "./unkept-halts.ts";
 export interface GatewayRequest {
   readonly member: Member;
   readonly call: Call;
+  /** The call's request, unless it carries the key. */
+  readonly built?: BuiltRequest;
   readonly lane: Lane;
   readonly intent?: Intent;
   readonly signal?: AbortSignal;
@@ -54,7 +57,7 @@ export function admitFor(options: AdmissionSources, passage: GatewayRequest, key
   const { profile } = examining ?? options.client;
   const { specialist } = member;
   const operation = operationOf(profile, call.operation);
-  const known = knownOf(options, member, call.operation, own);
+  const known = knownOf(options, member, operation, own || mayDo(profile, specialist.may, operation.name));
   const now = options.ledger.now();
   const request: AdmissionRequest = {
     specialist: specialist.handle,
@@ -66,27 +69,28 @@ export function admitFor(options: AdmissionSources, passage: GatewayRequest, key
     promises: call.operation === "jobs.apply" ? 1 : 0,
     price: priceOf(profile, { tier: specialist.tier, trust: options.breakers.trust.of(specialist.handle) }, operation, call.input),
     ownLimits: ownLimitsOf(profile, call.operation),
-    ...(intent === undefined
-      ? {}
-      : {
-          intent: intent.id,
-          ...(known.review ? { payloadHash: payloadHash(intent) } : {}),
-          readyAt: intent.createdAt,
-        }),
+    intent: intent?.id,
+    payloadHash: intent !== undefined && known.review ? payloadHash(intent) : undefined,
+    readyAt: intent?.createdAt,
   };
   return {
     request,
-    ...(intent === undefined ? {} : { intent: { seq: intent.seq, id: intent.id, conflictKey: intent.conflictKey } }),
-    ...(call.target === undefined ? {} : { target: call.target }),
+    intent,
+    target: call.target,
     now,
     deadlineAt: now + profile.timing.deadlineMs,
-    holdExpiresAt: now + options.holdMs,
+    // A stake is held until its job ends.
+    holdExpiresAt: operation.returned === undefined ? now + options.holdMs : END_OF_TIME,
     known,
   };
 }
 
-function knownOf({ caps, unkeptHalts }: AdmissionSources, member: Member, operation: string, own: boolean): Admit["known"] {
+function knownOf(
+  { caps, unkeptHalts }: AdmissionSources,
+  member: Member,
+  { name }: ProfileOperation,
+  isPermitted: boolean,
+): Admit["known"] {
   const { may, review, handle } = member.specialist;
-  const halt = unkeptHalts.of(handle);
-  return defined({ may: own ? [operation] : may, review: review.includes(operation), caps: caps(member), halt });
+  return { may: isPermitted ? [name] : may, review: review.includes(name), caps: caps(member), halt: unkeptHalts.of(handle) };
 }

@@ -51,6 +51,8 @@ class ProfileRules implements OperationRules {
       effect: operation.effect,
       lane: operation.lane,
       targetBy: targetBy(operation),
+      from: operation.from,
+      ...(operation.before === undefined ? {} : { before: operation.before }),
       ...(this.#specialist.review.includes(name)
         ? { review: questionFor(operation, (input) => this.#price(operation, input), this.#clock) }
         : {}),
@@ -102,8 +104,13 @@ function refusalOf(operation: ProfileOperation, specialist: Specialist, profile:
   if (operation.unsupported !== undefined) return { code: "operation_unsupported", message: operation.unsupported };
   const lacked = lackedBy(profile, specialist.tier, operation.name);
   if (lacked !== undefined) return lacked;
-  if (operation.effect === "read" || specialist.may.includes(operation.name)) return undefined;
+  if (operation.effect === "read" || mayDo(profile, specialist.may, operation.name)) return undefined;
   return { code: "not_allowed", message: `${specialist.handle} may not do ${operation.name} on ${profile.name}: it is not in \`may\`` };
+}
+
+/** True for a permitted operation, and for a part of one. */
+export function mayDo(profile: Profile, may: readonly string[], name: string): boolean {
+  return may.includes(name) || may.some((one) => profile.operations.get(one)?.before?.includes(name) === true);
 }
 
 /** The refusal of an operation that the profile does not permit to a tier, reads included. */

@@ -177,7 +177,7 @@ async function moved<By extends "retry" | "settle">(
 
 /** Uses a refused key once more: the refusal may have been a mistake, as during an outage of the network's key service. */
 async function retryKey(hand: GuardianContext, handle: string): Promise<OrderResult | undefined> {
-  const member = await hand.memberOf(handle);
+  const member = hand.running().find(({ specialist }) => specialist.handle === handle);
   if (member?.keyTrouble?.code !== "key_refused") return undefined;
   member.keyTrouble = undefined;
   await hand.store.resume(member.specialist.handle, hand.clock.now());

@@ -22,9 +22,10 @@ import { readFeed, type Reading } from "./feed-events.ts";
 import { readJobs } from "./job-events.ts";
 import { completeJobs, type CompletedPage } from "./complete-jobs.ts";
 import { noteListed } from "./job-news.ts";
+import { moveOn } from "./list-cursor.ts";
 import { feedReader, jobsReader, listOf, OFFERS } from "./list-readers.ts";
 import { spreadPause } from "../limits/poll-budget.ts";
-import { DEFAULT_MAX_AGE_MS, type FeedWatching, type JobsWatching, type Specialist } from "../specialist/specialist.ts";
+import { DEFAULT_MAX_AGE_MS, type FeedWatching, type JobsWatching } from "../specialist/specialist.ts";
 import { nextPollAt, type PollResult } from "./interval.ts";
 import { readResult, whyUnread, type Confirmed, type Unread } from "../gateway/read-result.ts";
 import type { Member } from "../gateway/member.ts";
@@ -41,10 +42,12 @@ const FAILED_POLL: Backoff = { firstMs: 30 * SECOND, longestMs: 5 * MINUTE };
 /** One polled list of a specialist. */
 interface Source {
   readonly name: string;
-  readonly operation: "posts.list" | "jobs.list";
+  readonly operation: string;
   readonly input: JsonObject;
   /** The event kind it is polled for. */
-  readonly kind: "post.created" | "mention.created" | "job.listed";
+  readonly kind: "post.created" | "mention.created" | "reply.created" | "job.listed";
+  /** True for a list that shows each account something else. */
+  readonly isOwn?: true;
   read(items: readonly NetworkRecord[], cursor: ListCursor): Reading;
   /** Reads the items by themselves that the list shows in part. Default: none. */
   complete?(items: readonly NetworkRecord[], cursor: ListCursor): Promise<CompletedPage>;
@@ -88,7 +91,9 @@ async function poll(
   if (items === undefined)
     return noteUnread(parts, member, source, before, { kind: "failed", code: "read_failed", message: "the answer is no list" });
   const { reading, torn, isUnfinished } = await readPages(parts, member, source, before.cursor, result.value);
+  const isStored = reading.reported === undefined || (await parts.report(member, reading.reported));
   const now = clock.now();
+  if (!isStored) return void (await keep(parts, member, source, { events: [], state: before, dueAt: now + FAILED_POLL.firstMs }));
   const read = { ...before, failure: undefined, dormant: false };
   if (torn && before.failedPages < MAX_FAILED_PAGES) {
     // The items read are kept, but the cursor stays, because the unreadable part lies beyond it.
@@ -98,12 +103,15 @@ async function poll(
     return;
   }
   const next = await nextPollAt(parts, member, { source: before.pace, kind: source.kind }, reading.fresh, others);
-  await tellOthers(parts, member, source, items, askedAt);
+  if (source.isOwn !== true) await tellOthers(parts, member, source, items, askedAt);
   if (source.operation === "jobs.list") await noteListed(parts, member, items);
   const gaps = withGap(before.gaps, reading.gap, now);
   const state = { ...read, cursor: reading.cursor, pace: next.source, gaps, failedPages: 0 };
   const pauseMs = known === undefined ? spreadPause(next.delayMs, parts.random) : next.delayMs;
-  const between = member.keyId === undefined ? undefined : parts.shared.nextLook(listOf(source), member.keyId, next.delayMs, now);
+  const between =
+    member.keyId === undefined || source.isOwn === true
+      ? undefined
+      : parts.shared.nextLook(listOf(source), member.keyId, next.delayMs, now);
   const dueAt = Math.round(Math.min(between ?? now + pauseMs, isUnfinished ? now + FAILED_POLL.firstMs : Infinity));
   const fresh = await keep(parts, member, source, { events: reading.events, state, dueAt });
   announcer.emit("poll", { at: now, handle, source: source.name, fresh: fresh.length, skipped: reading.skipped });
@@ -225,7 +233,10 @@ function sourcesOf(parts: PollingDependencies, member: Member): readonly Source[
   const { specialist } = member;
   const { watch } = specialist;
   const sources: Source[] = [];
-  if (needsFeed(specialist)) sources.push(feedSource(parts, member, "feed", {}, watch.feed));
+  const { notifications } = parts.profile;
+  if (notifications !== undefined && (watch.mentions || watch.threads)) sources.push(notificationSource(parts, notifications));
+  if (watch.feed !== undefined || (watch.mentions && notifications === undefined))
+    sources.push(feedSource(parts, member, "feed", {}, watch.feed));
   // A watched community counts as feed, also without a watch on the whole feed.
   const inCommunity = watch.feed ?? { from: "now", maxAgeMs: DEFAULT_MAX_AGE_MS };
   for (const community of watch.communities) sources.push(feedSource(parts, member, `feed:${community}`, { community }, inCommunity));
@@ -233,8 +244,25 @@ function sourcesOf(parts: PollingDependencies, member: Member): readonly Source[
   return sources;
 }
 
-function needsFeed({ watch }: Specialist): boolean {
-  return watch.feed !== undefined || watch.mentions;
+/** What happened to the specialist, from now on. */
+function notificationSource({ networkNow }: PollingDependencies, operation: string): Source {
+  return {
+    name: "notifications",
+    operation,
+    kind: "reply.created",
+    input: {},
+    isOwn: true,
+    read(items, cursor) {
+      const reports = items.filter((item) => item.kind === "notification");
+      const {
+        fresh,
+        skipped,
+        gap,
+        cursor: moved,
+      } = moveOn(reports, cursor, { fromMs: Infinity, maxAgeMs: DEFAULT_MAX_AGE_MS }, networkNow());
+      return { events: [], reported: fresh, cursor: moved, gap, fresh: fresh.length, skipped };
+    },
+  };
 }
 
 function feedSource(

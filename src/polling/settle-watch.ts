@@ -64,11 +64,26 @@ export async function settle(
   const isOver = shown.ended || now - followedAt > LONGEST_MS || (standing === "rejected" && now - followedAt > REJECTED_MS);
   const dueAt = isOver ? null : now + (await pauseMs(round, { standing, state }, now));
   const fresh = await keep(parts, member, { object: before.object, standing, state, dueAt }, shown.events);
+  if (state.kind === "job" && (news || isOver)) await endStake(parts, member, before.object, standing, isOver);
   if (state.kind === "job" && news)
     announcer.emit("job", { at: now, handle, job: before.object, state: standing, ...titleOf(record), ...reasonIn(record, standing) });
   if (isLook) parts.coverage.found(handle, fresh);
   if (fresh.length > 0) parts.wake(member, "events");
   if (hasLearnt && before.standing === "applied") await planAgain(round);
+}
+
+/** The stake of an application comes back in some states of its job, and is spent in any other final one. */
+async function endStake(
+  { store, profile, clock }: PollingDependencies,
+  { specialist }: Member,
+  job: string,
+  standing: string,
+  isOver: boolean,
+) {
+  const returned = profile.operations.get("jobs.apply")?.returned;
+  const isReturned = returned?.includes(standing) === true;
+  if (returned === undefined || !(isReturned || isOver)) return;
+  await store.endStakes({ specialist: specialist.handle, operation: "jobs.apply", target: job }, isReturned, clock.now());
 }
 
 /** Most watches that are rescheduled at once. */

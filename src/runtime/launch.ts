@@ -28,6 +28,8 @@ import { keepHalts } from "./keep-halts.ts";
 import { keepReloading } from "./reload.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
 import { bindToNetwork } from "../store/bind-network.ts";
+import { networkSecretsIn } from "../webhooks/network-secrets.ts";
+import type { ReceiverSettings } from "../webhooks/receiver-settings.ts";
 
 export interface LaunchOptions {
   readonly config: Config;
@@ -175,7 +177,7 @@ export async function launch(planned: LaunchPlan, options: LaunchOptions): Promi
       retention: config.retention,
       passive: options.passive ?? false,
       writes: options.writes ?? "send",
-      ...(config.receiver.port === undefined || options.passive === true || isDry ? {} : { receiver: config.receiver }),
+      ...(config.receiver.port === undefined || options.passive === true || isDry ? {} : { receiver: receiverOf(config) }),
       ...defined({ announcer: options.announcer }),
     });
     return {
@@ -201,6 +203,11 @@ export async function openDryStore(real: Store, options: Pick<SqliteStoreOptions
   await store.saveNetworkState({ put: await real.networkState(), drop: [] }, now);
   for (const [handle, accountId] of await real.accounts()) await store.saveAccount(handle, accountId, now);
   return store;
+}
+
+/** The secrets that a network chooses for webhooks stand beside the store. */
+function receiverOf({ receiver, store: { path } }: Config): ReceiverSettings {
+  return path === MEMORY ? receiver : { ...receiver, networkSecrets: networkSecretsIn(`${path}-webhook-secrets.json`) };
 }
 
 const SALT_LENGTH = 40;

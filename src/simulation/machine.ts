@@ -188,7 +188,8 @@ function startProcess(options: MachineOptions, living: ProcessOptions, chance: R
     pacer: virtualPacer(life.clock),
     clock: life.clock,
     random: chance.fork("runtime"),
-    log: options.log,
+    // A process that has died writes nothing.
+    log: { ...options.log, error: (message, fields) => void (life.isAlive() && options.log.error(message, fields)) },
     announcer: options.announcer,
     fetch: options.fetch ?? noFetch,
     ...(options.receiver === undefined ? {} : { receiver: options.receiver }),

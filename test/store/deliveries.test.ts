@@ -49,7 +49,7 @@ describe("a delivery", () => {
     ]);
     expect(await store.dueDeliveries(scout, clock.now(), 10)).toEqual([]);
     expect(await store.deliveryCounts(scout)).toEqual([{ kind: "post.created", state: "done", count: 2 }]);
-    const claimed = await store.claimEvents(scout, clock.now(), 10);
+    const claimed = store.claimEvents(scout, clock.now(), 10);
     expect(claimed.map(({ id }) => id)).toEqual([event(1).id]);
   });
 
@@ -71,7 +71,7 @@ describe("a delivery", () => {
     expect(await store.hasRoomForEvents(asHandle("other"))).toBe(true);
     await put(all.length, { state: "done", kind: "job.updated", events: [], nudges: [] });
     expect(told.at(-1)).toEqual({ fresh: [], waits: false });
-    await store.claimEvents(scout, clock.now(), 1);
+    store.claimEvents(scout, clock.now(), 1);
     expect(await store.hasRoomForEvents(scout)).toBe(true);
   });
 });

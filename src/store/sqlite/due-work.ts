@@ -58,11 +58,12 @@ export function createDueWork(db: DatabaseSync, present: Present, dues: Dues): P
       UNION ALL SELECT specialist, NULL, min(due_at) FROM source WHERE due_at IS NOT NULL GROUP BY specialist)
     GROUP BY specialist`);
   return {
-    async nextDue(specialist, lanes) {
-      const all = { ...dues.of(specialist), ...workOf(present, specialist, lanes) };
-      return Object.values(all).reduce(earlier, undefined);
+    nextDue(specialist, lanes) {
+      const { deliveries, schedules, sources, watches } = dues.of(specialist);
+      const { events, intents, doubts } = workOf(present, specialist, lanes);
+      return earlier(earlier(earlier(deliveries, schedules), earlier(sources, watches)), earlier(earlier(events, intents), doubts));
     },
-    async dueWork(specialist, lanes, now) {
+    dueWork(specialist, lanes, now) {
       const all = { ...dues.of(specialist), ...workOf(present, specialist, lanes) };
       return WORK_KINDS.filter((part: WorkKind) => (all[part] ?? Infinity) <= now);
     },

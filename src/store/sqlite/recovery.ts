@@ -10,7 +10,6 @@ import type { Present } from "../../live/present.ts";
 import type { Recovered } from "../store.ts";
 import { createPullIn } from "./due-dates.ts";
 import type { QuotaTable } from "./quota.ts";
-import type { Redating } from "./clock-redating.ts";
 import { RESTORED_CODE, RESTORED_MESSAGE, type RestoredTable } from "./restore-detection.ts";
 import type { FactLog } from "./fact-log.ts";
 
@@ -18,7 +17,6 @@ export interface RecoveryParts {
   readonly present: Present;
   readonly log: FactLog;
   readonly quota: QuotaTable;
-  readonly redating: Redating;
   readonly restored: RestoredTable;
 }
 
@@ -27,9 +25,9 @@ const LOST = "the process ended before the answer came";
 const isIn = (states: readonly IntentState[], state: IntentState): boolean => states.includes(state);
 
 /** Inside a transaction the caller owns. */
-export function createRecovery(db: DatabaseSync, { present, log, quota, redating, restored: copies }: RecoveryParts) {
+export function createRecovery(db: DatabaseSync, { present, log, quota, restored: copies }: RecoveryParts) {
   const pullIn = createPullInAll(db, present, log);
-  const endUses = db.prepare("UPDATE limited_use SET ended_at = ? WHERE ended_at IS NULL");
+  const endUse = db.prepare("UPDATE limited_use SET ended_at = ? WHERE key_id = ? AND attempt = ?");
   const move = (seq: number, at: number, set: Partial<IntentFields>): void =>
     void log.add({ fact: "change", of: "intent", subject: seq, at, set });
 
@@ -67,13 +65,15 @@ export function createRecovery(db: DatabaseSync, { present, log, quota, redating
   };
 
   return (now: number, firstCheckMs: number): Recovered => {
-    quota.flush(); // all cells are in rows before the clock is judged
     const backMs = quota.seenAt() - now;
     if (backMs > JUMP_MS) pullIn(backMs, now);
-    redating.begin(now);
+    quota.begin(now);
     const open = [...present.attempts.values()];
     const counted = new Map<number, number>();
-    quota.recoverOpen(now, ({ seq }, at) => void counted.set(seq, at));
+    quota.recoverOpen(now, ({ seq, key }, at) => {
+      counted.set(seq, at);
+      endUse.run(at, key, seq);
+    });
     const restored = copies.begin(now);
     copies.beat(now);
     const firstCheck = now + firstCheckMs;
@@ -90,7 +90,6 @@ export function createRecovery(db: DatabaseSync, { present, log, quota, redating
         countedAt: counted.get(seq),
         set: undefined,
       });
-    endUses.run(now);
     return { ...recovered, ...(restored === undefined ? {} : { restoredFrom: restored.from }) };
   };
 }
