@@ -22,6 +22,7 @@ import { learnFrom, takesKey, wantsAccount } from "../gateway/own-account.ts";
 import { doubtTiming } from "../outbox/follow-up.ts";
 import { openGateway } from "./open-gateway.ts";
 import { createActs } from "../polling/action-counts.ts";
+import { noticeCalls } from "../polling/job-cadence.ts";
 import { createJobTimings } from "../polling/job-timings.ts";
 import { noteDelivery } from "../polling/job-news.ts";
 import type { WorkerPool } from "../handlers/worker/worker-pool.ts";
@@ -148,6 +149,7 @@ class Engine implements Runtime {
       keep: (change) => this.#track(options.store.saveNetworkState(change, clock.now())),
     });
     const unkeptHalts = createUnkeptHalts();
+    const timings = createJobTimings(clock, (change) => this.#track(options.store.saveNetworkState(change, clock.now())));
     this.parts = {
       ...options,
       unkeptHalts,
@@ -159,16 +161,11 @@ class Engine implements Runtime {
       announcer: this.announcer,
       breakers,
       zone: options.zone ?? "UTC",
-      gateway: openGateway(options, {
-        announcer: this.announcer,
-        scrubber,
-        breakers,
-        unkeptHalts,
-        keys: this.#keys,
-        clock,
-        wall: options.clock,
-        ledger,
-      }),
+      gateway: openGateway(
+        options,
+        { announcer: this.announcer, scrubber, breakers, unkeptHalts, keys: this.#keys, clock, wall: options.clock, ledger },
+        () => noticeCalls(timings.of("given")),
+      ),
       handlers: new PQueue({ concurrency: options.handlers ?? DEFAULT_HANDLERS }),
       isolation: options.isolation,
       fetch: options.fetch ?? globalThis.fetch,
@@ -178,7 +175,7 @@ class Engine implements Runtime {
       members: () => this.members(),
       sharers: (member) => this.#keys.sharers(member),
       acts: createActs(),
-      timings: createJobTimings(clock, (change) => this.#track(options.store.saveNetworkState(change, clock.now()))),
+      timings,
       delivered: (member, job, record) => this.#track(noteDelivery(this.parts, member, job, record)),
       learn: (member, record) => {
         const learning = learnFrom(this.parts, member, record);

@@ -69,7 +69,7 @@ export function createRuns(
         if (review !== undefined) guardian.ask({ intent: stored.id, ...review, askedAt: run.now }, run.specialist);
     });
     const { specialist, seq, now } = run;
-    log.add({ fact: "run", event: seq, specialist, at: now, intents: decided.map(({ seed }) => seed) });
+    log.add({ seq: log.next, fact: "run", event: seq, specialist, at: now, intents: decided.map(({ seed }) => seed) });
     for (const { receipt } of decided) if (receipt !== undefined) insertEvent(receipt, now);
     return decided.map(({ stored }) => stored);
   };
