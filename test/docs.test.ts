@@ -224,11 +224,8 @@ describe("docs/handlers.md lists what a handler gets and may call", () => {
 
   test("every member of act, with its parameters", () => {
     const told = [...namedBelow("Decisions"), ...namedBelow("The rest of `act`")];
-    expect(told.toSorted()).toEqual(
-      formsOf("specialist/act.ts", "Act")
-        .map((form) => `act.${form}`)
-        .toSorted(),
-    );
+    const forms = new Set(formsOf("specialist/act.ts", "Act").map((form) => `act.${form}`)); // overloads have one form
+    expect(told.toSorted()).toEqual([...forms].toSorted());
     expect(namedBelow("Reads")).toEqual(formsOf("specialist/act.ts", "Reads").map((form) => `act.read.${form}`));
     expect(namedBelow("Options")).toEqual(formsOf("specialist/act.ts", "IntentOptions"));
   });

@@ -35,7 +35,7 @@ export async function recordEvent(store: Store, id: string, handle: string | und
     throw new Refused("nothing_found", `"${id}" reached ${found.map(({ specialist }) => specialist).join(", ")}`, {
       hint: "name one with --as",
     });
-  const state = await store.loadState(event.specialist);
+  const state = store.loadState(event.specialist);
   const { accountId } = await store.loadSpecialist(event.specialist);
   return {
     recording: RECORDING_VERSION,

@@ -3,7 +3,7 @@ import { Refused, Retryable } from "../core/errors.ts";
 import { fieldPaths, firstAt } from "../contract/reading/field-path.ts";
 import { isObject, sha256, type Json, type JsonObject } from "../core/json.ts";
 import type { DraftIntent, IntentRefusal } from "./intent-draft.ts";
-import type { OperationRule } from "./operation-rules.ts";
+import type { GivenInput, OperationRule } from "./operation-rules.ts";
 import type { IntentRef, Target } from "./act.ts";
 import { storable, type RunRequest } from "./run-request.ts";
 
@@ -52,8 +52,8 @@ export function withRecord(
   { from = {} }: OperationRule,
   target: Target | undefined,
   { id }: ResolvedTarget,
-  input: JsonObject,
-): JsonObject {
+  input: GivenInput,
+): GivenInput {
   const wanted = Object.entries(from).filter(([name]) => input[name] === undefined);
   if (wanted.length === 0) return input;
   const record = typeof target === "object" && "id" in target ? (target as { readonly raw?: Json }) : undefined;
