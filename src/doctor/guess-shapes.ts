@@ -179,7 +179,7 @@ function byName(hints: readonly string[], paths: readonly string[]): string | un
   return undefined;
 }
 
-/** An id named like another object's: where nothing else is named like an id, and each item has one of its own. */
+/** The id of a post that is called a thread or a topic, where nothing else is named like an id, and each item has one of its own. */
 function foreignId(
   field: string,
   seen: ReadonlyMap<string, readonly Json[]>,
@@ -189,7 +189,7 @@ function foreignId(
   if (field !== "id") return undefined;
   const own = [...seen].filter(([path, values]) => !path.includes(".") && !taken.has(path) && isIdentity(values, items));
   return byName(
-    [`[a-z]+_${ID}`],
+    [`(?:thread|topic|root)_${ID}`],
     own.map(([path]) => path),
   );
 }
