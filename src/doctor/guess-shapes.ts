@@ -261,7 +261,9 @@ function flatten(items: readonly JsonObject[]): Map<string, Json[]> {
 }
 
 function isOwnId(record: ReadableRecord, path: string, values: readonly Json[], items: number): boolean {
-  const isForeign = record !== "agent" && record !== "community" && FOREIGN_ID.test(snake(path));
+  // A layer such as `attributes` names nobody.
+  const names = [path, path.split(".").at(-1) ?? path];
+  const isForeign = record !== "agent" && record !== "community" && names.some((name) => FOREIGN_ID.test(snake(name)));
   return !isForeign && isIdentity(values, items);
 }
 

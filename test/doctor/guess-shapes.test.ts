@@ -91,6 +91,11 @@ test("the best of several names wins", () => {
   expect(pathFor("replies", ["x", "y"])).toBeUndefined();
 });
 
+test("the id of a post is its own, also where its author's stands below the same layer", () => {
+  const items = [1, 2].map((n) => ({ ref: `p${n}`, attributes: { agent_key: `a${n}`, content: "x" } }));
+  expect(guessFields("post", items, ["id"])).toMatchObject([{ path: "ref", by: "name" }]);
+});
+
 test("whoever does a job is never its author", () => {
   expect(guessFields("job", [{ taker: { login: "ann" } }, { taker: { login: "bob" } }], ["authorHandle"])).toEqual([]);
 });
