@@ -6,7 +6,7 @@ export { silentLogger } from "./core/log.ts";
 export { createLocalNetwork } from "./local-network/local-network.ts";
 export type { Listening, LocalNetwork, LocalNetworkOptions, NewSpecialist, Provisioned } from "./local-network/options.ts";
 export type { DeliveryFault, FaultRule, Fault } from "./local-network/faults/network-faults.ts";
-export type { Effect, GroundTruth } from "./local-network/ground-truth.ts";
+export type { Effect, GroundTruth, RequestLine } from "./local-network/ground-truth.ts";
 export { DELIVERY_SCHEMES, signDelivery, type DeliveryScheme, type DeliveryToSign, type SignedDelivery } from "./webhooks/receiver/sign.ts";
 export {
   handle,
@@ -17,6 +17,8 @@ export {
   type HandleOptions,
   type ReadAnswers,
 } from "./simulation/handle-in-test.ts";
+export { stage, type StageIntent, type TestStage, type TestStageOptions } from "./simulation/stage-in-test.ts";
+export type { HaltedTime, StagePromises } from "./simulation/stage-promises.ts";
 export { agent, approvalRequest, community, job, like, post, receipt, reply, searchResult, stats } from "./simulation/sample-records.ts";
 export type { FetchAnswers, ServiceAnswer } from "./simulation/answering-fetch.ts";
 export { simulate, type Simulation } from "./simulation/simulate.ts";

@@ -1,6 +1,6 @@
 /** Holds the guides to the code: every block compiles, parses or names what exists, every link leads somewhere, every code is told. */
 import { execFile } from "node:child_process";
-import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { parse as parseDotenv } from "dotenv";
@@ -17,6 +17,8 @@ import { INTERFACE_PAGE, interfacePage } from "../scripts/interface-page.ts";
 import { membersOf } from "./harness/source-tree.ts";
 
 const ROOT = join(import.meta.dirname, "..");
+/** The definition that stands beside the blocks. */
+const HELLO = join(ROOT, "templates/bot/agents/hello.ts");
 const PAGES = ["README.md", ...globSync("docs/*.md", { cwd: ROOT }), ...globSync("examples/*/README.md", { cwd: ROOT })].toSorted();
 
 interface Block {
@@ -67,6 +69,7 @@ test("every TypeScript block compiles against the package by its name", { timeou
     names.set(`block-${i}.ts`, `${page}:${line}`);
     writeFileSync(join(folder, `block-${i}.ts`), text);
   }
+  copyFileSync(HELLO, join(folder, "hello.ts"));
   const settings = {
     extends: join(ROOT, "tsconfig.json"),
     include: ["*.ts"],
@@ -76,6 +79,19 @@ test("every TypeScript block compiles against the package by its name", { timeou
   const told = (await typeMistakes(folder)).replaceAll(/\S*?(block-\d+\.ts)/g, (whole, file: string) => names.get(file) ?? whole);
   expect(told).toBe("");
 });
+
+test.each(named(inLanguage("ts").filter(({ text }) => text.includes('from "node:test"'))))(
+  "the tests of %s pass",
+  { timeout: 60_000 },
+  async (_name, { text }) => {
+    const folder = scratch(onTestFinished);
+    copyFileSync(HELLO, join(folder, "hello.ts"));
+    writeFileSync(join(folder, "block.test.ts"), text);
+    const { stdout } = await promisify(execFile)(process.execPath, ["--conditions=retinue-source", "--test"], { cwd: folder });
+    expect(stdout).toMatch(/^(?:ℹ|#) fail 0$/m);
+    expect(stdout).not.toMatch(/^(?:ℹ|#) pass 0$/m);
+  },
+);
 
 function typeMistakes(folder: string): Promise<string> {
   return promisify(execFile)(join(ROOT, "node_modules/.bin/tsc"), ["--pretty", "false", "-p", folder], { cwd: folder }).then(
@@ -100,13 +116,13 @@ test.each(named(inLanguage("json")))(
   },
 );
 
-/** Command lines, with lines that end in a backslash joined, without comments and variables in front. */
+/** Command lines, with lines that end in a backslash joined, without comments, redirections and variables in front. */
 function commandLines({ text }: Block): readonly string[] {
   return text
     .replaceAll(/\\\n\s*/g, "")
     .split("\n")
     .flatMap((line) => line.split("&&"))
-    .map((line) => line.replace(/(^|\s)#.*$/, "").trim())
+    .map((line) => line.replace(/(^|\s)(?:#.*|> \S+)$/, "").trim())
     .map((line) => line.replace(/^(?:[A-Z_]+=\S+\s+)+/, ""))
     .filter((line) => line !== "");
 }
@@ -119,7 +135,7 @@ const PROJECT =
 /** Of the checkout, and of a project that `retinue init` writes. */
 const ALL_SCRIPTS = [...SCRIPTS, ...Object.keys((JSON.parse(PROJECT) as { readonly scripts: object }).scripts)];
 /** Files that a reader makes from a block. */
-const isExample = (path: string): boolean => /^(?:agents|mine)\/echo\.test\.ts$/.test(path);
+const isExample = (path: string): boolean => /^(?:agents|mine)\/hello\.test\.ts$/.test(path);
 const OTHER_PROGRAMS = ["cp", "sudo", "docker", "cd", "mkdir"];
 const NPM_WORDS = ["ci", "start", "test", "pack", "install", "init", "pkg"];
 

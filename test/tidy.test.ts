@@ -63,7 +63,7 @@ const PACKAGE_HOMES: { readonly [name: string]: readonly string[] } = {
   croner: ["src/schedule/cron.ts"],
   dotenv: ["src/config/"],
   eventemitter3: ["src/core/events.ts"],
-  fastify: ["src/webhooks/receiver/", "src/local-network/", "src/console/"],
+  fastify: ["src/local-network/", "src/console/"],
   "p-queue": ["src/runtime/", "src/handlers/"],
   undici: ["src/client/", "src/local-network/"],
   yaml: ["src/config/"],
@@ -117,7 +117,8 @@ const NAMESAKES: readonly string[] = [
  * Rooms in which each file that decides something has a test of its name, `test/<room>/<file>.test.ts`. A file decides if it exports a
  * function or class and holds a branch: types, tables, schemas and texts are left to the compiler and to those who use them.
  *
- * The others have rules of their own. `store/`: one port, one contract test, whatever files implement it. `cli/`: one command, one test.
+ * The others have rules of their own. `store/`: each file of the room itself, a port or what belongs to one, has a contract test, whatever
+ * files of `sqlite/` implement it. `cli/`: one command, one test.
  * `local-network/` and `simulation/` are for development: they are tested by what they serve (the published rows, limits and webhooks; the
  * planted bugs that the oracles must find), not by file.
  */
@@ -127,6 +128,7 @@ const THREADS = "a thread is tested whole, with its pool and its runtime: test/p
 const UNTESTED_FILES: { readonly [path: string]: string } = {
   "src/handlers/worker/worker-pool.ts": THREADS,
   "src/handlers/worker/worker-thread.ts": THREADS,
+  "src/store/store.ts": "all ports as one type, and nothing else",
 };
 
 const sources = readTree(ROOT, "src/**/*.ts");
@@ -227,6 +229,7 @@ function testOf({ path, decides }: SourceFile): string | undefined {
   const name = posix.basename(path, ".ts");
   const folder = posix.dirname(path);
   if (folder === "src/cli/commands") return `test/cli/${name}.test.ts`;
+  if (folder === "src/store") return `test/store/${name}.test.ts`;
   return decides && TESTED_ROOMS.includes(folderOf(path)) ? `test/${folder.slice("src/".length)}/${name}.test.ts` : undefined;
 }
 

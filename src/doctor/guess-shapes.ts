@@ -279,6 +279,7 @@ function isIdentity(values: readonly Json[], items: number): boolean {
 const READERS: { readonly [kind in FieldKind]?: (value: Json) => unknown } = {
   id: readId,
   text: readText,
+  prose: readText,
   number: readNumber,
   money: (value) => readNumber(value) ?? (typeof value === "string" && unitIn(value) !== undefined ? 1 : undefined),
   integer: readInteger,

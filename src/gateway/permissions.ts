@@ -51,6 +51,7 @@ class ProfileRules implements OperationRules {
       effect: operation.effect,
       lane: operation.lane,
       targetBy: targetBy(operation),
+      from: operation.from,
       ...(operation.before === undefined ? {} : { before: operation.before }),
       ...(this.#specialist.review.includes(name)
         ? { review: questionFor(operation, (input) => this.#price(operation, input), this.#clock) }

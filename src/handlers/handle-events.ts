@@ -1,7 +1,7 @@
 /** Handles events: claims the due ones of a specialist, runs its handlers, and ends each run in one transaction. */
 import { Fatal, Misconfigured, Refused, Retryable } from "../core/errors.ts";
-import { newIntentId } from "../core/ids.ts";
-import type { JsonObject } from "../core/json.ts";
+import { newIntentId, type IntentId } from "../core/ids.ts";
+import type { Json, JsonObject } from "../core/json.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { ClaimedEvent } from "../store/inbox.ts";
 import { brake } from "../specialist/brakes.ts";
@@ -164,48 +164,82 @@ function giveBack(parts: HandlerDependencies, member: Member, event: ClaimedEven
   }
 }
 
-/** Dependencies of one handling. */
-export type RunDependencies = Pick<HandlerDependencies, "clock" | "random" | "log" | "scrubber" | "store" | "fetch" | "ending">;
-
-/** The inputs of one handling of an event. */
-export function prepareRun(
-  parts: RunDependencies,
-  { specialist, accountId, rules }: Member,
-  event: ClaimedEvent,
-  read: RunRequest["read"],
-): RunRequest {
-  const stored = parts.store.loadState(specialist.handle);
-  return {
-    event,
-    steps: event.steps,
-    me: { handle: specialist.handle, id: accountId },
-    state: isEmpty(stored) && !isEmpty(specialist.initialState) ? structuredClone(specialist.initialState) : stored,
-    rules,
-    deadlineMs: specialist.deadlineMs,
-    read,
-    async saveStep(name, value) {
-      refuseSecrets(parts.scrubber, "what a step returned", [name, value]);
-      await parts.store.saveStep(event.seq, name, value);
-    },
-    newIntentId: () => newIntentId(parts.random),
-    fetch: parts.fetch,
-    clock: parts.clock,
-    get log() {
-      return parts.log.child({ handle: specialist.handle, event: event.id });
-    },
-    signal: parts.ending,
-  };
-}
-
 function runOne(parts: HandlerDependencies, member: Member, event: ClaimedEvent, read: Read): RunResult | Promise<RunResult> {
   const { specialist } = member;
   const handler = handlerOf(specialist, event.kind);
   if (handler === undefined) return NOTHING_DECIDED;
-  const request = prepareRun(parts, member, event, (call, signal) => read(member, call, { signal, since: event.beganAt }));
+  const request = new Handling(parts, member, event, read);
   const isolation = specialist.isolate === "worker" ? parts.isolation : undefined;
   return placed(parts.handlers, () =>
     isolation === undefined ? runHandler(handler, request) : isolation.run(specialist, event.kind, request),
   );
+}
+
+/** Dependencies of one handling. */
+export type HandlingDependencies = Pick<HandlerDependencies, "clock" | "random" | "log" | "scrubber" | "store" | "fetch" | "ending">;
+
+/** The inputs of one handling of an event. A class, because every event has one, and few handlers ask for more than its event. */
+export class Handling implements RunRequest {
+  readonly event: ClaimedEvent;
+  readonly me: RunRequest["me"];
+  readonly rules: RunRequest["rules"];
+  readonly #parts: HandlingDependencies;
+  readonly #member: Member;
+  readonly #specialist: Member["specialist"];
+  readonly #read: Read;
+
+  constructor(parts: HandlingDependencies, member: Member, event: ClaimedEvent, read: Read) {
+    this.event = event;
+    this.me = { handle: member.specialist.handle, id: member.accountId };
+    this.rules = member.rules;
+    this.#parts = parts;
+    this.#member = member;
+    this.#specialist = member.specialist;
+    this.#read = read;
+  }
+
+  get steps(): RunRequest["steps"] {
+    return this.event.steps;
+  }
+
+  get state(): JsonObject {
+    const { handle, initialState } = this.#specialist;
+    const stored = this.#parts.store.loadState(handle);
+    return isEmpty(stored) && !isEmpty(initialState) ? structuredClone(initialState) : stored;
+  }
+
+  get deadlineMs(): number {
+    return this.#specialist.deadlineMs;
+  }
+
+  get fetch(): RunRequest["fetch"] {
+    return this.#parts.fetch;
+  }
+
+  get clock(): Clock {
+    return this.#parts.clock;
+  }
+
+  get log(): Logger {
+    return this.#parts.log.child({ handle: this.#specialist.handle, event: this.event.id });
+  }
+
+  get signal(): AbortSignal {
+    return this.#parts.ending;
+  }
+
+  read(call: ReadCall, signal: AbortSignal): Promise<HandlerRead> {
+    return this.#read(this.#member, call, { signal, since: this.event.beganAt });
+  }
+
+  async saveStep(name: string, value: Json): Promise<void> {
+    refuseSecrets(this.#parts.scrubber, "what a step returned", [name, value]);
+    await this.#parts.store.saveStep(this.event.seq, name, value);
+  }
+
+  newIntentId(): IntentId {
+    return newIntentId(this.#parts.random);
+  }
 }
 
 /** Calls a handler once there is a place for its promise. One that returns no promise leaves its place at once, and no job is made for it. */
@@ -216,7 +250,7 @@ function placed(handlers: PQueue, call: () => RunResult | Promise<RunResult>): R
 }
 
 /** A run that wants a secret stored has failed. The inputs of its actions were checked when it decided on them. */
-export function withoutSecrets({ scrubber }: Pick<RunDependencies, "scrubber">, result: RunResult): RunResult {
+export function withoutSecrets({ scrubber }: Pick<HandlingDependencies, "scrubber">, result: RunResult): RunResult {
   if (result.kind !== "finished") return result;
   try {
     refuseSecrets(scrubber, "act.state", result.state);
@@ -235,7 +269,7 @@ function isEmpty(state: JsonObject): boolean {
 
 /** Ends a run in one transaction: its actions are stored as ready, as waiting for approval, or with the reason for a refusal. */
 export function finishRun(
-  parts: Pick<RunDependencies, "store" | "clock">,
+  parts: Pick<HandlingDependencies, "store" | "clock">,
   member: Member,
   event: ClaimedEvent,
   result: Extract<RunResult, { readonly kind: "finished" }>,

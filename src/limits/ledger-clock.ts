@@ -40,15 +40,15 @@ export interface LedgerTime {
 }
 
 export function ledgerTime(clock: Clock): LedgerTime {
-  let mono = clock.monotonic();
-  let at = clock.now();
+  // Members of an object change in place, where each new value of a variable would be allocated: the time is asked for often.
+  const time = { mono: clock.monotonic(), at: clock.now() };
   const now = (): number => {
-    const passed = Math.max(0, clock.monotonic() - mono);
-    mono += passed;
-    const steady = at + passed;
+    const passed = Math.max(0, clock.monotonic() - time.mono);
+    time.mono += passed;
+    const steady = time.at + passed;
     const wall = clock.now();
-    at = wall > steady ? Math.min(wall, steady + passed * GAIN) : steady;
-    return Math.floor(at);
+    time.at = wall > steady ? Math.min(wall, steady + passed * GAIN) : steady;
+    return Math.floor(time.at);
   };
   const lagMs = (): number => clock.now() - now();
   let networkAheadMs = 0;
@@ -56,10 +56,10 @@ export function ledgerTime(clock: Clock): LedgerTime {
   const leap = (skewMs: number): number => {
     const lag = lagMs();
     if (lag <= JUMP_MS || Math.abs(skewMs) > AGREED_SKEW_MS) return 0;
-    const before = Math.floor(at);
+    const before = Math.floor(time.at);
     // No further than the server's own time: a wall clock that jumped by less than the tolerance would pass as correct.
-    at = Math.max(at, clock.now() + Math.min(0, skewMs));
-    return Math.floor(at) - before;
+    time.at = Math.max(time.at, clock.now() + Math.min(0, skewMs));
+    return Math.floor(time.at) - before;
   };
   return {
     now,

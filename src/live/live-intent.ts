@@ -104,8 +104,36 @@ export function setOf(intent: LiveIntent, change: IntentChange, now: number, res
 
 /** A copy for callers, whose values must not change under them. */
 export function asIntent(live: LiveIntent): Intent {
-  const { ordinal: _o, textHash: _t, unanswered: _u, firstRequest: _f, lastRequest: _r, last: _l, isStored: _s, ...intent } = live;
-  return intent;
+  return {
+    seq: live.seq,
+    id: live.id,
+    specialist: live.specialist,
+    eventSeq: live.eventSeq,
+    operation: live.operation,
+    target: live.target,
+    targetIntent: live.targetIntent,
+    input: live.input,
+    effect: live.effect,
+    lane: live.lane,
+    thread: live.thread,
+    author: live.author,
+    conflictKey: live.conflictKey,
+    hops: live.hops,
+    label: live.label,
+    data: live.data,
+    state: live.state,
+    attempt: live.attempt,
+    everUnknown: live.everUnknown,
+    nextAt: live.nextAt,
+    checks: live.checks,
+    sentAt: live.sentAt,
+    expiresAt: live.expiresAt,
+    createdRef: live.createdRef,
+    code: live.code,
+    message: live.message,
+    createdAt: live.createdAt,
+    settledAt: live.settledAt,
+  };
 }
 
 /** The intent of the same run that has to go first. */

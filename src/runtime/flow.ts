@@ -23,13 +23,18 @@ export interface FlowOptions {
   readonly failed: (error: unknown, what: string, about?: { readonly handle: string }) => void;
 }
 
+const NOTHING = (): void => undefined;
+
 export class Flow {
   readonly #options: FlowOptions;
   #open = 0;
   #onIdle: (() => void)[] = [];
 
+  readonly #read: Parameters<typeof handleEvents>[2];
+
   constructor(options: FlowOptions) {
     this.#options = options;
+    this.#read = (member, call, about) => readFor(options.parts, member, call, about);
   }
 
   /** Number of jobs under way. */
@@ -44,17 +49,28 @@ export class Flow {
 
   /** Follows a job until it ends, for a stop that waits for it, and reports its failure. */
   track(job: Promise<unknown>): void {
-    this.#open++;
-    job.then(this.#over, (error: unknown) => {
-      this.#options.failed(error, "something went wrong");
-      this.#over();
-    });
+    this.#follow(job, NOTHING, this.#wrong);
   }
 
-  readonly #over = (): void => {
+  readonly #wrong = (error: unknown): void => this.#options.failed(error, "something went wrong");
+
+  #follow<Value>(job: Promise<Value>, ended: (value: Value) => void, failed: (error: unknown) => void): void {
+    this.#open++;
+    job.then(
+      (value) => this.#over(ended, value),
+      (error: unknown) => this.#over(failed, error),
+    );
+  }
+
+  #over<Value>(end: (value: Value) => void, value: Value): void {
+    try {
+      end(value);
+    } catch (error) {
+      this.#wrong(error);
+    }
     if (--this.#open > 0 || this.#onIdle.length === 0) return;
     for (const resolve of this.#onIdle.splice(0)) resolve();
-  };
+  }
 
   /** Does the due work of one kind, or once more after the work under way. */
   begin(work: Work, part: WorkKind): void {
@@ -69,16 +85,13 @@ export class Flow {
     work.again &= ~bit;
     try {
       const more = this.#step(work, part);
-      if (more instanceof Promise) this.track(this.#awaited(work, part, more));
+      if (more instanceof Promise)
+        this.#follow(
+          more,
+          (value) => this.#ended(work, part, value),
+          (error) => this.#failed(work, part, error),
+        );
       else this.#ended(work, part, more);
-    } catch (error) {
-      this.#failed(work, part, error);
-    }
-  }
-
-  async #awaited(work: Work, part: WorkKind, step: Promise<boolean>): Promise<void> {
-    try {
-      this.#ended(work, part, await step);
     } catch (error) {
       this.#failed(work, part, error);
     }
@@ -110,9 +123,9 @@ export class Flow {
       case "deliveries":
         return takeDeliveries(parts, member);
       case "events":
-        return handleEvents(parts, member, (who, call, options) => readFor(parts, who, call, options));
+        return handleEvents(parts, member, this.#read);
       case "intents":
-        sendIntents(parts, member, (sending) => this.track(this.#sent(work, sending)));
+        sendIntents(parts, member, (sending) => this.#send(work, sending));
         return false;
       case "doubts":
         return resolveInDoubt(parts, member);
@@ -125,9 +138,15 @@ export class Flow {
     }
   }
 
-  async #sent(work: Work, sending: Promise<boolean>): Promise<void> {
-    if (await sending) this.begin(work, "intents");
-    else if (work.busy === 0 && !this.#options.parts.stopping.aborted) this.#options.arm(work);
+  /** An intent that left lets others go next; one that did not may wait for a time. */
+  #send(work: Work, sending: Promise<boolean>): void {
+    const { parts, arm } = this.#options;
+    const ended = (hasLeft: boolean): void => {
+      if (parts.stopping.aborted) return;
+      if (hasLeft) this.begin(work, "intents");
+      else if (work.busy === 0) arm(work);
+    };
+    this.#follow(sending, ended, this.#wrong);
   }
 
   async #poll(member: Member): Promise<boolean> {

@@ -1,18 +1,16 @@
 /** Runs one handler of a definition in a test: through the real rules, brakes, input checks and steps, and without a network. */
-import { givenDefinitions } from "../config/definitions.ts";
-import { throwMistakes } from "../config/problem.ts";
-import { SCHEDULE_PREFIX, type EventKind, type EventPayloads, type ExtraEvent, type ExtraEventKind } from "../contract/event-kinds.ts";
+import { checkedDefinitions } from "../config/definitions.ts";
+import type { EventKind, EventPayloads, ExtraEvent, ExtraEventKind, SCHEDULE_PREFIX } from "../contract/event-kinds.ts";
 import type { EndpointSet, OperationName } from "../contract/operations.ts";
 import { shippedProfile, type Profile } from "../contract/profile/profile.ts";
 import { systemClock, type Clock } from "../core/clock.ts";
 import type { AnyCode } from "../core/error-codes.ts";
-import { Refused } from "../core/errors.ts";
+import { Misconfigured, Refused } from "../core/errors.ts";
 import { asJson, type Json, type JsonObject } from "../core/json.ts";
 import type { LogFields, LogLevel } from "../core/log.ts";
 import type { Reads } from "../specialist/act.ts";
 import type { SpecialistDefinition } from "../specialist/definition.ts";
 import { storable, type HandlerRead, type ReadCall } from "../specialist/run-request.ts";
-import type { Specialist } from "../specialist/specialist.ts";
 import { fetchOf, type FetchAnswers } from "./answering-fetch.ts";
 import { handleOnce, type Decision, type OneHandling } from "./one-handling.ts";
 
@@ -102,7 +100,8 @@ export async function handle<const Kind extends HandledKind>(
   payload: HandledPayload<Kind>,
   options: HandleOptions = {},
 ): Promise<Handled> {
-  const specialist = checked(definition);
+  const [specialist] = checkedDefinitions([definition]);
+  if (specialist === undefined) throw new Misconfigured("specialists_empty", "expected a definition, got none");
   const { now = BEGINS, set = "b", reads = {} } = options;
   const clock: Clock = { ...systemClock(), now: () => now };
   const handled = await handleOnce({
@@ -117,15 +116,7 @@ export async function handle<const Kind extends HandledKind>(
     fetch: fetchOf(options.fetch),
   });
   if ("failure" in handled) throw handled.failure;
-  return shown(handled, now);
-}
-
-function checked(definition: SpecialistDefinition): Specialist {
-  const { definitions, problems } = givenDefinitions([definition]);
-  throwMistakes(problems);
-  const [first] = definitions;
-  if (first === undefined) throw new Error("expected a definition");
-  return first.specialist;
+  return shownHandling(handled, now);
 }
 
 /** The name of the read for an operation. */
@@ -157,7 +148,8 @@ async function answer(answers: ReadAnswers, call: ReadCall): Promise<HandlerRead
   });
 }
 
-function shown({ decisions, state, steps, reads, log }: OneHandling, now: number): Handled {
+/** A handling for display. */
+export function shownHandling({ decisions, state, steps, reads, log }: OneHandling, now: number): Handled {
   const ids = decisions.map(({ draft }) => draft.id);
   const intents = decisions.map(({ draft, stored }: Decision): HandledIntent => {
     const { operation, target, targetIntent, input, label, data, expiresAt } = draft;

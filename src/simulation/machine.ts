@@ -61,6 +61,8 @@ export interface Machine {
   deliver(handle: string, delivery: RawDelivery): Promise<number>;
   /** The store of the running process, through which the Guardian acts. */
   store(): Store | undefined;
+  /** The runtime of the running process. */
+  runtime(): Runtime | undefined;
   /** Stops the process gracefully, without a restart. */
   stop(): Promise<void>;
   readonly lives: number;
@@ -140,6 +142,7 @@ export function createMachine(options: MachineOptions): Machine {
     },
     deliver: (handle, delivery) => deliverTo(running, handle, delivery),
     store: () => running?.store,
+    runtime: () => running?.runtime,
     async stop() {
       stopped = true;
       crashPoints.disarm();
@@ -185,7 +188,8 @@ function startProcess(options: MachineOptions, living: ProcessOptions, chance: R
     pacer: virtualPacer(life.clock),
     clock: life.clock,
     random: chance.fork("runtime"),
-    log: options.log,
+    // A process that has died writes nothing.
+    log: { ...options.log, error: (message, fields) => void (life.isAlive() && options.log.error(message, fields)) },
     announcer: options.announcer,
     fetch: options.fetch ?? noFetch,
     ...(options.receiver === undefined ? {} : { receiver: options.receiver }),

@@ -10,7 +10,7 @@ import { seededRandom } from "../core/random.ts";
 import { Scrubber } from "../core/scrubber.ts";
 import { createMember } from "../gateway/member.ts";
 import { limitsOf, operationRules } from "../gateway/permissions.ts";
-import { finishRun, prepareRun, withoutSecrets } from "../handlers/handle-events.ts";
+import { finishRun, Handling, withoutSecrets } from "../handlers/handle-events.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 import type { DraftIntent, StoredIntent } from "../specialist/intent-draft.ts";
 import type { HandlerRead, ReadCall } from "../specialist/run-request.ts";
@@ -92,28 +92,39 @@ export async function handleOnce(options: OneHandlingOptions): Promise<OneHandli
       ending: new AbortController().signal,
     };
     const known = new Map(Object.entries(options.steps).map(([name, value]) => [`${STEP}${name}`, value]));
-    const request = prepareRun(parts, member, { ...claimed, steps: known }, (call, signal) => {
+    const request = new HandlingInTest(parts, member, { ...claimed, steps: known }, (_member, call, { signal }) => {
       reads.push(call);
       return options.read(call, signal);
     });
-    const given = {
-      ...request,
-      ...(options.state === undefined ? {} : { state: structuredClone(options.state) }),
-      async saveStep(name: string, value: Json) {
-        await request.saveStep(name, value);
-        if (name.startsWith(STEP)) steps[name.slice(STEP.length)] = value;
-      },
+    request.given = options.state;
+    request.onStep = (name, value) => {
+      if (name.startsWith(STEP)) steps[name.slice(STEP.length)] = value;
     };
-    const result = withoutSecrets(parts, await runHandler(handler, given));
+    const result = withoutSecrets(parts, await runHandler(handler, request));
     const about = { steps, reads, log: lines };
-    if (result.kind === "failed") return { ...about, failure: result.error, decisions: [], state: given.state };
+    if (result.kind === "failed") return { ...about, failure: result.error, decisions: [], state: request.state };
     if (result.kind === "suspended")
-      return { ...about, failure: new Error(`it waits: ${result.reason}`), decisions: [], state: given.state };
+      return { ...about, failure: new Error(`it waits: ${result.reason}`), decisions: [], state: request.state };
     const stored = finishRun(parts, member, claimed, result);
     const decisions = result.intents.flatMap((draft, at) => (stored[at] === undefined ? [] : [{ draft, stored: stored[at] }]));
-    return { ...about, decisions, state: result.state ?? given.state };
+    return { ...about, decisions, state: result.state ?? request.state };
   } finally {
     await store.close();
+  }
+}
+
+/** Its state is given, and its steps are reported. */
+class HandlingInTest extends Handling {
+  given: JsonObject | undefined;
+  onStep: (name: string, value: Json) => void = () => undefined;
+
+  override get state(): JsonObject {
+    return this.given === undefined ? super.state : structuredClone(this.given);
+  }
+
+  override async saveStep(name: string, value: Json): Promise<void> {
+    await super.saveStep(name, value);
+    this.onStep(name, value);
   }
 }
 

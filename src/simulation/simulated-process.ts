@@ -19,12 +19,15 @@ export interface SimulatedProcess {
   readonly clock: Clock;
   /** Calls out of the process, which may die before or after the call and never sees an answer that comes after its death. */
   outside<T>(point: string, call: () => Promise<T>): Promise<T>;
+  /** A call that answers at once. The process may die before it: then it throws, and nothing outside notices what follows. */
+  atOnce<T>(point: string, call: () => T): T;
   /** Calls into the process once it runs. The process may die before or during the call; the caller then waits for ever. */
   into<T>(point: string, call: () => Promise<T>): Promise<T>;
   /** Freezes the process until `resume()`, like SIGSTOP. Calls and timers meanwhile arrive on resume. */
   freeze(): void;
   resume(): void;
   end(point: string): void;
+  isAlive(): boolean;
 }
 
 export function beginProcess({ clock, skewMs, latenessMs, dies, onDeath }: ProcessOptions): SimulatedProcess {
@@ -77,6 +80,10 @@ export function beginProcess({ clock, skewMs, latenessMs, dies, onDeath }: Proce
     outside(point, call) {
       return passes(`before ${point}`) ? answered(point, call) : never();
     },
+    atOnce(point, call) {
+      if (!passes(`before ${point}`)) throw new Error("this process has died");
+      return call();
+    },
     into: (point, call) =>
       new Promise((resolve, reject) => inside(() => void (passes(`before ${point}`) && answered(point, call).then(resolve, reject)))),
     freeze() {
@@ -88,6 +95,7 @@ export function beginProcess({ clock, skewMs, latenessMs, dies, onDeath }: Proce
       for (const run of waiting) inside(run);
     },
     end,
+    isAlive: () => alive,
   };
 }
 
@@ -95,6 +103,22 @@ export function beginProcess({ clock, skewMs, latenessMs, dies, onDeath }: Proce
 function never<T>(): Promise<T> {
   return new Promise<T>(() => undefined);
 }
+
+type Synchronous = { [Name in keyof Store]: Store[Name] extends (...args: never[]) => Promise<unknown> ? never : Name }[keyof Store];
+
+/** Operations that answer at once. */
+const SYNCHRONOUS: { readonly [name in Synchronous]: true } = {
+  claimEvents: true,
+  complete: true,
+  dueIntents: true,
+  dueWork: true,
+  expireIntents: true,
+  finishRun: true,
+  loadState: true,
+  nextDue: true,
+  parkEvent: true,
+  retryEvent: true,
+};
 
 /** Wraps the store for a living process. `onCommit` gets every completed operation, even if the process died meanwhile. */
 export function storeOf(process: SimulatedProcess, store: Store, onCommit: (operation: string) => void): Store {
@@ -106,12 +130,20 @@ export function storeOf(process: SimulatedProcess, store: Store, onCommit: (oper
       const operation: unknown = Reflect.get(target, name);
       if (typeof operation !== "function") return operation;
       const label = String(name);
-      const wrapper = (...args: unknown[]): Promise<unknown> =>
-        process.outside(label, async () => {
-          const result: unknown = await Reflect.apply(operation, target, args);
-          onCommit(label);
-          return result;
-        });
+      const call = (args: readonly unknown[]): unknown => Reflect.apply(operation, target, args);
+      const wrapper =
+        label in SYNCHRONOUS
+          ? (...args: unknown[]): unknown => {
+              const result = process.atOnce(label, () => call(args));
+              onCommit(label);
+              return result;
+            }
+          : (...args: unknown[]): unknown =>
+              process.outside(label, async () => {
+                const result = await call(args);
+                onCommit(label);
+                return result;
+              });
       wrapped.set(name, wrapper);
       return wrapper;
     },

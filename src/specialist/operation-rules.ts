@@ -14,6 +14,8 @@ export interface OperationRule {
   readonly lane: Lane;
   /** Identifier by which the path names its object. */
   readonly targetBy: "id" | "handle" | undefined;
+  /** Inputs that the record acted on gives, by their places in it. */
+  readonly from?: Readonly<Record<string, readonly string[]>>;
   /** Operations on the same object that go before it, as parts of it. */
   readonly before?: readonly string[];
   /** Set if the Guardian must approve: the payload, amount and expiry of the question. */

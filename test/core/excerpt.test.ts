@@ -6,10 +6,12 @@ import { Secret } from "../../src/core/secret.ts";
 
 const KEY = "key-of-somebody-0123456789";
 const DIGITS = "4111222233334444";
+/** Longer than what is searched beyond the shown part. */
+const LONG = Array.from({ length: 600 }, (_, i) => `long${i}`).join("-");
 const MAX_BYTES = 32_768;
 
 const scrubber = new Scrubber();
-for (const secret of [KEY, DIGITS]) scrubber.add(new Secret(secret));
+for (const secret of [KEY, DIGITS, LONG]) scrubber.add(new Secret(secret));
 const clean = (text: string): string => scrubber.clean(text);
 
 const nested = (depth: number): object => (depth === 0 ? {} : { list: Array.from({ length: 60 }, () => 1), in: nested(depth - 1) });
@@ -58,8 +60,10 @@ describe("a copy", () => {
       shown.push(excerpt(`${before} `.padEnd(before, "x") + KEY + "x".repeat(10_000), clean));
     // Each secret that is taken out moves the text after it up.
     shown.push(excerpt(`${KEY} `.repeat(40) + "x".repeat(5_096 - 40 * (KEY.length + 1) - 10) + KEY + "x".repeat(10_000), clean));
+    const before = `${LONG} `;
+    shown.push(excerpt(before + "x".repeat(5_096 - before.length - 10) + KEY + "x".repeat(10_000), clean));
     shown.push(excerptOf({ [KEY]: [KEY], text: `"${KEY}"`, n: Number(DIGITS), big: BigInt(DIGITS) }, clean));
-    expect(shown).toHaveLength(63);
+    expect(shown).toHaveLength(64);
     expect(JSON.stringify(shown)).not.toMatch(/key-of|4111/);
   });
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createRepeats } from "../../src/core/repetition-limit.ts";
 import { MINUTE } from "../../src/core/units.ts";
 
-const repeats = () => createRepeats<string>((first, more, now) => `${first}: ${more} more by ${now}`);
+const repeats = () => createRepeats<string>((first, { more }, now) => `${first}: ${more} more by ${now}`);
 
 test("a kind passes as often as it may, and the rest is summed up once its minute is over", () => {
   const { take } = repeats();

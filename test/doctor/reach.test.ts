@@ -15,10 +15,11 @@ async function listening(host: string): Promise<{ readonly port: number; readonl
   return { port: (server.address() as AddressInfo).port, heard, server };
 }
 
-test("an open port is reached, and hears no request", async () => {
+test("an open port is reached, hears no request, and no timer is left", async () => {
   const { port, heard } = await listening("127.0.0.1");
-  await checkReachable(`http://127.0.0.1:${port}/v1`, systemClock());
-  expect(heard).toEqual([]);
+  const clock = virtualClock();
+  await checkReachable(`http://127.0.0.1:${port}/v1`, clock);
+  expect([heard, clock.pending()]).toEqual([[], 0]);
 });
 
 test("a closed port is told with its reason and the setting to check", async () => {

@@ -18,7 +18,7 @@ export interface Desk {
   readonly guardian: Guardian;
   readonly context: GuardianContext;
   /** Resolves once the clock has let the store answer. */
-  on<T>(asked: Promise<T>): Promise<T>;
+  on<T>(asked: T | Promise<T>): Promise<T>;
   /** An event of `scout` that waits for its handler. */
   event(id: string, over?: { readonly kind?: string; readonly payload?: Json; readonly specialist?: Handle }): Promise<void>;
   /** The same, once its handling has failed; the next try is in a minute. */
@@ -31,7 +31,7 @@ export function desk(): Desk {
   const clock = virtualClock(Date.UTC(2026, 10, 21));
   const store = openSqliteStore({ path: ":memory:", clock, random: seededRandom("desk") });
   onTestFinished(() => clock.run(store.close()));
-  const on = <T>(asked: Promise<T>): Promise<T> => clock.run(asked);
+  const on = <T>(asked: T | Promise<T>): Promise<T> => clock.run(asked);
   const event: Desk["event"] = async (id, { kind = "post.created", payload = {}, specialist = SCOUT } = {}) => {
     await on(store.saveAccount(specialist, `agt_${specialist}`, clock.now()));
     const row = { specialist, id: asEventId(id), kind, payload, via: "poll", hops: 0 } as const;

@@ -52,7 +52,7 @@ async function admit(store: Store, key: KeyId, now: number): Promise<Attempt | s
 async function end(store: Store, attempt: Attempt | string, ending: "answered" | "lost", now: number): Promise<void> {
   if (typeof attempt === "string") throw new Error(`not admitted: ${attempt}`);
   const { seq, keyId: key, startedAt: admittedAt, deadlineAt } = attempt;
-  await store.complete({
+  store.complete({
     attempt,
     end: { key, attempt: seq, lane: "poll", cost: 1, admittedAt, deadlineAt, ending },
     outcome: ending === "lost" ? "unknown" : "confirmed",
