@@ -150,7 +150,7 @@ function createLimitedUses(db: DatabaseSync): LimitedUses {
   const any = db.prepare("SELECT 1 FROM limited_use LIMIT 1");
   const count = db.prepare(`
     SELECT count(*) AS used, min(coalesce(ended_at, deadline_at)) AS oldest FROM limited_use
-    WHERE key_id = ?1 AND operation IN (SELECT value FROM json_each(?2)) AND started_at > ?3 AND coalesce(ended_at, ?4) > ?5`);
+    WHERE (key_id = ?1 OR ?6) AND operation IN (SELECT value FROM json_each(?2)) AND started_at > ?3 AND coalesce(ended_at, ?4) > ?5`);
   /** Most networks have no such limits: then no answer needs a statement. */
   let isUsed = any.get() !== undefined;
   return {
@@ -166,7 +166,14 @@ function createLimitedUses(db: DatabaseSync): LimitedUses {
     of: ({ key, ownLimits = [] }, now, earliest) =>
       ownLimits.map((limit) => {
         const operations = JSON.stringify(limit.operations);
-        const row = count.get(key, operations, earliest - limit.perMs - LONGEST_REQUEST_MS, now, earliest - limit.perMs);
+        const row = count.get(
+          key,
+          operations,
+          earliest - limit.perMs - LONGEST_REQUEST_MS,
+          now,
+          earliest - limit.perMs,
+          Number(limit.ofAllKeys === true),
+        );
         const used = row === undefined ? 0 : numberOf(row, "used");
         const oldest = row === undefined ? undefined : maybeNumber(row, "oldest");
         return { limit, used, freesAt: (oldest ?? now) + limit.perMs + now - earliest };
