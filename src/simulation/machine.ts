@@ -184,7 +184,7 @@ function startProcess(options: MachineOptions, living: ProcessOptions, chance: R
     pacer: virtualPacer(life.clock),
     clock: life.clock,
     random: chance.fork("runtime"),
-    log: options.log,
+    log: life.logOf(options.log),
     announcer: options.announcer,
     fetch: options.fetch ?? noFetch,
     ...(options.receiver === undefined ? {} : { receiver: options.receiver }),
