@@ -116,13 +116,13 @@ test.each(named(inLanguage("json")))(
   },
 );
 
-/** Command lines, with lines that end in a backslash joined, without comments and variables in front. */
+/** Command lines, with lines that end in a backslash joined, without comments, redirections and variables in front. */
 function commandLines({ text }: Block): readonly string[] {
   return text
     .replaceAll(/\\\n\s*/g, "")
     .split("\n")
     .flatMap((line) => line.split("&&"))
-    .map((line) => line.replace(/(^|\s)#.*$/, "").trim())
+    .map((line) => line.replace(/(^|\s)(?:#.*|> \S+)$/, "").trim())
     .map((line) => line.replace(/^(?:[A-Z_]+=\S+\s+)+/, ""))
     .filter((line) => line !== "");
 }
@@ -224,11 +224,8 @@ describe("docs/handlers.md lists what a handler gets and may call", () => {
 
   test("every member of act, with its parameters", () => {
     const told = [...namedBelow("Decisions"), ...namedBelow("The rest of `act`")];
-    expect(told.toSorted()).toEqual(
-      formsOf("specialist/act.ts", "Act")
-        .map((form) => `act.${form}`)
-        .toSorted(),
-    );
+    const forms = new Set(formsOf("specialist/act.ts", "Act").map((form) => `act.${form}`)); // overloads have one form
+    expect(told.toSorted()).toEqual([...forms].toSorted());
     expect(namedBelow("Reads")).toEqual(formsOf("specialist/act.ts", "Reads").map((form) => `act.read.${form}`));
     expect(namedBelow("Options")).toEqual(formsOf("specialist/act.ts", "IntentOptions"));
   });

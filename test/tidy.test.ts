@@ -63,7 +63,7 @@ const PACKAGE_HOMES: { readonly [name: string]: readonly string[] } = {
   croner: ["src/schedule/cron.ts"],
   dotenv: ["src/config/"],
   eventemitter3: ["src/core/events.ts"],
-  fastify: ["src/webhooks/receiver/", "src/local-network/", "src/console/"],
+  fastify: ["src/local-network/", "src/console/"],
   "p-queue": ["src/runtime/", "src/handlers/"],
   undici: ["src/client/", "src/local-network/"],
   yaml: ["src/config/"],

@@ -26,6 +26,11 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: "status", describe: "show what runs, its usage, and what waits or needs you", load: () => import("./commands/status.ts") },
   { name: "log", describe: "list actions and decisions", load: () => import("./commands/log.ts") },
   {
+    name: "rehearse",
+    describe: "handle one event once, and show what would be done",
+    load: () => import("./commands/rehearse.ts"),
+  },
+  {
     name: "deliveries",
     describe: "list webhook deliveries that nothing handled or understood",
     load: () => import("./commands/deliveries.ts"),

@@ -233,8 +233,8 @@ function readListed({ profile, operation, pins, nextPage }: Context, received: R
     return unreadable(received, `none of ${skipped} items is readable`, drift);
   const cursor = call.input["cursor"];
   const next = nextPage(body, headers, { cursor: typeof cursor === "string" ? cursor : undefined, items: items.length + skipped });
-  // Further pages of such a list are newer, and polls never reach them.
-  const isBackward = next !== undefined && isOldestFirst(items);
+  // Further pages of such a list are newer, and polls never reach them. Replies in a list of their own are read to the end.
+  const isBackward = !(operation.extra && operation.target !== undefined) && next !== undefined && isOldestFirst(items);
   return {
     outcome: {
       class: "confirmed",

@@ -21,17 +21,10 @@ export function profileYaml(
 /** The text of a profile file with everything of `source` that it does not state; its own lines and comments stay as they are. */
 export function withAdded(text: string, source: ProfileSource, markOf: (guess: string) => string | undefined): string {
   const document = parseDocument(text);
-  const add = (value: unknown, path: readonly string[]): void => {
-    for (const [key, item] of Object.entries(value ?? {})) {
-      const at = [...path, key];
-      if (!document.hasIn(at)) document.setIn(at, document.createNode(item));
-      else if (isMap(document.getIn(at, true))) add(item, at);
-    }
-  };
   const before: unknown = document.toJS();
   const known = new Set(isObject(before) ? (textsIn(before, "guesses") ?? []) : []);
   const { guesses = [], ...rest } = source;
-  add(rest, []);
+  addMissing(document, rest, []);
   if (guesses.length > 0) document.set("guesses", document.createNode(guesses));
   for (const guess of guesses.filter((one) => !known.has(one))) mark(document, placeOf(source, guess), markOf(guess));
   return document.toString({ lineWidth: 120 });
@@ -43,18 +36,30 @@ function mark(document: Document, place: readonly string[], reason = DOUBT): voi
 }
 
 /**
- * The text of a profile file with these webhook rules added, and everything else (comments too) unchanged. Throws if the profile would be
- * invalid.
+ * The text of a profile file with these webhook rules where it states none, and everything else (comments too) unchanged. A guess that the
+ * rules confirm is settled. Throws if the profile would be invalid.
  */
 export function withWebhooks(text: string, webhooks: NonNullable<ProfileSource["webhooks"]>, guesses: readonly string[]): string {
   const document = parseDocument(text);
-  const source = document.toJS() as ProfileSource | null; // a file of comments holds nothing
-  const kept = (source?.guesses ?? []).filter((guess) => !guess.startsWith("webhooks."));
-  for (const [name, value] of Object.entries(webhooks)) document.setIn(["webhooks", name], value);
-  if (kept.length + guesses.length > 0) document.set("guesses", document.createNode([...kept, ...guesses]));
+  addMissing(document, { webhooks }, []);
+  const source = document.toJS() as ProfileSource;
+  const stated: object = source.webhooks ?? {};
+  const settled = Object.entries(webhooks).filter(([name, value]) => JSON.stringify(Reflect.get(stated, name)) === JSON.stringify(value));
+  const open = (source.guesses ?? []).filter((guess) => !settled.some(([name]) => guess === `webhooks.${name}`));
+  const all = [...new Set([...open, ...guesses])];
+  if (all.length > 0) document.set("guesses", document.createNode(all));
   else document.delete("guesses");
   resolveProfile(document.toJS() as ProfileSource);
   return document.toString({ lineWidth: 120 });
+}
+
+/** Sets what a document does not state; a map that it states is completed. */
+function addMissing(document: Document, value: object, path: readonly string[]): void {
+  for (const [key, item] of Object.entries(value)) {
+    const at = [...path, key];
+    if (!document.hasIn(at)) document.setIn(at, document.createNode(item));
+    else if (isMap(document.getIn(at, true)) && isObject(item)) addMissing(document, item, at);
+  }
 }
 
 /** `operations.posts.reply.path` as its keys; names of operations and kinds contain dots. */

@@ -11,6 +11,8 @@ export interface Call {
   readonly operation: string;
   /** The id of the object in the path, or its handle where the set uses handles. */
   readonly target?: string;
+  /** The post at the root of the thread that a reply belongs to. Default: the target. */
+  readonly thread?: string;
   /** In our names; checked against the operation's input schema. */
   readonly input: JsonObject;
 }

@@ -26,6 +26,10 @@ export function systemClock(): Clock {
     monotonic: () => performance.now(),
     soon: (run) => void setImmediate(run),
     after(delayMs, run) {
+      if (delayMs >= 0 && delayMs <= MAX_TIMER_MS) {
+        const timer = setTimeout(run, delayMs);
+        return { cancel: () => clearTimeout(timer) };
+      }
       let left = Number.isNaN(delayMs) ? 0 : Math.max(0, delayMs);
       let handle: NodeJS.Timeout;
       const arm = (): void => {

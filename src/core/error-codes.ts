@@ -259,6 +259,7 @@ export const ERROR_CODES = [
   "handler_missing",
   "crowd_invalid",
   "answers_invalid",
+  "recording_invalid",
   "specialists_empty",
   "span_invalid",
   // Everywhere

@@ -8,7 +8,7 @@ import type { NetworkRecord } from "../contract/records.ts";
 import { isObject, type Json, type JsonObject } from "../core/json.ts";
 import { applied } from "./draft-profile.ts";
 import { bodyOf, finding, shown, succeeded, type Ask, type Finding, type Proposal } from "./finding.ts";
-import { findList, guessEmpty, guessFields, type FieldGuess } from "./guess-shapes.ts";
+import { besideOf, findList, guessEmpty, guessFields, unitIn, type FieldGuess } from "./guess-shapes.ts";
 import { proposeStates } from "./meanings.ts";
 
 export const LISTS = ["posts.list", "jobs.list", "communities.list", "agents.list", "webhooks.list"] as const;
@@ -18,6 +18,8 @@ export const FEED: ListOperation = "posts.list";
 const SINGLE_READS = ["posts.get", "jobs.get", "communities.get", "agents.get"] as const;
 /** Fields whose absence means nothing: most networks send them rarely or never. */
 const RARE: ReadonlySet<FieldKind> = new Set(["posts", "json", "secret", "refs"]);
+/** Kinds that no value of a list shows. */
+const UNGUESSED: ReadonlySet<FieldKind> = new Set(["posts", "json", "secret"]);
 
 /** Longer words are data rather than states. */
 const MAX_WORD_LENGTH = 60;
@@ -102,7 +104,7 @@ export function examineList(profile: Profile, name: string, record: ReadableReco
   const after = drafted(profile, proposals);
   const read = readEach(after, record, items);
   sample(read, record, samples);
-  if (record === "job") proposals.push(...openWords(after, items, read));
+  if (record === "job") proposals.push(...openWords(after, items, read), ...moneyIn(after, items));
 
   const summary = `${name}: ${items.length} items at ${place}, ${read.length} readable`;
   const shown = [...guesses.proposals].map(({ path, value }) => `${path[2] ?? ""} at ${Array.isArray(value) ? String(value[0]) : ""}`);
@@ -141,13 +143,23 @@ function guessRecord(
   }
   const winners = winnersIn(drafted(profile, proposals), record, items);
   const taken = [...winners.values()];
-  const missing = Object.keys(kinds).filter((field) => !RARE.has(kinds[field] ?? "json") && !winners.has(field));
+  const missing = Object.keys(kinds).filter((field) => !UNGUESSED.has(kinds[field] ?? "json") && !winners.has(field));
   const sought = missing.filter((field) => field !== "id");
+  // The one name of an account is its handle.
+  const name = record === "agent" && missing.includes("handle") ? winners.get("name") : undefined;
+  if (name !== undefined) taken.splice(taken.indexOf(name), 1);
   for (const guess of guessFields(record, items, sought, taken)) {
     taken.push(guess.path);
     propose(guess.field, [guess.path], doubtIn(guess));
   }
-  const unseen = missing.filter((field) => !proposals.some(({ path }) => path[2] === field));
+  for (const [field, other] of PERSONS) {
+    const known = proposals.find(({ path }) => path[2] === other)?.value ?? winners.get(other);
+    const place = Array.isArray(known) ? (known as readonly string[])[0] : typeof known === "string" ? known : undefined;
+    if (place === undefined || winners.has(field) || proposals.some(({ path }) => path[2] === field)) continue;
+    const beside = besideOf(place, field.endsWith("Id") ? "id" : "handle", items);
+    if (beside !== undefined && !taken.includes(beside)) propose(field, [beside], `beside ${other}`);
+  }
+  const unseen = missing.filter((field) => !RARE.has(kinds[field] ?? "json") && !proposals.some(({ path }) => path[2] === field));
   for (const field of unseen) {
     const paths = guessEmpty(items, field, taken);
     const candidates: readonly string[] = profile.records[record]?.[field] ?? [];
@@ -156,11 +168,41 @@ function guessRecord(
   return { proposals, unseen: unseen.filter((field) => !proposals.some(({ path }) => path[2] === field)) };
 }
 
+/** The two names of a person: the place of one is beside that of the other. */
+const PERSONS = [
+  ["authorId", "authorHandle"],
+  ["authorHandle", "authorId"],
+  ["assigneeId", "assigneeHandle"],
+  ["assigneeHandle", "assigneeId"],
+] as const;
+
 /** The place of each field that the profile reads. */
 function winnersIn(profile: Profile, record: ReadableRecord, items: readonly JsonObject[]): ReadonlyMap<string, string> {
   const pins = createPins();
   readList({ ...profile, lists: { [record]: ["$"] } }, record, items, pins);
   return new Map([...pins.fields].map(([field, pin]) => [field, pin.path]));
+}
+
+/** Proposes how money is counted, by the name of its field or the unit in its text. */
+export function moneyIn(profile: Profile, items: readonly JsonObject[]): readonly Proposal[] {
+  const paths = profile.records["job"]?.["reward"] ?? [];
+  const place = paths.find((path) => items.some((item) => valueAt(item, fieldPath(path)) !== undefined));
+  const value = place === undefined ? undefined : valueAt(items[0], fieldPath(place));
+  const unit = typeof value === "string" ? unitIn(value) : undefined;
+  const isNew = unit !== undefined && !profile.money.unit.some((one) => one.toLowerCase() === unit.toLowerCase());
+  const perUnit = place === undefined ? 1 : countedBy(place);
+  return [
+    ...(isNew ? [{ path: ["money", "unit"], value: [unit, ...profile.money.unit], isDoubtful: true, because: "seen in one amount" }] : []),
+    ...(perUnit === 1 || perUnit === profile.money.perUnit
+      ? []
+      : [{ path: ["money", "perUnit"], value: perUnit, isDoubtful: true, because: `by the name of ${place ?? ""}` }]),
+  ];
+}
+
+/** Parts of a unit that a field's name counts: `fee_cents`. */
+function countedBy(path: string): number {
+  if (/cents?$|_minor$|pence$/i.test(path)) return 100;
+  return /micros?$/i.test(path) ? 1_000_000 : 1;
 }
 
 /** Proposes words for the state of offered jobs: a listed job can be applied for, whatever its state is called. */
@@ -231,7 +273,8 @@ export async function* examineErrors(profile: Profile, ask: Ask): AsyncGenerator
   const message =
     texts.find(({ path, text }) => /message|detail|description|reason|error|problem|msg/i.test(path) && /\s/.test(text)) ??
     texts.find(({ text }) => /\s/.test(text));
-  const code = texts.find(({ path, text }) => path !== message?.path && /code|type|kind|error|name|slug/i.test(path) && /^\S+$/.test(text));
+  const words = texts.filter(({ path, text }) => path !== message?.path && /^\S+$/.test(text));
+  const code = words.find(({ path }) => /code|type|kind|error|name|slug/i.test(path)) ?? (words.length === 1 ? words[0] : undefined);
   if (succeeded(answer) || message === undefined)
     return void (yield finding("errors", "warning", `a refusal has no readable shape: ${shown(outcome)}`));
   const proposals: Proposal[] = [{ path: ["errors", "message"], value: [message.path], isDoubtful: false }];

@@ -7,7 +7,7 @@ import type { WireAnswer } from "../client/transport.ts";
 import { isReadableRecord } from "../contract/reading/fields.ts";
 import { examineOrder, examinePaging } from "./examine-paging.ts";
 import { examineErrors, examineLists, FEED, LISTS, listsOf, type ListOperation, type Samples } from "./examine-records.ts";
-import { examineSingles } from "./examine-objects.ts";
+import { examineBeside, examineSingles } from "./examine-objects.ts";
 import { isLimitHeader, proposeLimitHeaders } from "./meanings.ts";
 import { applied } from "./draft-profile.ts";
 import { bodyOf, finding, shown, succeeded, type Ask, type Finding } from "./finding.ts";
@@ -68,11 +68,14 @@ export async function* examine(options: DoctorOptions): AsyncGenerator<Finding, 
     return;
   }
   for await (const found of examineSingles(profile, ask, samples)) yield keep(found);
+  for await (const found of examineBeside(profile, ask, samples)) yield keep(found);
   for await (const found of examineErrors(profile, ask)) yield keep(found);
   const longest = longestOf(profile, lists, samples);
   if (longest !== undefined) {
     for await (const found of examinePaging(profile, longest, ask)) yield keep(found);
     for await (const found of examineOrder(longest, ask)) yield keep(found);
+    const other: ListOperation = longest === "jobs.list" ? "posts.list" : "jobs.list";
+    if (listsOf(profile).includes(other)) for await (const found of examinePaging(profile, other, ask, true)) yield keep(found);
   }
   for (const found of unexamined(profile)) yield keep(found);
   for (const found of vitalFindings(vitals, profile)) yield keep(found);

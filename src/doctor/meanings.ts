@@ -6,39 +6,31 @@ import type { Proposal } from "./finding.ts";
 
 /** Words of networks for the states of a job, beside those of the shipped sets, as `statusWord` writes them. */
 const STATES: { readonly [status in Exclude<JobStatus, "unknown">]?: readonly string[] } = {
-  open: [
-    "looking",
-    "unassigned",
-    "upforbids",
-    "openforbids",
-    "bidsopen",
-    "acceptingbids",
-    "acceptingapplications",
-    "posted",
-    "vacant",
-    "unclaimed",
-    "pending",
-  ],
-  applied: ["hasbids", "inselection", "selecting", "applications", "bid", "shortlisting", "offered"],
-  assigned: ["taken", "inwork", "working", "active", "inprogress", "ongoing", "allocated", "locked", "doing"],
-  submitted: ["handedin", "turnedin", "inreview", "awaitingreview", "checking", "verifying", "completedpendingreview", "answered"],
-  accepted: ["fulfilled", "finished", "verified", "resolved", "succeeded", "closedaccepted", "confirmed"],
-  rejected: ["returned", "refused", "sentback", "revision", "needswork", "changesrequested", "disputed", "redo"],
-  paid: ["paidout", "rewarded", "payedout", "closedpaid"],
-  expired: ["lapsed", "timeout", "missed", "stale"],
-  cancelled: ["abandoned", "revoked", "removed", "deleted", "void", "voided", "aborted"],
+  open: words("free up looking unassigned upforbids openforbids bidsopen acceptingbids posted vacant unclaimed pending"),
+  applied: words("hasbids inselection selecting applications bid shortlisting offered"),
+  assigned: words("taken picked given granted chosen allotted allocated inwork working begun active inprogress ongoing locked doing"),
+  submitted: words("in handedin turnedin sentin received inreview awaitingreview checking verifying answered"),
+  accepted: words("okayed ok good praised passed fulfilled finished verified resolved succeeded confirmed"),
+  rejected: words("returned refused sentback revision needswork changesrequested disputed redo"),
+  paid: words("paidout rewarded payedout moneysent compensated"),
+  expired: words("lapsed timeout missed stale"),
+  cancelled: words("abandoned revoked removed deleted void voided aborted"),
 };
 
-/** Words for states that the profile does not know yet; the first word in `sure` order wins. Words without a meaning are returned too. */
+function words(list: string): readonly string[] {
+  return list.split(" ");
+}
+
+/** Words for states that the profile does not know yet; words without a meaning are returned too. */
 export function proposeStates(
   profile: Profile,
-  words: readonly string[],
+  seen: readonly string[],
 ): { readonly proposals: readonly Proposal[]; readonly unclear: readonly string[] } {
   const known = Object.values(profile.statuses).flat();
   const isKnown = (word: string): boolean => known.some((other) => statusWord(other) === statusWord(word));
   const found = new Map<string, string[]>();
   const unclear: string[] = [];
-  for (const word of new Set(words.filter((one) => !isKnown(one)))) {
+  for (const word of new Set(seen.filter((one) => !isKnown(one)))) {
     const status = Object.entries(STATES).find(([, names]) => names.includes(statusWord(word)))?.[0];
     if (status === undefined) unclear.push(word);
     else found.set(status, [...(found.get(status) ?? []), word]);
@@ -109,8 +101,8 @@ const DECISIONS: readonly Meaning[] = [
 ];
 
 /** The profile's part for a network's words of event kinds; words that it knows already are left out. */
-export function proposeKinds({ webhooks }: Profile, words: readonly string[]): readonly Proposal[] {
-  const fresh = [...new Set(words)].filter(
+export function proposeKinds({ webhooks }: Profile, told: readonly string[]): readonly Proposal[] {
+  const fresh = [...new Set(told)].filter(
     (word) => !Object.hasOwn(webhooks.kinds, word) && !Object.hasOwn(webhooks.decisions, word) && word.length <= 100,
   );
   return fresh.flatMap((word): Proposal[] => {

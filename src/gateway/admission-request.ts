@@ -46,6 +46,8 @@ export interface AdmissionSources {
   readonly unkeptHalts: UnkeptHalts;
   /** Money held for an action without an outcome counts as spent after this. */
   readonly holdMs: number;
+  /** Checks of a job until it is seen to be assigned, as learnt. */
+  readonly noticeCalls: () => number;
 }
 
 export function effectOf(profile: Profile, { call, trade = false }: GatewayRequest): Effect {
@@ -66,7 +68,7 @@ export function admitFor(options: AdmissionSources, passage: GatewayRequest, key
     effect: effectOf(profile, passage),
     lane,
     cost: operation.weight,
-    promises: call.operation === "jobs.apply" ? 1 : 0,
+    ...(call.operation === "jobs.apply" ? { promises: 1, noticeCalls: options.noticeCalls() } : {}),
     price: priceOf(profile, { tier: specialist.tier, trust: options.breakers.trust.of(specialist.handle) }, operation, call.input),
     ownLimits: ownLimitsOf(profile, call.operation),
     intent: intent?.id,

@@ -1,14 +1,14 @@
 /** The gateway is the only way to the network: pacing, admission, the request, and the row that records its end. */
-import type { AnyCode } from "../core/error-codes.ts";
 import type { HeldKey } from "../client/auth.ts";
 import type { BuiltRequest } from "../client/build-request.ts";
 import type { Client } from "../client/client.ts";
-import { CONNECTIONS, type WireAnswer } from "../client/transport.ts";
+import { CONNECTIONS } from "../client/transport.ts";
 import type { Call, Outcome } from "../contract/call.ts";
 import type { Lane } from "../contract/operations.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import { backoffMs, type Backoff } from "../core/backoff.ts";
 import { sleep, type Clock } from "../core/clock.ts";
+import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Secret } from "../core/secret.ts";
@@ -16,7 +16,6 @@ import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 import { decide } from "../limits/decide.ts";
 import type { Pacer } from "../limits/pacing.ts";
 import type { Verdict } from "../limits/verdict.ts";
-import type { WaitRule } from "../limits/wait-rules.ts";
 import {
   DRY_RUN,
   DRY_RUN_MESSAGE,
@@ -32,6 +31,8 @@ import { endOf } from "./attempt-end.ts";
 import { createCredentials, type Credential, type Credentials } from "./credentials.ts";
 import { KEY_CHECK_MS, type KeyWatch } from "./keys.ts";
 import type { Member } from "./member.ts";
+import { withReplies } from "./read-replies.ts";
+import type { GatewayAnswer } from "./gateway-answer.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
 import { chargedBy } from "./prices.ts";
 import { lackedBy, operationOf } from "./permissions.ts";
@@ -55,27 +56,6 @@ export interface GatewayOptions extends AdmissionSources {
   /** Announces the state of an intent after an attempt. */
   readonly announce: (member: Member, intent: Intent, change: IntentChange) => void;
 }
-
-export type GatewayAnswer =
-  | {
-      readonly kind: "answered";
-      readonly outcome: Outcome;
-      /** The raw answer, for an examination. */
-      readonly wire?: WireAnswer;
-    }
-  | {
-      readonly kind: "waits";
-      /** Time of the next try. */
-      readonly until: number;
-      /** True if no time ends the wait, but a person or another intent's outcome. */
-      readonly open?: boolean;
-      readonly rule: WaitRule;
-      readonly message: string;
-      readonly lane: Lane;
-    }
-  | { readonly kind: "refused"; readonly code: AnyCode; readonly message: string }
-  /** Another attempt took the intent. */
-  | { readonly kind: "gone" };
 
 export interface ReadOptions {
   readonly lane?: Lane;
@@ -125,19 +105,26 @@ export function createGateway(given: GatewayOptions): Gateway {
     }),
   };
   const laneOf = (operation: string): Lane => operationOf(client.profile, operation).lane;
+  const readOnce: Gateway["read"] = async (member, call, { lane, signal, probe = false }) => {
+    const lacked = lackedBy(client.profile, member.specialist.tier, call.operation);
+    if (lacked !== undefined) return { kind: "refused", ...lacked };
+    const built = checked(client, call);
+    if ("kind" in built) return built;
+    for (let tries = 1; ; tries++) {
+      const answer = await attempt(options, { member, call, built, lane: lane ?? laneOf(call.operation), signal, probe });
+      if (answer.kind !== "answered" || tries >= READ_TRIES || signal.aborted) return answer;
+      if (answer.outcome.class === "unauthorized" && member.keyTrouble === undefined) continue; // there is a new key
+      if (answer.outcome.class !== "unknown" && answer.outcome.class !== "never-left") return answer;
+      await sleep(clock, backoffMs(READ_BACKOFF, tries), signal);
+    }
+  };
   return {
-    async read(member, call, { lane, signal, probe = false }) {
-      const lacked = lackedBy(client.profile, member.specialist.tier, call.operation);
-      if (lacked !== undefined) return { kind: "refused", ...lacked };
-      const built = checked(client, call);
-      if ("kind" in built) return built;
-      for (let tries = 1; ; tries++) {
-        const answer = await attempt(options, { member, call, built, lane: lane ?? laneOf(call.operation), signal, probe });
-        if (answer.kind !== "answered" || tries >= READ_TRIES || signal.aborted) return answer;
-        if (answer.outcome.class === "unauthorized" && member.keyTrouble === undefined) continue; // there is a new key
-        if (answer.outcome.class !== "unknown" && answer.outcome.class !== "never-left") return answer;
-        await sleep(clock, backoffMs(READ_BACKOFF, tries), signal);
-      }
+    async read(member, call, how) {
+      const answer = await readOnce(member, call, how);
+      const replies = client.profile.operations.get(call.operation)?.replies;
+      if (replies === undefined) return answer;
+      const lane = how.lane ?? laneOf(call.operation);
+      return withReplies(answer, { operation: replies, target: call.target }, (page) => readOnce(member, page, { ...how, lane }));
     },
     send(member, intent) {
       const call = callOf(intent);
@@ -346,7 +333,8 @@ function paidFor({ client, caps }: GatewayOptions, member: Member, { operation }
 }
 
 export function callOf(intent: Intent): Call {
-  return { operation: intent.operation, ...(intent.target === undefined ? {} : { target: intent.target }), input: intent.input };
+  const { operation, target, thread, input } = intent;
+  return { operation, ...defined({ target, thread }), input };
 }
 
 /** The request of a call, built before its admission; or the refusal of a call that cannot be sent. */

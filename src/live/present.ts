@@ -19,6 +19,7 @@ export interface LiveAttempt extends AttemptFact {
 /** The open work of one specialist, in the order of numbers. */
 export interface Mine {
   readonly events: Map<number, LiveEvent>;
+  /** Those that may still be sent, or whose outcome is awaited. */
   readonly intents: Map<number, LiveIntent>;
   /** Numbers of further events, all newer and unchanged: read from their rows when there is room. Undefined for nearly all specialists. */
   queue: NumberQueue | undefined;
@@ -131,9 +132,8 @@ export class Present {
   putIntent(intent: LiveIntent): void {
     this.intents.set(intent.seq, intent);
     this.#byId.set(intent.id, intent);
-    const mine = this.#of(intent.specialist);
-    mine.intents.set(intent.seq, intent);
-    mine.waiting?.get(intent.lane)?.remove(intent.seq);
+    this.of(intent.specialist).waiting?.get(intent.lane)?.remove(intent.seq);
+    if (isLive(intent)) this.#of(intent.specialist).intents.set(intent.seq, intent);
     this.#enter(intent);
   }
 
@@ -153,9 +153,17 @@ export class Present {
   dropIntent(intent: LiveIntent): void {
     this.intents.delete(intent.seq);
     this.#byId.delete(intent.id);
+    this.#close(intent);
+  }
+
+  /** Intents of a specialist that were settled since the last fold. */
+  *settledOf(specialist: Handle): Generator<LiveIntent> {
+    for (const intent of this.touched.intents) if (intent.specialist === specialist && !isLive(intent)) yield intent;
+  }
+
+  #close(intent: LiveIntent): void {
     const mine = this.#mine.get(intent.specialist);
-    mine?.intents.delete(intent.seq);
-    this.#tidy(intent.specialist, mine);
+    if (mine?.intents.delete(intent.seq) === true) this.#tidy(intent.specialist, mine);
   }
 
   /** Number of events of a specialist that wait or run. */
@@ -315,8 +323,13 @@ export class Present {
     if (set.createdRef !== undefined) this.onSpoken?.(intent, "made");
     this.#enter(intent);
     this.touched.intents.add(intent);
-    if (isLive(intent)) this.touched.settled.delete(intent);
-    else this.touched.settled.add(intent);
+    if (isLive(intent)) {
+      this.touched.settled.delete(intent);
+      this.#of(intent.specialist).intents.set(intent.seq, intent);
+    } else {
+      this.touched.settled.add(intent);
+      this.#close(intent);
+    }
   }
 
   #enter(intent: LiveIntent): void {

@@ -140,6 +140,11 @@ function wantLook(
   return { doubt, look };
 }
 
+/** True if replies are shown beside their post: a reply to one of them then stands in the thread of that post. */
+function hasRepliesApart({ profile }: OutboxDependencies): boolean {
+  return profile.operations.get("posts.get")?.replies !== undefined;
+}
+
 /** The result of a check and its start, on the monotonic clock. */
 interface Seen {
   readonly kind: "seen";
@@ -148,7 +153,7 @@ interface Seen {
 }
 
 async function lookFor(parts: OutboxDependencies, member: Member, intent: Intent, since: number): Promise<Seen | NoRoom> {
-  const readBack = readBackOf(intent);
+  const readBack = readBackOf(intent, hasRepliesApart(parts));
   const read = readBack === undefined ? undefined : await readAll(parts, member, intent, readBack, since);
   if (read?.kind === "no-room") return read;
   const begunAt = read?.kind === "read" ? read.begunAt : parts.clock.monotonic();
@@ -264,7 +269,7 @@ async function proofFor(parts: OutboxDependencies, member: Member, intent: Inten
   const controls = await confirmedLike(parts, member, intent);
   while (wanted.controls < controls.length) {
     const control = controls[wanted.controls];
-    const readBack = control === undefined ? undefined : readBackOf(control);
+    const readBack = control === undefined ? undefined : readBackOf(control, hasRepliesApart(parts));
     if (control === undefined || readBack === undefined) break;
     const read = await readAll(parts, member, control, readBack, wanted.since);
     if (read?.kind === "no-room") return read;

@@ -30,8 +30,11 @@ export class Flow {
   #open = 0;
   #onIdle: (() => void)[] = [];
 
+  readonly #read: Parameters<typeof handleEvents>[2];
+
   constructor(options: FlowOptions) {
     this.#options = options;
+    this.#read = (member, call, about) => readFor(options.parts, member, call, about);
   }
 
   /** Number of jobs under way. */
@@ -120,7 +123,7 @@ export class Flow {
       case "deliveries":
         return takeDeliveries(parts, member);
       case "events":
-        return handleEvents(parts, member, (who, call, options) => readFor(parts, who, call, options));
+        return handleEvents(parts, member, this.#read);
       case "intents":
         sendIntents(parts, member, (sending) => this.#send(work, sending));
         return false;

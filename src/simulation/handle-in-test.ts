@@ -116,7 +116,7 @@ export async function handle<const Kind extends HandledKind>(
     fetch: fetchOf(options.fetch),
   });
   if ("failure" in handled) throw handled.failure;
-  return shown(handled, now);
+  return shownHandling(handled, now);
 }
 
 /** The name of the read for an operation. */
@@ -148,7 +148,8 @@ async function answer(answers: ReadAnswers, call: ReadCall): Promise<HandlerRead
   });
 }
 
-function shown({ decisions, state, steps, reads, log }: OneHandling, now: number): Handled {
+/** A handling for display. */
+export function shownHandling({ decisions, state, steps, reads, log }: OneHandling, now: number): Handled {
   const ids = decisions.map(({ draft }) => draft.id);
   const intents = decisions.map(({ draft, stored }: Decision): HandledIntent => {
     const { operation, target, targetIntent, input, label, data, expiresAt } = draft;

@@ -1,13 +1,15 @@
 /** Builds the `act` of one run: every action becomes a draft, every read and step is stored. */
 import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
+import { durationMs } from "../core/units.ts";
 import { canonicalJson, isObject, sha256, type JsonObject } from "../core/json.ts";
 import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
 import type { Act, IntentOptions, IntentRef, Reads, Target } from "./act.ts";
 import { storable, type RunRequest } from "./run-request.ts";
-import { labels, mine, resolveTarget, speech, type ResolvedTarget } from "./decision.ts";
+import { bounded, mine, resolveTarget, speech, withRecord, type ResolvedTarget } from "./decision.ts";
 import type { DraftIntent } from "./intent-draft.ts";
+import type { GivenInput } from "./operation-rules.ts";
 
 /** A handler with more decisions than this is broken. */
 export const MAX_INTENTS_PER_RUN = 100;
@@ -115,14 +117,14 @@ class Context implements RunContext {
   }
 
   /** Turns a decision into a draft, in written order; equal decisions become one draft. */
-  decide(operation: string, target: Target | undefined, input: JsonObject, options: IntentOptions = NO_OPTIONS): IntentRef {
+  decide(operation: string, target: Target | undefined, input: GivenInput, options: IntentOptions = NO_OPTIONS): IntentRef {
     this.#alive();
     const { request } = this;
     const rule = request.rules.of(operation);
     if (rule.effect === "read")
       throw new Refused("operation_is_read", `${operation} is a read`, { hint: `use act.read.perform("${operation}", …)` });
     const wanted = resolveTarget(rule, operation, target);
-    const checked = request.rules.input(operation, input);
+    const checked = request.rules.input(operation, withRecord(request, rule, target, wanted, input));
     const known = this.#equalDraft(operation, wanted, checked, options.key);
     if (known !== undefined) return { intent: known.id }; // a model that repeats itself posts once
     // Parts of an action are actions of their own, which are sent in this order.
@@ -131,6 +133,7 @@ class Context implements RunContext {
     if (drafts.length >= MAX_INTENTS_PER_RUN)
       throw new Refused("too_many_intents", `expected at most ${MAX_INTENTS_PER_RUN} actions for one event, got more`);
     const id = request.newIntentId();
+    const said = speech(request, operation, target, wanted, checked, rule);
     drafts.push({
       id,
       ordinal: drafts.length,
@@ -140,11 +143,16 @@ class Context implements RunContext {
       lane: rule.lane,
       hops: request.event.hops,
       conflictKey: `${request.me.handle}|${operation}|${wanted.id ?? wanted.intent ?? sha256(checked).slice(0, 16)}`,
-      ...(wanted.id === undefined ? {} : { target: wanted.id }),
-      ...(wanted.intent === undefined ? {} : { targetIntent: wanted.intent }),
-      ...speech(request, operation, target, wanted, checked, rule),
-      ...(rule.review === undefined ? {} : { review: rule.review(wanted.id ?? wanted.intent, checked) }),
-      ...labels(options, request.clock.now()),
+      target: wanted.id,
+      targetIntent: wanted.intent,
+      thread: said.thread,
+      author: said.author,
+      textHash: said.textHash,
+      refusal: said.refusal,
+      review: rule.review?.(wanted.id ?? wanted.intent, checked),
+      label: options.key,
+      data: options.data === undefined ? undefined : bounded(options.data),
+      expiresAt: options.expiresIn === undefined ? undefined : request.clock.now() + durationMs(options.expiresIn),
     });
     return { intent: id };
   }
@@ -284,16 +292,16 @@ class RunAct implements Act {
 
 function createSteps(request: RunRequest, tools: RunTools, another: () => void): Act["step"] {
   const used = new Set<string>();
-  return async (name, work) => {
+  return async <Value>(name: string, work: (signal: AbortSignal) => Value | Promise<Value>): Promise<Value> => {
     another();
     if (used.has(name))
       throw new Refused("step_repeated", `expected each step of a run to have its own name, got ${JSON.stringify(name)} twice`);
     used.add(name);
     const stored = request.steps.get(`step:${name}`);
-    if (stored !== undefined) return stored as Awaited<ReturnType<typeof work>>;
+    if (stored !== undefined) return stored as Value;
     const value = storable(`the result of step ${JSON.stringify(name)}`, await work(tools.signal()));
     await request.saveStep(`step:${name}`, value);
-    return value as Awaited<ReturnType<typeof work>>;
+    return value as Value;
   };
 }
 

@@ -1,10 +1,10 @@
 /** Facts of one decision: its object, its text, who is addressed, its label. */
 import { Refused, Retryable } from "../core/errors.ts";
+import { fieldPaths, firstAt } from "../contract/reading/field-path.ts";
 import { isObject, sha256, type Json, type JsonObject } from "../core/json.ts";
-import { durationMs } from "../core/units.ts";
-import type { IntentOptions, IntentRef, Target } from "./act.ts";
 import type { DraftIntent, IntentRefusal } from "./intent-draft.ts";
-import type { OperationRule } from "./operation-rules.ts";
+import type { GivenInput, OperationRule } from "./operation-rules.ts";
+import type { IntentRef, Target } from "./act.ts";
 import { storable, type RunRequest } from "./run-request.ts";
 
 const MAX_DATA_BYTES = 16 * 1024;
@@ -17,27 +17,16 @@ export function speech(
   wanted: ResolvedTarget,
   input: JsonObject,
   rule: OperationRule,
-): Partial<DraftIntent> {
+): Pick<DraftIntent, "thread" | "author" | "textHash" | "refusal"> {
   const said = typeof input["content"] === "string" ? input["content"] : undefined;
-  const textHash = said === undefined ? {} : { textHash: sha256(said.trim().toLowerCase()) };
-  const refused = (refusal: OperationRule["refusal"]) => (refusal === undefined ? {} : { refusal });
-  if (operation !== "posts.reply") return { ...textHash, ...refused(rule.refusal) };
+  const textHash = said === undefined ? undefined : sha256(said.trim().toLowerCase());
+  if (operation !== "posts.reply") return { textHash, refusal: rule.refusal };
   const post = postOf(target) ?? (wanted.id === undefined ? undefined : eventPost(request.event.payload, wanted.id));
-  const author = post?.authorId ?? post?.authorHandle;
-  const thread = post?.threadId ?? post?.parentId ?? wanted.id;
   return {
-    ...textHash,
-    ...(thread === undefined ? {} : { thread }),
-    ...(author === undefined ? {} : { author }),
-    ...refused(rule.refusal ?? selfReply(request.me, post)),
-  };
-}
-
-export function labels(options: IntentOptions, now: number): Partial<DraftIntent> {
-  return {
-    ...(options.key === undefined ? {} : { label: options.key }),
-    ...(options.data === undefined ? {} : { data: bounded(options.data) }),
-    ...(options.expiresIn === undefined ? {} : { expiresAt: now + durationMs(options.expiresIn) }),
+    textHash,
+    thread: post?.threadId ?? post?.parentId ?? wanted.id,
+    author: post?.authorId ?? post?.authorHandle,
+    refusal: rule.refusal ?? selfReply(request.me, post),
   };
 }
 
@@ -57,6 +46,26 @@ export function resolveTarget(rule: OperationRule, operation: string, target: Ta
   throw new Refused("target_missing", `${operation} needs an object: its record, its id, or the intent that creates it`);
 }
 
+/** The input, and what the record acted on gives of it: the one passed to the action, or the event's own. */
+export function withRecord(
+  { event }: RunRequest,
+  { from = {} }: OperationRule,
+  target: Target | undefined,
+  { id }: ResolvedTarget,
+  input: GivenInput,
+): GivenInput {
+  const wanted = Object.entries(from).filter(([name]) => input[name] === undefined);
+  if (wanted.length === 0) return input;
+  const record = typeof target === "object" && "id" in target ? (target as { readonly raw?: Json }) : undefined;
+  const { payload } = event;
+  const raw = record?.raw ?? (isObject(payload) && payload["id"] === id ? payload["raw"] : undefined);
+  const given = wanted.flatMap(([name, places]): [string, Json][] => {
+    const found = firstAt(raw, fieldPaths(places), (value) => value);
+    return found === undefined ? [] : [[name, found]];
+  });
+  return { ...input, ...Object.fromEntries(given) };
+}
+
 /** The path of `agents.update` names the specialist itself. */
 export function mine(rule: OperationRule, me: RunRequest["me"]): string {
   const target = rule.targetBy === "handle" ? me.handle : me.id;
@@ -65,10 +74,10 @@ export function mine(rule: OperationRule, me: RunRequest["me"]): string {
 }
 
 interface PostLike {
-  readonly authorId?: string;
-  readonly authorHandle?: string;
-  readonly parentId?: string;
-  readonly threadId?: string;
+  readonly authorId: string | undefined;
+  readonly authorHandle: string | undefined;
+  readonly parentId: string | undefined;
+  readonly threadId: string | undefined;
 }
 
 function postOf(target: Target | undefined): PostLike | undefined {
@@ -79,9 +88,12 @@ function eventPost(payload: Json, id: string): PostLike | undefined {
   return isObject(payload) && payload["id"] === id ? postLike(payload) : undefined;
 }
 
-function postLike(value: { readonly [name: string]: unknown }): PostLike {
-  const text = (name: string) => (typeof value[name] === "string" ? { [name]: value[name] } : {});
-  return { ...text("authorId"), ...text("authorHandle"), ...text("parentId"), ...text("threadId") };
+function postLike({ authorId, authorHandle, parentId, threadId }: { readonly [name: string]: unknown }): PostLike {
+  return { authorId: asText(authorId), authorHandle: asText(authorHandle), parentId: asText(parentId), threadId: asText(threadId) };
+}
+
+function asText(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }
 
 /** Refuses replies to oneself, also while one's own id is not known yet. */
@@ -94,7 +106,8 @@ function selfReply(me: RunRequest["me"], post: PostLike | undefined): IntentRefu
   return undefined;
 }
 
-function bounded(data: Json): Json {
+/** Throws `Refused` (`value_invalid`) for data that is too long. */
+export function bounded(data: Json): Json {
   const json = storable("data", data);
   if (JSON.stringify(json).length > MAX_DATA_BYTES)
     throw new Refused("value_invalid", `expected data to be at most ${MAX_DATA_BYTES} bytes of JSON`);

@@ -1,7 +1,7 @@
 /** Profiles written for a person: guesses marked in place, and a file that a person wrote keeps its words. */
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { profileYaml, withWebhooks } from "../../src/config/profile-write.ts";
+import { profileYaml, withAdded, withWebhooks } from "../../src/config/profile-write.ts";
 import { resolveProfile } from "../../src/contract/profile/profile.ts";
 import type { ProfileSource } from "../../src/contract/profile/source.ts";
 
@@ -37,9 +37,34 @@ test("webhook rules are added to a written file, and its comments and other stat
   expect(parse(text)).toEqual({
     extends: "set-b",
     webhooks: { scheme: "header", signature: ["x-signed"] },
-    guesses: ["paging.style", "webhooks.signature"],
+    guesses: ["webhooks.scheme", "paging.style", "webhooks.signature"],
   });
   resolveProfile(parse(text));
+});
+
+test("a rule that the file states otherwise stays, and kinds are completed", () => {
+  const stated = "extends: set-b\nwebhooks:\n  scheme: header\n  kinds: { Poked: mention.created }\nguesses: [webhooks.scheme]\n";
+  const text = withWebhooks(stated, { scheme: "standard", kinds: { Poked: "post.liked", Paid: "job.paid" } }, ["webhooks.kinds.Paid"]);
+  expect(parse(text)).toEqual({
+    extends: "set-b",
+    webhooks: { scheme: "header", kinds: { Poked: "mention.created", Paid: "job.paid" } },
+    guesses: ["webhooks.scheme", "webhooks.kinds.Paid"],
+  });
+});
+
+test("what a draft adds stands beside what was written, with a mark, and nothing else moves", () => {
+  const stated = "# ours\nextends: set-b\npaging: { style: page } # seen\nguesses: [paging.style]\n";
+  const added: ProfileSource = {
+    extends: "set-b",
+    paging: { style: "cursor", parameter: "p" },
+    statuses: { open: ["free"] },
+    guesses: ["paging.style", "statuses.open"],
+  };
+  const text = withAdded(stated, added, (guess) => `because of ${guess}`);
+  expect(text).toContain("# ours\nextends: set-b\npaging: { style: page, parameter: p } # seen");
+  expect(text).toContain("# a guess: because of statuses.open");
+  expect(text).not.toContain("because of paging.style");
+  expect(parse(text)).toMatchObject({ statuses: { open: ["free"] }, guesses: ["paging.style", "statuses.open"] });
 });
 
 test("a guess that is settled leaves no empty list behind", () => {

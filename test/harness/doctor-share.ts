@@ -6,6 +6,7 @@ import { isOperationName, OPERATIONS } from "../../src/contract/operations.ts";
 import type { ProfileOperation } from "../../src/contract/profile/network-operations.ts";
 import { resolveProfile, type Profile } from "../../src/contract/profile/profile.ts";
 import type { ProfileSource } from "../../src/contract/profile/source.ts";
+import { parseExactJson } from "../../src/contract/reading/exact-json.ts";
 import { fieldPath, valueAt } from "../../src/contract/reading/field-path.ts";
 import { FIELDS, type ReadableRecord } from "../../src/contract/reading/fields.ts";
 import { readList } from "../../src/contract/reading/read-answer.ts";
@@ -74,7 +75,7 @@ async function listen(actual: Profile, send: (call: Call) => Promise<Exchange>):
     const list = actual.operations.get(`${noun}.list`);
     if (list === undefined || list.unsupported !== undefined) continue;
     const { wire, outcome } = await send({ operation: `${noun}.list`, input: {} });
-    const body = wire.kind === "answer" ? parseJson(wire.text) : undefined;
+    const body = wire.kind === "answer" ? parseExactJson(wire.text) : undefined;
     if (body !== undefined) lists.set(record, body);
     const items = (readList(actual, record, body).items ?? []).flatMap((item) => ("raw" in item ? [item.raw] : []));
     const got = actual.operations.get(`${noun}.get`);
@@ -86,7 +87,7 @@ async function listen(actual: Profile, send: (call: Call) => Promise<Exchange>):
       if (one.outcome.class === "confirmed" && one.outcome.record !== undefined && "raw" in one.outcome.record)
         found.push(one.outcome.record.raw);
       const none = refusal === undefined ? await send({ operation: `${noun}.get`, target: "nothing-here", input: {} }) : undefined;
-      if (none?.wire.kind === "answer") refusal = parseJson(none.wire.text);
+      if (none?.wire.kind === "answer") refusal = parseExactJson(none.wire.text);
     }
     objects.set(record, found);
   }

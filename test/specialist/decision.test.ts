@@ -1,8 +1,7 @@
 /** A decision's facts: its object, its thread and addressee, and a reply to oneself that is never sent. */
 import { describe, expect, test } from "vitest";
-import { DAY } from "../../src/core/units.ts";
 import type { Target } from "../../src/specialist/act.ts";
-import { labels, mine, resolveTarget, speech } from "../../src/specialist/decision.ts";
+import { bounded, mine, resolveTarget, speech } from "../../src/specialist/decision.ts";
 import type { OperationRule } from "../../src/specialist/operation-rules.ts";
 import type { RunRequest } from "../../src/specialist/run-request.ts";
 import { asHandle, asIntentId } from "../../src/core/ids.ts";
@@ -95,16 +94,10 @@ describe("a reply", () => {
   });
 });
 
-describe("labels", () => {
-  test("are what the decision states, with its end from now", () => {
-    expect(labels({ key: "k", data: { n: 1 }, expiresIn: "1d" }, 500)).toEqual({ label: "k", data: { n: 1 }, expiresAt: 500 + DAY });
-    expect(labels({}, 500)).toEqual({});
-  });
-
-  test("hold at most 16 KiB of data, and JSON only", () => {
-    expect(labels({ data: "x".repeat(16 * 1_024 - 2) }, 0).data).toHaveLength(16 * 1_024 - 2);
-    expect(() => labels({ data: "x".repeat(16 * 1_024 - 1) }, 0)).toThrow(expect.objectContaining({ code: "value_invalid" }));
-    expect(() => labels({ data: (() => 1) as never }, 0)).toThrow(expect.objectContaining({ code: "value_invalid" }));
-    expect(() => labels({ expiresIn: "soon" }, 0)).toThrow(expect.objectContaining({ code: "duration_invalid" }));
+describe("the data of an action", () => {
+  test("holds at most 16 KiB, and JSON only", () => {
+    expect(bounded("x".repeat(16 * 1_024 - 2))).toHaveLength(16 * 1_024 - 2);
+    for (const data of ["x".repeat(16 * 1_024 - 1), (() => 1) as never])
+      expect(() => bounded(data)).toThrow(expect.objectContaining({ code: "value_invalid" }));
   });
 });

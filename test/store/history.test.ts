@@ -31,10 +31,10 @@ test("failing events are grouped, and a later success keeps the failure in the l
   expect(await on(store.failing(SCOUT, 1))).toMatchObject({ groups: [expect.anything() as object], groupCount: 2, eventCount: 2 });
   expect((await on(store.failedEvents({ kind: "job", limit: 10 }))).map(({ id }) => id)).toEqual(["e2"]);
   await clock.advance(2 * MINUTE);
-  const [claimed] = await on(store.claimEvents(SCOUT, clock.now(), 1));
+  const [claimed] = store.claimEvents(SCOUT, clock.now(), 1);
   const run = { seq: claimed?.seq ?? 0, specialist: SCOUT, now: clock.now(), intents: [] };
   const caps = { repliesPerThread: 1, repliesPerAuthorPerHour: 1, repliesPerHour: 1, sameTextWithinMs: 0, hops: 1 };
-  await on(store.finishRun({ ...run, caps, brake: () => undefined, report: () => undefined }));
+  store.finishRun({ ...run, caps, brake: () => undefined, report: () => undefined });
   expect((await on(store.failing(SCOUT, 10))).eventCount).toBe(1);
   expect(await on(store.failedEvents({ limit: 10 }))).toMatchObject([
     { state: expect.any(String) as string },

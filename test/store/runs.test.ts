@@ -20,7 +20,7 @@ const draft = (id: string, over: Partial<DraftIntent> = {}): DraftIntent => ({
 
 async function claimed(here: Desk, id = "e1"): Promise<FinishedRun> {
   await here.event(id);
-  const [event] = await here.on(here.store.claimEvents(SCOUT, here.clock.now(), 1));
+  const [event] = here.store.claimEvents(SCOUT, here.clock.now(), 1);
   return {
     seq: event?.seq ?? 0,
     specialist: SCOUT,
@@ -41,13 +41,13 @@ test("a run ends its event, keeps its state and leaves its intents in their stat
     draft("b", { ordinal: 1, review }),
     draft("c", { ordinal: 2, refusal: { code: "own_post", message: "no" } }),
   ];
-  const stored = await here.on(here.store.finishRun({ ...run, state: { seen: 1 }, intents }));
+  const stored = here.store.finishRun({ ...run, state: { seen: 1 }, intents });
   expect(stored.map(({ id, state }) => [id, state])).toEqual([
     ["a", "ready"],
     ["b", "proposed"],
     ["c", "refused"],
   ]);
-  expect(await here.on(here.store.loadState(SCOUT))).toEqual({ seen: 1 });
+  expect(here.store.loadState(SCOUT)).toEqual({ seen: 1 });
   expect((await here.on(here.store.findEvents("e1", 1)))[0]?.state).toBe("done");
 });
 
@@ -68,18 +68,54 @@ test("a brake refuses a text in the same transaction, and reports it", async () 
     brake: () => ({ code: "brake_thread", message: "no" }),
     report: () => report,
   };
-  expect(await here.on(here.store.finishRun(braked))).toMatchObject([{ state: "refused", code: "brake_thread" }]);
+  expect(here.store.finishRun(braked)).toMatchObject([{ state: "refused", code: "brake_thread" }]);
   expect(await here.on(here.store.findEvents("intent.refused:a", 1))).toHaveLength(1);
+});
+
+test("what acts on a refused intent of the same run is refused with it, and so is what acts on that", async () => {
+  const here = desk();
+  const run = await claimed(here);
+  const intents = [
+    draft("a", { refusal: { code: "own_post", message: "no" } }),
+    draft("b", { ordinal: 1, targetIntent: asIntentId("a") }),
+    draft("c", { ordinal: 2, targetIntent: asIntentId("b") }),
+    draft("d", { ordinal: 3 }),
+    draft("e", { ordinal: 4, targetIntent: asIntentId("d") }),
+  ];
+  const stored = here.store.finishRun({ ...run, intents });
+  expect(stored.map((one) => ("code" in one ? one.code : one.state))).toEqual([
+    "own_post",
+    "depends_on_refused",
+    "depends_on_refused",
+    "ready",
+    "ready",
+  ]);
+});
+
+test("a brake sees the texts that the same run says before, and none that it refused", async () => {
+  const here = desk();
+  const run = await claimed(here);
+  const seen: number[] = [];
+  const text = (id: string, ordinal: number): DraftIntent => draft(id, { ordinal, textHash: id, thread: "t" });
+  here.store.finishRun({
+    ...run,
+    intents: [text("a", 0), text("b", 1), text("c", 2)],
+    brake: ({ id }, { inThread }) => {
+      seen.push(inThread);
+      return id === asIntentId("b") ? { code: "brake_thread", message: "no" } : undefined;
+    },
+  });
+  expect(seen).toEqual([0, 1, 1]);
 });
 
 test("a run that was given back meanwhile is refused, and changes nothing", async () => {
   const here = desk();
   const run = await claimed(here);
-  await here.on(here.store.retryEvent(run.seq, { notBefore: here.clock.now(), failed: false }));
+  here.store.retryEvent(run.seq, { notBefore: here.clock.now(), failed: false });
   expect(() => here.store.finishRun({ ...run, state: { seen: 1 }, intents: [draft("a")] })).toThrow(
     expect.objectContaining({ code: "run_superseded" }),
   );
-  expect([await here.on(here.store.loadState(SCOUT)), await here.on(here.store.findIntent("a"))]).toEqual([{}, undefined]);
+  expect([here.store.loadState(SCOUT), await here.on(here.store.findIntent("a"))]).toEqual([{}, undefined]);
 });
 
 test("an event with its finished run is stored once", async () => {
@@ -95,7 +131,7 @@ test("steps come back with the next claim, and the first value of a name stays",
   const run = await claimed(here);
   await here.on(here.store.saveStep(run.seq, "step:model", { words: 7 }));
   await here.on(here.store.saveStep(run.seq, "step:model", 8));
-  await here.on(here.store.retryEvent(run.seq, { notBefore: here.clock.now(), failed: false }));
-  const [again] = await here.on(here.store.claimEvents(SCOUT, here.clock.now(), 1));
+  here.store.retryEvent(run.seq, { notBefore: here.clock.now(), failed: false });
+  const [again] = here.store.claimEvents(SCOUT, here.clock.now(), 1);
   expect([...(again?.steps ?? [])]).toEqual([["step:model", { words: 7 }]]);
 });

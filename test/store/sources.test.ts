@@ -1,4 +1,4 @@
-/** What of a specialist is due, by part: told from the rows, and counted as `nextDue` counts it. */
+/** The port of sources and watches: rows as written, obligations first, and what is due by part, counted as `nextDue` counts it. */
 import { expect, onTestFinished, test } from "vitest";
 import { LANES } from "../../src/contract/operations.ts";
 import { eventId } from "../../src/contract/event-id.ts";
@@ -104,4 +104,62 @@ test("one that may have happened does not run out, so that nothing is due when i
   expect(store.expireIntents(scout, NOW + 10, 1)).toEqual([]);
   expect(store.dueWork(scout, LANES, NOW + 10)).toEqual([]);
   expect(store.nextDue(scout, LANES)).toBe(NOW + 100);
+});
+
+/** Watches one object, due at a time or completed. */
+async function watch(store: Store, kind: "job" | "thread", object: string, state: string, dueAt: number | null): Promise<void> {
+  await store.putEvents({ events: [], watches: [{ specialist: scout, kind, object, state, data: { at: dueAt }, dueAt }] }, 0);
+}
+
+const named = (rows: readonly { readonly object: string }[]): readonly string[] => rows.map(({ object }) => object);
+
+test("a source is one row, of its last cursor and time", async () => {
+  const store = openStore();
+  await store.putEvents(source("feed", NOW), 0);
+  const cursors = [{ specialist: scout, source: "feed", cursor: { after: "p7" }, dueAt: null }];
+  await store.putEvents({ events: [], cursors }, 1);
+  expect(await store.sources(scout)).toEqual([{ name: "feed", cursor: { after: "p7" }, dueAt: null }]);
+  expect(await store.sources(asHandle("other"))).toEqual([]);
+});
+
+test("due watches come with applications first, then by their time, and no more than asked for", async () => {
+  const store = openStore();
+  await watch(store, "thread", "p1", "open", NOW - 9);
+  await watch(store, "job", "j1", "assigned", NOW - 5);
+  await watch(store, "job", "j2", "applied", NOW);
+  await watch(store, "job", "j3", "applied", NOW + 1);
+  await watch(store, "job", "j4", "paid", null);
+  expect(named(await store.dueWatches(scout, NOW, 9))).toEqual(["j2", "p1", "j1"]);
+  expect(named(await store.dueWatches(scout, NOW, 2))).toEqual(["j2", "p1"]);
+  expect(await store.dueWatches(asHandle("other"), NOW, 9)).toEqual([]);
+});
+
+test("a refusal postpones the due watches of one kind and state, and no other", async () => {
+  const store = openStore();
+  await watch(store, "job", "j1", "applied", NOW);
+  await watch(store, "job", "j2", "applied", NOW + 1);
+  await watch(store, "job", "j3", "assigned", NOW);
+  await watch(store, "thread", "p1", "applied", NOW);
+  await store.postponeWatches(scout, NOW, NOW + 50, { kind: "job", state: "applied" });
+  const jobs = await store.openWatches(scout, "job", 9);
+  expect(jobs.map(({ object, dueAt }) => [object, dueAt])).toEqual([
+    ["j3", NOW],
+    ["j2", NOW + 1],
+    ["j1", NOW + 50],
+  ]);
+  expect(await store.findWatch(scout, "thread", "p1")).toMatchObject({ dueAt: NOW });
+});
+
+test("a completed watch is none of the open ones and counts for nothing, and is still known", async () => {
+  const store = openStore();
+  await watch(store, "job", "j1", "applied", NOW);
+  await watch(store, "job", "j2", "applied", NOW);
+  await watch(store, "job", "j3", "paid", null);
+  await watch(store, "thread", "p1", "open", NOW);
+  expect(await store.jobStandings(scout)).toEqual(new Map([["applied", 2]]));
+  expect(named(await store.openWatches(scout, "job", 1))).toHaveLength(1);
+  expect(named(await store.openWatches(scout, "thread", 9))).toEqual(["p1"]);
+  expect(named(await store.watchesOf(scout, "job", ["j3", "j9", "p1"]))).toEqual(["j3"]);
+  expect(await store.findWatch(scout, "job", "j3")).toEqual({ kind: "job", object: "j3", state: "paid", data: { at: null }, dueAt: null });
+  expect(await store.findWatch(scout, "job", "j9")).toBeUndefined();
 });

@@ -37,6 +37,7 @@ const BY_KIND: {
 } = {
   id: { type: "string", example: "x-1" },
   text: { type: "string", example: "Some text." },
+  prose: { type: "string", example: "Some text." },
   number: { type: "number", example: 3 },
   money: { type: "number", example: 3 },
   integer: { type: "integer", example: 2 },

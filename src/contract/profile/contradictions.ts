@@ -9,6 +9,7 @@ export function checkContradictions(data: ProfileData, operations: ReadonlyMap<s
     ...checkLimits(data, operations),
     ...checkDecisions(data),
     ...checkParts(operations),
+    ...checkLists(data, operations),
     ...(data.idempotencyHeader !== null && Object.hasOwn(data.headers, data.idempotencyHeader)
       ? [
           {
@@ -64,6 +65,24 @@ function checkParts(operations: ReadonlyMap<string, ProfileOperation>): readonly
       parts.push({ path: [...path, "returned"], message: "a free operation has nothing to come back; state its price" });
     return parts;
   });
+}
+
+/** Lists of the network's own that the runtime reads: replies beside their post, and notifications. */
+function checkLists({ notifications }: ProfileData, operations: ReadonlyMap<string, ProfileOperation>): readonly ProfileProblem[] {
+  const unfit = (name: string, record: string, target: string | undefined): string | undefined => {
+    const list = operations.get(name);
+    if (list?.extra !== true) return `"${name}" is not an operation of the network's own; define it under extra`;
+    const isFit = list.effect === "read" && list.list && list.record === record && list.target === target;
+    const object = target === undefined ? "no target" : `target: ${target}`;
+    return isFit ? undefined : `${name} must be a list of them: effect: read, list: true, record: ${record}, ${object}`;
+  };
+  const problems = [...operations.values()].flatMap(({ name, replies }): ProfileProblem[] => {
+    if (replies === undefined) return [];
+    const message = name === "posts.get" ? unfit(replies, "post", "post") : "only posts.get is completed by a list of replies";
+    return message === undefined ? [] : [{ path: ["operations", name, "replies"], message }];
+  });
+  const message = notifications === undefined ? undefined : unfit(notifications, "notification", undefined);
+  return message === undefined ? problems : [...problems, { path: ["notifications"], message }];
 }
 
 function unfitPart(

@@ -6,6 +6,7 @@ import {
   isOperationName,
   OPERATION_NAMES,
   OPERATIONS,
+  page,
   SETS,
   type Effect,
   type EndpointSet,
@@ -43,6 +44,10 @@ export interface ProfileOperation {
   readonly weight: number;
   /** Operations on the same object that are sent before it, as a part of it. */
   readonly before?: readonly string[];
+  /** The list that shows the replies of a post, which are not in it. */
+  readonly replies?: string;
+  /** Inputs that the record acted on gives, by their places in it. */
+  readonly from: Readonly<Record<string, readonly string[]>>;
   /** States of a job in which the price comes back; undefined if it is no stake. */
   readonly returned?: readonly string[];
   readonly record: RecordName;
@@ -101,7 +106,7 @@ function extraOperation(name: string, source: OperationSource): ProfileOperation
     method: source.method,
     path: source.path,
     ...targetOf(source.target, source.path),
-    ...shared(source, { input: z.object({}) }),
+    ...shared(source, { input: z.object(source.list === true ? page : {}) }),
     effect: source.effect,
     lane: source.lane ?? "act",
     record: source.record ?? "none",
@@ -118,21 +123,9 @@ function targetOf(target: ProfileOperation["target"], path: string | undefined):
 function shared(
   over: OperationOverride,
   { input, money = [] }: Pick<Operation, "input" | "money">,
-): Pick<
+): Omit<
   ProfileOperation,
-  | "query"
-  | "body"
-  | "encoding"
-  | "values"
-  | "input"
-  | "money"
-  | "price"
-  | "charged"
-  | "weight"
-  | "before"
-  | "returned"
-  | "answer"
-  | "paging"
+  "name" | "purpose" | "method" | "path" | "target" | "targetBy" | "effect" | "lane" | "record" | "list" | "unsupported" | "extra"
 > {
   return defined({
     query: over.query,
@@ -145,6 +138,8 @@ function shared(
     charged: over.charged,
     weight: over.weight ?? 1,
     before: over.before,
+    replies: over.replies,
+    from: Object.fromEntries(Object.entries(over.input ?? {}).flatMap(([name, { from }]) => (from === undefined ? [] : [[name, from]]))),
     returned: over.returned,
     answer: over.answer ?? "record",
     paging: over.paging === undefined ? undefined : defined(over.paging),

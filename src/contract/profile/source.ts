@@ -60,6 +60,8 @@ const inputField = z.strictObject({
   required: z.boolean().optional(),
   oneOf: z.array(z.string()).min(1).optional(),
   max: z.number().positive().optional(),
+  /** Places in the record acted on (as the network sent it) that give the input if nobody else does. */
+  from: paths.optional(),
 });
 export type InputField = z.output<typeof inputField>;
 
@@ -70,6 +72,13 @@ const money = z.strictObject({
   unit: words,
 });
 export type MoneyFormat = z.output<typeof money>;
+
+const contents = z.strictObject({
+  /** `html`: what people wrote comes as HTML, and handlers get its text; `raw` keeps the original. */
+  read: z.enum(["text", "html"]),
+  /** `html`: texts of ours are sent as HTML, in which nothing of them is markup. */
+  sent: z.enum(["text", "html"]),
+});
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 
@@ -116,6 +125,8 @@ const operation = z
     weight: z.number().int().min(1).max(1_000),
     /** Operations of the network's own on the same object, each sent before it as a part of it: `gigs.start` before `jobs.submit`. */
     before: z.array(word).min(1).max(5),
+    /** Of `posts.get`: the list of the network's own that shows a post's replies, which are not in the post itself. */
+    replies: word,
     /** The price of an application is a stake, which comes back in these states of the job; in any other final state it is spent. */
     returned: z.array(z.enum([...JOB_STATUSES, "lost"])).min(1),
     record: z.enum(RECORDS),
@@ -149,12 +160,16 @@ const limit = z.strictObject({
 });
 
 const someWords = words.refine((list) => list.length > 0, "a word to match");
+/** The reader takes a sentence for a message. */
+const code = word.regex(/^\S+$/, "a code without spaces; words of a message are matched by `text`");
 const statusNumber = z.number().int().min(200).max(599);
 const answerRule = z
   .strictObject({
     status: z.union([statusNumber, z.array(statusNumber).min(1)]).optional(),
     /** The network's own codes. */
-    code: someWords.optional(),
+    code: candidates(code)
+      .refine((list) => list.length > 0, "a code to match")
+      .optional(),
     /** Parts of its message, in any letter case. */
     text: someWords.optional(),
     /** Default: all. */
@@ -275,6 +290,8 @@ const common = {
   operations: z.record(word, operation).optional(),
   extra: z.record(z.string().regex(/^[a-z][a-z0-9-]*\.[a-z][A-Za-z0-9-]*$/, 'a name such as "bids.withdraw"'), extra).optional(),
   limits: z.array(limit).max(100).optional(),
+  /** A read of the network's own that lists what happened to the specialist; an item is read as a delivery of its webhook would be. */
+  notifications: word.optional(),
   /** Answers that mean something else than their status; the first that fits counts. */
   answers: z.array(answerRule).max(100).optional(),
   tiers: z.record(word, tier).optional(),
@@ -304,6 +321,7 @@ export const profileSource = z.strictObject({
   extends: z.enum(["set-a", "set-b"]),
   ...common,
   money: money.partial().optional(),
+  contents: contents.partial().optional(),
   paging: paging.partial().optional(),
   errors: errors.partial().optional(),
   pending: pending.partial().optional(),
@@ -337,6 +355,7 @@ export const profileData = z.strictObject({
   idempotencyHeader: headerName.nullable(),
   guesses: z.array(z.string()),
   money,
+  contents,
   paging,
   errors,
   pending,

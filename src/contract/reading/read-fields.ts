@@ -3,6 +3,7 @@ import { isObject, type Json, type JsonObject } from "../../core/json.ts";
 import { fieldPath, typeOf, valueAt, type FieldPath } from "./field-path.ts";
 import { FIELDS, type FieldKind, type ReadableRecord } from "./fields.ts";
 import { createPins, MAX_KNOWN_KEYS, type Observation, type Pin, type Pins, type Severity } from "./pinned-fields.ts";
+import { textOfHtml } from "./html-text.ts";
 import type { Profile } from "../profile/profile.ts";
 import type { MoneyFormat } from "../profile/source.ts";
 import { JOB_STATUSES, type JobStatus } from "../records.ts";
@@ -40,9 +41,10 @@ export interface Speech {
   readonly statuses: ReadonlyMap<string, JobStatus>;
   readonly times: TimeFormat;
   readonly money: MoneyFormat;
+  readonly isHtml: boolean;
 }
 
-export function compileSpeech(profile: Pick<Profile, "records" | "statuses" | "times" | "money">): Speech {
+export function compileSpeech(profile: Pick<Profile, "records" | "statuses" | "times" | "money" | "contents">): Speech {
   const fields = (record: ReadableRecord): CompiledField[] => {
     const candidates: Readonly<Record<string, readonly string[] | undefined>> = profile.records[record] ?? {};
     return Object.entries<FieldKind>(FIELDS[record]).flatMap(([name, kind]) => {
@@ -57,7 +59,14 @@ export function compileSpeech(profile: Pick<Profile, "records" | "statuses" | "t
   const statuses = JOB_STATUSES.flatMap((status) =>
     (profile.statuses[status] ?? []).map((word): [string, JobStatus] => [statusWord(word), status]),
   );
-  return { fields: compiled, named, statuses: new Map(statuses), times: profile.times, money: profile.money };
+  return {
+    fields: compiled,
+    named,
+    statuses: new Map(statuses),
+    times: profile.times,
+    money: profile.money,
+    isHtml: profile.contents.read === "html",
+  };
 }
 
 function mapRecords<T>(make: (record: ReadableRecord) => T): { [record in ReadableRecord]: T } {
@@ -70,6 +79,7 @@ function mapRecords<T>(make: (record: ReadableRecord) => T): { [record in Readab
     stats: make("stats"),
     result: make("result"),
     application: make("application"),
+    notification: make("notification"),
     token: make("token"),
   };
 }
@@ -210,6 +220,8 @@ function convert(speech: Speech, kind: Exclude<FieldKind, "refs" | "posts">, fou
       return readId(found);
     case "text":
       return readText(found);
+    case "prose":
+      return speech.isHtml && typeof found === "string" ? textOfHtml(found) : readText(found);
     case "secret":
       return typeof found === "string" && found.length >= 8 ? found : undefined;
     case "number":

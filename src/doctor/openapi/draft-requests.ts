@@ -37,6 +37,7 @@ export function draftRequest(options: DraftingOptions, { name, operation, isDoub
     proposals.push(propose("path", path, doubt));
   if (present?.method !== operation.method) proposals.push(propose("method", operation.method, doubt));
   if (present?.unsupported !== undefined && present.path !== "") proposals.push(propose("unsupported", false, doubt));
+  if (name === "auth.token") return proposals; // its body carries the key, which is no input
   const inputs = Object.keys(OPERATIONS[name].input.shape).filter(
     (input) => OPERATIONS[name].list !== true || !PAGING_INPUTS.includes(input),
   );

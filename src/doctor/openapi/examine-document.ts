@@ -16,6 +16,7 @@ import { proposeStates } from "../meanings.ts";
 import { apiOperations, type ApiOperation } from "./api-operations.ts";
 import { documentNetwork } from "./document-network.ts";
 import { draftAuth, draftHeaders, draftLimits, draftWebhooks } from "./draft-access.ts";
+import { draftExtras } from "./draft-extras.ts";
 import { draftPaging } from "./draft-paging.ts";
 import { draftRequest } from "./draft-requests.ts";
 import { matchOperations, type Kind, type Match } from "./match-operations.ts";
@@ -61,7 +62,13 @@ export async function examineDocument(options: DocumentExamination): Promise<rea
   const shapes = await examineShapes(options, first.profile, operations);
   const whole = applied(first.profile, shapes);
   const states = proposeStates(whole.profile, stateWords(document, matches));
-  const rest = [...examineAnswers(document, whole.profile, matches), ...stateFindings(states), ...leftOver(document, others)];
+  const single = matches.find(({ name }) => name === "posts.get")?.operation;
+  const nested = (whole.profile.records["post"]?.["replies"] ?? []).map((path) => path.split(".")[0]);
+  const isNested = objectsIn(sampleOf(document, single?.success?.schema)).some(({ object }) =>
+    nested.some((name) => Array.isArray(object[name ?? ""])),
+  );
+  const extras = draftExtras(options, others, isNested ? undefined : single?.path);
+  const rest = [...extras, ...examineAnswers(document, whole.profile, matches), ...stateFindings(states), ...leftOver(document, others)];
   return [...findings, ...shapes, ...rest];
 }
 

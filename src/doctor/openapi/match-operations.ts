@@ -86,8 +86,8 @@ function onlyTextBelow(
   taken: ReadonlySet<ApiOperation>,
 ): ApiOperation | undefined {
   const left = operations.filter((operation) => {
-    const { before, after } = shapeOf(operation.path);
-    const isPost = kindIn(before.at(-1), known) === "post" && after.length === 1;
+    const { before, after, parameters } = shapeOf(operation.path);
+    const isPost = kindIn(before.at(-1), known) === "post" && after.length === 1 && parameters.length === 1;
     return isPost && operation.method === "POST" && operation.body !== undefined && !taken.has(operation);
   });
   return left.length === 1 ? left[0] : undefined;

@@ -29,6 +29,7 @@ export interface AdmissionParts {
   readonly spending: SpendingTable;
   readonly guardian: ControlTable;
   readonly owed: Obligations;
+  readonly soon: Obligations;
   readonly changes: Changes;
   readonly insertEvent: InsertEvent;
   readonly writer: WatchWriter;
@@ -58,7 +59,8 @@ export function createAdmission(db: DatabaseSync, parts: AdmissionParts): Admiss
     quota.charge(request.key, lane, cost, view.now);
     const { specialist, key, operation } = request;
     const about = { specialist, operation, lane, cost, deadlineAt };
-    const { seq } = log.add({ fact: "attempt", at: view.now, intent: intent?.seq, target: wanted.target, key, ...about });
+    const seq = log.next;
+    log.add({ seq, fact: "attempt", at: view.now, intent: intent?.seq, target: wanted.target, key, ...about });
     if (isLimited(request)) commits.add(() => uses.begin(key, operation, seq, { at: view.now, deadlineAt }));
     return { kind: "admitted", attempt: { seq, keyId: key, startedAt: view.now, ...about } };
   };
@@ -72,7 +74,7 @@ export function createAdmission(db: DatabaseSync, parts: AdmissionParts): Admiss
     const live = intent === undefined ? undefined : present.intents.get(intent.seq);
     const moves = live !== undefined && intent !== undefined && originsOf("answer", intent.change.state).includes(live.state);
     const set = moves ? setOf(live, intent.change, now, RESTORED_CODE) : undefined;
-    log.add({ fact: "answer", at: now, attempt: attempt.seq, outcome, status, note: note?.slice(0, 500), countedAt, set });
+    log.add({ seq: log.next, fact: "answer", at: now, attempt: attempt.seq, outcome, status, note: note?.slice(0, 500), countedAt, set });
     commits.add(() => uses.end(attempt, countedAt));
     if (!moves) return;
     changes.follow(live, paid, now);
@@ -103,7 +105,10 @@ function isLimited({ ownLimits }: AdmissionRequest): boolean {
 }
 
 /** Loads the values an admission depends on, and no others. */
-function createView({ present, quota, spending, guardian, owed }: AdmissionParts, uses: LimitedUses): (wanted: Admit) => AdmissionView {
+function createView(
+  { present, quota, spending, guardian, owed, soon }: AdmissionParts,
+  uses: LimitedUses,
+): (wanted: Admit) => AdmissionView {
   return ({ request, intent, now, known }) => {
     quota.passTime(now);
     const { specialist, price, key } = request;
@@ -123,6 +128,7 @@ function createView({ present, quota, spending, guardian, owed }: AdmissionParts
       quota: quota.load(key),
       ownUses: isLimited(request) ? uses.of(request, now) : undefined,
       obligations: owed(key, now),
+      soon: request.promises === undefined || request.promises === 0 ? undefined : soon(key, now),
       accounts:
         priced === undefined ? undefined : [spending.account(scopeOf(specialist), priced, now), spending.account(GUARDIAN, priced, now)],
       held: hold?.state === "open" ? hold.money : undefined,

@@ -101,7 +101,7 @@ export function createInbox(db: DatabaseSync, { present, commits, log, writer, r
 type Change = (event: LiveEvent, at: number, set: Partial<EventFields>) => void;
 
 function createChange(log: FactLog): Change {
-  return (event, at, set) => void log.add({ fact: "change", of: "event", subject: event.seq, at, set });
+  return (event, at, set) => log.add({ seq: log.next, fact: "change", of: "event", subject: event.seq, at, set });
 }
 
 /** Takes events for a handler, inside a transaction the caller owns. */

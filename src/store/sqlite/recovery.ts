@@ -33,13 +33,14 @@ export function createRecovery(db: DatabaseSync, { present, log, quota, restored
   const pullIn = createPullInAll(db, present, log);
   const endUse = db.prepare("UPDATE limited_use SET ended_at = ? WHERE key_id = ? AND attempt = ?");
   const move = (seq: number, at: number, set: Partial<IntentFields>): void =>
-    void log.add({ fact: "change", of: "intent", subject: seq, at, set });
+    log.add({ seq: log.next, fact: "change", of: "intent", subject: seq, at, set });
 
   const events = (now: number): number => {
     let found = 0;
     for (const event of present.events.values()) {
       if (!event.begun) continue;
-      log.add({ fact: "change", of: "event", subject: event.seq, at: now, set: { begun: false, crashes: event.crashes + 1 } });
+      const set = { begun: false, crashes: event.crashes + 1 };
+      log.add({ seq: log.next, fact: "change", of: "event", subject: event.seq, at: now, set });
       event.isClaimed = false;
       found++;
     }
@@ -86,6 +87,7 @@ export function createRecovery(db: DatabaseSync, { present, log, quota, restored
     const recovered = { events: events(now), doubts: doubts(now, firstCheck) + unsent, attempts: open.length };
     for (const { seq } of open)
       log.add({
+        seq: log.next,
         fact: "answer",
         at: now,
         attempt: seq,
@@ -111,13 +113,13 @@ function unqueue(present: Present, rows: IntentRows, specialist: Handle): void {
 function createPullInAll(db: DatabaseSync, present: Present, log: FactLog): (backMs: number, now: number) => void {
   const pullInRows = createPullIn(db);
   const move = (seq: number, at: number, set: Partial<IntentFields>): void =>
-    void log.add({ fact: "change", of: "intent", subject: seq, at, set });
+    log.add({ seq: log.next, fact: "change", of: "intent", subject: seq, at, set });
   return (backMs, now) => {
     pullInRows(backMs, now);
     const earlier = (at: number): number => Math.max(now, at - backMs);
     for (const { seq, notBefore, state } of present.events.values())
       if (state === "ready" && notBefore > now)
-        log.add({ fact: "change", of: "event", subject: seq, at: now, set: { notBefore: earlier(notBefore) } });
+        log.add({ seq: log.next, fact: "change", of: "event", subject: seq, at: now, set: { notBefore: earlier(notBefore) } });
     for (const { seq, state, sentAt, nextAt } of present.intents.values()) {
       if (isIn(UNDER_WAY, state) && sentAt !== undefined && sentAt > now) move(seq, now, { sentAt: UNDATED }); // sent at an unknown time
       if (isIn(TIMED, state) && nextAt > now) move(seq, now, { nextAt: earlier(nextAt) });

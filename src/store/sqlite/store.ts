@@ -41,9 +41,9 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const { pruneDeliveries: _p, forgetDeliveries: _f, flushCounts: _c, pendingCounts, ...deliveryStore } = deliveries;
   options.onOpened?.(() => differences(rows, { present, cells: quota.pendingCells, counts: pendingCounts() }));
   const { intents } = rows;
-  const { owed } = debts;
+  const { owed, soon } = debts;
   const createLedger = (): Ledger => ({
-    ...createAdmission(db, { present, commits, log, quota, spending, guardian, owed, changes, insertEvent, writer }),
+    ...createAdmission(db, { present, commits, log, quota, spending, guardian, owed, soon, changes, insertEvent, writer }),
     ...createControls(core, changes),
     ...createUpkeep(db, commits, path, () => options.clock.now()),
     beginLedger: async (now) => {

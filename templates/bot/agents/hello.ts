@@ -13,7 +13,7 @@ export default defineSpecialist({
       const { content = "", authorHandle = "stranger" } = post;
       if (!/just joined|first post|hello/i.test(content)) return;
       act.reply(post, `Welcome, ${authorHandle}!`, { expiresIn: "1h" });
-      act.state = { welcomed: Number(act.state["welcomed"]) + 1 };
+      act.state = { welcomed: act.state.welcomed + 1 };
     },
   },
 });

@@ -58,7 +58,8 @@ describe("an inherited word is taken back", () => {
   });
 
   test("while an answer rule needs a word to match", () => {
-    expect(() => profileWith({ answers: [{ code: [], means: "wait" }] })).toThrow("expected a word to match");
+    expect(() => profileWith({ answers: [{ code: [], means: "wait" }] })).toThrow("expected a code to match");
+    expect(() => profileWith({ answers: [{ code: ["too busy"], means: "wait" }] })).toThrow("expected a code without spaces");
   });
 });
 
@@ -110,3 +111,64 @@ test.each<[ProfileSource["operations"], string]>([
   [{ "jobs.apply": { returned: ["paid"] } }, "a free operation has nothing to come back"],
   [{ "posts.create": { price: { micros: 1 }, returned: ["paid"] } }, "only the price of jobs.apply is a stake"],
 ])("a stake that cannot come back is refused: %j", (operations, message) => expect(() => profileWith({ operations })).toThrow(message));
+
+describe("HTML in contents", () => {
+  test("is read as text, with the original in raw", () => {
+    const { record } = readRecord(profileWith({ contents: { read: "html" } }), "post", { id: "p1", content: "<p>a &lt; b</p>" });
+    expect(record).toMatchObject({ content: "a < b", raw: { content: "<p>a &lt; b</p>" } });
+  });
+
+  test("is sent without any markup of ours", () => {
+    const { body = "" } = built({ contents: { sent: "html" } }, { operation: "posts.create", input: { content: "<b> & co" } });
+    expect(JSON.parse(body)).toEqual({ content: "<p>&lt;b&gt; &amp; co</p>" });
+  });
+});
+
+describe("a reply with two objects", () => {
+  const words = {
+    operations: { "posts.reply": { path: "/topics/{thread}/comments", body: { text: "{content}", answers: "{comment}" } } },
+  };
+  const reply = (call: object) => built(words, { operation: "posts.reply", target: "c9", input: { content: "a" }, ...call });
+
+  test("names the post at the root, and the comment it answers", () => {
+    expect(reply({ thread: "p1" })).toEqual({ path: "/v1/topics/p1/comments", body: '{"text":"a","answers":"c9"}' });
+  });
+
+  test("names the post alone where it answers the post", () => {
+    expect(reply({ thread: "c9" })).toEqual({ path: "/v1/topics/c9/comments", body: '{"text":"a"}' });
+    expect(reply({})).toEqual({ path: "/v1/topics/c9/comments", body: '{"text":"a"}' });
+  });
+
+  test("needs both places, and is a word of replies alone", () => {
+    const without = { "posts.reply": { path: "/topics/{thread}/comments", body: { text: "{content}" } } };
+    expect(() => profileWith({ operations: without })).toThrow("expected the post acted on in the path, query or body");
+    expect(() => profileWith({ operations: { "posts.vote": { path: "/topics/{thread}/votes" } } })).toThrow(
+      'expected a source for the path parameter "thread"',
+    );
+  });
+});
+
+describe("a list of the network's own that the runtime reads", () => {
+  const list = { method: "GET", path: "/posts/{id}/comments", target: "post", effect: "read", list: true, record: "post" } as const;
+  const inbox = { method: "GET", path: "/inbox", effect: "read", list: true, record: "notification" } as const;
+  const withLists = (replies: string | undefined, notifications: string | undefined, own: "posts.get" | "jobs.get" = "posts.get") =>
+    profileWith({
+      ...(replies === undefined ? {} : { operations: { [own]: { replies } } }),
+      ...(notifications === undefined ? {} : { notifications }),
+      extra: { "comments.list": list, "inbox.list": inbox },
+    });
+
+  test("may be read in pages", () => {
+    expect(built({ extra: { "inbox.list": inbox } }, { operation: "inbox.list", input: { limit: 5, cursor: "x" } }).path).toBe(
+      "/v1/inbox?limit=5&cursor=x",
+    );
+  });
+
+  test("must be of its kind", () => {
+    expect(withLists("comments.list", "inbox.list").notifications).toBe("inbox.list");
+    expect(() => withLists("inbox.list", undefined)).toThrow("inbox.list must be a list of them");
+    expect(() => withLists(undefined, "comments.list")).toThrow("comments.list must be a list of them");
+    expect(() => withLists("posts.list", undefined)).toThrow('"posts.list" is not an operation of the network\'s own');
+    expect(() => withLists("comments.list", undefined, "jobs.get")).toThrow("only posts.get is completed by a list of replies");
+  });
+});

@@ -1,6 +1,6 @@
 /** What happens on an invented network, whatever its interface: posts, replies, votes and jobs, with a log that judges the visitor. */
 import type { Clock } from "../../../src/core/clock.ts";
-import { MINUTE } from "../../../src/core/units.ts";
+import { DAY, MINUTE } from "../../../src/core/units.ts";
 
 export interface BoardPost {
   readonly nr: number;
@@ -9,6 +9,10 @@ export interface BoardPost {
   readonly at: number;
   /** The post that this one answers. */
   readonly under?: BoardPost;
+  /** The reply that it answers. */
+  readonly to?: BoardPost;
+  /** An answer to it is due. */
+  asks?: true;
   readonly replies: BoardPost[];
   readonly fans: string[];
 }
@@ -67,10 +71,12 @@ export class Board {
   /** From a bid to the job, from the work to its verdict, from there to the money. */
   paceMs = { gives: 4 * MINUTE, judges: 3 * MINUTE, pays: 3 * MINUTE };
   readonly #clock: Clock;
+  readonly #begunAt: number;
   #nr = 100;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#begunAt = clock.now();
   }
 
   get now(): number {
@@ -81,11 +87,27 @@ export class Board {
     return (this.#nr += 1);
   }
 
-  say(by: string, text: string, under?: BoardPost): BoardPost {
-    const post = { nr: this.next(), by, text, at: this.now, replies: [], fans: [], ...(under === undefined ? {} : { under }) };
+  say(by: string, text: string, under?: BoardPost, to?: BoardPost): BoardPost {
+    const post = {
+      nr: this.next(),
+      by,
+      text,
+      at: this.now,
+      replies: [],
+      fans: [],
+      ...(under === undefined ? {} : { under }),
+      ...(to === undefined ? {} : { to }),
+    };
     if (under === undefined) this.posts.unshift(post);
     else under.replies.push(post);
     this.#tell({ kind: under === undefined ? "post" : "reply", post });
+    return post;
+  }
+
+  /** A post from before the visitor's time, which it need not answer. */
+  long(by: string, text: string): BoardPost {
+    const post = { nr: this.next(), by, text, at: this.#begunAt - 2 * DAY, replies: [], fans: [] };
+    this.posts.push(post);
     return post;
   }
 
@@ -144,14 +166,23 @@ export class Board {
       const name = [kind, by, object, text].join(" | ");
       counts.set(name, (counts.get(name) ?? 0) + 1);
     }
-    const unanswered = this.posts.filter((post) => post.by !== visitor && !post.replies.some(({ by }) => by === visitor));
+    const unanswered = this.posts.filter(
+      (post) => post.by !== visitor && post.at >= this.#begunAt && !post.replies.some(({ by }) => by === visitor),
+    );
+    const ignored = this.posts
+      .flatMap(({ replies }) => replies)
+      .filter((one) => one.asks === true && one.under?.replies.some(({ to }) => to === one) !== true);
     const kept = this.jobs.filter(({ givenTo, phase }) => givenTo === visitor && ["given", "begun"].includes(phase));
     const done: Record<string, number> = {};
     for (const { kind } of this.effects) done[kind] = (done[kind] ?? 0) + 1;
     return {
       duplicates: [...counts].filter(([, times]) => times > 1).map(([name, times]) => `${name} × ${times}`),
       over: this.over,
-      undelivered: [...kept.map(({ nr }) => `job ${nr}`), ...unanswered.map(({ nr }) => `post ${nr}`)],
+      undelivered: [
+        ...kept.map(({ nr }) => `job ${nr}`),
+        ...unanswered.map(({ nr }) => `post ${nr}`),
+        ...ignored.map(({ nr }) => `reply ${nr}`),
+      ],
       strange: [...new Set(this.strange)],
       done,
     };

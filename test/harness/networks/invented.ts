@@ -1,6 +1,8 @@
 /** The invented networks. */
 import type { Invented } from "./invented-network.ts";
+import { agora } from "./agora.ts";
+import { harbor } from "./harbor.ts";
 import { kontor } from "./kontor.ts";
 import { yard } from "./yard.ts";
 
-export const INVENTED: readonly Invented[] = [kontor, yard];
+export const INVENTED: readonly Invented[] = [kontor, yard, agora, harbor];

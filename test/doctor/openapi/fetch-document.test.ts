@@ -2,10 +2,10 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { createTransport, type Transport, type WireAnswer, type WireRequest } from "../../src/client/transport.ts";
-import { systemClock } from "../../src/core/clock.ts";
-import { fetchDocument, findDocument } from "../../src/doctor/openapi/fetch-document.ts";
-import { MAX_DOCUMENT_BYTES } from "../../src/doctor/openapi/open-document.ts";
+import { createTransport, type Transport, type WireAnswer, type WireRequest } from "../../../src/client/transport.ts";
+import { systemClock } from "../../../src/core/clock.ts";
+import { fetchDocument, findDocument } from "../../../src/doctor/openapi/fetch-document.ts";
+import { MAX_DOCUMENT_BYTES } from "../../../src/doctor/openapi/open-document.ts";
 
 const BASE = "https://api.example.com/v1";
 const DOCUMENT = '{"openapi":"3.1.0","paths":{}}';
