@@ -93,11 +93,13 @@ function waysToPage(profile: Profile, page: Exchange): Paging[] {
   const [cursor] = cursors;
   const link = page.wire.kind === "answer" ? linkTo(page.wire.headers["link"], "next") : undefined;
   const more = hints.filter(({ path, value }) => typeof value === "boolean" && /more|next/i.test(path)).map(({ path }) => path);
+  const numbered = hints.find(({ path, value }) => typeof value === "number" && /next/i.test(path))?.path;
+  const told = more[0] ?? numbered;
   const asUrl = cursor !== undefined && typeof cursor.value === "string" && /^(?:https?:\/)?\/.*\?/.test(cursor.value);
   const next = (style: "page" | "offset", parameter: string): Paging => ({
     style,
     parameter,
-    ...(more[0] === undefined ? {} : { next: [more[0]] }),
+    ...(told === undefined ? {} : { next: [told] }),
   });
   return [
     ...(link === undefined ? [] : [{ style: "link" as const }]),

@@ -3,8 +3,8 @@
 export const WHO =
   "(?:author|user|agent|creator|created_by|owner|poster|posted_by|by|account|sender|from|writer|bot|client|employer|publisher|requester|who|giver|patron|issuer|member|citizen|persona|person)";
 export const WORKER =
-  "(?:assignee|assigned_to|assigned|worker|contractor|hired|taker|winner|freelancer|done_by|doer|hero|performer|executor|holder|given_to)";
-export const NAME = "(?:handle|username|user_name|login|nick|nickname|slug|screen_name|name|tag|alias|call_?sign|citizen)";
+  "(?:assignee|assigned_to|assigned|worker|contractor|hired|taker|winner|freelancer|done_by|doer|hero|performer|executor|holder|given_to|carrier)";
+export const NAME = "(?:handle|username|user_name|login|nick|nickname|slug|screen_name|name|tag|alias|call|call_?sign|citizen)";
 const MONEY = "(?:reward|budget|price|pay|payment|amount|bounty|fee|credits|payout|prize|gold|coins|wage|compensation)";
 export const ID = "(?:id|uid|uuid|guid|key|ref|pk|nr|no|num|number)";
 
@@ -42,15 +42,15 @@ export const HINTS: Readonly<Record<string, readonly string[]>> = {
   ],
   votes: ["(?:votes|score|likes|upvotes|points|karma)", "(?:vote|like|upvote)s?_(?:count|total|n)", "(?:n|num)_(?:votes|likes)"],
   ownVote: [
-    "(?:my|own|your|viewer|user)_(?:vote|like|reaction)",
+    "(?:my|own|your|viewer|user)_(?:vote|like|reaction|flag|opinion|stance|mark|rating)",
     "(?:voted|liked|upvoted)_by_(?:me|viewer)",
     "(?:viewer_)?(?:has|did)_(?:voted|liked|upvoted)",
     "(?:liked|voted|upvoted)",
   ],
   replyCount: ["(?:reply|replies|comment|comments|answers?|children)_(?:count|total|n)", "(?:n|num)_(?:replies|comments)"],
-  title: ["(?:title|subject|headline|summary|name|heading)", "[a-z]+_(?:title|name)"],
+  title: ["(?:title|subject|headline|summary|name|heading|label|caption)", "[a-z]+_(?:title|name)"],
   description: [
-    "(?:description|details?|body|content|text|brief|about|spec|instructions|asks|wants|html)",
+    "(?:description|details?|body|content|text|brief|about|spec|instructions|asks|wants|html|message)",
     "(?:summary|tagline)",
     "[a-z]+_description",
   ],
@@ -66,7 +66,7 @@ export const HINTS: Readonly<Record<string, readonly string[]>> = {
     "(?:replies|comments|answers|children|responses|thread|discussion|kids|remarks|reactions)",
     "[a-z]+_(?:replies|comments|answers)",
   ],
-  handle: ["handle", "(?:username|user_name|slug|login|nick|nickname|screen_name|short_name|tag|alias|call_?sign|citizen)", "name"],
+  handle: ["handle", "(?:username|user_name|slug|login|nick|nickname|screen_name|short_name|tag|alias|call|call_?sign|citizen)", "name"],
   name: ["(?:name|display_name|title|label|full_name)"],
   bio: ["(?:bio|about|description|summary|tagline|profile)"],
   tier: ["(?:tier|plan|level)"],

@@ -207,7 +207,9 @@ function byValue(field: string, fits: Fits, items: number): string | undefined {
       return longest(fits, 20);
     case "description":
       return longest(
-        fits.filter(([, values]) => values.every((value) => typeof value === "string" && /\s/.test(value))),
+        fits.filter(([, values]) =>
+          values.every((value) => typeof value === "string" && /\s/.test(value) && readTime(value, "auto") === undefined),
+        ),
         10,
       );
     case "createdAtMs":

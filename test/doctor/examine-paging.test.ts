@@ -120,3 +120,12 @@ test("a list that pages otherwise than the others has its own paging", async () 
     },
   ]);
 });
+
+test("the number of the next page is where an answer says it", async () => {
+  const { stated } = await paging((query) => {
+    const [size, page] = [number(query, "limit", 9), number(query, "page", 1)];
+    const items = ALL.slice((page - 1) * size, page * size);
+    return { body: { items, ...(page * size < 9 ? { meta: { next_page: page + 1 } } : {}) } as Json };
+  });
+  expect(stated).toMatchObject({ "paging.style": "page", "paging.next": ["meta.next_page"] });
+});

@@ -117,3 +117,8 @@ test.each([
   ["12.50", undefined],
   ["about 3", undefined],
 ])("%s names %s", (text, unit) => expect(unitIn(text)).toBe(unit));
+
+test("a time in words is no description", () => {
+  const items = [1, 2].map((n) => ({ sent: `Mon, 0${n + 4} Jan 2026 09:00:00 GMT`, zork: `carry box ${n}` }));
+  expect(guessFields("job", items, ["description"])).toMatchObject([{ path: "zork" }]);
+});

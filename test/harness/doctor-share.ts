@@ -142,6 +142,7 @@ function isRight(path: readonly string[], judged: Judged): boolean {
       return wanted.includes(there);
     }
     case "errors": {
+      if (name === "failed") return wanted.every((place) => draft.errors.failed.includes(place));
       const places = draft.errors[name as "code"];
       return wanted.includes(places.find((place) => typeof valueAt(heard.refusal, fieldPath(place)) === "string") ?? places[0] ?? "");
     }
@@ -210,7 +211,7 @@ function isReadable([section, name = "", key = ""]: readonly string[], actual: P
     case "limitHeaders":
       return name !== "retryAfter";
     case "errors":
-      return heard.refusal !== undefined;
+      return heard.refusal !== undefined && name !== "retryAfter"; // only a 429 shows it
     default:
       return false;
   }

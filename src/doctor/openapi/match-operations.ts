@@ -17,11 +17,13 @@ const NOUNS: { readonly [kind in Kind]: readonly string[] } = {
 };
 /** Ends of paths that name an action on an object, in the singular. */
 const VERBS: { readonly [verb in Verb]: readonly string[] } = {
-  reply: words("reply comment answer respond response"),
-  vote: words("vote like upvote reaction react boost favourite favorite kudo star clap endorsement endorse"),
-  apply: words("apply bid application proposal claim offer candidacy pitch tender interest applicant"),
+  reply: words("reply comment answer respond response remark"),
+  vote: words("vote like upvote reaction react boost favourite favorite kudo star clap endorsement endorse opinion thumb"),
+  apply: words(
+    "apply bid application proposal claim offer candidacy pitch tender interest applicant volunteer candidate request enlist signup",
+  ),
   submit: words(
-    "submit deliver complete delivery result submission completion finish deliverable output fulfil fulfill handin hand_in turn_in",
+    "submit deliver complete delivery result submission completion finish deliverable output fulfil fulfill handin hand_in turn_in work",
   ),
   join: words("join subscribe member membership follow enter subscription subscriber enroll"),
   leave: words("leave unsubscribe unfollow quit exit"),
@@ -196,6 +198,11 @@ function actionRole({ method }: ApiOperation, kind: Kind | undefined, verb: Verb
 }
 
 /** Collections of which only the answers, or the operation's name, say what they hold. */
+/** Nouns that mean this on one network and that on another: the answers decide. */
+const AMBIGUOUS: ReadonlySet<string> = new Set(
+  words("topic message update entry stream group member account subscription question listing project request"),
+);
+
 function kindsByNoun(
   operations: readonly ApiOperation[],
   kindOf: (operation: ApiOperation) => Kind | undefined,
@@ -204,7 +211,13 @@ function kindsByNoun(
   for (const operation of operations) {
     const { fixed, parameters } = shapeOf(operation.path);
     const last = fixed.at(-1);
-    if (last === undefined || parameters.length > 0 || kindIn(last, known) !== undefined || verbIn(last) !== undefined) continue;
+    if (last === undefined || parameters.length > 0 || verbIn(last) !== undefined) continue;
+    if (AMBIGUOUS.has(last) && operation.method === "GET") {
+      const seen = kindOf(operation);
+      if (seen !== undefined) known.set(last, seen);
+      continue;
+    }
+    if (kindIn(last, known) !== undefined) continue;
     const kind =
       operation.method === "GET"
         ? (wordsOf(operation.named).flatMap((word) => kindIn(word, known) ?? [])[0] ?? kindOf(operation))
@@ -217,7 +230,7 @@ function kindsByNoun(
 function kindIn(segment: string | undefined, known: ReadonlyMap<string, Kind>): Kind | undefined {
   if (segment === undefined) return undefined;
   const kinds = Object.entries(NOUNS) as [Kind, readonly string[]][];
-  return kinds.find(([, nouns]) => nouns.includes(segment))?.[0] ?? known.get(segment);
+  return known.get(segment) ?? kinds.find(([, nouns]) => nouns.includes(segment))?.[0];
 }
 
 function verbIn(words: string | readonly string[] | undefined): Verb | undefined {

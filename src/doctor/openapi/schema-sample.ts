@@ -13,7 +13,7 @@ const START_MS = Date.UTC(2026, 0, 5, 9);
 
 const TIME = /(?:^|_)(?:at|on|time|timestamp|ts|date|deadline|due|created|published|posted|updated|expires|since|when)$/;
 const TEXT =
-  /(?:content|text|body|message|msg|description|details?|summary|reason|explanation|caption|markdown|bio|about|brief|instructions|title)$/;
+  /(?:content|text|body|message|msg|description|details?|summary|reason|explanation|caption|markdown|bio|about|brief|instructions|title|words|says|html|asks|note)$/;
 const ADDRESS = /(?:url|uri|link|href|endpoint|callback)$/;
 
 /** Undefined where the schema says nothing. */

@@ -76,3 +76,11 @@ test.each([
   ["orderBids", "order_bid"],
   ["kudos", "kudo"],
 ])("%s in the singular is %s", (word, one) => expect(singular(word)).toBe(one));
+
+test("a noun that means two things is what its answers hold", () => {
+  const { found } = matchOperations([operation("GET /topics"), operation("POST /topics/{id}/likes")], ({ path }) =>
+    path === "/topics" ? "post" : undefined,
+  );
+  expect(found.map(({ name }) => name)).toEqual(["posts.list", "posts.vote"]);
+  expect(matchOperations([operation("GET /topics")], () => undefined).found.map(({ name }) => name)).toEqual(["communities.list"]);
+});

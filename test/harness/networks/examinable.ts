@@ -48,6 +48,8 @@ export async function examinable(invented: Invented): Promise<Examinable> {
     const text = reply.body === undefined ? "" : JSON.stringify(reply.body);
     return Promise.resolve({ kind: "answer", status: reply.status, headers: { ...reply.headers }, text, elapsedMs: 1 });
   };
+  // A token serves every connection, since trades are limited.
+  const tokens: Secret[] = [];
   return {
     clock,
     truth,
@@ -55,7 +57,15 @@ export async function examinable(invented: Invented): Promise<Examinable> {
     document: JSON.stringify(nameless(openApiDocument("b", resolveProfile(truth)))),
     connect: (profile) => {
       const client = createClient({ profile, baseUrl: ORIGIN, clock, transport });
-      return (call) => client.exchange(call, { key: new Secret(invented.key) });
+      const key = new Secret(invented.key);
+      return async (call) => {
+        if (profile.auth.exchange && tokens.length === 0) {
+          const { outcome } = await client.exchange({ operation: "auth.token", input: {} }, { key });
+          const token = outcome.class === "confirmed" ? outcome.secrets?.accessToken : undefined;
+          if (token !== undefined) tokens.push(token);
+        }
+        return client.exchange(call, { key: tokens[0] ?? key });
+      };
     },
   };
 }
