@@ -65,7 +65,7 @@ export function outcomeReader(profile: Profile, operation: ProfileOperation, clo
     clock,
     pins,
     errors: errorReader(profile),
-    limits: limitReader(profile.limitHeaders),
+    limits: limitReader(profile.limitHeaders, profile.errors.waitUnit),
     nextPage: nextPageReader(pagingOf(profile, operation)),
     charged: (operation.charged ?? []).map(fieldPath),
     rules: answerRules(profile, operation),
@@ -76,9 +76,11 @@ export function outcomeReader(profile: Profile, operation: ProfileOperation, clo
       const seen = wire.status === undefined || wire.headers === undefined ? undefined : answeredOf(context, wire.status, wire.headers);
       return plain({ class: "unknown", reason: wire.reason, ...seen });
     }
-    const { status, headers, text } = wire;
+    const { status, text } = wire;
     const isEmpty = text === "";
-    const received = { answered: answeredOf(context, status, headers), headers, isEmpty, body: isEmpty ? undefined : parseExactJson(text) };
+    const body = isEmpty ? undefined : parseExactJson(text);
+    const headers = context.limits.withBody(wire.headers, body);
+    const received = { answered: answeredOf(context, status, headers), headers, isEmpty, body };
     const meant = status < 300 ? undefined : context.rules(status, context.errors.read(received.body));
     if (meant !== undefined) return plain(asMeant(context, received, meant));
     if (status >= 200 && status < 300) return succeeded(context, { ...received, handedOut }, call);
@@ -116,9 +118,11 @@ function asMeant({ errors, limits, clock }: Context, { answered, headers, body }
   const { status, skewMs = 0 } = answered;
   const { code = `http_${status}`, message = `the network answered ${status}` } = errors.read(body) ?? {};
   switch (meant) {
-    case "wait": {
+    case "wait":
+    case "suspended": {
+      const suspended = meant === "suspended" ? { suspended: true as const } : {};
       const wait = limits.retryAfterMs(headers, clock.now() + skewMs, errors.retryAfter(body));
-      return { class: "limited", ...answered, ...(wait === undefined ? {} : { retryAfterMs: wait }), message };
+      return { class: "limited", ...answered, ...(wait === undefined ? {} : { retryAfterMs: wait }), message, ...suspended };
     }
     case "done":
       return { class: "confirmed", ...answered, body };

@@ -58,7 +58,7 @@ export function addDraft(written: ProfileSource, draft: ProfileSource): ProfileS
   return sound(whole, stated);
 }
 
-/** Leaves out added parts that contradict stated ones. Throws `ProfileInvalid` if the stated ones contradict each other. */
+/** Leaves out added parts that contradict stated ones. */
 function sound(source: ProfileSource, stated: ReadonlyMap<string, string>): ProfileSource {
   let present = source;
   for (let round = 0; ; round++) {
@@ -71,7 +71,7 @@ function sound(source: ProfileSource, stated: ReadonlyMap<string, string>): Prof
       const isWrong = (at: string): boolean =>
         !stated.has(at) && wrong.some((path) => at === path || at.startsWith(`${path}.`) || path.startsWith(`${at}.`));
       const kept = without(asJson(present), isWrong);
-      if (JSON.stringify(kept) === JSON.stringify(asJson(present))) throw error;
+      if (JSON.stringify(kept) === JSON.stringify(asJson(present))) return present; // the stated parts contradict each other
       present = { ...(isObject(kept) ? kept : {}), extends: source.extends };
     }
   }

@@ -179,7 +179,7 @@ function byName(hints: readonly string[], paths: readonly string[]): string | un
   return undefined;
 }
 
-/** An id named like another object's: where nothing else is named like an id, and each item has one of its own. */
+/** The id of a post that is called a thread or a topic, where nothing else is named like an id, and each item has one of its own. */
 function foreignId(
   field: string,
   seen: ReadonlyMap<string, readonly Json[]>,
@@ -189,7 +189,7 @@ function foreignId(
   if (field !== "id") return undefined;
   const own = [...seen].filter(([path, values]) => !path.includes(".") && !taken.has(path) && isIdentity(values, items));
   return byName(
-    [`[a-z]+_${ID}`],
+    [`(?:thread|topic|root)_${ID}`],
     own.map(([path]) => path),
   );
 }
@@ -261,7 +261,9 @@ function flatten(items: readonly JsonObject[]): Map<string, Json[]> {
 }
 
 function isOwnId(record: ReadableRecord, path: string, values: readonly Json[], items: number): boolean {
-  const isForeign = record !== "agent" && record !== "community" && FOREIGN_ID.test(snake(path));
+  // A layer such as `attributes` names nobody.
+  const names = [path, path.split(".").at(-1) ?? path];
+  const isForeign = record !== "agent" && record !== "community" && names.some((name) => FOREIGN_ID.test(snake(name)));
   return !isForeign && isIdentity(values, items);
 }
 

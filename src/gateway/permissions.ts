@@ -161,7 +161,14 @@ export function ownLimitsOf(profile: Profile, operation: string): readonly OwnLi
   if (profile.limits.length === 0) return NO_LIMITS;
   return profile.limits
     .filter(({ operations }) => operations.includes(operation))
-    .map(({ name, operations, max, per }) => ({ name, operations, lanes: lanesOf(profile, operations), max, perMs: per }));
+    .map(({ name, operations, keys, max, per }) => ({
+      name,
+      operations,
+      ofAllKeys: keys === "all",
+      lanes: lanesOf(profile, operations),
+      max,
+      perMs: per,
+    }));
 }
 
 function lanesOf(profile: Profile, operations: readonly string[]): readonly Lane[] {

@@ -36,6 +36,8 @@ export interface AdmissionRequest {
 export interface OwnLimit {
   readonly name: string;
   readonly operations: readonly string[];
+  /** True if requests of every key count together. */
+  readonly ofAllKeys?: boolean;
   /** Lanes of these operations. Default: that of the request alone. */
   readonly lanes?: readonly Lane[];
   readonly max: number;

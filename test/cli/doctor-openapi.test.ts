@@ -35,7 +35,7 @@ test("a network that serves its document is drafted without a line from a person
   const file = readFileSync(join(cwd, "profile.yaml"), "utf8");
   expect(file).toContain(spoken.documented.b["posts.reply"]?.path.replace("{target}", ":id"));
   expect(file).toMatch(/# a guess: .+; settle it: .+/);
-  expect(first.stdout).toMatch(/doubts? to settle:\n( {2}[\w.-]+: .+\n)+/);
+  expect(first.stdout).toMatch(/doubts? to settle:\n( {2}[\w., -]+: .+\n)+/);
   expect(network.truth.effects({ agent: "scout" })).toEqual([]);
   expect(looks).toEqual(["/openapi.json"]);
   const second = await doctor("--diff", "profile.yaml");
@@ -54,6 +54,17 @@ test("a document can be given as a file, and a network without one is looked at 
   expect(stdout).toMatch(/ok +document OpenAPI 3\.1\.0 at openapi\.json/);
   expect(code).toBe(0);
   expect(looks.length).toBe(before);
+});
+
+test("a network that refuses the key is not examined: the document alone is drafted, and the end says so", async () => {
+  const { cwd, doctor, network } = await town(true);
+  network.regenerateKey("scout");
+  const { code, stdout } = await doctor("--write", "profile.yaml");
+  expect(code).toBe(1);
+  expect(stdout).toContain("the network does not accept this key (401)");
+  const file = readFileSync(join(cwd, "profile.yaml"), "utf8");
+  expect(file).toContain("of its findings are open problems");
+  expect(file).toMatch(/posts\.reply:/);
 });
 
 test("what a person wrote beside a document stays as it is", async () => {

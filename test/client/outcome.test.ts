@@ -185,10 +185,40 @@ describe("retry-after", () => {
     expect(after({ date, "retry-after": new Date(NOW + 3_630_000).toUTCString() })).toBe(30_000);
   });
 
+  test.each([
+    ["Try again in 3 minutes.", 180_000],
+    ["The gate is shut and stays so for 1 minute and 30 seconds", 90_000],
+    ["1h 5min", 3_900_000],
+    ["PT4M30S", 270_000],
+    ["P1DT2H", 93_600_000],
+    ["250ms", 250],
+    ["in an hour", 3_600_000],
+    ["in a moment", undefined],
+    ["and so on", undefined],
+    ["3 posts", undefined],
+  ])("is read from words of the body: %j", (words, expected) => {
+    expect(after({}, { error: { code: "slow", retry_after: words } })).toBe(expected);
+  });
+
+  test("is counted in the unit that the profile states", () => {
+    const profile = resolveProfile({ extends: "set-b", errors: { waitUnit: "minutes" } });
+    const outcome = read("posts.reply", answer(429, { error: { code: "slow", retry_after: 1.5 } }), profile);
+    expect(outcome).toMatchObject({ class: "limited", retryAfterMs: 90_000 });
+  });
+
   test("is read from the body where the header is missing", () => {
     expect(after({}, { error: { code: "slow", retry_after: 12 } })).toBe(12_000);
     expect(after({})).toBeUndefined();
   });
+});
+
+test("limits in the body are read like headers, where the profile says so", () => {
+  const limitHeaders = { remaining: ["x-left", "body:quota.left"], limit: "body:quota.of", windowMs: "1h", remainingDay: [] };
+  const profile = resolveProfile({ extends: "set-b", limitHeaders });
+  const posts = { posts: [], quota: { left: 7, of: "40" } };
+  expect(read("posts.list", answer(200, posts), profile)).toMatchObject({ limits: { remaining: 7, limit: 40, windowMs: 3_600_000 } });
+  expect(read("posts.list", answer(200, { posts: [], quota: "none" }), profile)).not.toHaveProperty("limits");
+  expect(() => resolveProfile({ extends: "set-b", limitHeaders: { remaining: "body:quota..left" } })).toThrow("the name of a header");
 });
 
 test("a 5xx passes on how long the network asked to be left alone", () => {

@@ -6,7 +6,8 @@ import { resolveProfile, shippedProfile } from "../../src/contract/profile/profi
 import { HOUR } from "../../src/core/units.ts";
 
 const NOW = Date.UTC(2026, 0, 1);
-const reader = limitReader(shippedProfile("b").limitHeaders);
+const { limitHeaders: names, errors } = shippedProfile("b");
+const reader = limitReader(names, errors.waitUnit);
 
 describe("retry-after", () => {
   test.each([
@@ -95,6 +96,6 @@ describe("limit headers", () => {
 
   test("a profile's own header counts in the window that the profile states", () => {
     const { limitHeaders } = resolveProfile({ extends: "set-b", limitHeaders: { remaining: ["x-left"], windowMs: "1h" } });
-    expect(limitReader(limitHeaders).hints({ "x-left": "3" }, NOW)).toEqual({ remaining: 3, windowMs: HOUR });
+    expect(limitReader(limitHeaders, errors.waitUnit).hints({ "x-left": "3" }, NOW)).toEqual({ remaining: 3, windowMs: HOUR });
   });
 });

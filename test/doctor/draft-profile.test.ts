@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { resolveProfile, shippedProfile } from "../../src/contract/profile/profile.ts";
 import type { ProfileSource } from "../../src/contract/profile/source.ts";
-import { addDraft, asSeen, differences, draftProfile } from "../../src/doctor/draft-profile.ts";
+import { addDraft, applied, asSeen, differences, draftProfile } from "../../src/doctor/draft-profile.ts";
 import type { Proposal } from "../../src/doctor/finding.ts";
 
 const draft = (...proposals: readonly Proposal[]): ProfileSource => draftProfile(shippedProfile("b"), [{ proposals }]);
@@ -78,4 +78,43 @@ test("differences name each path with both values, but for name and guesses", ()
     { path: "times", was: undefined, is: '"iso"' },
   ]);
   expect(differences(written, { ...written, name: "other" })).toEqual([]);
+});
+
+test("proposals that contradict each other are left out, and named", () => {
+  const words = (status: string): Proposal => ({ path: ["statuses", status], value: ["free"], isDoubtful: true });
+  const { profile, left } = applied(shippedProfile("b"), [
+    { proposals: [{ path: ["paging", "style"], value: "page", isDoubtful: false }, words("open"), words("paid")] },
+    { proposals: [{ path: ["operations", "posts.get", "no_such_key"], value: 1, isDoubtful: false }] },
+  ]);
+  expect(profile.paging.style).toBe("page");
+  expect(left).toContain("operations.posts.get.no_such_key");
+  expect(left.some((path) => path.startsWith("statuses."))).toBe(true);
+});
+
+describe("a draft beside what a person wrote", () => {
+  const found = (source: Partial<ProfileSource>): ProfileSource => ({ extends: "set-b", ...source });
+
+  test("completes an operation at the same path, and leaves one that is elsewhere alone", () => {
+    const written = found({
+      operations: { "posts.reply": { path: "/a/:id" }, "jobs.apply": { path: "/mine/:id" }, "posts.get": { unsupported: true } },
+    });
+    const draft = found({
+      operations: {
+        "posts.reply": { path: "/a/:id", body: { text: "{content}" } },
+        "jobs.apply": { path: "/theirs/:id", body: { pitch: "{message}" } },
+        "posts.get": { path: "/p/:id" },
+      },
+    });
+    expect(addDraft(written, draft).operations).toEqual({
+      ...written.operations,
+      "posts.reply": { path: "/a/:id", body: { text: "{content}" } },
+    });
+  });
+
+  test("leaves out a word that is stated for another state", () => {
+    const written = found({ statuses: { open: ["taken"] } });
+    const added = addDraft(written, found({ statuses: { assigned: ["taken"], paid: ["settled up"] } }));
+    expect(added.statuses).toMatchObject({ open: ["taken"] });
+    expect(() => resolveProfile(added)).not.toThrow();
+  });
 });

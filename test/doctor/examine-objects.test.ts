@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { shippedProfile } from "../../src/contract/profile/profile.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
-import { examineSingles } from "../../src/doctor/examine-objects.ts";
+import { examineBeside, examineSingles } from "../../src/doctor/examine-objects.ts";
 import type { Samples } from "../../src/doctor/examine-records.ts";
 import { allOf, askedNetwork, type AskedAnswer } from "../harness/asked-network.ts";
 
@@ -69,4 +69,40 @@ test("at most three posts are read for replies, and no more once they are found"
 
 test("an examination that has used its calls ends", async () => {
   expect((await singles(sampled("post", POST), () => undefined)).findings).toEqual([]);
+});
+
+test("replies that the list shows as well are found in the whole object", async () => {
+  const item = { ...POST, remarks: [{ id: "r1", content: "y" }] };
+  const { stated } = await singles(sampled("post", item), () => ({ body: { post: item } as Json }));
+  expect(stated).toEqual([["records.post.replies", ["remarks"], false]]);
+});
+
+test("whoever does a job is found where only the whole job says so", async () => {
+  const whole = { id: "j1", title: "x", done_by: { id: "a1", handle: "ann" }, bidders: ["a1", "a2"] };
+  const { stated } = await singles(sampled("job", { id: "j1", title: "x" }), () => ({ body: { job: whole } as Json }));
+  expect(stated).toEqual([
+    ["records.job.assigneeId", ["done_by.id"], false],
+    ["records.job.assigneeHandle", ["done_by.handle"], false],
+    ["records.job.applicantIds", ["bidders"], false],
+  ]);
+});
+
+test("comments that an answered post does not show are looked for under its path, a few times", async () => {
+  const post = { ...POST, reply_count: 2 };
+  const beside = async (shown: JsonObject, end: string) => {
+    const { ask, asked } = askedNetwork((path) => {
+      if (path === "/v1/posts/p1") return { body: { post: { ...post, ...shown } } };
+      return path.endsWith(end)
+        ? { body: { items: [{ id: "r1", content: "y" }] } }
+        : { status: 404, body: { error: { code: "none", message: "None." } } };
+    });
+    const findings = await allOf(examineBeside(profile, ask, sampled("post", post)));
+    return { asked, paths: findings.flatMap(({ proposals }) => proposals.map(({ path }) => path.join("."))) };
+  };
+  expect(await beside({}, "/replies")).toEqual({
+    asked: ["/v1/posts/p1", "/v1/posts/p1/comments", "/v1/posts/p1/replies"],
+    paths: ["extra.comments.list", "operations.posts.get.replies"],
+  });
+  expect((await beside({}, "/nowhere")).asked).toHaveLength(4);
+  expect(await beside({ replies: [{ id: "r1", content: "y" }] }, "/replies")).toEqual({ asked: ["/v1/posts/p1"], paths: [] });
 });

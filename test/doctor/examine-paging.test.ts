@@ -104,3 +104,19 @@ test("a list that loses items between two readings proves no absence", async () 
     "posts.list: 2 items of one reading were not in the next, so a page proves no absence",
   );
 });
+
+test("a list that pages otherwise than the others has its own paging", async () => {
+  const { ask } = askedNetwork((_path, query) => {
+    const size = number(query, "take", 9);
+    const from = number(query, "page", 0) * size;
+    return { body: { items: Array.from({ length: 9 }, (_, n) => ({ id: `j${n}`, title: "x" })).slice(from, from + size) } };
+  });
+  const [found] = await allOf(examinePaging(profile, "jobs.list", ask, true));
+  expect(found?.proposals).toEqual([
+    {
+      path: ["operations", "jobs.list", "paging"],
+      value: expect.objectContaining({ style: "page", limitParameter: "take", parameter: "page", firstPage: 0 }) as Json,
+      isDoubtful: false,
+    },
+  ]);
+});

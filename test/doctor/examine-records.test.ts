@@ -105,3 +105,34 @@ test("a profile without a read of a single object is told so, without a request"
   expect(await allOf(examineErrors(profile, ask))).toMatchObject([{ severity: "note" }]);
   expect(asked).toEqual([]);
 });
+
+test("a state by its meaning is that state, and only a word without one is open", async () => {
+  const job = (id: string, status: string) => ({ id, title: "csv", description: "x", status });
+  const { stated } = await jobs({ jobs: [job("j1", "in_work"), job("j2", "handed_in"), job("j3", "up for grabs")] });
+  const last = (name: string) => (stated[`statuses.${name}`] as string[]).at(-1);
+  expect([last("assigned"), last("submitted"), last("open")]).toEqual(["in_work", "handed_in", "up for grabs"]);
+  expect(stated["statuses.open"]).not.toContain("in_work");
+});
+
+test("money names its unit in its text, or the part that it counts in the name of its field", async () => {
+  const job = (more: object) => ({ jobs: ["j1", "j2"].map((id) => ({ id, title: "csv", description: "x", status: "open", ...more })) });
+  expect((await jobs(job({ fee: "12.50 EUR" }))).stated).toMatchObject({
+    "records.job.reward": ["fee"],
+    "money.unit": ["EUR", "credits", "credit"],
+  });
+  expect((await jobs(job({ fee_cents: 1250 }))).stated).toMatchObject({ "records.job.reward": ["fee_cents"], "money.perUnit": 100 });
+});
+
+test("the other name of a person is beside the known one", async () => {
+  const job = (id: string) => ({ id, title: "csv", description: "x", status: "open", zork: { nr: `${id}9`, tag: `who-${id}` } });
+  expect((await jobs({ jobs: [job("j1"), job("j2")] })).stated).toMatchObject({
+    "records.job.authorHandle": ["zork.tag"],
+    "records.job.authorId": ["zork.nr"],
+  });
+});
+
+test("a refusal whose message is not read is proposed, though its code is", async () => {
+  const { ask } = askedNetwork(() => ({ status: 404, body: { code: "none", error_message: "There is none." } }));
+  const [found] = await allOf(examineErrors(shippedProfile("b"), ask));
+  expect(found?.proposals).toContainEqual({ path: ["errors", "message"], value: ["error_message"], isDoubtful: false });
+});

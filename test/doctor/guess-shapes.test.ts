@@ -1,6 +1,6 @@
 /** Guesses of shapes: by name before value, never one place for two fields, never another object's id, within bounds. */
 import { describe, expect, test } from "vitest";
-import { findList, findSingle, guessEmpty, guessFields, pathFor } from "../../src/doctor/guess-shapes.ts";
+import { findList, findSingle, guessEmpty, guessFields, pathFor, unitIn } from "../../src/doctor/guess-shapes.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 
 test.each<[Json | undefined, string | undefined]>([
@@ -50,7 +50,7 @@ describe("fields", () => {
     const items = posts({ id: "a", text: "x" }, { id: "b", text: "y" });
     expect(guessed(items, ["content", "title"], ["text"])).toEqual({});
     expect(guessFields("job", [{ name: "csv" }, { name: "json" }], ["title", "description"])).toEqual([
-      { field: "title", path: "name", by: "name" },
+      { field: "title", path: "name", by: "name", seen: 2 },
     ]);
   });
 
@@ -90,3 +90,30 @@ test("the best of several names wins", () => {
   expect(pathFor("replies", ["thread", "comments", "data.comments", "x"])).toBe("thread");
   expect(pathFor("replies", ["x", "y"])).toBeUndefined();
 });
+
+test("the id of a post is its own, also where its author's stands below the same layer", () => {
+  const items = [1, 2].map((n) => ({ ref: `p${n}`, attributes: { agent_key: `a${n}`, content: "x" } }));
+  expect(guessFields("post", items, ["id"])).toMatchObject([{ path: "ref", by: "name" }]);
+});
+
+test("whoever does a job is never its author", () => {
+  expect(guessFields("job", [{ taker: { login: "ann" } }, { taker: { login: "bob" } }], ["authorHandle"])).toEqual([]);
+});
+
+test("a list of objects holds ids by the member that names a person", () => {
+  const items = [{ bids: [{ bidder: { key: "u1" }, stake: 2 }] }, { bids: [] }];
+  expect(guessFields("job", items, ["applicantIds"])).toEqual([{ field: "applicantIds", path: "bids[].bidder.key", by: "name", seen: 1 }]);
+});
+
+test("of times without a name that says so, the earliest is the making, and small numbers are no times", () => {
+  const items = [1, 2].map((n) => ({ zork: 1_767_603_600 + n, blob: 1_767_690_000 + n, count: n }));
+  expect(guessFields("post", items, ["createdAtMs"])).toEqual([{ field: "createdAtMs", path: "zork", by: "value", seen: 2 }]);
+  expect(guessFields("post", [{ count: 1 }], ["createdAtMs"])).toEqual([]);
+});
+
+test.each([
+  ["12.50 EUR", "EUR"],
+  ["3 credits", "credits"],
+  ["12.50", undefined],
+  ["about 3", undefined],
+])("%s names %s", (text, unit) => expect(unitIn(text)).toBe(unit));

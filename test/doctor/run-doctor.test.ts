@@ -42,7 +42,7 @@ test("an examination reaches the end, writes nothing, and is charged to the key"
 test("a quota without room stops it, with the time at which it has room again", async () => {
   const here = await harness({
     specialists: [{ handle: "scout", tier: "free" }],
-    profile: { tiers: { free: { perHour: 20, perDay: 500 } } },
+    profile: { tiers: { free: { perHour: 10, perDay: 500 } } },
   });
   const { findings, error } = await examined(here);
   expect(findings.length).toBeGreaterThan(0);

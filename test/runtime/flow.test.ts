@@ -1,102 +1,93 @@
-/** The flow of work: one kind runs once at a time, what comes meanwhile runs after it, and a failure is reported and does not end it. */
+/** One step of the work calls the next: nothing waits for what it does not need. Real runtime and rows, virtual time. */
 import { expect, test } from "vitest";
-import type { Transport } from "../../src/client/transport.ts";
+import type { Transport, WireAnswer } from "../../src/client/transport.ts";
+import { asEventId, asHandle } from "../../src/core/ids.ts";
 import { seededRandom } from "../../src/core/random.ts";
+import { SECOND } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
-import { Flow } from "../../src/runtime/flow.ts";
-import { bitOf, createWork, isBusy } from "../../src/runtime/work.ts";
 import { createSpecialist } from "../../src/specialist/specialist.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { virtualRuntime } from "../harness/harness.ts";
 
-/** A flow over the parts of a runtime that has stopped, whose deliveries a test lets through one question at a time. */
-async function flow() {
-  const clock = virtualClock(0);
-  const transport: Transport = () => Promise.reject(new Error("nothing is sent here"));
-  const specialists = [createSpecialist({ handle: "scout", id: "agt_1", on: {} })];
-  const runtime = virtualRuntime({ specialists, transport, keyOf: () => "sk_1", clock, random: seededRandom(1) });
-  await clock.run(runtime.start());
-  await clock.run(runtime.stop());
-  const [member] = runtime.members();
-  if (member === undefined) throw new Error("expected a member");
-  const { store } = runtime.parts;
-  const stopping = new AbortController();
-  const asked: PromiseWithResolvers<boolean>[] = [];
-  const hasRoomForEvents = (): Promise<boolean> => {
-    const question = Promise.withResolvers<boolean>();
-    asked.push(question);
-    return question.promise;
+const SCOUT = asHandle("scout");
+
+/** A specialist that answers each post, on a network that answers a request as the test says. */
+async function answering(answer: (path: string) => Promise<WireAnswer>) {
+  const clock = virtualClock(Date.UTC(2026, 10, 21));
+  const random = seededRandom("flow");
+  const store = openSqliteStore({ path: ":memory:", clock, random });
+  const sent: string[] = [];
+  const transport: Transport = ({ path }) => {
+    sent.push(path);
+    return answer(path);
   };
-  const claimEvents = (): never => {
-    throw new Error("the disk hiccups");
-  };
-  const armed: number[] = [];
-  const failures: [string, string | undefined][] = [];
-  const tested = new Flow({
-    parts: { ...runtime.parts, stopping: stopping.signal, store: { ...store, hasRoomForEvents, claimEvents } },
-    arm: ({ busy }) => armed.push(busy),
-    failed: (error, _, about) => failures.push([String(error), about?.handle]),
+  const specialist = createSpecialist({
+    handle: SCOUT,
+    id: "agt_1",
+    tier: "pro",
+    may: ["posts.reply"],
+    watch: { feed: false, threads: false },
+    on: { "post.created": (post, act) => void act.reply(post, `thanks for ${post.id}`) },
   });
-  return { flow: tested, work: createWork(member), asked, armed, failures, stopping };
+  const runtime = virtualRuntime({ specialists: [specialist], store, transport, keyOf: () => "sk_live_0123456789abcdef", clock, random });
+  await clock.run(runtime.start());
+  const [member] = runtime.members();
+  if (member === undefined) throw new Error("nobody is at work");
+  return {
+    clock,
+    runtime,
+    store,
+    sent,
+    async arrive(id: string) {
+      const payload = { kind: "post", id, authorId: "agt_2" };
+      const event = {
+        specialist: SCOUT,
+        id: asEventId(`post.created:${id}`),
+        kind: "post.created",
+        payload,
+        via: "poll",
+        hops: 0,
+      } as const;
+      await clock.run(store.putEvents({ events: [event] }, clock.now()));
+      runtime.parts.wake(member, "events");
+      await clock.advance(SECOND);
+    },
+  };
 }
 
-test("work that is asked for while it runs runs once more, however often it was asked, and the timer is set once", async () => {
-  const { flow: tested, work, asked, armed } = await flow();
-  for (let n = 0; n < 4; n++) tested.begin(work, "deliveries");
-  expect([asked.length, isBusy(work, "deliveries"), tested.open]).toEqual([1, true, 1]);
-  asked[0]?.resolve(false);
-  await expect.poll(() => asked.length).toBe(2);
-  expect(armed).toEqual([]);
-  asked[1]?.resolve(false);
-  await tested.idle();
-  expect([asked.length, armed, tested.open]).toEqual([2, [0], 0]);
+const created = (id: string): WireAnswer => ({
+  kind: "answer",
+  status: 201,
+  headers: { "content-type": "application/json" },
+  text: JSON.stringify({ id, content: "thanks" }),
+  elapsedMs: 1,
 });
 
-test("a step that rejects is reported with its specialist, checked again later, and not repeated for what came meanwhile", async () => {
-  const { flow: tested, work, asked, armed, failures } = await flow();
-  work.unchecked = 0;
-  tested.begin(work, "deliveries");
-  tested.begin(work, "deliveries");
-  asked[0]?.reject(new Error("no room is known"));
-  await tested.idle();
-  expect(failures).toEqual([["Error: no room is known", "scout"]]);
-  expect([asked.length, work.unchecked, work.busy, armed]).toEqual([1, bitOf("deliveries"), 0, [0]]);
+test("an intent is sent while an earlier one of its specialist awaits its answer", async () => {
+  const { clock, runtime, store, sent, arrive } = await answering((path) =>
+    path.includes("p1")
+      ? new Promise((resolve) => void clock.after(10 * SECOND, () => resolve(created("r1"))))
+      : Promise.resolve(created("r2")),
+  );
+  await arrive("p1");
+  await arrive("p2");
+  expect(sent.map((path) => path.replace(/.*(p\d).*/, "$1"))).toEqual(["p1", "p2"]);
+  expect((await clock.run(store.intents({ limit: 5, states: ["confirmed"] }))).map(({ target }) => target)).toEqual(["p2"]);
+  await clock.advance(10 * SECOND);
+  expect(await clock.run(store.intents({ limit: 5, states: ["confirmed"] }))).toHaveLength(2);
+  await clock.run(runtime.stop());
+  await clock.run(store.close());
 });
 
-test("a step that throws at once is treated alike, and its next begin takes the mark away", async () => {
-  const { flow: tested, work, asked, failures } = await flow();
-  work.unchecked = 0;
-  tested.begin(work, "events");
-  await tested.idle();
-  expect(failures).toEqual([["Error: the disk hiccups", "scout"]]);
-  expect([work.unchecked, work.busy]).toEqual([bitOf("events"), 0]);
-  work.unchecked |= bitOf("deliveries");
-  tested.begin(work, "deliveries");
-  expect(work.unchecked).toBe(bitOf("events"));
-  asked[0]?.resolve(false);
-  await tested.idle();
-});
-
-test("after a stop nothing runs once more, and no timer is set", async () => {
-  const { flow: tested, work, asked, armed, stopping } = await flow();
-  tested.begin(work, "deliveries");
-  tested.begin(work, "deliveries");
-  stopping.abort();
-  asked[0]?.resolve(false);
-  await tested.idle();
-  expect([asked.length, armed, work.busy]).toEqual([1, [], 0]);
-});
-
-test("idle waits for every job, those that begin meanwhile too, and a job that fails is over", async () => {
-  const { flow: tested, failures } = await flow();
-  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  let isIdle = false;
-  tested.track(first.promise);
-  const idle = tested.idle().then(() => (isIdle = true));
-  tested.track(second.promise);
-  first.reject(new Error("lost"));
-  await expect.poll(() => failures).toEqual([["Error: lost", undefined]]);
-  expect([isIdle, tested.open]).toEqual([false, 1]);
-  second.resolve();
-  await idle;
-  expect(tested.open).toBe(0);
+test("a stop waits for the answer to each request under way, and begins none", async () => {
+  const { clock, runtime, store, sent, arrive } = await answering(
+    () => new Promise((resolve) => void clock.after(5 * SECOND, () => resolve(created("r1")))),
+  );
+  await arrive("p1");
+  const stopped = runtime.stop();
+  await arrive("p2");
+  await clock.run(stopped);
+  expect(sent).toHaveLength(1);
+  expect((await clock.run(store.intents({ limit: 5 }))).map(({ state }) => state)).toEqual(["confirmed"]);
+  await clock.run(store.close());
 });

@@ -1,6 +1,5 @@
 /** A decision's facts: its object, its thread and addressee, and a reply to oneself that is never sent. */
 import { describe, expect, test } from "vitest";
-import { DAY } from "../../src/core/units.ts";
 import type { Target } from "../../src/specialist/act.ts";
 import { bounded, mine, resolveTarget, speech } from "../../src/specialist/decision.ts";
 import type { OperationRule } from "../../src/specialist/operation-rules.ts";

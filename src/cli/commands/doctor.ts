@@ -191,7 +191,7 @@ function report({ out, version, command: name, options }: Context, { findings, d
   for (const one of differing) show(one);
   const doubts = draft.guesses ?? [];
   if (doubts.length > 0) out.line(`${doubts.length === 1 ? "1 doubt" : `${doubts.length} doubts`} to settle:`);
-  for (const path of doubts) out.line(`  ${path}: ${settlingOf(path)}`);
+  for (const [settle, paths] of Map.groupBy(doubts, settlingOf)) out.line(`  ${paths.join(", ")}: ${settle}`);
   const ok = problems.length === 0;
   out.result({
     version,

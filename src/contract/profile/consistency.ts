@@ -232,7 +232,12 @@ function checkNames(data: ProfileData, operations: ReadonlyMap<string, ProfileOp
         ? []
         : [{ ...problem(["guesses", index], `"${guess}" is not a path in a profile`), mistyped: { name, known } }];
     }),
-    ...data.limits.flatMap((limit, index) => unknown(["limits", index, "operations"], limit.operations)),
+    ...data.limits.flatMap((limit, index) =>
+      unknown(
+        ["limits", index, "operations"],
+        limit.operations.filter((name) => !/^(?:\w[\w-]*\.)?\*$/.test(name)),
+      ),
+    ),
     ...data.answers.flatMap((rule, index) => unknown(["answers", index, "operations"], rule.operations ?? [])),
     ...(["tiers", "trust"] as const).flatMap((section) =>
       Object.entries(data[section]).flatMap(([name, { lacks, prices }]) => [

@@ -1,5 +1,5 @@
 /** Parts of a profile that contradict each other: each is valid alone, and both together cannot be meant. */
-import type { ProfileOperation } from "./network-operations.ts";
+import { namedBy, type ProfileOperation } from "./network-operations.ts";
 import type { ProfileProblem } from "./profile-problem.ts";
 import type { ProfileData } from "./source.ts";
 
@@ -41,9 +41,10 @@ function checkTrade({ auth }: ProfileData, operations: ReadonlyMap<string, Profi
 }
 
 function checkLimits({ limits }: ProfileData, operations: ReadonlyMap<string, ProfileOperation>): readonly ProfileProblem[] {
-  return limits.flatMap(({ operations: names }, index) => {
+  return limits.flatMap(({ operations: patterns }, index) => {
+    const names = namedBy(patterns, operations);
     const isNothing = names.every((name) => operations.get(name)?.unsupported !== undefined);
-    return isNothing ? [{ path: ["limits", index, "operations"], message: `limits ${names.join(", ")}, which is unsupported` }] : [];
+    return isNothing ? [{ path: ["limits", index, "operations"], message: `limits ${patterns.join(", ")}, which is unsupported` }] : [];
   });
 }
 

@@ -71,6 +71,15 @@ export function profileOperations(data: ProfileData, set: EndpointSet): Readonly
   return new Map([...known, ...extra]);
 }
 
+/** The operations that names and patterns (`posts.*`, `*`) stand for. */
+export function namedBy(patterns: readonly string[], operations: ReadonlyMap<string, ProfileOperation>): string[] {
+  const known = [...operations.values()].filter(({ unsupported }) => unsupported === undefined).map(({ name }) => name);
+  const named = patterns.flatMap((one) =>
+    one === "*" ? known : one.endsWith(".*") ? known.filter((name) => name.startsWith(one.slice(0, -1))) : one,
+  );
+  return [...new Set(named)];
+}
+
 function merged(
   row: Operation,
   over: OperationOverride,

@@ -4,7 +4,7 @@ import { asJson, isObject, type Json, type JsonObject } from "../../core/json.ts
 import { expectation } from "./expectation.ts";
 import { checkProfile } from "./consistency.ts";
 import { ProfileInvalid, type ProfileProblem } from "./profile-problem.ts";
-import { profileOperations, type ProfileOperation } from "./network-operations.ts";
+import { namedBy, profileOperations, type ProfileOperation } from "./network-operations.ts";
 import { profileData, profileSource, type ProfileData } from "./source.ts";
 import { SET_A } from "./shipped/set-a.ts";
 import { SET_B } from "./shipped/set-b.ts";
@@ -60,7 +60,8 @@ export function resolveProfile(source: unknown, base?: Profile): Profile {
   const problems = checkProfile(data, operations);
   if (problems.length > 0) throw new ProfileInvalid(problems);
   const { deadlineMs, lateLandingMs, readLagMs, quietMs } = data.timing;
-  return { ...rest, set, operations, settled, quietMs: quietMs ?? deadlineMs + lateLandingMs + readLagMs, data };
+  const limits = data.limits.map((limit) => ({ ...limit, operations: namedBy(limit.operations, operations) }));
+  return { ...rest, limits, set, operations, settled, quietMs: quietMs ?? deadlineMs + lateLandingMs + readLagMs, data };
 }
 
 /** Returns true if the value at a path of the profile is an assumption. The most precise statement about the path wins. */

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { messageOf } from "../../core/errors.ts";
 import { durationMs } from "../../core/units.ts";
-import { FIELD_PATH } from "../reading/field-path.ts";
+import { BODY_SOURCE, FIELD_PATH } from "../reading/field-path.ts";
 import { FIELDS } from "../reading/fields.ts";
 import { EFFECTS, LANES, RECORDS } from "../operations.ts";
 import { DRIFT_POLICIES } from "../reading/pinned-fields.ts";
@@ -153,8 +153,10 @@ export type OperationSource = z.output<typeof extra>;
 const LIMIT = expected("a whole number, 1 or more; an operation that may never be used is `unsupported`");
 const limit = z.strictObject({
   name: word,
-  /** Names of the operations that the limit counts together. */
+  /** The operations that the limit counts together: names, `posts.*` for all of a noun, `*` for all. */
   operations: z.array(word).min(1),
+  /** `all`: requests of every key count together. Default: those of each key alone. */
+  keys: z.literal("all").optional(),
   max: z.number(LIMIT).int(LIMIT).min(1, LIMIT),
   per: longerThanZero,
 });
@@ -174,8 +176,8 @@ const answerRule = z
     text: someWords.optional(),
     /** Default: all. */
     operations: z.array(word).min(1).optional(),
-    /** `wait`: it did not happen, and the key waits; `done`: it has happened; `refused`: it did not; `pending`: a Guardian decides. */
-    means: z.enum(["wait", "done", "refused", "pending"]),
+    /** `wait`: it did not happen, and the key waits; `suspended`: so it is, until a read is answered again; `done`: it has happened; `refused`: it did not; `pending`: a Guardian decides. */
+    means: z.enum(["wait", "suspended", "done", "refused", "pending"]),
   })
   .refine(
     ({ status, code, text }) => status !== undefined || code !== undefined || text !== undefined,
@@ -205,22 +207,32 @@ const errors = z.strictObject({
   message: paths,
   /** Places where a plain `false` marks a 2xx as failed. */
   failed: paths,
+  /** Places of a wait: a number in `waitUnit`, a time, or words (`in 3 minutes`, `PT4M`). */
   retryAfter: paths,
+  waitUnit: z.enum(["milliseconds", "seconds", "minutes", "hours"]),
 });
 
 const pending = z.strictObject({ statuses: z.array(z.number().int().min(200).max(299)), at: paths, words, reference: paths });
 
+/** A header, or the body's place of a value: `body:quota.left`. */
+const sources = candidates(
+  z.union([
+    headerName,
+    z.string().regex(BODY_SOURCE, 'the name of a header, or "body:" and a path, such as "body:quota.left"'),
+  ]) as z.ZodType<string, string>,
+);
+
 const limitHeaders = z.strictObject({
-  remaining: headers,
+  remaining: sources,
   /** The limit of `remaining`. */
-  limit: headers,
+  limit: sources,
   /** Length of the window of `remaining`. Default: learnt from its limit and its reset. */
   windowMs: longerThanZero.optional(),
-  remainingHour: headers,
-  remainingDay: headers,
+  remainingHour: sources,
+  remainingDay: sources,
   /** Seconds from now, seconds or milliseconds since the epoch (distinguished by size), or a time. */
-  reset: headers,
-  retryAfter: headers,
+  reset: sources,
+  retryAfter: sources,
   /** Structured fields of the IETF draft: `"day";r=40;t=300`. */
   structured: headers,
 });

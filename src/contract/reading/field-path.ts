@@ -8,6 +8,8 @@ export interface FieldPath {
 
 /** Syntax of a path in a profile: names, or indexes of a list, joined by dots; `[]` after a name takes each item of its list. */
 export const FIELD_PATH = /^(?:\$|[^\s.$[\]]+(?:\[\])?(?:\.[^\s.[\]]+(?:\[\])?){0,7})$/;
+/** A value of an answer that stands in its body, where its headers are read too. */
+export const BODY_SOURCE = /^body:[^\s.$[\]]+(?:\.[^\s.[\]]+){0,7}$/;
 /** Segment that takes each item of a list. */
 const EACH = "[]";
 /** Items taken of one list. */

@@ -151,7 +151,7 @@ function createLimitedUses(db: DatabaseSync, lagMs: () => number): LimitedUses {
   const any = db.prepare("SELECT 1 FROM limited_use LIMIT 1");
   const count = db.prepare(`
     SELECT count(*) AS used, min(coalesce(ended_at, deadline_at)) AS oldest FROM limited_use
-    WHERE key_id = ?1 AND operation IN (SELECT value FROM json_each(?2)) AND started_at > ?3 AND coalesce(ended_at, ?4) > ?5`);
+    WHERE (key_id = ?1 OR ?6) AND operation IN (SELECT value FROM json_each(?2)) AND started_at > ?3 AND coalesce(ended_at, ?4) > ?5`);
   /** Most networks have no such limits: then no answer needs a statement. */
   let isUsed = any.get() !== undefined;
   return {
@@ -167,7 +167,9 @@ function createLimitedUses(db: DatabaseSync, lagMs: () => number): LimitedUses {
     of({ key, ownLimits = [] }, now) {
       const at = now - lagMs();
       return ownLimits.map((limit) => {
-        const row = count.get(key, JSON.stringify(limit.operations), at - limit.perMs - LONGEST_REQUEST_MS, at, at - limit.perMs);
+        const operations = JSON.stringify(limit.operations);
+        const earliest = at - limit.perMs;
+        const row = count.get(key, operations, earliest - LONGEST_REQUEST_MS, at, earliest, Number(limit.ofAllKeys === true));
         const used = row === undefined ? 0 : numberOf(row, "used");
         const oldest = row === undefined ? undefined : maybeNumber(row, "oldest");
         return { limit, used, freesAt: (oldest ?? at) + limit.perMs + lagMs() };

@@ -155,8 +155,12 @@ export function createOutbox(db: DatabaseSync, { present, commits, log, intents,
   return {
     dueIntents(specialist, lanes, now, limit) {
       const due: Intent[] = [];
+      for (const seq of present.unqueueIntents(specialist, lanes)) {
+        const next = intents.one(seq);
+        if (next !== undefined && !present.intents.has(seq)) present.putIntent(next);
+      }
       for (const intent of mine(specialist)) {
-        if (intent.state !== "ready" || intent.nextAt > now) continue;
+        if (intent.state !== "ready" || intent.nextAt > now || present.isBehind(intent)) continue;
         if (lanes.length < LANES.length && !isReadyIn(intent, lanes)) continue;
         if (isFree(intent, present.intents)) due.push(asIntent(intent));
         if (due.length === limit) break;

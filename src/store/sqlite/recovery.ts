@@ -11,6 +11,9 @@ import type { Recovered } from "../store.ts";
 import { createPullIn } from "./due-dates.ts";
 import type { QuotaTable } from "./quota.ts";
 import { RESTORED_CODE, RESTORED_MESSAGE, type RestoredTable } from "./restore-detection.ts";
+import { LANES } from "../../contract/operations.ts";
+import type { Handle } from "../../core/ids.ts";
+import { createIntentRows, type IntentRows } from "./intent-rows.ts";
 import type { FactLog } from "./fact-log.ts";
 
 export interface RecoveryParts {
@@ -26,6 +29,7 @@ const isIn = (states: readonly IntentState[], state: IntentState): boolean => st
 
 /** Inside a transaction the caller owns. */
 export function createRecovery(db: DatabaseSync, { present, log, quota, restored: copies }: RecoveryParts) {
+  const rows = createIntentRows(db);
   const pullIn = createPullInAll(db, present, log);
   const endUse = db.prepare("UPDATE limited_use SET ended_at = ? WHERE key_id = ? AND attempt = ?");
   const move = (seq: number, at: number, set: Partial<IntentFields>): void =>
@@ -55,6 +59,7 @@ export function createRecovery(db: DatabaseSync, { present, log, quota, restored
   /** An intent that waits for another's object, or for the Guardian, becomes in doubt when that arrives. */
   const copied = (from: number, now: number, firstCheck: number): number => {
     let found = 0;
+    for (const specialist of present.specialists()) unqueue(present, rows, specialist);
     for (const { seq, state, effect, targetIntent, target, sentAt } of present.intents.values()) {
       if (!isIn(MOVERS.restoration.from, state) || effect === "idempotent") continue;
       const waits = state === "proposed" || (targetIntent !== undefined && target === undefined);
@@ -94,6 +99,14 @@ export function createRecovery(db: DatabaseSync, { present, log, quota, restored
       });
     return { ...recovered, ...(restored === undefined ? {} : { restoredFrom: restored.from }) };
   };
+}
+
+/** Reads all queued intents of a specialist. */
+function unqueue(present: Present, rows: IntentRows, specialist: Handle): void {
+  for (const seq of present.unqueueIntents(specialist, LANES, Infinity)) {
+    const intent = rows.one(seq);
+    if (intent !== undefined) present.putIntent(intent);
+  }
 }
 
 /** Corrects all due times after the clock went back while nothing ran, see `due-dates.ts`. */

@@ -71,6 +71,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const floods = createFloodGuard(clock);
   const bodies = createBodyReader(() => (seen.tooLarge += 1));
   let closing = false;
+  const parts: DeliveryParts = { floods, crowd, onError, isClosing: () => closing };
   const onMalformed = (socket: Socket, status: number): void => {
     seen.malformed += 1;
     if (bodies.stop(socket, status)) return;
@@ -94,7 +95,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     return 404;
   };
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    const delivery = new Delivery(request, response, { floods, crowd, onError });
+    const delivery = new Delivery(request, response, parts);
     delivery.guard(() => {
       const target = judge(request);
       if (typeof target === "number") return delivery.refuse(target);
@@ -187,6 +188,7 @@ interface DeliveryParts {
   readonly floods: FloodGuard;
   readonly crowd: ConnectionTable;
   readonly onError: ReceiverOptions["onError"];
+  readonly isClosing: () => boolean;
 }
 
 /** A request and its answer. */
@@ -230,14 +232,15 @@ class Delivery {
     if (!verified && status >= 400) floods.refused(addressOf(this.#request));
     else if (verified && floods.watching()) floods.accepted(addressOf(this.#request));
     if (retryAfterS !== undefined) this.#response.setHeader("retry-after", retryAfterS);
-    this.#response.writeHead(status, NO_BODY).end();
+    // A connection kept alive would delay the end of the server.
+    this.#response.writeHead(status, this.#parts.isClosing() ? NO_MORE : NO_BODY).end();
   }
 
   /** Refuses without a reason in the body, and closes the connection. Counts against the sender, because nothing refused here is verified. */
   refuse(status: number): void {
     if (status === 503 || status === 429) this.#response.setHeader("retry-after", COME_BACK_S);
     if (status !== 429) this.#parts.floods.refused(addressOf(this.#request));
-    this.#response.writeHead(status, { ...NO_BODY, connection: "close" }).end();
+    this.#response.writeHead(status, NO_MORE).end();
   }
 
   #fail(error: unknown): void {
@@ -247,6 +250,7 @@ class Delivery {
 }
 
 const NO_BODY = { "content-length": 0 } as const;
+const NO_MORE = { ...NO_BODY, connection: "close" } as const;
 
 /** Called with the body, or with the status that refuses it. */
 type Done = (body: Buffer | number) => void;

@@ -63,6 +63,7 @@ export async function joined(invented: Invented, options: JoinedOptions = {}): P
   });
   const rough = { share };
   const plain = faulty(network, clock, random.fork("faults"), rough, (name) => count(counts.faults, name));
+  const crashes = random.fork("crashes");
   const disk = createDisk({ clock, random: random.fork("disk") });
   const announcer = createAnnouncer();
   const announced: Announcements["intent"][] = [];
@@ -72,7 +73,7 @@ export async function joined(invented: Invented, options: JoinedOptions = {}): P
   const machine = createMachine({
     clock,
     disk,
-    random: random.fork("crashes"),
+    random: { ...crashes, next: () => crashes.next() * SHORT_DOWNTIMES },
     crashAt: undefined,
     crashes: () => 0,
     specialists: [createSpecialist(specialist)],
@@ -133,6 +134,8 @@ function live(board: Board, clock: VirtualClock, random: Random, untilMs: number
   again(20 * MINUTE, () => board.offer(random.pick(PEOPLE), `task ${random.int(1_000)}`, 500 + random.int(2_000)));
 }
 
+/** Without the rare downtime of hours, in which nothing could be done. */
+const SHORT_DOWNTIMES = 0.95;
 const LATENCY_MS = 80;
 
 /** Each fault as often as every other: before the effect, after it, or instead of it. */

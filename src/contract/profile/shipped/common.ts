@@ -241,6 +241,7 @@ export const speech = {
     ],
     failed: ["success", "ok"],
     retryAfter: ["retry_after", "retryAfter", "error.retry_after", "error.retryAfter"],
+    waitUnit: "seconds",
   },
   pending: {
     statuses: [202],
