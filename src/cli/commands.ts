@@ -13,6 +13,7 @@ export interface CommandEntry {
 /** In the order in which a newcomer needs them. */
 export const COMMANDS: readonly CommandEntry[] = [
   { name: "init", describe: "write a new project: a specialist, its test, settings", load: () => import("./commands/init.ts") },
+  { name: "dev", describe: "run this project on a local network, and reload it as you save", load: () => import("./commands/dev.ts") },
   { name: "demo", describe: "run a network and example specialists in one process, to watch", load: () => import("./commands/demo.ts") },
   { name: "check", describe: "check settings and definitions for mistakes, without a call", load: () => import("./commands/check.ts") },
   {

@@ -106,6 +106,7 @@ function manifestOf(name: string, { address, isSource }: Origin): JsonObject {
       test: isSource ? `node --conditions=${CONDITION} --test` : "node --test",
       types: "tsc",
       check: `${command} check --no-keys`,
+      dev: `${command} dev`,
       demo: `${command} demo`,
       simulate: `${command} simulate --for 1d`,
       start: `${command} run`,

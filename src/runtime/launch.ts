@@ -29,6 +29,7 @@ import { keepReloading } from "./reload.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
 import { bindToNetwork } from "../store/bind-network.ts";
 import { networkSecretsIn } from "../webhooks/network-secrets.ts";
+import type { Specialist } from "../specialist/specialist.ts";
 import type { ReceiverSettings } from "../webhooks/receiver-settings.ts";
 
 export interface LaunchOptions {
@@ -52,6 +53,10 @@ export interface LaunchOptions {
   readonly transport?: (next: Transport) => Transport;
   /** Definitions are fixed: none is reloaded. */
   readonly fixed?: boolean;
+  /** Called with the specialists of changed definitions, before they run. */
+  readonly onLoaded?: (specialists: readonly Specialist[]) => void;
+  /** Interval between checks for changed definitions, in ms. Default 2 s. */
+  readonly lookMs?: number;
   /** The variables of `.env` that definitions see; read again while definitions are reloaded. */
   readonly variables?: SharedVariables;
   /** Text that definitions print in threads goes to the log, as `capturePrints` does for this one. */
@@ -243,6 +248,7 @@ function lifeOf({ runtime, isolation, planned, options, close }: Life): Pick<Lau
       const load = async (): Promise<Roster> => {
         const loaded = await readRoster(config, profile, clock);
         learnDeclared(planned, loaded, options.scrubber);
+        options.onLoaded?.(loaded.definitions.map(({ specialist }) => specialist));
         return loaded;
       };
       const refresh = (): boolean => {
@@ -251,7 +257,10 @@ function lifeOf({ runtime, isolation, planned, options, close }: Life): Pick<Lau
         return isChanged;
       };
       if (options.passive !== true && options.fixed !== true)
-        reloading = keepReloading({ config, roster, runtime, clock, log, load, refresh }, draining.signal);
+        reloading = keepReloading(
+          { config, roster, runtime, clock, log, load, refresh, ...defined({ lookMs: options.lookMs }) },
+          draining.signal,
+        );
       return recovered;
     },
     drain,

@@ -79,12 +79,12 @@ test("it says what to type next, also for a folder whose name a shell would spli
   expect(JSON.parse(stdout)).toMatchObject({
     ok: true,
     template: "bot",
-    next: ["cd 'my bots'", "npm install", "npm test", "npm run check", "npm run demo"],
+    next: ["cd 'my bots'", "npm install", "npm test", "npm run check", "npm run dev"],
   });
   expect(parseJson(readFileSync(join(root, "my bots/package.json"), "utf8"))).toMatchObject({ name: "my-bots" });
   const here = project();
   const inPlace = await inProcess(["init", ".", "--json"], { cwd: here.root });
-  expect(JSON.parse(inPlace.stdout)).toMatchObject({ next: ["npm install", "npm test", "npm run check", "npm run demo"] });
+  expect(JSON.parse(inPlace.stdout)).toMatchObject({ next: ["npm install", "npm test", "npm run check", "npm run dev"] });
 });
 
 test("the name of a project is one that npm takes", async () => {

@@ -6,13 +6,14 @@ import { loadConfig } from "../../src/config/config.ts";
 import { shippedProfile } from "../../src/contract/profile/profile.ts";
 import { createAnnouncer } from "../../src/core/events.ts";
 import { createLogger } from "../../src/core/log.ts";
+import { defined } from "../../src/core/defined.ts";
 import { SECOND } from "../../src/core/units.ts";
 import { virtualClock } from "../../src/core/virtual-clock.ts";
 import { readRoster } from "../../src/runtime/launch.ts";
 import { keepReloading } from "../../src/runtime/reload.ts";
 import { project } from "../harness/project.ts";
 
-async function running(files: { readonly [path: string]: string }) {
+async function running(files: { readonly [path: string]: string }, lookMs?: number) {
   const { root, write } = project(files);
   const clock = virtualClock();
   const config = await loadConfig({ env: {}, cwd: root });
@@ -30,7 +31,7 @@ async function running(files: { readonly [path: string]: string }) {
   for (const { specialist } of roster.definitions) runs.set(specialist.handle, specialist.bio);
   const log = createLogger({ level: "error", now: () => clock.now(), sink: ({ message }) => void told.push(message) });
   const end = new AbortController();
-  const over = keepReloading({ config, roster, runtime, clock, log, load, refresh: () => false }, end.signal);
+  const over = keepReloading({ config, roster, runtime, clock, log, load, refresh: () => false, ...defined({ lookMs }) }, end.signal);
   while (clock.pending() === 0) await clock.settle(); // it has seen the folder as it is once it waits
   onTestFinished(async () => {
     end.abort();
@@ -40,6 +41,7 @@ async function running(files: { readonly [path: string]: string }) {
     root,
     write,
     told,
+    clock,
     runs: () => [...runs].map(([handle, bio]) => `${handle}:${bio ?? ""}`).toSorted(),
     /** Files are read in real time: virtual time passes until each of these was told. */
     telling: async (...texts: readonly string[]) => {
@@ -71,4 +73,19 @@ test("a definition that this network cannot run keeps the version that ran befor
   write("agents/a.yaml", "handle: a\ntier: growth\nbio: two");
   await telling("a keeps its last working definition");
   expect(runs()).toEqual(["a:one"]);
+});
+
+test("where a person waits, an edit counts within half a second of the clock, and so does a broken one", async () => {
+  const { write, clock, told, runs } = await running({ "agents/a.yaml": "handle: a\nbio: one" }, 100);
+  const within = async (text: string): Promise<number> => {
+    const began = clock.now();
+    // Without a timer it reads files, for which no virtual time passes.
+    while (!told.some((line) => line.includes(text))) await (clock.pending() === 0 ? clock.settle() : clock.advance(10));
+    return clock.now() - began;
+  };
+  write("agents/a.yaml", "handle: a\nbio: two");
+  expect(await within("a has a new definition")).toBeLessThanOrEqual(500);
+  expect(runs()).toEqual(["a:two"]);
+  write("agents/a.yaml", "handle: a\nbio: [");
+  expect(await within("a keeps its last working definition: agents/a.yaml")).toBeLessThanOrEqual(500);
 });

@@ -41,7 +41,7 @@ export const command: Command = {
       "npm install",
       "npm test",
       "npm run check",
-      "npm run demo",
+      "npm run dev",
     ];
     for (const line of next) out.line(`  ${line}`);
     out.result({ version, command: name, ok: true, folder, template, files: paths, next });
