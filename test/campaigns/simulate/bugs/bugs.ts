@@ -133,8 +133,8 @@ export const BUGS: readonly PlantedBug[] = [
   bug(
     "a change of an event is no fact",
     FACT_LOG,
-    "        insert.one(numbered);\n",
-    '        if (numbered.fact !== "change" || numbered.of !== "event") insert.one(numbered);\n',
+    "        insert.one(fact);\n",
+    '        if (fact.fact !== "change" || fact.of !== "event") insert.one(fact);\n',
   ),
   bug("a doubt has no row after a fold", FOLD, "intents.write(all);", 'intents.write(all.filter(({ state }) => state !== "in_doubt"));'),
   bug(
