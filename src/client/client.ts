@@ -12,6 +12,7 @@ import { Refused } from "../core/errors.ts";
 import { Scrubber } from "../core/scrubber.ts";
 import type { Secret } from "../core/secret.ts";
 import { outcomeReader, type OutcomeReader } from "./outcome.ts";
+import { signatureHeaders } from "./request-signature.ts";
 import { requestBuilder, type RequestBuilder } from "./build-request.ts";
 import type { Transport, WireAnswer, WireHeaders, WireRequest } from "./transport.ts";
 
@@ -94,6 +95,8 @@ export function createClient(options: ClientOptions): Client {
       const headers: Record<string, string> = { ...(body === undefined ? plainHeaders : bodyHeaders) };
       if (body !== undefined && operation.encoding === "form") headers["content-type"] = "application/x-www-form-urlencoded";
       const carrier = isTrade(operation.name) ? (profile.auth.trade ?? profile.auth) : profile.auth;
+      if (profile.auth.sign !== undefined)
+        Object.assign(headers, signatureHeaders(profile.auth.sign, { method: operation.method, path, body }, key, clock.now()));
       if (carrier.header !== null) headers[carrier.header] = (carrier.prefix ?? "") + key.reveal();
       if (idempotencyKey !== undefined && operation.effect !== "read" && profile.idempotencyHeader !== null)
         headers[profile.idempotencyHeader] = idempotencyKey;

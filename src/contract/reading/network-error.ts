@@ -53,7 +53,7 @@ export function errorReader(profile: Pick<Profile, "errors" | "pending">): Error
     stated: (body) => isObject(body) && [...holders].some((holder) => Object.hasOwn(body, holder) && isSomething(body[holder])),
     pending(body) {
       const waits = at.some((path) =>
-        firstAt(body, [path], (found) => (typeof found === "string" && words.has(statusWord(found)) ? true : undefined)),
+        firstAt(body, [path], (found) => (typeof found !== "object" && words.has(statusWord(String(found))) ? true : undefined)),
       );
       if (!waits) return undefined;
       const found = reference(body);
