@@ -14,6 +14,7 @@ import type { Secret } from "../core/secret.ts";
 import { outcomeReader, type OutcomeReader } from "./outcome.ts";
 import { requestBuilder, type BuiltRequest, type RequestBuilder } from "./build-request.ts";
 import type { Transport, WireAnswer, WireHeaders } from "./transport.ts";
+import { signatureHeaders } from "./request-signature.ts";
 
 export interface ClientOptions {
   readonly profile: Profile;
@@ -108,6 +109,8 @@ export function createClient(options: ClientOptions): Client {
       const { operation, carrier, mayRepeat } = prepared;
       const { path, body } = built ?? prepared.build(call, key);
       const headers: Record<string, string> = { ...(body === undefined ? prepared.plain : prepared.withBody) };
+      if (profile.auth.sign !== undefined)
+        Object.assign(headers, signatureHeaders(profile.auth.sign, { method: operation.method, path, body }, key, clock.now()));
       if (carrier.header !== null) headers[carrier.header] = (carrier.prefix ?? "") + key.reveal();
       if (idempotencyKey !== undefined && mayRepeat && profile.idempotencyHeader !== null)
         headers[profile.idempotencyHeader] = idempotencyKey;

@@ -10,7 +10,7 @@ import type { ProfileOperation } from "../contract/profile/network-operations.ts
 import { MAY_HOLD_SECRETS, readList, readRecord, withoutSecrets } from "../contract/reading/read-answer.ts";
 import { readMoney } from "../contract/reading/values.ts";
 import type { Clock } from "../core/clock.ts";
-import { isObject, type Json } from "../core/json.ts";
+import { isObject, type Json, type JsonObject } from "../core/json.ts";
 import { microsOf, type Micros } from "../core/units.ts";
 import { answerRules, type AnswerRules, type Meaning } from "./answer-rules.ts";
 import { limitReader, type LimitReader } from "./rate-limit-headers.ts";
@@ -38,6 +38,8 @@ interface Context {
   readonly nextPage: NextPageReader;
   readonly charged: readonly FieldPath[];
   readonly rules: AnswerRules;
+  /** Values for the receipt, by their places. */
+  readonly details: readonly (readonly [name: string, places: readonly FieldPath[]])[];
 }
 
 /** A complete answer with its parsed body: undefined if it is empty or not JSON. */
@@ -69,6 +71,7 @@ export function outcomeReader(profile: Profile, operation: ProfileOperation, clo
     nextPage: nextPageReader(pagingOf(profile, operation)),
     charged: (operation.charged ?? []).map(fieldPath),
     rules: answerRules(profile, operation),
+    details: Object.entries(operation.receipt).map(([name, places]) => [name, places.map(fieldPath)] as const),
   };
   return (wire, call, handedOut) => {
     if (wire.kind === "never-left") return plain({ class: "never-left", reason: wire.reason });
@@ -175,14 +178,15 @@ function succeeded(context: Context, received: Received, call: Call): OutcomeRea
   if (said !== undefined) return plain({ class: "refused", ...answered, code: said.code ?? `http_${status}`, message: said.message });
   if (!isRead) {
     const waits = errors.pending(body);
-    if (waits !== undefined) return plain({ class: "pending", ...answered, ...waits });
+    if (waits !== undefined) return plain({ class: "pending", ...answered, ...waits, ...detailsOf(context, body) });
     if (profile.pending.statuses.includes(status)) {
       const reference = errors.reference(body);
-      return plain({ class: "pending", ...answered, ...(reference === undefined ? {} : { reference }) });
+      return plain({ class: "pending", ...answered, ...(reference === undefined ? {} : { reference }), ...detailsOf(context, body) });
     }
   }
   if (!isRead && errors.stated(body)) return unreadable(received, `${status} with a stated error${wordOf(errors.read(body)?.code)}`);
-  if (operation.record === "none") return plain({ class: "confirmed", ...answered, ...chargedBy(context, body), body });
+  if (operation.record === "none")
+    return plain({ class: "confirmed", ...answered, ...chargedBy(context, body), ...detailsOf(context, body), body });
   return operation.list ? readListed(context, received, call) : readSingle(context, received);
 }
 
@@ -200,6 +204,15 @@ function chargedBy({ charged, profile }: Context, body: Json | undefined): { rea
   const amount = firstAt(body, charged, (found) => readMoney(found, profile.money));
   const micros = amount === undefined ? undefined : microsOf(amount);
   return micros === undefined ? {} : { chargedMicros: micros };
+}
+
+/** Values of the answer that the profile hands to the handler. */
+function detailsOf({ details }: Context, body: Json | undefined): { readonly details?: JsonObject } {
+  const found = details.flatMap(([name, paths]): [string, Json][] => {
+    const value = firstAt(body, paths, (one) => one);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return found.length === 0 ? {} : { details: Object.fromEntries(found) };
 }
 
 function readSingle(context: Context, received: Received): OutcomeReading {
@@ -223,6 +236,7 @@ function readSingle(context: Context, received: Received): OutcomeReading {
       ...(record === undefined ? {} : { record }),
       ...(secrets === undefined ? {} : { secrets }),
       ...chargedBy(context, body),
+      ...detailsOf(context, body),
       body: MAY_HOLD_SECRETS.has(operation.record) ? withoutSecrets(body, secrets) : body,
     },
     drift,

@@ -78,6 +78,8 @@ export type Outcome =
       readonly skipped?: number;
       /** Keys and tokens from the answer; they are removed from `body` and from every `raw`. */
       readonly secrets?: Secrets;
+      /** Values that the profile hands to the handler with the receipt. */
+      readonly details?: JsonObject;
       /** The actual cost of the action, if the profile says where to find it. */
       readonly chargedMicros?: Micros;
       readonly body: Json | undefined;
@@ -91,7 +93,7 @@ export type Outcome =
       readonly suspended?: true;
     })
   | (Answered & { readonly class: "unauthorized"; readonly message?: string })
-  | (Answered & { readonly class: "pending"; readonly reference?: string; readonly message?: string })
+  | (Answered & { readonly class: "pending"; readonly reference?: string; readonly message?: string; readonly details?: JsonObject })
   | { readonly class: "never-left"; readonly reason: string }
   | {
       readonly class: "unknown";

@@ -13,6 +13,8 @@ export interface Receipt {
   readonly target?: string;
   /** The id of the created object (post, reply, job…), if the network named it. */
   readonly created?: string;
+  /** Values of the network's answer that the profile names: a challenge, a price. */
+  readonly answer?: JsonObject;
   /** A stable code of the reason, for refused and parked intents. */
   readonly code?: string;
   readonly message?: string;

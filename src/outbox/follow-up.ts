@@ -3,6 +3,7 @@ import type { WatchWrite } from "../contract/event.ts";
 import type { Outcome } from "../contract/call.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { Receipt } from "../contract/event-kinds.ts";
+import type { JsonObject } from "../core/json.ts";
 import { SECOND } from "../core/units.ts";
 import { conclude, type DoubtTiming } from "./outcome-to-state.ts";
 import { STATES, type Conclusion, type Intent, type IntentChange, type IntentState, type TargetOf } from "./intent.ts";
@@ -24,7 +25,8 @@ export function concludeOutcome(
   profile: Profile,
   now: number,
 ): Conclusion<TargetOf<"answer">> {
-  return follow(member, intent, conclude(intent, outcome, doubtTiming(profile), now), now);
+  const details = "details" in outcome ? outcome.details : undefined;
+  return follow(member, intent, conclude(intent, outcome, doubtTiming(profile), now), now, details);
 }
 
 /** The same for an answer, a read-back or a person's decision. */
@@ -33,10 +35,18 @@ export function follow<State extends IntentState>(
   intent: Intent,
   change: IntentChange<State>,
   now: number,
+  details?: JsonObject,
 ): Conclusion<State> {
   const kind = STATES[change.state].receipt;
   const isHeard = kind !== undefined && handlerOf(member.specialist, kind) !== undefined;
-  const event = isHeard ? receiptEvent(member.specialist, kind, receiptOf(intent, change), intent.hops) : undefined;
+  const event = isHeard
+    ? receiptEvent(
+        member.specialist,
+        kind,
+        { ...receiptOf(intent, change), ...(details === undefined ? {} : { answer: details }) },
+        intent.hops,
+      )
+    : undefined;
   return {
     change,
     events: event === undefined ? [] : [event],

@@ -10,6 +10,8 @@ import { isStoreLost } from "../store/store-lost.ts";
 import { endWaits, freeLanes, holdLane, type Member } from "../gateway/member.ts";
 import type { OutboxDependencies } from "./outbox-dependencies.ts";
 import { RECEIPT_KINDS } from "./receipts.ts";
+import { completePending } from "./complete-pending.ts";
+import { createdId } from "./outcome-to-state.ts";
 import { reopenUnproven } from "./reopen.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 
@@ -41,6 +43,7 @@ export async function sendOne(parts: OutboxDependencies, member: Member, intent:
         if (answer.outcome.class === "confirmed") {
           const { record } = answer.outcome;
           parts.learn(member, record);
+          await completePending(parts, member, intent, createdId(answer.outcome, intent.target));
           await reopenUnproven(parts, member, intent.operation);
           if (intent.operation === "jobs.submit" && intent.target !== undefined) parts.delivered(member, intent.target, record);
         }

@@ -180,7 +180,8 @@ async function listWebhooks(parts: WebhookDependencies, member: Member): Promise
     const answer = await parts.gateway.read(member, { operation: "webhooks.list", input }, { lane: "watch", signal: parts.ending });
     const result = readResult(answer);
     if (result.kind !== "value") return notNow(parts, result, "webhooks cannot be listed");
-    const fresh = freshItems(result.value.items ?? [], seen);
+    const { items, record } = result.value;
+    const fresh = freshItems(items ?? (record?.kind === "webhook" && record.url !== undefined ? [record] : []), seen);
     for (const item of fresh) if (item.kind === "webhook") found.push(item);
     if (fresh.length === 0) break;
     cursor = result.value.next === undefined ? undefined : cursorOf(result.value.next);

@@ -88,7 +88,8 @@ const SAMPLES: { readonly [type in InputField["type"]]: readonly Json[] } = {
 /** Each header has one home: headers that carry the key or describe the body are not stated elsewhere. */
 function checkHeaders({ headers, auth, idempotencyHeader }: ProfileData): ProfileProblem[] {
   const taken = new Map([
-    [auth.header, "auth.header, which carries the key"],
+    ...(auth.header === null ? [] : [[auth.header, "auth.header, which carries the key"] as const]),
+    ...(auth.sign === undefined ? [] : [[auth.sign.header, "auth.sign.header, which carries the signature"] as const]),
     ...(auth.trade?.header === undefined || auth.trade.header === null
       ? []
       : [[auth.trade.header, "auth.trade.header, which carries the key"] as const]),
@@ -133,6 +134,7 @@ function checkOperation(at: readonly string[], operation: ProfileOperation): Pro
   for (const name of inQuery) if (!known(name)) say("query", `asks for "{${name}}", ${notOneOf}`);
   for (const name of inBody) if (!known(name)) say("body", `asks for "{${name}}", ${notOneOf}`);
   for (const name of Object.keys(operation.values)) if (!Object.hasOwn(shape, name)) say("values", `names "${name}", ${notOneOf}`);
+  if (operation.completes !== undefined && !known(operation.completes)) say("completes", `names "${operation.completes}", ${notOneOf}`);
   if (operation.paging !== undefined && !operation.list)
     say("paging", `expected a list; ${operation.name} answers with one ${operation.record}`);
   if (operation.method === "GET" && operation.body !== undefined && operation.body !== null) say("body", "expected no body with GET");
@@ -140,7 +142,12 @@ function checkOperation(at: readonly string[], operation: ProfileOperation): Pro
     say("price", `names "${operation.price.input}", ${notOneOf}`);
 
   const used = new Set([...inPath, ...inQuery, ...inBody]);
-  if (operation.target !== undefined && !used.has("target") && !(isReply && THREAD_NAMES.every((name) => used.has(name))))
+  if (
+    operation.target !== undefined &&
+    !used.has("target") &&
+    operation.name !== "webhooks.delete" &&
+    !(isReply && THREAD_NAMES.every((name) => used.has(name)))
+  )
     say("path", `expected the ${operation.target} acted on in the path, query or body, as ":id" or "{target}"`);
   // Inputs in our own names are sent whole; a template sends only its placeholders.
   const templated = operation.body !== undefined || (operation.method === "GET" && operation.query !== undefined);

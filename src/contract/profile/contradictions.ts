@@ -22,6 +22,10 @@ export function checkContradictions(data: ProfileData, operations: ReadonlyMap<s
 }
 
 function checkTrade({ auth }: ProfileData, operations: ReadonlyMap<string, ProfileOperation>): readonly ProfileProblem[] {
+  if (auth.header === null && auth.sign === undefined)
+    return [{ path: ["auth", "header"], message: "no header carries the key, and no signature is made by it: state `sign`, or a header" }];
+  if (auth.sign !== undefined && auth.exchange)
+    return [{ path: ["auth", "sign"], message: "a key that is exchanged for tokens signs nothing; state `sign` or `exchange`" }];
   if (!auth.exchange) return [];
   const missing = operations.get("auth.token")?.unsupported;
   const never = auth.refreshEarlyMs >= auth.tokenLifetimeMs;

@@ -46,6 +46,10 @@ export interface ProfileOperation {
   readonly before?: readonly string[];
   /** The list that shows the replies of a post, which are not in it. */
   readonly replies?: string;
+  /** Values of the answer that its receipt holds, by their places. */
+  readonly receipt: Readonly<Record<string, readonly string[]>>;
+  /** The input that names the pending action which this one completes. */
+  readonly completes?: string;
   /** Inputs that the record acted on gives, by their places in it. */
   readonly from: Readonly<Record<string, readonly string[]>>;
   /** States of a job in which the price comes back; undefined if it is no stake. */
@@ -147,6 +151,8 @@ function shared(
     charged: over.charged,
     weight: over.weight ?? 1,
     before: over.before,
+    receipt: over.receipt ?? {},
+    completes: over.completes,
     replies: over.replies,
     from: Object.fromEntries(Object.entries(over.input ?? {}).flatMap(([name, { from }]) => (from === undefined ? [] : [[name, from]]))),
     returned: over.returned,

@@ -1,46 +1,23 @@
 /** Schema of a profile file, as a person or the doctor writes it. */
 import { z } from "zod";
-import { messageOf } from "../../core/errors.ts";
-import { durationMs } from "../../core/units.ts";
-import { BODY_SOURCE, FIELD_PATH } from "../reading/field-path.ts";
+import { BODY_SOURCE } from "../reading/field-path.ts";
 import { FIELDS } from "../reading/fields.ts";
 import { EFFECTS, LANES, RECORDS } from "../operations.ts";
 import { DRIFT_POLICIES } from "../reading/pinned-fields.ts";
 import { JOB_STATUSES } from "../records.ts";
-
-const MAX_CANDIDATES = 40;
-/** Names of headers, extra operations and fields: short, and safe to print. */
-const word = z.string().min(1).max(100);
-const headerName = z
-  .string()
-  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, "the name of a header")
-  .transform((name) => name.toLowerCase());
-/** Rejects characters that would end a header and begin another. */
-const headerValue = z
-  .string()
-  .max(500)
-  .regex(/^[\t\x20-\x7e\u0080-\uffff]*$/, "text without line breaks");
-const path = z.string().max(200).regex(FIELD_PATH, 'a path such as "author.handle", or "$" for the whole answer');
-/** An empty list takes back what the shipped profile says there. */
-const candidates = <Item extends z.ZodType<string, string>>(item: Item) =>
-  z.union([item, z.array(item).max(MAX_CANDIDATES)]).transform((value): readonly string[] => (typeof value === "string" ? [value] : value));
-const paths = candidates(path);
-const words = candidates(word);
-const headers = candidates(headerName);
-
-/** An error text states what was expected; advice may follow after `; `. */
-const expected = (text: string): { readonly error: () => string } => ({ error: () => text });
-
-/** Milliseconds, or a text such as `90s`. */
-const duration = z.union([z.number(), z.string()]).transform((value, context) => {
-  try {
-    return durationMs(value);
-  } catch (error) {
-    context.addIssue({ code: "custom", message: messageOf(error).replace(/^expected (.*), got .*$/s, "$1") });
-    return z.NEVER;
-  }
-});
-const longerThanZero = duration.refine((ms) => ms > 0, "a duration longer than 0");
+import {
+  candidates,
+  duration,
+  expected,
+  headerName,
+  headers,
+  headerValue,
+  longerThanZero,
+  MAX_CANDIDATES,
+  paths,
+  word,
+  words,
+} from "./source-values.ts";
 
 /** `free`; `unknown`, for which the operation is refused; a fixed amount; or the input that states the amount, in credits. */
 export const price = z.union(
@@ -127,6 +104,10 @@ const operation = z
     before: z.array(word).min(1).max(5),
     /** Of `posts.get`: the list of the network's own that shows a post's replies, which are not in the post itself. */
     replies: word,
+    /** Values of the answer that reach the handler with the receipt, by their places: `{ question: check.text }`. */
+    receipt: z.record(word, paths),
+    /** Another action of ours waits for this one: the input (or `target`) that holds the network's reference to it. */
+    completes: word,
     /** The price of an application is a stake, which comes back in these states of the job; in any other final state it is spent. */
     returned: z.array(z.enum([...JOB_STATUSES, "lost"])).min(1),
     record: z.enum(RECORDS),
@@ -212,7 +193,15 @@ const errors = z.strictObject({
   waitUnit: z.enum(["milliseconds", "seconds", "minutes", "hours"]),
 });
 
-const pending = z.strictObject({ statuses: z.array(z.number().int().min(200).max(299)), at: paths, words, reference: paths });
+const pending = z.strictObject({
+  statuses: z.array(z.number().int().min(200).max(299)),
+  at: paths,
+  /** Words, numbers or truth values that mean it. */
+  words: z
+    .union([words, z.boolean(), z.number(), z.array(z.union([word, z.boolean(), z.number()])).max(MAX_CANDIDATES)])
+    .transform((value) => [value].flat().map(String)),
+  reference: paths,
+});
 
 /** A header, or the body's place of a value: `body:quota.left`. */
 const sources = candidates(
@@ -237,10 +226,27 @@ const limitHeaders = z.strictObject({
   structured: headers,
 });
 
-const auth = z.strictObject({
+const sign = z.strictObject({
+  /** The header that carries the signature: an HMAC by SHA-256, with the specialist's key. */
   header: headerName,
+  /** The text that is signed, of `{timestamp}` (in seconds), `{method}`, `{path}` (with its query) and `{body}`. */
+  over: z
+    .string()
+    .max(200)
+    .regex(/^(?:[^{}]|\{(?:timestamp|method|path|body)\})+$/, "a text of {timestamp}, {method}, {path} and {body}")
+    .refine((text) => text.includes("{path}"), "{path} in it, so that no signature fits another request"),
+  encoding: z.enum(["hex", "base64", "base64url"]).default("hex"),
+  prefix: headerValue.max(50).default(""),
+  timestampHeader: headerName.nullable().default(null),
+});
+
+const auth = z.strictObject({
+  /** The header that carries the key; null if requests are signed. */
+  header: headerName.nullable(),
   /** Text before the key: `Bearer `. */
   prefix: headerValue.max(50),
+  /** Each request is signed by the key. */
+  sign: sign.optional(),
   /** Exchange the key for a token by `auth.token` first. */
   exchange: z.boolean(),
   /** The header that carries the key in an exchange (null: none, because the body has it). Default: as for every request. */

@@ -4,6 +4,7 @@ import { agora } from "./agora.ts";
 import { harbor } from "./harbor.ts";
 import { kontor } from "./kontor.ts";
 import { toll } from "./toll.ts";
+import { whisper } from "./whisper.ts";
 import { yard } from "./yard.ts";
 
-export const INVENTED: readonly Invented[] = [kontor, yard, agora, harbor, toll];
+export const INVENTED: readonly Invented[] = [kontor, yard, agora, harbor, toll, whisper];
