@@ -47,6 +47,8 @@ function records(): string {
 
 const KINDS = [
   ["id", "a text, or a whole number within 2^53"],
+  ["prose", "a text that somebody wrote; HTML becomes plain text where `contents.read` says so"],
+  ["money", "an amount as a number, or a text with the unit (`12.50 EUR`)"],
   ["time", "ISO 8601, an HTTP date, or seconds or milliseconds since the epoch"],
   ["seconds", "a duration in seconds"],
   ["words", "a list of texts or of objects with a name, or one text split at commas"],

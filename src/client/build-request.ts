@@ -4,6 +4,7 @@ import { endpointPath, type BaseAddress } from "../contract/base-address.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import type { ProfileOperation } from "../contract/profile/network-operations.ts";
 import { fillTemplate, pathBuilder, templateFields } from "../contract/profile/template.ts";
+import { htmlOfText } from "../contract/reading/html-text.ts";
 import { isTrade } from "../contract/secrets.ts";
 import type { Secret } from "../core/secret.ts";
 import { Refused } from "../core/errors.ts";
@@ -26,16 +27,18 @@ export function requestBuilder(profile: Profile, operation: ProfileOperation, ba
   const ownPaging = pagingOf(profile, operation);
   const inQuery = operation.method === "GET" || operation.method === "DELETE";
   const known = new Set(Object.keys(operation.input.shape));
+  const { perUnit } = profile.money;
+  const sendsHtml = profile.contents.sent === "html";
   const { query: queryTemplate, body: bodyTemplate } = operation;
   const sendsBody = bodyTemplate === undefined ? !inQuery && known.size > 0 : bodyTemplate !== null;
 
   const namesKey = isTrade(operation.name) && bodyTemplate !== undefined && templateFields(bodyTemplate).includes("key");
 
   return (call, key) => {
-    const input = checkInput(operation, known, call);
+    const input = worded(counted(operation, checkInput(operation, known, call), perUnit), sendsHtml);
     const values: JsonObject = {
       ...input,
-      ...(call.target === undefined ? {} : { target: call.target }),
+      ...objectsOf(call),
       ...(namesKey && key !== undefined ? { key: key.reveal() } : {}),
     };
     const path = buildPath(values);
@@ -88,6 +91,37 @@ function translated(operation: ProfileOperation, input: JsonObject): JsonObject 
     changed[name] = word;
   }
   return changed ?? input;
+}
+
+/** Inputs that people read. */
+const PROSE: readonly string[] = ["content", "description", "bio", "message"];
+
+function worded(input: JsonObject, asHtml: boolean): JsonObject {
+  if (!asHtml) return input;
+  return Object.fromEntries(
+    Object.entries(input).map(([name, value]) => [name, PROSE.includes(name) && typeof value === "string" ? htmlOfText(value) : value]),
+  );
+}
+
+/** The object acted on, the post at the root of its thread, and the comment that a reply answers if it is not that post. */
+function objectsOf({ target, thread = target }: Call): JsonObject {
+  if (target === undefined) return {};
+  return { target, thread, ...(thread === target ? {} : { comment: target }) };
+}
+
+/** Amounts as the network counts them. One that it cannot express is refused, since another would be paid. */
+function counted({ name, money }: ProfileOperation, input: JsonObject, perUnit: number): JsonObject {
+  if (perUnit === 1) return input;
+  const amounts = money.flatMap((field): [string, number][] => {
+    const units = input[field];
+    if (typeof units !== "number") return [];
+    // 1.1 times 100 is 110.00000000000001.
+    const amount = Number((units * perUnit).toPrecision(15));
+    if (!Number.isSafeInteger(amount))
+      throw new Refused("input_invalid", `${name}: ${field}: expected a multiple of 1/${perUnit}, got ${units}`);
+    return [[field, amount]];
+  });
+  return amounts.length === 0 ? input : { ...input, ...Object.fromEntries(amounts) };
 }
 
 function pagingInputs(paging: Profile["paging"], input: JsonObject): [string, Json][] {

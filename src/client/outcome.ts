@@ -8,7 +8,7 @@ import { createPins, type Observation, type Pins } from "../contract/reading/pin
 import type { Profile } from "../contract/profile/profile.ts";
 import type { ProfileOperation } from "../contract/profile/network-operations.ts";
 import { MAY_HOLD_SECRETS, readList, readRecord, withoutSecrets } from "../contract/reading/read-answer.ts";
-import { readNumber } from "../contract/reading/values.ts";
+import { readMoney } from "../contract/reading/values.ts";
 import type { Clock } from "../core/clock.ts";
 import { isObject, type Json } from "../core/json.ts";
 import { microsOf, type Micros } from "../core/units.ts";
@@ -65,7 +65,7 @@ export function outcomeReader(profile: Profile, operation: ProfileOperation, clo
     clock,
     pins,
     errors: errorReader(profile),
-    limits: limitReader(profile.limitHeaders),
+    limits: limitReader(profile.limitHeaders, profile.errors.waitUnit),
     nextPage: nextPageReader(pagingOf(profile, operation)),
     charged: (operation.charged ?? []).map(fieldPath),
     rules: answerRules(profile, operation),
@@ -76,9 +76,11 @@ export function outcomeReader(profile: Profile, operation: ProfileOperation, clo
       const seen = wire.status === undefined || wire.headers === undefined ? undefined : answeredOf(context, wire.status, wire.headers);
       return plain({ class: "unknown", reason: wire.reason, ...seen });
     }
-    const { status, headers, text } = wire;
+    const { status, text } = wire;
     const isEmpty = text === "";
-    const received = { answered: answeredOf(context, status, headers), headers, isEmpty, body: isEmpty ? undefined : parseExactJson(text) };
+    const body = isEmpty ? undefined : parseExactJson(text);
+    const headers = context.limits.withBody(wire.headers, body);
+    const received = { answered: answeredOf(context, status, headers), headers, isEmpty, body };
     const meant = status < 300 ? undefined : context.rules(status, context.errors.read(received.body));
     if (meant !== undefined) return plain(asMeant(context, received, meant));
     if (status >= 200 && status < 300) return succeeded(context, { ...received, handedOut }, call);
@@ -116,9 +118,11 @@ function asMeant({ errors, limits, clock }: Context, { answered, headers, body }
   const { status, skewMs = 0 } = answered;
   const { code = `http_${status}`, message = `the network answered ${status}` } = errors.read(body) ?? {};
   switch (meant) {
-    case "wait": {
+    case "wait":
+    case "suspended": {
+      const suspended = meant === "suspended" ? { suspended: true as const } : {};
       const wait = limits.retryAfterMs(headers, clock.now() + skewMs, errors.retryAfter(body));
-      return { class: "limited", ...answered, ...(wait === undefined ? {} : { retryAfterMs: wait }), message };
+      return { class: "limited", ...answered, ...(wait === undefined ? {} : { retryAfterMs: wait }), message, ...suspended };
     }
     case "done":
       return { class: "confirmed", ...answered, body };
@@ -192,8 +196,8 @@ function wordOf(code: string | undefined): string {
 }
 
 /** The actual cost of the action, if the profile has a place for it. If it is unreadable, the whole hold counts. */
-function chargedBy({ charged }: Context, body: Json | undefined): { readonly chargedMicros?: Micros } {
-  const amount = firstAt(body, charged, readNumber);
+function chargedBy({ charged, profile }: Context, body: Json | undefined): { readonly chargedMicros?: Micros } {
+  const amount = firstAt(body, charged, (found) => readMoney(found, profile.money));
   const micros = amount === undefined ? undefined : microsOf(amount);
   return micros === undefined ? {} : { chargedMicros: micros };
 }
@@ -233,8 +237,8 @@ function readListed({ profile, operation, pins, nextPage }: Context, received: R
     return unreadable(received, `none of ${skipped} items is readable`, drift);
   const cursor = call.input["cursor"];
   const next = nextPage(body, headers, { cursor: typeof cursor === "string" ? cursor : undefined, items: items.length + skipped });
-  // Further pages of such a list are newer, and polls never reach them.
-  const isBackward = next !== undefined && isOldestFirst(items);
+  // Further pages of such a list are newer, and polls never reach them. Replies in a list of their own are read to the end.
+  const isBackward = !(operation.extra && operation.target !== undefined) && next !== undefined && isOldestFirst(items);
   return {
     outcome: {
       class: "confirmed",

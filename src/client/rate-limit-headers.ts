@@ -3,7 +3,9 @@ import type { LimitHints } from "../contract/call.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import { readTime } from "../contract/reading/values.ts";
 import { defined } from "../core/defined.ts";
-import { DAY, HOUR, SECOND } from "../core/units.ts";
+import { BODY_SOURCE, fieldPath, valueAt } from "../contract/reading/field-path.ts";
+import type { Json } from "../core/json.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../core/units.ts";
 import type { WireHeaders } from "./transport.ts";
 
 const MAX_STRUCTURED_LENGTH = 1_000;
@@ -12,12 +14,22 @@ const MAX_STRUCTURED_ITEMS = 10;
 export interface LimitReader {
   /** Undefined if no header states a limit. `nowMs` is the server's time if it sent one. */
   hints(headers: WireHeaders, nowMs: number): LimitHints | undefined;
+  /** The headers, and the values of the body that the profile reads like headers. */
+  withBody(headers: WireHeaders, body: Json | undefined): WireHeaders;
   /** Milliseconds to wait: 0 or more and finite, or undefined for none or garbage. The limits clamp it. */
   retryAfterMs(headers: WireHeaders, nowMs: number, fromBody: unknown): number | undefined;
 }
 
-export function limitReader(names: Profile["limitHeaders"]): LimitReader {
+export function limitReader(names: Profile["limitHeaders"], waitUnit: WaitUnit): LimitReader {
+  const inBody = Object.values(names)
+    .flatMap((value) => (Array.isArray(value) ? value : []))
+    .filter((name: string) => BODY_SOURCE.test(name))
+    .map((name: string) => ({ name, path: fieldPath(name.slice(name.indexOf(":") + 1)) }));
   return {
+    withBody(headers, body) {
+      if (inBody.length === 0) return headers;
+      return { ...headers, ...Object.fromEntries(inBody.map(({ name, path }) => [name, bodyText(valueAt(body, path))])) };
+    },
     hints(headers, nowMs) {
       const structured = readStructured(headers, names.structured);
       const hour = count(headers, names.remainingHour) ?? structured?.hour;
@@ -35,7 +47,8 @@ export function limitReader(names: Profile["limitHeaders"]): LimitReader {
         ...(reset === undefined ? {} : { resetMs: reset }),
       };
     },
-    retryAfterMs: (headers, nowMs, fromBody) => waitMs(first(headers, names.retryAfter), nowMs) ?? waitMs(bodyText(fromBody), nowMs),
+    retryAfterMs: (headers, nowMs, fromBody) =>
+      waitMs(first(headers, names.retryAfter), nowMs) ?? waitMs(bodyText(fromBody), nowMs, UNIT_MS[waitUnit]),
   };
 }
 
@@ -57,14 +70,40 @@ function bodyText(value: unknown): string | undefined {
   return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
 }
 
-/** `Retry-After`: seconds (negative ones count as 0), an HTTP date, or an ISO time. */
-function waitMs(text: string | undefined, nowMs: number): number | undefined {
-  if (text === undefined || text.length > 64) return undefined;
+type WaitUnit = Profile["errors"]["waitUnit"];
+
+const UNIT_MS: { readonly [unit in WaitUnit]: number } = { milliseconds: 1, seconds: SECOND, minutes: MINUTE, hours: HOUR };
+const MAX_WAIT_LENGTH = 300;
+
+/** `Retry-After`: seconds (negative ones count as 0), an HTTP date, an ISO time, or words. */
+function waitMs(text: string | undefined, nowMs: number, unitMs = SECOND): number | undefined {
+  if (text === undefined || text.length > MAX_WAIT_LENGTH) return undefined;
   const trimmed = text.trim();
-  if (/^[+-]?\d+(?:\.\d+)?$/.test(trimmed)) return bounded(Number(trimmed) * SECOND);
+  if (/^[+-]?\d+(?:\.\d+)?$/.test(trimmed)) return bounded(Number(trimmed) * unitMs);
   const isDate = /^[A-Z][a-z]{2,8},? [\w -]+\d\d:\d\d:\d\d/.test(trimmed);
   const at = isDate ? Date.parse(trimmed) : readTime(trimmed, "iso");
-  return at === undefined || !Number.isFinite(at) ? undefined : bounded(at - nowMs);
+  return at === undefined || !Number.isFinite(at) ? wordedMs(trimmed) : bounded(at - nowMs);
+}
+
+const WORDED = /(\d+(?:\.\d+)?\s*|\b(?:an?|one)\s+)(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)(?![a-z])/gi;
+const WORD_MS: Readonly<Record<string, number>> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY };
+
+/** `in 3 minutes`, `1 h 30 min`, `PT4M30S`: the sum of all durations named. */
+function wordedMs(text: string): number | undefined {
+  const parts = [
+    ...text
+      .replace(/^P(?=[\dT])/, "")
+      .replace(/(?<=^|\d[A-Z])T(?=\d)/, " ")
+      .matchAll(WORDED),
+  ];
+  if (parts.length === 0) return undefined;
+  return bounded(
+    parts.reduce((sum, [, count = "", unit = ""]) => {
+      const name = unit.toLowerCase();
+      const unitMs = /^m(?:s|illi)/.test(name) ? 1 : (WORD_MS[name.slice(0, 1)] ?? 0);
+      return sum + (/^\d/.test(count) ? Number(count) : 1) * unitMs;
+    }, 0),
+  );
 }
 
 /** Seconds from now, seconds or milliseconds since the epoch (distinguished by size), or a time. */

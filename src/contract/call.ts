@@ -11,6 +11,8 @@ export interface Call {
   readonly operation: string;
   /** The id of the object in the path, or its handle where the set uses handles. */
   readonly target?: string;
+  /** The post at the root of the thread that a reply belongs to. Default: the target. */
+  readonly thread?: string;
   /** In our names; checked against the operation's input schema. */
   readonly input: JsonObject;
 }
@@ -81,7 +83,13 @@ export type Outcome =
       readonly body: Json | undefined;
     })
   | (Answered & { readonly class: "refused"; readonly code: AnyCode; readonly message: string })
-  | (Answered & { readonly class: "limited"; readonly retryAfterMs?: number; readonly message?: string })
+  | (Answered & {
+      readonly class: "limited";
+      readonly retryAfterMs?: number;
+      readonly message?: string;
+      /** The account is stopped: only a read may find out if it still is. */
+      readonly suspended?: true;
+    })
   | (Answered & { readonly class: "unauthorized"; readonly message?: string })
   | (Answered & { readonly class: "pending"; readonly reference?: string; readonly message?: string })
   | { readonly class: "never-left"; readonly reason: string }

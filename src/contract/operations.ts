@@ -18,7 +18,19 @@ export type Effect = (typeof EFFECTS)[number];
 export const LANES = ["obligation", "reply", "act", "watch", "poll", "explore"] as const;
 export type Lane = (typeof LANES)[number];
 
-export const RECORDS = ["agent", "post", "job", "community", "webhook", "stats", "token", "result", "application", "none"] as const;
+export const RECORDS = [
+  "agent",
+  "post",
+  "job",
+  "community",
+  "webhook",
+  "stats",
+  "token",
+  "result",
+  "application",
+  "notification",
+  "none",
+] as const;
 export type RecordName = (typeof RECORDS)[number];
 
 /** One row of a set: the path as published, with `:id` or `:handle` as its parameter. */
@@ -40,10 +52,13 @@ export interface Operation {
   readonly list?: true;
   /** Body (or query, for reads with GET) in our own names. */
   readonly input: z.ZodObject;
+  /** Inputs that are amounts of money, in whole units. */
+  readonly money?: readonly string[];
 }
 
 const text = z.string();
-const page = { limit: z.number().int().positive().optional(), cursor: text.optional() };
+/** Inputs by which a list is read in pages. */
+export const page = { limit: z.number().int().positive().optional(), cursor: text.optional() };
 const none = z.object({});
 
 const post = (path: string): Endpoint => ({ method: "POST", path });
@@ -202,6 +217,7 @@ const TABLE = {
       reward: z.number().nonnegative().optional(),
       deadline: text.optional(),
     }),
+    money: ["reward"],
   },
   "jobs.get": {
     purpose: "Get job details",
@@ -326,6 +342,9 @@ const TABLE = {
 
 /** The name of an operation, `noun.verb`. */
 export type OperationName = keyof typeof TABLE;
+
+/** The name of an operation that changes something: those of which `may` is made. */
+export type WriteName = { [Name in OperationName]: (typeof TABLE)[Name]["effect"] extends "read" ? never : Name }[OperationName];
 
 /** The inputs of an operation in our names, as a caller writes them. */
 export type OperationInput<Name extends OperationName> = z.input<(typeof TABLE)[Name]["input"]>;

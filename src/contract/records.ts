@@ -136,6 +136,14 @@ export const applicationRecord = z.object({
   raw,
 });
 
+/** A report of the network to the account; its content is read as that of a delivery. */
+export const notificationRecord = z.object({
+  kind: z.literal("notification"),
+  id: z.string(),
+  createdAtMs: timeMs.optional(),
+  raw,
+});
+
 /** Tokens are secrets: `client/auth` reads their values from the answer's body, and no record keeps them. */
 export const tokenRecord = z.object({ kind: z.literal("token"), expiresInMs: z.number().optional() });
 
@@ -153,6 +161,7 @@ export type Stats = z.infer<typeof statsRecord>;
 /** One result of a search on the network. Source: interface specification, search. */
 export type SearchResult = z.infer<typeof resultRecord>;
 export type Application = z.infer<typeof applicationRecord>;
+export type Notification = z.infer<typeof notificationRecord>;
 export type Token = z.infer<typeof tokenRecord>;
 
-export type NetworkRecord = Post | Job | Agent | Community | Webhook | Stats | SearchResult | Application | Token;
+export type NetworkRecord = Post | Job | Agent | Community | Webhook | Stats | SearchResult | Application | Notification | Token;

@@ -4,16 +4,17 @@ import type { BuiltRequest } from "../client/build-request.ts";
 import type { Client } from "../client/client.ts";
 import type { Call } from "../contract/call.ts";
 import type { Effect, Lane } from "../contract/operations.ts";
+import type { ProfileOperation } from "../contract/profile/network-operations.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import { payloadHash } from "../limits/approvals.ts";
 import type { LedgerTime } from "../limits/ledger-clock.ts";
-import type { Cap } from "../limits/spending.ts";
+import { END_OF_TIME, type Cap } from "../limits/spending.ts";
 import type { AdmissionRequest } from "../limits/verdict.ts";
 import type { Intent } from "../outbox/intent.ts";
 import type { Admit } from "../store/admission.ts";
 import type { Member } from "./member.ts";
 import type { Breakers } from "./network-breakers.ts";
-import { operationOf, ownLimitsOf } from "./permissions.ts";
+import { mayDo, operationOf, ownLimitsOf } from "./permissions.ts";
 import { priceOf } from "./prices.ts";
 import type { UnkeptHalts } from "./unkept-halts.ts";
 
@@ -45,6 +46,8 @@ export interface AdmissionSources {
   readonly unkeptHalts: UnkeptHalts;
   /** Money held for an action without an outcome counts as spent after this. */
   readonly holdMs: number;
+  /** Checks of a job until it is seen to be assigned, as learnt. */
+  readonly noticeCalls: () => number;
 }
 
 export function effectOf(profile: Profile, { call, trade = false }: GatewayRequest): Effect {
@@ -56,7 +59,7 @@ export function admitFor(options: AdmissionSources, passage: GatewayRequest, key
   const { profile } = examining ?? options.client;
   const { specialist } = member;
   const operation = operationOf(profile, call.operation);
-  const known = knownOf(options, member, call.operation, own);
+  const known = knownOf(options, member, operation, own || mayDo(profile, specialist.may, operation.name));
   const now = options.ledger.now();
   const request: AdmissionRequest = {
     specialist: specialist.handle,
@@ -65,7 +68,7 @@ export function admitFor(options: AdmissionSources, passage: GatewayRequest, key
     effect: effectOf(profile, passage),
     lane,
     cost: operation.weight,
-    promises: call.operation === "jobs.apply" ? 1 : 0,
+    ...(call.operation === "jobs.apply" ? { promises: 1, noticeCalls: options.noticeCalls() } : {}),
     price: priceOf(profile, { tier: specialist.tier, trust: options.breakers.trust.of(specialist.handle) }, operation, call.input),
     ownLimits: ownLimitsOf(profile, call.operation),
     intent: intent?.id,
@@ -78,12 +81,18 @@ export function admitFor(options: AdmissionSources, passage: GatewayRequest, key
     target: call.target,
     now,
     deadlineAt: now + profile.timing.deadlineMs,
-    holdExpiresAt: now + options.holdMs,
+    // A stake is held until its job ends.
+    holdExpiresAt: operation.returned === undefined ? now + options.holdMs : END_OF_TIME,
     known,
   };
 }
 
-function knownOf({ caps, unkeptHalts }: AdmissionSources, member: Member, operation: string, own: boolean): Admit["known"] {
+function knownOf(
+  { caps, unkeptHalts }: AdmissionSources,
+  member: Member,
+  { name }: ProfileOperation,
+  isPermitted: boolean,
+): Admit["known"] {
   const { may, review, handle } = member.specialist;
-  return { may: own ? [operation] : may, review: review.includes(operation), caps: caps(member), halt: unkeptHalts.of(handle) };
+  return { may: isPermitted ? [name] : may, review: review.includes(name), caps: caps(member), halt: unkeptHalts.of(handle) };
 }

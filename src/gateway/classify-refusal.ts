@@ -35,16 +35,11 @@ export function createRefusalClassifier(): RefusalClassifier {
   return {
     forget: (handle, operation) => void streaks.delete(keyOf(handle, operation)),
     learn(handle, call, outcome) {
-      if (outcome.class !== "refused" && outcome.class !== "unknown") return undefined;
       const { operation, target } = call;
+      if (outcome.class === "limited" && outcome.suspended === true) return stopped(handle, "account_stopped", accountStopped(handle));
+      if (outcome.class !== "refused" && outcome.class !== "unknown") return undefined;
       const words = outcome.class === "refused" ? `${outcome.code} ${outcome.message}` : outcome.reason;
-      const specialist = (code: AnyCode, message: string): RefusalClass => ({
-        rule: "capability",
-        code,
-        message,
-        handle,
-        operation: undefined,
-      });
+      const specialist = (code: AnyCode, message: string): RefusalClass => stopped(handle, code, message);
       const alone = (code: AnyCode, message: string): RefusalClass => ({ rule: "capability", code, message, handle, operation });
       switch (outcome.status) {
         case 402:
@@ -60,8 +55,7 @@ export function createRefusalClassifier(): RefusalClassifier {
             ? alone("operation_missing", `there is nothing at the address in the profile for ${operation}`)
             : undefined;
         case 403:
-          if (outcome.class === "refused" && STOPPED.test(words))
-            return specialist("account_stopped", `the network has stopped the account of ${handle}`);
+          if (outcome.class === "refused" && STOPPED.test(words)) return specialist("account_stopped", accountStopped(handle));
           // An HTML page instead of an answer comes from a proxy before the network.
           if (outcome.class === "unknown" || CHALLENGE.test(words))
             return specialist("challenge", `the network requires a person before ${handle} can continue`);
@@ -73,4 +67,12 @@ export function createRefusalClassifier(): RefusalClassifier {
       }
     },
   };
+}
+
+function stopped(handle: string, code: AnyCode, message: string): RefusalClass {
+  return { rule: "capability", code, message, handle, operation: undefined };
+}
+
+function accountStopped(handle: string): string {
+  return `the network has stopped the account of ${handle}`;
 }

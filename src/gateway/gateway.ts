@@ -1,14 +1,14 @@
 /** The gateway is the only way to the network: pacing, admission, the request, and the row that records its end. */
-import type { AnyCode } from "../core/error-codes.ts";
 import type { HeldKey } from "../client/auth.ts";
 import type { BuiltRequest } from "../client/build-request.ts";
 import type { Client } from "../client/client.ts";
-import { CONNECTIONS, type WireAnswer } from "../client/transport.ts";
+import { CONNECTIONS } from "../client/transport.ts";
 import type { Call, Outcome } from "../contract/call.ts";
 import type { Lane } from "../contract/operations.ts";
 import type { Profile } from "../contract/profile/profile.ts";
 import { backoffMs, type Backoff } from "../core/backoff.ts";
 import { sleep, type Clock } from "../core/clock.ts";
+import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Secret } from "../core/secret.ts";
@@ -16,7 +16,6 @@ import { HOUR, MINUTE, SECOND } from "../core/units.ts";
 import { decide } from "../limits/decide.ts";
 import type { Pacer } from "../limits/pacing.ts";
 import type { Verdict } from "../limits/verdict.ts";
-import type { WaitRule } from "../limits/wait-rules.ts";
 import {
   DRY_RUN,
   DRY_RUN_MESSAGE,
@@ -32,6 +31,8 @@ import { endOf } from "./attempt-end.ts";
 import { createCredentials, type Credential, type Credentials } from "./credentials.ts";
 import { KEY_CHECK_MS, type KeyWatch } from "./keys.ts";
 import type { Member } from "./member.ts";
+import { withReplies } from "./read-replies.ts";
+import type { GatewayAnswer } from "./gateway-answer.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
 import { chargedBy } from "./prices.ts";
 import { lackedBy, operationOf } from "./permissions.ts";
@@ -55,27 +56,6 @@ export interface GatewayOptions extends AdmissionSources {
   /** Announces the state of an intent after an attempt. */
   readonly announce: (member: Member, intent: Intent, change: IntentChange) => void;
 }
-
-export type GatewayAnswer =
-  | {
-      readonly kind: "answered";
-      readonly outcome: Outcome;
-      /** The raw answer, for an examination. */
-      readonly wire?: WireAnswer;
-    }
-  | {
-      readonly kind: "waits";
-      /** Time of the next try. */
-      readonly until: number;
-      /** True if no time ends the wait, but a person or another intent's outcome. */
-      readonly open?: boolean;
-      readonly rule: WaitRule;
-      readonly message: string;
-      readonly lane: Lane;
-    }
-  | { readonly kind: "refused"; readonly code: AnyCode; readonly message: string }
-  /** Another attempt took the intent. */
-  | { readonly kind: "gone" };
 
 export interface ReadOptions {
   readonly lane?: Lane;
@@ -125,19 +105,26 @@ export function createGateway(given: GatewayOptions): Gateway {
     }),
   };
   const laneOf = (operation: string): Lane => operationOf(client.profile, operation).lane;
+  const readOnce: Gateway["read"] = async (member, call, { lane, signal, probe = false }) => {
+    const lacked = lackedBy(client.profile, member.specialist.tier, call.operation);
+    if (lacked !== undefined) return { kind: "refused", ...lacked };
+    const built = checked(client, call);
+    if ("kind" in built) return built;
+    for (let tries = 1; ; tries++) {
+      const answer = await attempt(options, { member, call, built, lane: lane ?? laneOf(call.operation), signal, probe });
+      if (answer.kind !== "answered" || tries >= READ_TRIES || signal.aborted) return answer;
+      if (answer.outcome.class === "unauthorized" && member.keyTrouble === undefined) continue; // there is a new key
+      if (answer.outcome.class !== "unknown" && answer.outcome.class !== "never-left") return answer;
+      await sleep(clock, backoffMs(READ_BACKOFF, tries), signal);
+    }
+  };
   return {
-    async read(member, call, { lane, signal, probe = false }) {
-      const lacked = lackedBy(client.profile, member.specialist.tier, call.operation);
-      if (lacked !== undefined) return { kind: "refused", ...lacked };
-      const built = checked(client, call);
-      if ("kind" in built) return built;
-      for (let tries = 1; ; tries++) {
-        const answer = await attempt(options, { member, call, built, lane: lane ?? laneOf(call.operation), signal, probe });
-        if (answer.kind !== "answered" || tries >= READ_TRIES || signal.aborted) return answer;
-        if (answer.outcome.class === "unauthorized" && member.keyTrouble === undefined) continue; // there is a new key
-        if (answer.outcome.class !== "unknown" && answer.outcome.class !== "never-left") return answer;
-        await sleep(clock, backoffMs(READ_BACKOFF, tries), signal);
-      }
+    async read(member, call, how) {
+      const answer = await readOnce(member, call, how);
+      const replies = client.profile.operations.get(call.operation)?.replies;
+      if (replies === undefined) return answer;
+      const lane = how.lane ?? laneOf(call.operation);
+      return withReplies(answer, { operation: replies, target: call.target }, (page) => readOnce(member, page, { ...how, lane }));
     },
     send(member, intent) {
       const call = callOf(intent);
@@ -210,6 +197,12 @@ function withKey(options: GatewayParts, passage: GatewayRequest, client: Client,
   return credential instanceof Promise ? credential.then(paced) : paced(credential);
 }
 
+const KEY_REFUSED: Outcome = { class: "never-left", reason: "the network refused the key of another request" };
+
+function isKeyRefused({ member, probe = false, trade = false }: GatewayRequest): boolean {
+  return member.keyTrouble !== undefined && !probe && !trade;
+}
+
 function withoutKey({ clock }: GatewayParts, member: Member, lane: Lane): GatewayAnswer {
   const message = member.keyTrouble?.message ?? "there is no key";
   return { kind: "waits", until: clock.now() + KEY_CHECK_MS, rule: "key_unusable", message, lane };
@@ -241,6 +234,11 @@ async function sendAdmitted(options: GatewayParts, passage: GatewayRequest, by: 
       release?.();
     }
     if (admission.kind !== "admitted") return notAdmitted(options, member, admission);
+    // The network refused the key while the admission was written.
+    if (isKeyRefused(passage)) {
+      recordEnd(options, passage, admission.attempt, KEY_REFUSED, 0);
+      return withoutKey(options, member, passage.lane);
+    }
     if (examining === undefined) breakers.leaving(handle, call.operation, isWrite);
     const began = clock.monotonic();
     const { outcome, wire } = await by.client.exchange(call, { key: by.secret, idempotencyKey: intent?.id, signal, built });
@@ -257,11 +255,11 @@ async function sendAdmitted(options: GatewayParts, passage: GatewayRequest, by: 
 /** The rule that stops a request before its admission is asked for. */
 function heldBack(options: GatewayParts, passage: GatewayRequest, isWrite: boolean): GatewayAnswer | undefined {
   const { clock, breakers } = options;
-  const { member, call, intent, lane, examining, probe = false, trade = false } = passage;
+  const { member, call, intent, lane, examining } = passage;
   const stop = examining === undefined ? breakers.stop(member.specialist.handle, call.operation, isWrite) : undefined;
   if (stop !== undefined) return waits(options, member, { ...stop, until: stop.probeAt ?? clock.now() + STOPPED_WAIT_MS, lane });
   // A request queued when the network refused its key would be refused too.
-  if (member.keyTrouble !== undefined && !probe && !trade) return withoutKey(options, member, lane);
+  if (isKeyRefused(passage)) return withoutKey(options, member, lane);
   // Requests queued when the first of them was told to wait need not ask again.
   const lined = intent === undefined || examining !== undefined ? undefined : member.waits?.get(lane);
   return lined !== undefined && lined.until > clock.now() ? { ...lined, kind: "waits", lane } : undefined;
@@ -335,7 +333,8 @@ function paidFor({ client, caps }: GatewayOptions, member: Member, { operation }
 }
 
 export function callOf(intent: Intent): Call {
-  return { operation: intent.operation, ...(intent.target === undefined ? {} : { target: intent.target }), input: intent.input };
+  const { operation, target, thread, input } = intent;
+  return { operation, ...defined({ target, thread }), input };
 }
 
 /** The request of a call, built before its admission; or the refusal of a call that cannot be sent. */

@@ -84,6 +84,8 @@ export interface BreakerOptions {
 
 /** While one request claims the probe, others ask again after this. */
 const CLAIMED_RECHECK_MS = SECOND;
+/** For this time, only a read may probe a stopped account. */
+const READS_FIRST_MS = 30 * MINUTE;
 /** Interval at which the count of a drift is stored. */
 const DRIFT_KEPT_EVERY_MS = MINUTE;
 
@@ -108,10 +110,7 @@ export function createBreakers(options: BreakerOptions): Breakers {
     stop(handle, operation, isWrite) {
       // Its end is read from the account, so no request is let through as a probe.
       const lacking = trust.stop(handle, operation);
-      if (lacking !== undefined) return lacking;
-      const now = clock.now();
-      const blocking = held.met(handle, operation, isWrite).find((breaker) => !isProbeDue(breaker, now));
-      return blocking === undefined ? undefined : shown(blocking, now);
+      return lacking ?? blockedBy(held.met(handle, operation, isWrite), isWrite, clock.now());
     },
     claim: (handle, operation, isWrite) => held.claim(held.met(handle, operation, isWrite)),
     leaving(handle, operation, isWrite) {
@@ -163,6 +162,18 @@ export function createBreakers(options: BreakerOptions): Breakers {
 }
 
 const NONE: readonly HeldBreaker[] = [];
+
+/** The breaker that no request passes now. A write that waits for a read to close it asks again soon. */
+function blockedBy(met: readonly HeldBreaker[], isWrite: boolean, now: number): OpenBreaker | undefined {
+  const blocking = met.find((breaker) => !mayProbe(breaker, isWrite, now));
+  if (blocking === undefined) return undefined;
+  return { ...shown(blocking, now), ...(isProbeDue(blocking, now) ? { probeAt: now + MINUTE } : {}) };
+}
+
+/** A stopped account is probed by a read, since some networks stop it for longer with each write; without any read, by a write in the end. */
+function mayProbe(breaker: HeldBreaker, isWrite: boolean, now: number): boolean {
+  return isProbeDue(breaker, isWrite && breaker.operation === undefined ? now - READS_FIRST_MS : now);
+}
 
 /** The open breakers that requests probe, in memory and as rows. */
 function createHeldBreakers({ clock, announcer, keep }: BreakerOptions) {

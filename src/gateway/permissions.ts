@@ -11,7 +11,7 @@ import type { Scrubber } from "../core/scrubber.ts";
 import { DEFAULT_APPROVAL_MS, payloadHash } from "../limits/approvals.ts";
 import type { OwnLimit } from "../limits/verdict.ts";
 import type { Price } from "../limits/spending.ts";
-import type { OperationRule, OperationRules, Refusal } from "../specialist/operation-rules.ts";
+import type { GivenInput, OperationRule, OperationRules, Refusal } from "../specialist/operation-rules.ts";
 import type { Specialist } from "../specialist/specialist.ts";
 import { priceOf } from "./prices.ts";
 import { refuseSecrets, secretIn } from "./secret-refusal.ts";
@@ -51,6 +51,8 @@ class ProfileRules implements OperationRules {
       effect: operation.effect,
       lane: operation.lane,
       targetBy: targetBy(operation),
+      from: operation.from,
+      ...(operation.before === undefined ? {} : { before: operation.before }),
       ...(this.#specialist.review.includes(name)
         ? { review: questionFor(operation, (input) => this.#price(operation, input), this.#clock) }
         : {}),
@@ -63,7 +65,7 @@ class ProfileRules implements OperationRules {
     return priceOf(this.#profile, { tier, trust: this.#trust?.of(handle) }, operation, input);
   }
 
-  input(name: string, input: JsonObject): JsonObject {
+  input(name: string, input: GivenInput): JsonObject {
     const checked = checkedInput(operationOf(this.#profile, name), input);
     const what = `${name}: the input`;
     if (sentSecret({ operation: name, input: checked }) !== undefined) throw secretIn(what);
@@ -102,8 +104,13 @@ function refusalOf(operation: ProfileOperation, specialist: Specialist, profile:
   if (operation.unsupported !== undefined) return { code: "operation_unsupported", message: operation.unsupported };
   const lacked = lackedBy(profile, specialist.tier, operation.name);
   if (lacked !== undefined) return lacked;
-  if (operation.effect === "read" || specialist.may.includes(operation.name)) return undefined;
+  if (operation.effect === "read" || mayDo(profile, specialist.may, operation.name)) return undefined;
   return { code: "not_allowed", message: `${specialist.handle} may not do ${operation.name} on ${profile.name}: it is not in \`may\`` };
+}
+
+/** True for a permitted operation, and for a part of one. */
+export function mayDo(profile: Profile, may: readonly string[], name: string): boolean {
+  return may.includes(name) || may.some((one) => profile.operations.get(one)?.before?.includes(name) === true);
 }
 
 /** The refusal of an operation that the profile does not permit to a tier, reads included. */
@@ -132,7 +139,7 @@ function targetBy(operation: ProfileOperation): "id" | "handle" | undefined {
   return parameterOf(operation.path) === "handle" ? "handle" : "id";
 }
 
-function checkedInput(operation: ProfileOperation, input: JsonObject): JsonObject {
+function checkedInput(operation: ProfileOperation, input: GivenInput): JsonObject {
   const parsed = operation.input.safeParse(input);
   if (parsed.success) return parsed.data as JsonObject;
   const [issue] = parsed.error.issues;
@@ -154,7 +161,14 @@ export function ownLimitsOf(profile: Profile, operation: string): readonly OwnLi
   if (profile.limits.length === 0) return NO_LIMITS;
   return profile.limits
     .filter(({ operations }) => operations.includes(operation))
-    .map(({ name, operations, max, per }) => ({ name, operations, lanes: lanesOf(profile, operations), max, perMs: per }));
+    .map(({ name, operations, keys, max, per }) => ({
+      name,
+      operations,
+      ofAllKeys: keys === "all",
+      lanes: lanesOf(profile, operations),
+      max,
+      perMs: per,
+    }));
 }
 
 function lanesOf(profile: Profile, operations: readonly string[]): readonly Lane[] {

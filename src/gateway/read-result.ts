@@ -4,7 +4,7 @@ import type { Profile } from "../contract/profile/profile.ts";
 import type { Clock } from "../core/clock.ts";
 import type { AnyCode } from "../core/error-codes.ts";
 import { Refused, Retryable, type RetinueError } from "../core/errors.ts";
-import type { GatewayAnswer } from "./gateway.ts";
+import type { GatewayAnswer } from "./gateway-answer.ts";
 
 export type Confirmed = Extract<Outcome, { readonly class: "confirmed" }>;
 

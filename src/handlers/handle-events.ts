@@ -101,12 +101,12 @@ async function handleClaimed(parts: HandlerDependencies, member: Member, events:
 function end(parts: HandlerDependencies, member: Member, event: ClaimedEvent, given: RunResult): boolean {
   const { store, clock, announcer } = parts;
   const { specialist } = member;
-  const result = storable(parts, given);
+  const result = withoutSecrets(parts, given);
   const about = { at: clock.now(), handle: specialist.handle, event: event.id, kind: event.kind };
   switch (result.kind) {
     case "finished": {
       if (handlerOf(specialist, event.kind) !== undefined) member.handling = "works";
-      const stored = finish(parts, member, event, result);
+      const stored = finishRun(parts, member, event, result);
       announcer.emit("run", { ...about, result: "finished", intents: stored.length });
       for (const [index, intent] of stored.entries()) announceDecision(parts, member, result.intents[index], intent);
       if (stored.length > 0) {
@@ -175,17 +175,20 @@ function runOne(parts: HandlerDependencies, member: Member, event: ClaimedEvent,
   );
 }
 
-/** A class, because every event has one, and few handlers ask for more than its event. */
-class Handling implements RunRequest {
+/** Dependencies of one handling. */
+export type HandlingDependencies = Pick<HandlerDependencies, "clock" | "random" | "log" | "scrubber" | "store" | "fetch" | "ending">;
+
+/** The inputs of one handling of an event. A class, because every event has one, and few handlers ask for more than its event. */
+export class Handling implements RunRequest {
   readonly event: ClaimedEvent;
   readonly me: RunRequest["me"];
   readonly rules: RunRequest["rules"];
-  readonly #parts: HandlerDependencies;
+  readonly #parts: HandlingDependencies;
   readonly #member: Member;
   readonly #specialist: Member["specialist"];
   readonly #read: Read;
 
-  constructor(parts: HandlerDependencies, member: Member, event: ClaimedEvent, read: Read) {
+  constructor(parts: HandlingDependencies, member: Member, event: ClaimedEvent, read: Read) {
     this.event = event;
     this.me = { handle: member.specialist.handle, id: member.accountId };
     this.rules = member.rules;
@@ -247,7 +250,7 @@ function placed(handlers: PQueue, call: () => RunResult | Promise<RunResult>): R
 }
 
 /** A run that wants a secret stored has failed. The inputs of its actions were checked when it decided on them. */
-function storable({ scrubber }: HandlerDependencies, result: RunResult): RunResult {
+export function withoutSecrets({ scrubber }: Pick<HandlingDependencies, "scrubber">, result: RunResult): RunResult {
   if (result.kind !== "finished") return result;
   try {
     refuseSecrets(scrubber, "act.state", result.state);
@@ -264,8 +267,9 @@ function isEmpty(state: JsonObject): boolean {
   return Object.keys(state).length === 0;
 }
 
-function finish(
-  parts: HandlerDependencies,
+/** Ends a run in one transaction: its actions are stored as ready, as waiting for approval, or with the reason for a refusal. */
+export function finishRun(
+  parts: Pick<HandlingDependencies, "store" | "clock">,
   member: Member,
   event: ClaimedEvent,
   result: Extract<RunResult, { readonly kind: "finished" }>,

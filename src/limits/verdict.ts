@@ -21,6 +21,8 @@ export interface AdmissionRequest {
   readonly cost?: number;
   /** Obligations that it adds: 1 for applying for a job. Default 0. */
   readonly promises?: number;
+  /** Checks until what it promises is seen to be needed. Default {@link NOTICE_CALLS}. */
+  readonly noticeCalls?: number;
   readonly price: Price;
   /** Limits of the network, beside those of the tier, that count this operation. */
   readonly ownLimits?: readonly OwnLimit[];
@@ -34,6 +36,8 @@ export interface AdmissionRequest {
 export interface OwnLimit {
   readonly name: string;
   readonly operations: readonly string[];
+  /** True if requests of every key count together. */
+  readonly ofAllKeys?: boolean;
   /** Lanes of these operations. Default: that of the request alone. */
   readonly lanes?: readonly Lane[];
   readonly max: number;
@@ -76,6 +80,8 @@ export interface AdmissionView {
   readonly ownUses?: readonly OwnLimitUse[] | undefined;
   /** Open obligations of the key's specialists together: jobs applied for or assigned and not completed. */
   readonly obligations: number;
+  /** Those of them that are expected to need their requests within this hour. Default 0. */
+  readonly soon?: number | undefined;
   /** Accounts of the chain, specialist first, in the price's currency; needed for priced requests only. */
   readonly accounts?: readonly Account[] | undefined;
   readonly caps?: readonly Cap[] | undefined;

@@ -36,6 +36,16 @@ export function isLive({ state }: { readonly state: State }): boolean {
   return LIVE.includes(state);
 }
 
+/**
+ * True if it waits for its turn and for nothing else, as its run left it, alone: then its number is enough, and the rest is in its row. One
+ * that expires stays in memory.
+ */
+export function isPlain(intent: LiveIntent, intents: ReadonlyMap<number, LiveIntent>): boolean {
+  const { seq, ordinal, state, attempt, nextAt, everUnknown, code, targetIntent, expiresAt } = intent;
+  const isFresh = state === "ready" && attempt === 0 && nextAt === 0 && !everUnknown && code === undefined;
+  return isFresh && targetIntent === undefined && expiresAt === undefined && ordinal === 0 && !intents.has(seq + 1);
+}
+
 /** True if its text was or may still be sent, or if only a dry run withheld it. */
 export function isSaid({ textHash, state, code }: Pick<LiveIntent, "textHash" | "state" | "code">): boolean {
   return textHash !== undefined && (!DROPPED.includes(state) || code === DRY_RUN);

@@ -76,7 +76,7 @@ export const TRANSITIONS = {
   sending: ["ready", "in_doubt", "confirmed", "refused", "pending", "parked"],
   in_doubt: ["in_doubt", "ready", "confirmed", "refused", "parked", "cancelled"],
   pending: ["ready", "confirmed", "refused", "cancelled"],
-  parked: ["ready", "confirmed", "cancelled"],
+  parked: ["ready", "in_doubt", "confirmed", "cancelled"],
   confirmed: [],
   refused: [],
   cancelled: [],
@@ -102,6 +102,8 @@ export const MOVERS = {
   "remote-approval": { from: ["pending"], to: ["confirmed", "refused"] },
   /** The Guardian's answer to an approval. */
   approval: { from: ["proposed"], to: ["ready", "cancelled"] },
+  /** Another action of its kind was confirmed, which can prove that reading back works. */
+  reopening: { from: ["parked"], to: ["in_doubt"] },
   /** A person retries an action that has not happened. */
   retry: { from: ["parked"], to: ["ready"] },
   /** A person's verdict. */

@@ -10,6 +10,8 @@ export interface OutboxMemory {
   readonly doubts: PerMember<Map<string, OpenDoubt>>;
   /** Lists being read back, by operation, while the quota has no room for the rest. */
   readonly readings: PerMember<Map<string, ListReading>>;
+  /** Operations with actions that were parked for want of a proof: true if the next confirmed action reopens them. */
+  readonly unproven: PerMember<Map<string, boolean>>;
 }
 
 /** An attempt in doubt, in times of the monotonic clock. */
@@ -49,5 +51,6 @@ export function createOutboxMemory(): OutboxMemory {
     inFlight: new Set(),
     doubts: perMember(() => new Map<string, OpenDoubt>()),
     readings: perMember(() => new Map<string, ListReading>()),
+    unproven: perMember(() => new Map<string, boolean>()),
   };
 }

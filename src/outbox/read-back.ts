@@ -28,9 +28,10 @@ export interface ReadBack {
   readonly provesAbsence: boolean;
 }
 
-/** The read that shows the intent's effect, or undefined if the interface has none. */
-export function readBackOf(intent: Intent): ReadBack | undefined {
-  const { operation, target } = intent;
+/** The read that shows the intent's effect, or undefined if the interface has none. With `inThread`, only the thread's first post can be read. */
+export function readBackOf(intent: Intent, inThread = false): ReadBack | undefined {
+  const { operation, thread } = intent;
+  const target = inThread && operation === "posts.reply" ? (thread ?? intent.target) : intent.target;
   switch (operation) {
     case "posts.reply":
     case "posts.vote":

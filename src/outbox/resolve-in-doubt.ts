@@ -6,6 +6,7 @@ import { findEffect, findSame, findOtherWords, provesReading, readBackOf, wouldS
 import { ABSENT_CHECKS, MAX_ATTEMPTS, reconcile, refusalOf, type Check } from "./reconcile.ts";
 import { disambiguate, type VisibleEffect, type Disambiguation } from "./disambiguate.ts";
 import { announceIntent } from "./announce.ts";
+import { noteParked, reopenUnproven } from "./reopen.ts";
 import { follow } from "./follow-up.ts";
 import { dropListReadings, readBackTo, type NoRoom, type Read } from "./read-back-list.ts";
 import { MINUTE } from "../core/units.ts";
@@ -82,6 +83,7 @@ async function resolveOne(
     parts.outbox.doubts.tidy(member);
   }
   announceIntent(announcer, member, intent, change, now);
+  if (change.state === "parked") noteParked(parts, member, intent, change.code, proof.missed);
   if (change.state === "confirmed" && member.keyId !== undefined) {
     const latenessMs = Math.max(proof.latenessMs, intent.attempt === 0 ? 0 : now - (knownSentAt(intent) ?? now));
     await store.saveProof(
@@ -95,6 +97,7 @@ async function resolveOne(
       },
       now,
     );
+    await reopenUnproven(parts, member, intent.operation);
   }
   parts.wake(member, change.state === "ready" ? "intents" : "events");
   return undefined;
@@ -137,6 +140,11 @@ function wantLook(
   return { doubt, look };
 }
 
+/** True if replies are shown beside their post: a reply to one of them then stands in the thread of that post. */
+function hasRepliesApart({ profile }: OutboxDependencies): boolean {
+  return profile.operations.get("posts.get")?.replies !== undefined;
+}
+
 /** The result of a check and its start, on the monotonic clock. */
 interface Seen {
   readonly kind: "seen";
@@ -145,7 +153,7 @@ interface Seen {
 }
 
 async function lookFor(parts: OutboxDependencies, member: Member, intent: Intent, since: number): Promise<Seen | NoRoom> {
-  const readBack = readBackOf(intent);
+  const readBack = readBackOf(intent, hasRepliesApart(parts));
   const read = readBack === undefined ? undefined : await readAll(parts, member, intent, readBack, since);
   if (read?.kind === "no-room") return read;
   const begunAt = read?.kind === "read" ? read.begunAt : parts.clock.monotonic();
@@ -261,7 +269,7 @@ async function proofFor(parts: OutboxDependencies, member: Member, intent: Inten
   const controls = await confirmedLike(parts, member, intent);
   while (wanted.controls < controls.length) {
     const control = controls[wanted.controls];
-    const readBack = control === undefined ? undefined : readBackOf(control);
+    const readBack = control === undefined ? undefined : readBackOf(control, hasRepliesApart(parts));
     if (control === undefined || readBack === undefined) break;
     const read = await readAll(parts, member, control, readBack, wanted.since);
     if (read?.kind === "no-room") return read;

@@ -10,6 +10,7 @@ import { isStoreLost } from "../store/store-lost.ts";
 import { endWaits, freeLanes, holdLane, type Member } from "../gateway/member.ts";
 import type { OutboxDependencies } from "./outbox-dependencies.ts";
 import { RECEIPT_KINDS } from "./receipts.ts";
+import { reopenUnproven } from "./reopen.ts";
 import { handlerOf } from "../specialist/handlers.ts";
 
 /** Intents loaded in one pass. */
@@ -40,6 +41,7 @@ export async function sendOne(parts: OutboxDependencies, member: Member, intent:
         if (answer.outcome.class === "confirmed") {
           const { record } = answer.outcome;
           parts.learn(member, record);
+          await reopenUnproven(parts, member, intent.operation);
           if (intent.operation === "jobs.submit" && intent.target !== undefined) parts.delivered(member, intent.target, record);
         }
         if (listens(member)) parts.wake(member, "events");

@@ -1,7 +1,7 @@
 /** Converts a page of the feed to events: new posts, mentions, and a gap if items were missed in between. */
 import type { NewEvent } from "../contract/event.ts";
 import { eventId } from "../contract/event-id.ts";
-import type { Post } from "../contract/records.ts";
+import type { Notification, Post } from "../contract/records.ts";
 import type { Handle } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
 import { moveOn, type Freshness } from "./list-cursor.ts";
@@ -18,6 +18,8 @@ export interface FeedReader extends Freshness {
 
 export interface Reading {
   readonly events: readonly NewEvent[];
+  /** Notifications, whose meaning is that of deliveries. */
+  readonly reported?: readonly Notification[];
   readonly cursor: ListCursor;
   /**
    * Possible unseen items before those of the page: it shares nothing with the last one, or is the first and does not go back far enough.

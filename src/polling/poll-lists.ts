@@ -1,5 +1,6 @@
 /** Polls the network's lists into the inbox: feed, communities and jobs, each with a cursor and an interval. */
 import type { NewEvent } from "../contract/event.ts";
+import type { Lane } from "../contract/operations.ts";
 import { cursorOf } from "../client/next-page.ts";
 import { freshItems } from "../client/paging.ts";
 import { MAX_PAGE_ITEMS, MAY_BE_CUT_OFF } from "../contract/reading/read-answer.ts";
@@ -22,9 +23,10 @@ import { readFeed, type Reading } from "./feed-events.ts";
 import { readJobs } from "./job-events.ts";
 import { completeJobs, type CompletedPage } from "./complete-jobs.ts";
 import { noteListed } from "./job-news.ts";
-import { feedReader, jobsReader, listOf, OFFERS } from "./list-readers.ts";
+import { moveOn } from "./list-cursor.ts";
+import { feedReader, jobsReader, listOf, OFFERS, OFFERS_LIST } from "./list-readers.ts";
 import { spreadPause } from "../limits/poll-budget.ts";
-import { DEFAULT_MAX_AGE_MS, type FeedWatching, type JobsWatching, type Specialist } from "../specialist/specialist.ts";
+import { DEFAULT_MAX_AGE_MS, type FeedWatching, type JobsWatching } from "../specialist/specialist.ts";
 import { nextPollAt, type PollResult } from "./interval.ts";
 import { readResult, whyUnread, type Confirmed, type Unread } from "../gateway/read-result.ts";
 import type { Member } from "../gateway/member.ts";
@@ -41,10 +43,12 @@ const FAILED_POLL: Backoff = { firstMs: 30 * SECOND, longestMs: 5 * MINUTE };
 /** One polled list of a specialist. */
 interface Source {
   readonly name: string;
-  readonly operation: "posts.list" | "jobs.list";
+  readonly operation: string;
   readonly input: JsonObject;
   /** The event kind it is polled for. */
-  readonly kind: "post.created" | "mention.created" | "job.listed";
+  readonly kind: "post.created" | "mention.created" | "reply.created" | "job.listed";
+  /** True for a list that shows each account something else. */
+  readonly isOwn?: true;
   read(items: readonly NetworkRecord[], cursor: ListCursor): Reading;
   /** Reads the items by themselves that the list shows in part. Default: none. */
   complete?(items: readonly NetworkRecord[], cursor: ListCursor): Promise<CompletedPage>;
@@ -52,43 +56,68 @@ interface Source {
 
 /** Polls every due source of a specialist. Returns false: the next one is due at a later time. */
 export async function pollSources(parts: PollingDependencies, member: Member): Promise<boolean> {
-  const { store, clock } = parts;
-  const stored = await store.sources(member.specialist.handle);
-  const sources = member.retired ? [] : sourcesOf(parts, member);
-  const lists = stored.filter((row) => !isSchedule(row));
-  const known = new Map(lists.map(({ name, cursor, dueAt }) => [name, { state: readListState(cursor, parts.networkNow()), dueAt }]));
-  const dropped = lists.filter((row) => !sources.some(({ name }) => name === row.name));
+  const { clock } = parts;
+  const { sources, rows, known, others } = await listsOf(parts, member);
+  const dropped = rows.filter((row) => !sources.some(({ name }) => name === row.name));
   await makeDormant(parts, member, dropped, (cursor) => storeListState(makeListDormant(readListState(cursor, parts.networkNow()))));
-  const others = (one: Source): PollResult[] =>
-    sources.filter(({ name }) => name !== one.name).map(({ name, kind }) => ({ source: known.get(name)?.state.pace ?? NEW_PACE, kind }));
   for (const source of sources) {
     if (parts.stopping.aborted) return false;
     const { state, dueAt } = known.get(source.name) ?? { state: undefined, dueAt: null };
     // No due time: the list was dormant, or is new.
-    if ((dueAt ?? 0) <= clock.now()) await poll(parts, member, source, state, others(source));
+    if ((dueAt ?? 0) <= clock.now()) await poll(parts, member, source, { known: state, others: others(source) });
   }
   return false;
 }
 
-async function poll(
-  parts: PollingDependencies,
-  member: Member,
-  source: Source,
-  known: ListState | undefined,
-  others: readonly PollResult[],
-): Promise<void> {
-  const { clock, announcer, gateway } = parts;
+/** Polls the list of offers now, in the lane of what is owed, unless it could not be read lately. */
+export async function pollOffers(parts: PollingDependencies, member: Member): Promise<void> {
+  const { sources, known, others } = await listsOf(parts, member);
+  const source = sources.find((one) => listOf(one) === OFFERS_LIST);
+  const state = source && known.get(source.name)?.state;
+  if (source === undefined || state === undefined || state.failure !== undefined) return;
+  await poll(parts, member, source, { known: state, others: others(source), lane: "obligation" });
+}
+
+/** A specialist's lists, with their rows. */
+async function listsOf(parts: PollingDependencies, member: Member) {
+  const rows = (await parts.store.sources(member.specialist.handle)).filter((row) => !isSchedule(row));
+  const sources = member.retired ? [] : sourcesOf(parts, member);
+  const known = new Map(rows.map(({ name, cursor, dueAt }) => [name, { state: readListState(cursor, parts.networkNow()), dueAt }]));
+  const others = (one: Source): PollResult[] =>
+    sources.filter(({ name }) => name !== one.name).map(({ name, kind }) => ({ source: known.get(name)?.state.pace ?? NEW_PACE, kind }));
+  return { sources, rows, known, others };
+}
+
+/** What is known when a list is polled. */
+interface Asking {
+  /** Undefined before its first poll. */
+  readonly known: ListState | undefined;
+  /** The specialist's other lists. */
+  readonly others: readonly PollResult[];
+  /** Default: that of polls. */
+  readonly lane?: Lane;
+}
+
+async function poll(parts: PollingDependencies, member: Member, source: Source, { known, others, lane }: Asking): Promise<void> {
+  const { clock, announcer, gateway, shared } = parts;
   const { handle } = member.specialist;
+  const { operation, input } = source;
+  const list = listOf(source);
   const before = known ?? readListState(undefined, parts.networkNow());
   const askedAt = clock.now();
-  const answer = await gateway.read(member, { operation: source.operation, input: source.input }, { signal: parts.ending });
+  // A list of one's own tells others nothing.
+  const sharer = source.isOwn === true ? undefined : member.keyId;
+  if (sharer !== undefined) shared.begins(list, sharer, askedAt);
+  const answer = await gateway.read(member, { operation, input }, { signal: parts.ending, ...(lane === undefined ? {} : { lane }) });
   const result = readResult(answer);
   if (result.kind !== "value") return noteUnread(parts, member, source, before, result);
   const { items } = result.value;
   if (items === undefined)
     return noteUnread(parts, member, source, before, { kind: "failed", code: "read_failed", message: "the answer is no list" });
   const { reading, torn, isUnfinished } = await readPages(parts, member, source, before.cursor, result.value);
+  const isStored = reading.reported === undefined || (await parts.report(member, reading.reported));
   const now = clock.now();
+  if (!isStored) return void (await keep(parts, member, source, { events: [], state: before, dueAt: now + FAILED_POLL.firstMs }));
   const read = { ...before, failure: undefined, dormant: false };
   if (torn && before.failedPages < MAX_FAILED_PAGES) {
     // The items read are kept, but the cursor stays, because the unreadable part lies beyond it.
@@ -98,13 +127,14 @@ async function poll(
     return;
   }
   const next = await nextPollAt(parts, member, { source: before.pace, kind: source.kind }, reading.fresh, others);
-  await tellOthers(parts, member, source, items, askedAt);
+  if (source.isOwn !== true) await tellOthers(parts, member, source, items, askedAt);
   if (source.operation === "jobs.list") await noteListed(parts, member, items);
   const gaps = withGap(before.gaps, reading.gap, now);
   const state = { ...read, cursor: reading.cursor, pace: next.source, gaps, failedPages: 0 };
   const pauseMs = known === undefined ? spreadPause(next.delayMs, parts.random) : next.delayMs;
-  const between = member.keyId === undefined ? undefined : parts.shared.nextLook(listOf(source), member.keyId, next.delayMs, now);
-  const dueAt = Math.round(Math.min(between ?? now + pauseMs, isUnfinished ? now + FAILED_POLL.firstMs : Infinity));
+  const pause = { everyMs: next.delayMs, aloneMs: pauseMs };
+  const nextAt = sharer === undefined ? now + pauseMs : shared.nextLook(list, sharer, pause, now);
+  const dueAt = Math.round(Math.min(nextAt, isUnfinished ? now + FAILED_POLL.firstMs : Infinity));
   const fresh = await keep(parts, member, source, { events: reading.events, state, dueAt });
   announcer.emit("poll", { at: now, handle, source: source.name, fresh: fresh.length, skipped: reading.skipped });
   if (reading.gap !== undefined) announcer.emit("gap", { at: now, handle, source: source.name, ...reading.gap });
@@ -225,7 +255,10 @@ function sourcesOf(parts: PollingDependencies, member: Member): readonly Source[
   const { specialist } = member;
   const { watch } = specialist;
   const sources: Source[] = [];
-  if (needsFeed(specialist)) sources.push(feedSource(parts, member, "feed", {}, watch.feed));
+  const { notifications } = parts.profile;
+  if (notifications !== undefined && (watch.mentions || watch.threads)) sources.push(notificationSource(parts, notifications));
+  if (watch.feed !== undefined || (watch.mentions && notifications === undefined))
+    sources.push(feedSource(parts, member, "feed", {}, watch.feed));
   // A watched community counts as feed, also without a watch on the whole feed.
   const inCommunity = watch.feed ?? { from: "now", maxAgeMs: DEFAULT_MAX_AGE_MS };
   for (const community of watch.communities) sources.push(feedSource(parts, member, `feed:${community}`, { community }, inCommunity));
@@ -233,8 +266,25 @@ function sourcesOf(parts: PollingDependencies, member: Member): readonly Source[
   return sources;
 }
 
-function needsFeed({ watch }: Specialist): boolean {
-  return watch.feed !== undefined || watch.mentions;
+/** What happened to the specialist, from now on. */
+function notificationSource({ networkNow }: PollingDependencies, operation: string): Source {
+  return {
+    name: "notifications",
+    operation,
+    kind: "reply.created",
+    input: {},
+    isOwn: true,
+    read(items, cursor) {
+      const reports = items.filter((item) => item.kind === "notification");
+      const {
+        fresh,
+        skipped,
+        gap,
+        cursor: moved,
+      } = moveOn(reports, cursor, { fromMs: Infinity, maxAgeMs: DEFAULT_MAX_AGE_MS }, networkNow());
+      return { events: [], reported: fresh, cursor: moved, gap, fresh: fresh.length, skipped };
+    },
+  };
 }
 
 function feedSource(

@@ -1,4 +1,6 @@
 /** Dependencies of polling. */
+import type { Profile } from "../contract/profile/profile.ts";
+import type { Notification } from "../contract/records.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Announcer } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
@@ -16,6 +18,7 @@ export interface PollingDependencies {
   readonly clock: Clock;
   /** The network's clock in ms, for the age of what it reports. */
   readonly networkNow: () => number;
+  readonly profile: Profile;
   readonly random: Random;
   readonly log: Logger;
   readonly announcer: Announcer;
@@ -30,6 +33,8 @@ export interface PollingDependencies {
   readonly members: () => readonly Member[];
   /** Number of working specialists that share a specialist's key, itself included. */
   readonly sharers: (member: Member) => number;
+  /** Stores what a list of notifications reports, to be read as deliveries would be. False if some have to wait for room. */
+  readonly report: (member: Member, notifications: readonly Notification[]) => Promise<boolean>;
   /** Aborted when the runtime begins to stop: no new work begins. */
   readonly stopping: AbortSignal;
   /** Aborted when the time to drain is over: running work is interrupted. */

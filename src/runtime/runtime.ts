@@ -22,6 +22,7 @@ import { learnFrom, takesKey, wantsAccount } from "../gateway/own-account.ts";
 import { doubtTiming } from "../outbox/follow-up.ts";
 import { openGateway } from "./open-gateway.ts";
 import { createActs } from "../polling/action-counts.ts";
+import { noticeCalls } from "../polling/job-cadence.ts";
 import { createJobTimings } from "../polling/job-timings.ts";
 import { noteDelivery } from "../polling/job-news.ts";
 import type { WorkerPool } from "../handlers/worker/worker-pool.ts";
@@ -44,6 +45,7 @@ import { refuseTwins } from "./unique-handles.ts";
 import { warnLeftBehind, warnRestored } from "./startup-warnings.ts";
 import { createWebhookCoverage } from "../polling/webhook-coverage.ts";
 import { pollWithoutReceiver } from "../webhooks/hints.ts";
+import { reportListed } from "../webhooks/process-deliveries.ts";
 import { createWebhooks, type Webhooks } from "../webhooks/webhooks.ts";
 import type { Retention } from "../store/history.ts";
 
@@ -147,6 +149,7 @@ class Engine implements Runtime {
       keep: (change) => this.#track(options.store.saveNetworkState(change, clock.now())),
     });
     const unkeptHalts = createUnkeptHalts();
+    const timings = createJobTimings(clock, (change) => this.#track(options.store.saveNetworkState(change, clock.now())));
     this.parts = {
       ...options,
       unkeptHalts,
@@ -158,16 +161,11 @@ class Engine implements Runtime {
       announcer: this.announcer,
       breakers,
       zone: options.zone ?? "UTC",
-      gateway: openGateway(options, {
-        announcer: this.announcer,
-        scrubber,
-        breakers,
-        unkeptHalts,
-        keys: this.#keys,
-        clock,
-        wall: options.clock,
-        ledger,
-      }),
+      gateway: openGateway(
+        options,
+        { announcer: this.announcer, scrubber, breakers, unkeptHalts, keys: this.#keys, clock, wall: options.clock, ledger },
+        () => noticeCalls(timings.of("given")),
+      ),
       handlers: new PQueue({ concurrency: options.handlers ?? DEFAULT_HANDLERS }),
       isolation: options.isolation,
       fetch: options.fetch ?? globalThis.fetch,
@@ -177,12 +175,13 @@ class Engine implements Runtime {
       members: () => this.members(),
       sharers: (member) => this.#keys.sharers(member),
       acts: createActs(),
-      timings: createJobTimings(clock, (change) => this.#track(options.store.saveNetworkState(change, clock.now()))),
+      timings,
       delivered: (member, job, record) => this.#track(noteDelivery(this.parts, member, job, record)),
       learn: (member, record) => {
         const learning = learnFrom(this.parts, member, record);
         if (learning !== undefined) this.#track(learning);
       },
+      report: (member, notifications) => reportListed(this.parts, member, notifications),
       wake: (member, part) => this.#wake(member, part),
       coverage: createWebhookCoverage(clock),
       outbox: createOutboxMemory(),
@@ -266,8 +265,7 @@ class Engine implements Runtime {
   }
 
   #rules(specialist: Specialist): OperationRules {
-    const { profile, clock } = this.#options;
-    const { scrubber, breakers } = this.parts;
+    const { profile, clock, scrubber, breakers } = this.parts;
     return operationRules(specialist, profile, clock, { trust: breakers.trust, scrubber });
   }
 
@@ -275,9 +273,8 @@ class Engine implements Runtime {
     const { profile, clock } = this.#options;
     const member = createMember(specialist, this.#rules(specialist), limitsOf(specialist.tier, profile), clock.now());
     member.accountId ??= accountId;
-    const work = createWork(member);
-    this.#work.set(specialist.handle, work);
-    return work;
+    this.#work.set(specialist.handle, createWork(member));
+    return this.#workOf(member);
   }
 
   #workOf({ specialist }: Member): Work {

@@ -7,8 +7,9 @@ import type { Logger } from "../core/log.ts";
 import type { Random } from "../core/random.ts";
 import type { Act, IntentOptions, IntentRef, Reads, Target } from "./act.ts";
 import { storable, type RunRequest } from "./run-request.ts";
-import { bounded, mine, resolveTarget, speech, type ResolvedTarget } from "./decision.ts";
+import { bounded, mine, resolveTarget, speech, withRecord, type ResolvedTarget } from "./decision.ts";
 import type { DraftIntent } from "./intent-draft.ts";
+import type { GivenInput } from "./operation-rules.ts";
 
 /** A handler with more decisions than this is broken. */
 export const MAX_INTENTS_PER_RUN = 100;
@@ -116,16 +117,18 @@ class Context implements RunContext {
   }
 
   /** Turns a decision into a draft, in written order; equal decisions become one draft. */
-  decide(operation: string, target: Target | undefined, input: JsonObject, options: IntentOptions = NO_OPTIONS): IntentRef {
+  decide(operation: string, target: Target | undefined, input: GivenInput, options: IntentOptions = NO_OPTIONS): IntentRef {
     this.#alive();
     const { request } = this;
     const rule = request.rules.of(operation);
     if (rule.effect === "read")
       throw new Refused("operation_is_read", `${operation} is a read`, { hint: `use act.read.perform("${operation}", …)` });
     const wanted = resolveTarget(rule, operation, target);
-    const checked = request.rules.input(operation, input);
+    const checked = request.rules.input(operation, withRecord(request, rule, target, wanted, input));
     const known = this.#equalDraft(operation, wanted, checked, options.key);
     if (known !== undefined) return { intent: known.id }; // a model that repeats itself posts once
+    // Parts of an action are actions of their own, which are sent in this order.
+    for (const part of rule.before ?? []) this.decide(part, target, {});
     const drafts = this.#drafts;
     if (drafts.length >= MAX_INTENTS_PER_RUN)
       throw new Refused("too_many_intents", `expected at most ${MAX_INTENTS_PER_RUN} actions for one event, got more`);
@@ -289,16 +292,16 @@ class RunAct implements Act {
 
 function createSteps(request: RunRequest, tools: RunTools, another: () => void): Act["step"] {
   const used = new Set<string>();
-  return async (name, work) => {
+  return async <Value>(name: string, work: (signal: AbortSignal) => Value | Promise<Value>): Promise<Value> => {
     another();
     if (used.has(name))
       throw new Refused("step_repeated", `expected each step of a run to have its own name, got ${JSON.stringify(name)} twice`);
     used.add(name);
     const stored = request.steps.get(`step:${name}`);
-    if (stored !== undefined) return stored as Awaited<ReturnType<typeof work>>;
+    if (stored !== undefined) return stored as Value;
     const value = storable(`the result of step ${JSON.stringify(name)}`, await work(tools.signal()));
     await request.saveStep(`step:${name}`, value);
-    return value as Awaited<ReturnType<typeof work>>;
+    return value as Value;
   };
 }
 

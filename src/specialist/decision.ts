@@ -1,8 +1,9 @@
 /** Facts of one decision: its object, its text, who is addressed, its label. */
 import { Refused, Retryable } from "../core/errors.ts";
+import { fieldPaths, firstAt } from "../contract/reading/field-path.ts";
 import { isObject, sha256, type Json, type JsonObject } from "../core/json.ts";
 import type { DraftIntent, IntentRefusal } from "./intent-draft.ts";
-import type { OperationRule } from "./operation-rules.ts";
+import type { GivenInput, OperationRule } from "./operation-rules.ts";
 import type { IntentRef, Target } from "./act.ts";
 import { storable, type RunRequest } from "./run-request.ts";
 
@@ -43,6 +44,26 @@ export function resolveTarget(rule: OperationRule, operation: string, target: Ta
     if (typeof named === "string" && named !== "") return { id: named };
   }
   throw new Refused("target_missing", `${operation} needs an object: its record, its id, or the intent that creates it`);
+}
+
+/** The input, and what the record acted on gives of it: the one passed to the action, or the event's own. */
+export function withRecord(
+  { event }: RunRequest,
+  { from = {} }: OperationRule,
+  target: Target | undefined,
+  { id }: ResolvedTarget,
+  input: GivenInput,
+): GivenInput {
+  const wanted = Object.entries(from).filter(([name]) => input[name] === undefined);
+  if (wanted.length === 0) return input;
+  const record = typeof target === "object" && "id" in target ? (target as { readonly raw?: Json }) : undefined;
+  const { payload } = event;
+  const raw = record?.raw ?? (isObject(payload) && payload["id"] === id ? payload["raw"] : undefined);
+  const given = wanted.flatMap(([name, places]): [string, Json][] => {
+    const found = firstAt(raw, fieldPaths(places), (value) => value);
+    return found === undefined ? [] : [[name, found]];
+  });
+  return { ...input, ...Object.fromEntries(given) };
 }
 
 /** The path of `agents.update` names the specialist itself. */

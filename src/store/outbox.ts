@@ -62,6 +62,8 @@ export interface OutboxStore {
   forgetSentAt(seq: number): Promise<void>;
   /** Other intents that were or may have been done to the same object, with the same text if it has one; newest first. */
   similarIntents(intent: Pick<Intent, "seq" | "specialist" | "conflictKey">, limit: number): Promise<SimilarIntents>;
+  /** Ends the stakes of confirmed actions on an object: the held money comes back, or counts as spent. */
+  endStakes(of: Pick<Intent, "specialist" | "operation"> & { readonly target: string }, isReturned: boolean, now: number): Promise<void>;
   loadProof(keyId: KeyId, operation: string): Promise<Proof>;
   saveProof(keyId: KeyId, operation: string, proof: Proof, now: number): Promise<void>;
 }

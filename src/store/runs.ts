@@ -21,7 +21,7 @@ export interface FinishedRun {
 
 export interface RunStore {
   loadState(specialist: Handle): JsonObject;
-  /** Stored once: a second value for a name is refused. */
+  /** Stored once: the first value for a name stays. */
   saveStep(seq: number, name: string, value: Json): Promise<void>;
   /**
    * Marks the event done, stores the state, inserts the intents: all or nothing. Throws `Refused` `run_superseded` if the event is no

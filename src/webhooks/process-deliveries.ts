@@ -1,5 +1,6 @@
 /** Processes stored deliveries into the inbox: each becomes events, or a read of the changed object, or waits for a person. */
 import type { NewEvent } from "../contract/event.ts";
+import type { Notification } from "../contract/records.ts";
 import { messageOf } from "../core/errors.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
 import { meaningOf, namesItself, postEvents, type NeededRead, type Meaning, type Meant } from "./interpret.ts";
@@ -41,12 +42,25 @@ export function receiveDelivery(parts: WebhookDependencies, member: Member, deli
   const now = parts.clock.now();
   const read = readPlainly(delivery, meantFor(parts, member), now);
   const onStored = (fresh: readonly NewEvent[], waits: boolean): void => {
-    if (read !== undefined) tellHealth(parts, member, read.meaning);
+    if (read !== undefined && delivery.scheme !== LISTED) tellHealth(parts, member, read.meaning);
     if (waits || read?.end === undefined) parts.wake(member, "deliveries");
     else announceEnd(parts, member, read.meaning, read.end, fresh);
   };
   const plain = read?.end === undefined ? undefined : { ...read.end, kind: wordOf(read.meaning) };
   return parts.store.putDelivery({ delivery, plain, onStored }, now);
+}
+
+/** The scheme of a notification that a list showed: our own read vouches for it, and it says nothing of deliveries. */
+const LISTED = "listed";
+
+/** Stores notifications of a polled list as deliveries; those known by their id are stored already. False if there is no room for one. */
+export async function reportListed(parts: WebhookDependencies, member: Member, notifications: readonly Notification[]): Promise<boolean> {
+  for (const { id, raw } of notifications) {
+    const body = Buffer.from(JSON.stringify(raw));
+    const delivery = { specialist: member.specialist.handle, id: `${LISTED}:${id}`, kind: undefined, scheme: LISTED, body };
+    if ((await receiveDelivery(parts, member, delivery)) === "full") return false;
+  }
+  return true;
 }
 
 /**

@@ -31,6 +31,7 @@ async function asking() {
     caps: () => [],
     unkeptHalts,
     holdMs: 1_000,
+    noticeCalls: () => 5,
   };
   const member = memberOf({ may: ["posts.create"], review: ["posts.create"] });
   const of = (over: Partial<Parameters<typeof admitFor>[1]> = {}) => admitFor(sources, { member, call: POST, lane: "act", ...over }, KEY);

@@ -53,17 +53,26 @@ describe("a stopped account", () => {
     }
   });
 
-  test("lets one request of any operation through as the probe, and none while that one asks for admission", async () => {
+  test("lets one read of any operation through as the probe, and none while that one asks for admission", async () => {
     const { breakers, clock } = setUp();
     breakers.heard("ann", REPLY, true, stopped);
     await clock.advance(15 * MINUTE);
     expect(breakers.stop("ann", "posts.list", false)).toBeUndefined();
     const release = breakers.claim("ann", "posts.list", false);
-    expect(breakers.stop("ann", "posts.reply", true)?.probeAt).toBe(clock.now() + 1_000);
+    expect(breakers.stop("ann", "jobs.list", false)?.probeAt).toBe(clock.now() + 1_000);
     release?.();
-    expect(breakers.stop("ann", "posts.reply", true)).toBeUndefined();
-    breakers.leaving("ann", "posts.reply", true);
+    expect(breakers.stop("ann", "jobs.list", false)).toBeUndefined();
+    breakers.leaving("ann", "jobs.list", false);
     expect(breakers.stop("ann", "posts.list", false)?.probeAt).toBe(clock.now() + 15 * MINUTE);
+  });
+
+  test("lets no write through, which asks again every minute, until no read has come for half an hour", async () => {
+    const { breakers, clock } = setUp();
+    breakers.heard("ann", REPLY, true, stopped);
+    await clock.advance(16 * MINUTE);
+    expect(breakers.stop("ann", "posts.reply", true)?.probeAt).toBe(clock.now() + MINUTE);
+    await clock.advance(29 * MINUTE);
+    expect(breakers.stop("ann", "posts.reply", true)).toBeUndefined();
   });
 
   test("is closed by a confirmed probe, with its row", async () => {
@@ -80,10 +89,10 @@ describe("a stopped account", () => {
     const { breakers, clock } = setUp();
     breakers.heard("ann", REPLY, true, stopped);
     await clock.advance(10 * MINUTE);
-    breakers.heard("ann", REPLY, true, refused(405));
+    breakers.heard("ann", { operation: "jobs.list", input: {} }, false, refused(405));
     await clock.advance(5 * MINUTE);
     expect(breakers.stop("ann", "posts.list", false)).toBeUndefined();
-    expect(breakers.stop("ann", "posts.reply", true)).toMatchObject({ code: "operation_missing" });
+    expect(breakers.stop("ann", "jobs.list", false)).toMatchObject({ code: "operation_missing" });
   });
 });
 

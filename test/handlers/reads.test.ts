@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Outcome } from "../../src/contract/call.ts";
 import { Refused, Retryable } from "../../src/core/errors.ts";
 import { HOUR, MINUTE, SECOND } from "../../src/core/units.ts";
-import type { GatewayAnswer } from "../../src/gateway/gateway.ts";
+import type { GatewayAnswer } from "../../src/gateway/gateway-answer.ts";
 import { readFor } from "../../src/handlers/reads.ts";
 import { memberOf, postOf } from "../harness/builders.ts";
 import { harness } from "../harness/harness.ts";

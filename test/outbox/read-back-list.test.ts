@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Post } from "../../src/contract/records.ts";
 import { HOUR } from "../../src/core/units.ts";
-import type { GatewayAnswer } from "../../src/gateway/gateway.ts";
+import type { GatewayAnswer } from "../../src/gateway/gateway-answer.ts";
 import { dropListReadings, readBackTo } from "../../src/outbox/read-back-list.ts";
 import { memberOf, postOf } from "../harness/builders.ts";
 import { harness } from "../harness/harness.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { asIntentId } from "../../src/core/ids.ts";
 import { MINUTE, SECOND } from "../../src/core/units.ts";
-import type { GatewayAnswer } from "../../src/gateway/gateway.ts";
+import type { GatewayAnswer } from "../../src/gateway/gateway-answer.ts";
 import { sendIntents, sendOne } from "../../src/outbox/send.ts";
 import { announcedIntents, harness } from "../harness/harness.ts";
 import { decide, memberOf } from "../harness/builders.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Job } from "../../src/contract/records.ts";
 import { asHandle } from "../../src/core/ids.ts";
-import type { GatewayAnswer } from "../../src/gateway/gateway.ts";
+import type { GatewayAnswer } from "../../src/gateway/gateway-answer.ts";
 import { completeJobs } from "../../src/polling/complete-jobs.ts";
 import type { JobsReader } from "../../src/polling/job-events.ts";
 import { readListState } from "../../src/polling/list-state.ts";

@@ -37,7 +37,9 @@ const BY_KIND: {
 } = {
   id: { type: "string", example: "x-1" },
   text: { type: "string", example: "Some text." },
+  prose: { type: "string", example: "Some text." },
   number: { type: "number", example: 3 },
+  money: { type: "number", example: 3 },
   integer: { type: "integer", example: 2 },
   boolean: { type: "boolean", example: true },
   time: { type: "string", format: "date-time", example: "2026-01-05T09:00:00Z" },

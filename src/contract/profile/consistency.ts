@@ -78,6 +78,7 @@ function checkOverride(name: OperationName, over: ProfileData["operations"][stri
 const SAMPLES: { readonly [type in InputField["type"]]: readonly Json[] } = {
   text: ["a", "up", "https://a.example/x"],
   number: [1, 1.5],
+  money: [1, 1.5],
   integer: [1],
   boolean: [true],
   words: [["a"], []],
@@ -105,11 +106,18 @@ function checkHeaders({ headers, auth, idempotencyHeader }: ProfileData): Profil
 
 const OUR_HEADERS: readonly string[] = ["content-type", "content-length", "transfer-encoding", "host", "connection"];
 
+/** Placeholders of a reply: the post at the root of the thread, and the comment answered, if it is not that post. */
+const THREAD_NAMES: readonly string[] = ["thread", "comment"];
+
 function checkOperation(at: readonly string[], operation: ProfileOperation): ProfileProblem[] {
   if (operation.unsupported !== undefined) return [];
   const { shape } = operation.input;
   const isKey = (name: string): boolean => name === "key" && isTrade(operation.name);
-  const known = (name: string): boolean => isKey(name) || (name === "target" ? operation.target !== undefined : Object.hasOwn(shape, name));
+  const isReply = operation.name === "posts.reply";
+  const known = (name: string): boolean =>
+    isKey(name) ||
+    (isReply && THREAD_NAMES.includes(name)) ||
+    (name === "target" ? operation.target !== undefined : Object.hasOwn(shape, name));
   const inPath = pathFields(operation.path);
   const inQuery = templateFields(operation.query ?? {});
   const inBody = operation.body === undefined ? [] : templateFields(operation.body);
@@ -132,7 +140,7 @@ function checkOperation(at: readonly string[], operation: ProfileOperation): Pro
     say("price", `names "${operation.price.input}", ${notOneOf}`);
 
   const used = new Set([...inPath, ...inQuery, ...inBody]);
-  if (operation.target !== undefined && !used.has("target"))
+  if (operation.target !== undefined && !used.has("target") && !(isReply && THREAD_NAMES.every((name) => used.has(name))))
     say("path", `expected the ${operation.target} acted on in the path, query or body, as ":id" or "{target}"`);
   // Inputs in our own names are sent whole; a template sends only its placeholders.
   const templated = operation.body !== undefined || (operation.method === "GET" && operation.query !== undefined);
@@ -224,7 +232,12 @@ function checkNames(data: ProfileData, operations: ReadonlyMap<string, ProfileOp
         ? []
         : [{ ...problem(["guesses", index], `"${guess}" is not a path in a profile`), mistyped: { name, known } }];
     }),
-    ...data.limits.flatMap((limit, index) => unknown(["limits", index, "operations"], limit.operations)),
+    ...data.limits.flatMap((limit, index) =>
+      unknown(
+        ["limits", index, "operations"],
+        limit.operations.filter((name) => !/^(?:\w[\w-]*\.)?\*$/.test(name)),
+      ),
+    ),
     ...data.answers.flatMap((rule, index) => unknown(["answers", index, "operations"], rule.operations ?? [])),
     ...(["tiers", "trust"] as const).flatMap((section) =>
       Object.entries(data[section]).flatMap(([name, { lacks, prices }]) => [

@@ -1,5 +1,5 @@
 /** Parts of a profile that contradict each other: each is valid alone, and both together cannot be meant. */
-import type { ProfileOperation } from "./network-operations.ts";
+import { namedBy, type ProfileOperation } from "./network-operations.ts";
 import type { ProfileProblem } from "./profile-problem.ts";
 import type { ProfileData } from "./source.ts";
 
@@ -8,6 +8,8 @@ export function checkContradictions(data: ProfileData, operations: ReadonlyMap<s
     ...checkTrade(data, operations),
     ...checkLimits(data, operations),
     ...checkDecisions(data),
+    ...checkParts(operations),
+    ...checkLists(data, operations),
     ...(data.idempotencyHeader !== null && Object.hasOwn(data.headers, data.idempotencyHeader)
       ? [
           {
@@ -39,10 +41,62 @@ function checkTrade({ auth }: ProfileData, operations: ReadonlyMap<string, Profi
 }
 
 function checkLimits({ limits }: ProfileData, operations: ReadonlyMap<string, ProfileOperation>): readonly ProfileProblem[] {
-  return limits.flatMap(({ operations: names }, index) => {
+  return limits.flatMap(({ operations: patterns }, index) => {
+    const names = namedBy(patterns, operations);
     const isNothing = names.every((name) => operations.get(name)?.unsupported !== undefined);
-    return isNothing ? [{ path: ["limits", index, "operations"], message: `limits ${names.join(", ")}, which is unsupported` }] : [];
+    return isNothing ? [{ path: ["limits", index, "operations"], message: `limits ${patterns.join(", ")}, which is unsupported` }] : [];
   });
+}
+
+/** An action that consists of several requests: each part is sent with nothing but the object, and may be sent again. */
+function checkParts(operations: ReadonlyMap<string, ProfileOperation>): readonly ProfileProblem[] {
+  return [...operations.values()].flatMap(({ name, extra, target, effect, before = [], returned, price }) => {
+    const path = [extra ? "extra" : "operations", name];
+    const parts = before.flatMap((part, index): ProfileProblem[] => {
+      const message = unfitPart(operations.get(part), part, { name, target });
+      return message === undefined ? [] : [{ path: [...path, "before", index], message }];
+    });
+    if (before.length > 0 && effect === "read") parts.push({ path: [...path, "before"], message: `${name} is a read, which has no parts` });
+    if (returned !== undefined && name !== "jobs.apply")
+      parts.push({
+        path: [...path, "returned"],
+        message: "only the price of jobs.apply is a stake that comes back with a state of its job",
+      });
+    if (returned !== undefined && price === "free")
+      parts.push({ path: [...path, "returned"], message: "a free operation has nothing to come back; state its price" });
+    return parts;
+  });
+}
+
+/** Lists of the network's own that the runtime reads: replies beside their post, and notifications. */
+function checkLists({ notifications }: ProfileData, operations: ReadonlyMap<string, ProfileOperation>): readonly ProfileProblem[] {
+  const unfit = (name: string, record: string, target: string | undefined): string | undefined => {
+    const list = operations.get(name);
+    if (list?.extra !== true) return `"${name}" is not an operation of the network's own; define it under extra`;
+    const isFit = list.effect === "read" && list.list && list.record === record && list.target === target;
+    const object = target === undefined ? "no target" : `target: ${target}`;
+    return isFit ? undefined : `${name} must be a list of them: effect: read, list: true, record: ${record}, ${object}`;
+  };
+  const problems = [...operations.values()].flatMap(({ name, replies }): ProfileProblem[] => {
+    if (replies === undefined) return [];
+    const message = name === "posts.get" ? unfit(replies, "post", "post") : "only posts.get is completed by a list of replies";
+    return message === undefined ? [] : [{ path: ["operations", name, "replies"], message }];
+  });
+  const message = notifications === undefined ? undefined : unfit(notifications, "notification", undefined);
+  return message === undefined ? problems : [...problems, { path: ["notifications"], message }];
+}
+
+function unfitPart(
+  part: ProfileOperation | undefined,
+  named: string,
+  { name, target }: { readonly name: string; readonly target: ProfileOperation["target"] | undefined },
+): string | undefined {
+  if (part?.extra !== true) return `"${named}" is not an operation of the network's own; define it under extra`;
+  if (part.target === undefined || part.target !== target) return `${named} acts on another object than ${name}`;
+  if (part.effect !== "idempotent") return `${named} must be idempotent, since it is sent again after a lost answer`;
+  if (part.before !== undefined) return `${named} has parts itself; list all of them under ${name}`;
+  const needed = Object.entries(part.input.shape).find(([, type]) => !type.safeParse(undefined).success);
+  return needed === undefined ? undefined : `${named} requires the input "${needed[0]}", which nobody gives it`;
 }
 
 function checkDecisions({ webhooks }: ProfileData): readonly ProfileProblem[] {

@@ -6,6 +6,7 @@ import {
   isOperationName,
   OPERATION_NAMES,
   OPERATIONS,
+  page,
   SETS,
   type Effect,
   type EndpointSet,
@@ -32,6 +33,8 @@ export interface ProfileOperation {
   readonly encoding: "json" | "form";
   readonly values: Readonly<Record<string, Readonly<Record<string, Json>>>>;
   readonly input: z.ZodObject;
+  /** Inputs that are amounts of money: given in whole units, sent as the network counts them. */
+  readonly money: readonly string[];
   readonly effect: Effect;
   readonly lane: Lane;
   readonly price: Price;
@@ -39,6 +42,14 @@ export interface ProfileOperation {
   readonly charged?: readonly string[];
   /** Requests of quota that one call costs. */
   readonly weight: number;
+  /** Operations on the same object that are sent before it, as a part of it. */
+  readonly before?: readonly string[];
+  /** The list that shows the replies of a post, which are not in it. */
+  readonly replies?: string;
+  /** Inputs that the record acted on gives, by their places in it. */
+  readonly from: Readonly<Record<string, readonly string[]>>;
+  /** States of a job in which the price comes back; undefined if it is no stake. */
+  readonly returned?: readonly string[];
   readonly record: RecordName;
   readonly list: boolean;
   readonly answer: "record" | "any";
@@ -60,6 +71,15 @@ export function profileOperations(data: ProfileData, set: EndpointSet): Readonly
   return new Map([...known, ...extra]);
 }
 
+/** The operations that names and patterns (`posts.*`, `*`) stand for. */
+export function namedBy(patterns: readonly string[], operations: ReadonlyMap<string, ProfileOperation>): string[] {
+  const known = [...operations.values()].filter(({ unsupported }) => unsupported === undefined).map(({ name }) => name);
+  const named = patterns.flatMap((one) =>
+    one === "*" ? known : one.endsWith(".*") ? known.filter((name) => name.startsWith(one.slice(0, -1))) : one,
+  );
+  return [...new Set(named)];
+}
+
 function merged(
   row: Operation,
   over: OperationOverride,
@@ -77,7 +97,7 @@ function merged(
     method: method ?? "GET",
     path: path ?? "",
     ...targetOf(row.target, path),
-    ...shared(over, row.input),
+    ...shared(over, row),
     effect: over.effect ?? row.effect,
     lane: over.lane ?? row.lane,
     record: over.record ?? row.record,
@@ -95,7 +115,7 @@ function extraOperation(name: string, source: OperationSource): ProfileOperation
     method: source.method,
     path: source.path,
     ...targetOf(source.target, source.path),
-    ...shared(source, z.object({})),
+    ...shared(source, { input: z.object(source.list === true ? page : {}) }),
     effect: source.effect,
     lane: source.lane ?? "act",
     record: source.record ?? "none",
@@ -111,17 +131,25 @@ function targetOf(target: ProfileOperation["target"], path: string | undefined):
 
 function shared(
   over: OperationOverride,
-  input: z.ZodObject,
-): Pick<ProfileOperation, "query" | "body" | "encoding" | "values" | "input" | "price" | "charged" | "weight" | "answer" | "paging"> {
+  { input, money = [] }: Pick<Operation, "input" | "money">,
+): Omit<
+  ProfileOperation,
+  "name" | "purpose" | "method" | "path" | "target" | "targetBy" | "effect" | "lane" | "record" | "list" | "unsupported" | "extra"
+> {
   return defined({
     query: over.query,
     body: over.body,
     encoding: over.encoding ?? "json",
     values: over.values ?? {},
     input: over.input === undefined ? input : input.extend(inputShape(over.input)),
+    money: [...money, ...Object.entries(over.input ?? {}).flatMap(([name, { type }]) => (type === "money" ? [name] : []))],
     price: over.price ?? "free",
     charged: over.charged,
     weight: over.weight ?? 1,
+    before: over.before,
+    replies: over.replies,
+    from: Object.fromEntries(Object.entries(over.input ?? {}).flatMap(([name, { from }]) => (from === undefined ? [] : [[name, from]]))),
+    returned: over.returned,
     answer: over.answer ?? "record",
     paging: over.paging === undefined ? undefined : defined(over.paging),
   });
@@ -158,6 +186,7 @@ function inputType({ type, oneOf, max }: InputField): z.ZodType {
             .max(max ?? 1_000_000)
         : z.enum(oneOf);
     case "number":
+    case "money":
       return z.number().max(max ?? Number.MAX_SAFE_INTEGER);
     case "integer":
       return z

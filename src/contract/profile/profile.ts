@@ -4,7 +4,7 @@ import { asJson, isObject, type Json, type JsonObject } from "../../core/json.ts
 import { expectation } from "./expectation.ts";
 import { checkProfile } from "./consistency.ts";
 import { ProfileInvalid, type ProfileProblem } from "./profile-problem.ts";
-import { profileOperations, type ProfileOperation } from "./network-operations.ts";
+import { namedBy, profileOperations, type ProfileOperation } from "./network-operations.ts";
 import { profileData, profileSource, type ProfileData } from "./source.ts";
 import { SET_A } from "./shipped/set-a.ts";
 import { SET_B } from "./shipped/set-b.ts";
@@ -25,8 +25,10 @@ export interface Profile extends Omit<ProfileData, "operations" | "extra"> {
 }
 
 const BASES = { "set-a": ["a", SET_A], "set-b": ["b", SET_B] } as const;
-/** Keys that are replaced rather than merged: half an old template and half a new one would be neither. */
-const WHOLE_KEYS: ReadonlySet<string> = new Set(["body", "query", "values", "input"]);
+/** Tables in which null takes back a word of the profile below. */
+const WORD_TABLES: ReadonlySet<string> = new Set(["kinds", "decisions"]);
+/** Keys that are replaced rather than merged: half an old template (or price) and half a new one would be neither. */
+const WHOLE_KEYS: ReadonlySet<string> = new Set(["body", "query", "values", "input", "price"]);
 
 /** The shipped profile of a set, without overrides. */
 export function shippedProfile(set: EndpointSet): Profile {
@@ -49,7 +51,8 @@ export function resolveProfile(source: unknown, base?: Profile): Profile {
   const below: object = base?.data ?? shipped;
   const settled = [...(base?.settled ?? []), ...stated].filter((path) => !own.some((guess) => covers(guess, path)));
   const guesses = (base?.data.guesses ?? shipped.guesses).filter((guess) => !stated.some((path) => covers(path, guess)));
-  const merged = profileData.safeParse({ ...asObject(merge(asJson(below), written)), guesses: [...guesses, ...own] });
+  // The user's guesses come first, so that the place of a problem is the one in their file.
+  const merged = profileData.safeParse({ ...asObject(merge(asJson(below), written)), guesses: [...own, ...guesses] });
   if (!merged.success) throw new ProfileInvalid(problemsOf(merged.error));
   const data = merged.data;
   const { operations: _overrides, extra: _extra, ...rest } = data;
@@ -57,7 +60,8 @@ export function resolveProfile(source: unknown, base?: Profile): Profile {
   const problems = checkProfile(data, operations);
   if (problems.length > 0) throw new ProfileInvalid(problems);
   const { deadlineMs, lateLandingMs, readLagMs, quietMs } = data.timing;
-  return { ...rest, set, operations, settled, quietMs: quietMs ?? deadlineMs + lateLandingMs + readLagMs, data };
+  const limits = data.limits.map((limit) => ({ ...limit, operations: namedBy(limit.operations, operations) }));
+  return { ...rest, limits, set, operations, settled, quietMs: quietMs ?? deadlineMs + lateLandingMs + readLagMs, data };
 }
 
 /** Returns true if the value at a path of the profile is an assumption. The most precise statement about the path wins. */
@@ -90,7 +94,8 @@ function merge(below: Json, over: Json, key = ""): Json {
   const merged: Record<string, Json | undefined> = { ...below };
   for (const [name, value] of Object.entries(over)) {
     const under = merged[name];
-    if (value !== undefined) merged[name] = under === undefined ? value : merge(under, value, name);
+    if (value === null && WORD_TABLES.has(key)) delete merged[name];
+    else if (value !== undefined) merged[name] = under === undefined ? value : merge(under, value, name);
   }
   return merged;
 }

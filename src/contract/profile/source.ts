@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { messageOf } from "../../core/errors.ts";
 import { durationMs } from "../../core/units.ts";
-import { FIELD_PATH } from "../reading/field-path.ts";
+import { BODY_SOURCE, FIELD_PATH } from "../reading/field-path.ts";
 import { FIELDS } from "../reading/fields.ts";
 import { EFFECTS, LANES, RECORDS } from "../operations.ts";
 import { DRIFT_POLICIES } from "../reading/pinned-fields.ts";
@@ -21,13 +21,12 @@ const headerValue = z
   .max(500)
   .regex(/^[\t\x20-\x7e\u0080-\uffff]*$/, "text without line breaks");
 const path = z.string().max(200).regex(FIELD_PATH, 'a path such as "author.handle", or "$" for the whole answer');
-const oneOrMore = <Item extends z.ZodType<string, string>>(item: Item) =>
-  z
-    .union([item, z.array(item).min(1).max(MAX_CANDIDATES)])
-    .transform((value): readonly string[] => (typeof value === "string" ? [value] : value));
-const paths = oneOrMore(path);
-const words = oneOrMore(word);
-const headers = oneOrMore(headerName);
+/** An empty list takes back what the shipped profile says there. */
+const candidates = <Item extends z.ZodType<string, string>>(item: Item) =>
+  z.union([item, z.array(item).max(MAX_CANDIDATES)]).transform((value): readonly string[] => (typeof value === "string" ? [value] : value));
+const paths = candidates(path);
+const words = candidates(word);
+const headers = candidates(headerName);
 
 /** An error text states what was expected; advice may follow after `; `. */
 const expected = (text: string): { readonly error: () => string } => ({ error: () => text });
@@ -56,12 +55,30 @@ export const price = z.union(
 export type Price = z.output<typeof price>;
 
 const inputField = z.strictObject({
-  type: z.enum(["text", "number", "integer", "boolean", "words", "json"]),
+  /** `money`: in whole units, sent as the network counts them. */
+  type: z.enum(["text", "number", "integer", "boolean", "words", "json", "money"]),
   required: z.boolean().optional(),
   oneOf: z.array(z.string()).min(1).optional(),
   max: z.number().positive().optional(),
+  /** Places in the record acted on (as the network sent it) that give the input if nobody else does. */
+  from: paths.optional(),
 });
 export type InputField = z.output<typeof inputField>;
+
+const money = z.strictObject({
+  /** What the network counts of one unit: 100 for cents. An amount that names its unit (`12.50 EUR`) counts whole units. */
+  perUnit: z.number().int().min(1).max(1_000_000),
+  /** The unit's name in texts. */
+  unit: words,
+});
+export type MoneyFormat = z.output<typeof money>;
+
+const contents = z.strictObject({
+  /** `html`: what people wrote comes as HTML, and handlers get its text; `raw` keeps the original. */
+  read: z.enum(["text", "html"]),
+  /** `html`: texts of ours are sent as HTML, in which nothing of them is markup. */
+  sent: z.enum(["text", "html"]),
+});
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 
@@ -106,6 +123,12 @@ const operation = z
     charged: paths,
     /** Requests of quota that one call costs. */
     weight: z.number().int().min(1).max(1_000),
+    /** Operations of the network's own on the same object, each sent before it as a part of it: `gigs.start` before `jobs.submit`. */
+    before: z.array(word).min(1).max(5),
+    /** Of `posts.get`: the list of the network's own that shows a post's replies, which are not in the post itself. */
+    replies: word,
+    /** The price of an application is a stake, which comes back in these states of the job; in any other final state it is spent. */
+    returned: z.array(z.enum([...JOB_STATUSES, "lost"])).min(1),
     record: z.enum(RECORDS),
     list: z.boolean(),
     /** How this list is paged, where it differs from the profile's `paging`. */
@@ -130,24 +153,31 @@ export type OperationSource = z.output<typeof extra>;
 const LIMIT = expected("a whole number, 1 or more; an operation that may never be used is `unsupported`");
 const limit = z.strictObject({
   name: word,
-  /** Names of the operations that the limit counts together. */
+  /** The operations that the limit counts together: names, `posts.*` for all of a noun, `*` for all. */
   operations: z.array(word).min(1),
+  /** `all`: requests of every key count together. Default: those of each key alone. */
+  keys: z.literal("all").optional(),
   max: z.number(LIMIT).int(LIMIT).min(1, LIMIT),
   per: longerThanZero,
 });
 
+const someWords = words.refine((list) => list.length > 0, "a word to match");
+/** The reader takes a sentence for a message. */
+const code = word.regex(/^\S+$/, "a code without spaces; words of a message are matched by `text`");
 const statusNumber = z.number().int().min(200).max(599);
 const answerRule = z
   .strictObject({
     status: z.union([statusNumber, z.array(statusNumber).min(1)]).optional(),
     /** The network's own codes. */
-    code: words.optional(),
+    code: candidates(code)
+      .refine((list) => list.length > 0, "a code to match")
+      .optional(),
     /** Parts of its message, in any letter case. */
-    text: words.optional(),
+    text: someWords.optional(),
     /** Default: all. */
     operations: z.array(word).min(1).optional(),
-    /** `wait`: it did not happen, and the key waits; `done`: it has happened; `refused`: it did not; `pending`: a Guardian decides. */
-    means: z.enum(["wait", "done", "refused", "pending"]),
+    /** `wait`: it did not happen, and the key waits; `suspended`: so it is, until a read is answered again; `done`: it has happened; `refused`: it did not; `pending`: a Guardian decides. */
+    means: z.enum(["wait", "suspended", "done", "refused", "pending"]),
   })
   .refine(
     ({ status, code, text }) => status !== undefined || code !== undefined || text !== undefined,
@@ -177,22 +207,32 @@ const errors = z.strictObject({
   message: paths,
   /** Places where a plain `false` marks a 2xx as failed. */
   failed: paths,
+  /** Places of a wait: a number in `waitUnit`, a time, or words (`in 3 minutes`, `PT4M`). */
   retryAfter: paths,
+  waitUnit: z.enum(["milliseconds", "seconds", "minutes", "hours"]),
 });
 
 const pending = z.strictObject({ statuses: z.array(z.number().int().min(200).max(299)), at: paths, words, reference: paths });
 
+/** A header, or the body's place of a value: `body:quota.left`. */
+const sources = candidates(
+  z.union([
+    headerName,
+    z.string().regex(BODY_SOURCE, 'the name of a header, or "body:" and a path, such as "body:quota.left"'),
+  ]) as z.ZodType<string, string>,
+);
+
 const limitHeaders = z.strictObject({
-  remaining: headers,
+  remaining: sources,
   /** The limit of `remaining`. */
-  limit: headers,
+  limit: sources,
   /** Length of the window of `remaining`. Default: learnt from its limit and its reset. */
   windowMs: longerThanZero.optional(),
-  remainingHour: headers,
-  remainingDay: headers,
+  remainingHour: sources,
+  remainingDay: sources,
   /** Seconds from now, seconds or milliseconds since the epoch (distinguished by size), or a time. */
-  reset: headers,
-  retryAfter: headers,
+  reset: sources,
+  retryAfter: sources,
   /** Structured fields of the IETF draft: `"day";r=40;t=300`. */
   structured: headers,
 });
@@ -262,6 +302,8 @@ const common = {
   operations: z.record(word, operation).optional(),
   extra: z.record(z.string().regex(/^[a-z][a-z0-9-]*\.[a-z][A-Za-z0-9-]*$/, 'a name such as "bids.withdraw"'), extra).optional(),
   limits: z.array(limit).max(100).optional(),
+  /** A read of the network's own that lists what happened to the specialist; an item is read as a delivery of its webhook would be. */
+  notifications: word.optional(),
   /** Answers that mean something else than their status; the first that fits counts. */
   answers: z.array(answerRule).max(100).optional(),
   tiers: z.record(word, tier).optional(),
@@ -281,16 +323,26 @@ const common = {
   guesses: z.array(z.string().max(200)).max(1_000).optional(),
 };
 
+/** The same table, in which null takes back a word of the shipped profile. */
+function takenBack<Value extends z.ZodType>({ keyType, valueType }: z.ZodRecord<z.ZodString, Value>) {
+  return z.record(keyType, valueType.nullable()).optional();
+}
+
 /** Schema of a file: any part of a profile, on top of the one it extends. */
 export const profileSource = z.strictObject({
   extends: z.enum(["set-a", "set-b"]),
   ...common,
+  money: money.partial().optional(),
+  contents: contents.partial().optional(),
   paging: paging.partial().optional(),
   errors: errors.partial().optional(),
   pending: pending.partial().optional(),
   limitHeaders: limitHeaders.partial().optional(),
   auth: auth.partial().optional(),
-  webhooks: webhooks.partial().optional(),
+  webhooks: webhooks
+    .partial()
+    .extend({ kinds: takenBack(webhooks.shape.kinds), decisions: takenBack(webhooks.shape.decisions) })
+    .optional(),
   timing: timing.partial().optional(),
 });
 export type ProfileSource = z.input<typeof profileSource>;
@@ -314,6 +366,8 @@ export const profileData = z.strictObject({
   headers: z.record(headerName, headerValue),
   idempotencyHeader: headerName.nullable(),
   guesses: z.array(z.string()),
+  money,
+  contents,
   paging,
   errors,
   pending,

@@ -3,6 +3,8 @@ import type { RecordName } from "../operations.ts";
 
 /**
  * - `id`: a string, or a whole number within 2^53; always given as a string
+ * - `prose`: text written by somebody, which a network may send as HTML; given as plain text
+ * - `money`: an amount, as a number or a text with the unit; given in whole units
  * - `time`: ISO 8601, HTTP date, or epoch seconds or milliseconds; given in milliseconds
  * - `seconds`: a duration in seconds; given in milliseconds
  * - `words`: a list of strings; `refs`: a list of ids, or of objects that hold one
@@ -13,7 +15,9 @@ import type { RecordName } from "../operations.ts";
 export const FIELD_KINDS = [
   "id",
   "text",
+  "prose",
   "number",
+  "money",
   "integer",
   "boolean",
   "time",
@@ -34,7 +38,7 @@ export const FIELDS = {
   post: {
     id: "id",
     ...person,
-    content: "text",
+    content: "prose",
     community: "id",
     parentId: "id",
     createdAtMs: "time",
@@ -48,9 +52,9 @@ export const FIELDS = {
     id: "id",
     ...person,
     title: "text",
-    description: "text",
+    description: "prose",
     skills: "words",
-    reward: "number",
+    reward: "money",
     status: "status",
     assigneeId: "id",
     assigneeHandle: "id",
@@ -59,31 +63,32 @@ export const FIELDS = {
     applicantIds: "refs",
     applied: "boolean",
     input: "json",
-    verdict: "text",
+    verdict: "prose",
   },
   agent: {
     id: "id",
     handle: "id",
     name: "text",
-    bio: "text",
+    bio: "prose",
     skills: "words",
     tier: "text",
     trust: "text",
     reputation: "number",
     apiKey: "secret",
   },
-  community: { id: "id", handle: "id", name: "text", description: "text", memberCount: "integer", joined: "boolean" },
+  community: { id: "id", handle: "id", name: "text", description: "prose", memberCount: "integer", joined: "boolean" },
   webhook: { id: "id", url: "text", events: "words", active: "boolean", webhookSecret: "secret" },
   stats: { id: "id", reputation: "number" },
   result: { id: "id", title: "text", url: "text", snippet: "text" },
   application: { id: "id", jobId: "id", status: "text" },
+  notification: { id: "id", createdAtMs: "time" },
   token: { expiresInMs: "seconds", accessToken: "secret", refreshToken: "secret" },
 } as const satisfies { readonly [record in Exclude<RecordName, "none">]: Readonly<Record<string, FieldKind>> };
 
 export type ReadableRecord = keyof typeof FIELDS;
 
 /** Records that must have an id. */
-export const NEEDS_ID: ReadonlySet<RecordName> = new Set(["post", "job", "agent", "community", "webhook"]);
+export const NEEDS_ID: ReadonlySet<RecordName> = new Set(["post", "job", "agent", "community", "webhook", "notification"]);
 
 export function isReadableRecord(record: RecordName): record is ReadableRecord {
   return record !== "none";

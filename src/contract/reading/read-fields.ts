@@ -3,12 +3,15 @@ import { isObject, type Json, type JsonObject } from "../../core/json.ts";
 import { fieldPath, typeOf, valueAt, type FieldPath } from "./field-path.ts";
 import { FIELDS, type FieldKind, type ReadableRecord } from "./fields.ts";
 import { createPins, MAX_KNOWN_KEYS, type Observation, type Pin, type Pins, type Severity } from "./pinned-fields.ts";
+import { textOfHtml } from "./html-text.ts";
 import type { Profile } from "../profile/profile.ts";
+import type { MoneyFormat } from "../profile/source.ts";
 import { JOB_STATUSES, type JobStatus } from "../records.ts";
 import {
   readBoolean,
   readId,
   readInteger,
+  readMoney,
   readNumber,
   readReferences,
   readSeconds,
@@ -37,9 +40,11 @@ export interface Speech {
   readonly named: { readonly [record in ReadableRecord]: ReadonlySet<string> };
   readonly statuses: ReadonlyMap<string, JobStatus>;
   readonly times: TimeFormat;
+  readonly money: MoneyFormat;
+  readonly isHtml: boolean;
 }
 
-export function compileSpeech(profile: Pick<Profile, "records" | "statuses" | "times">): Speech {
+export function compileSpeech(profile: Pick<Profile, "records" | "statuses" | "times" | "money" | "contents">): Speech {
   const fields = (record: ReadableRecord): CompiledField[] => {
     const candidates: Readonly<Record<string, readonly string[] | undefined>> = profile.records[record] ?? {};
     return Object.entries<FieldKind>(FIELDS[record]).flatMap(([name, kind]) => {
@@ -54,7 +59,14 @@ export function compileSpeech(profile: Pick<Profile, "records" | "statuses" | "t
   const statuses = JOB_STATUSES.flatMap((status) =>
     (profile.statuses[status] ?? []).map((word): [string, JobStatus] => [statusWord(word), status]),
   );
-  return { fields: compiled, named, statuses: new Map(statuses), times: profile.times };
+  return {
+    fields: compiled,
+    named,
+    statuses: new Map(statuses),
+    times: profile.times,
+    money: profile.money,
+    isHtml: profile.contents.read === "html",
+  };
 }
 
 function mapRecords<T>(make: (record: ReadableRecord) => T): { [record in ReadableRecord]: T } {
@@ -67,6 +79,7 @@ function mapRecords<T>(make: (record: ReadableRecord) => T): { [record in Readab
     stats: make("stats"),
     result: make("result"),
     application: make("application"),
+    notification: make("notification"),
     token: make("token"),
   };
 }
@@ -207,10 +220,14 @@ function convert(speech: Speech, kind: Exclude<FieldKind, "refs" | "posts">, fou
       return readId(found);
     case "text":
       return readText(found);
+    case "prose":
+      return speech.isHtml && typeof found === "string" ? textOfHtml(found) : readText(found);
     case "secret":
       return typeof found === "string" && found.length >= 8 ? found : undefined;
     case "number":
       return readNumber(found);
+    case "money":
+      return readMoney(found, speech.money);
     case "integer":
       return readInteger(found);
     case "boolean":

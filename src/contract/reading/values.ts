@@ -1,5 +1,6 @@
 /** Converts single foreign values to ours. Each function returns undefined for an unreadable value, and never invents one. */
 import { isObject, type Json } from "../../core/json.ts";
+import type { MoneyFormat } from "../profile/source.ts";
 import { OWN_VOTES, type OwnVote } from "../records.ts";
 
 /** Longer ids would not fit a path or an event id. */
@@ -31,6 +32,16 @@ export function readNumber(value: Json): number | undefined {
   if (typeof value === "number") return Number.isFinite(value) ? value : undefined;
   if (typeof value !== "string" || !/^[+-]?\d{1,15}(?:\.\d{1,15})?$/.test(value)) return undefined;
   return Number(value);
+}
+
+/** An amount in whole units, as a number or a text. A text that names another unit is unreadable. */
+export function readMoney(value: Json, { perUnit, unit }: MoneyFormat): number | undefined {
+  const count = readNumber(value);
+  if (count !== undefined) return count / perUnit;
+  const [, before = "", amount = "", after = ""] =
+    typeof value === "string" ? (/^([^\d+-]{0,20})([+-]?\d{1,15}(?:\.\d{1,15}|,\d\d)?)(\D{0,20})$/.exec(value.trim()) ?? []) : [];
+  const named = `${before}${after}`.trim().toLowerCase();
+  return unit.some((word) => word.toLowerCase() === named) ? readNumber(amount.replace(",", ".")) : undefined;
 }
 
 export function readInteger(value: Json): number | undefined {

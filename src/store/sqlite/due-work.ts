@@ -94,10 +94,15 @@ function workOf(present: Present, specialist: Handle, lanes?: readonly Lane[]): 
   let [events, intents, doubts]: (number | undefined)[] = present.hasNext(specialist) ? [0] : [];
   for (const { state, isClaimed, notBefore } of mine.events.values())
     if (state === "ready" && !isClaimed) events = earlier(events, notBefore);
+  if (mine.waiting !== undefined && (lanes === undefined || lanes.some((lane) => mine.waiting?.has(lane)))) intents = 0;
   for (const intent of mine.intents.values()) {
     if (intent.state === "in_doubt") doubts = earlier(doubts, intent.nextAt);
     if (expires(intent)) intents = earlier(intents, intent.expiresAt);
-    if (lanes === undefined ? intent.state === "ready" : isReadyIn(intent, lanes) && isFree(intent, present.intents))
+    if (
+      lanes === undefined
+        ? intent.state === "ready"
+        : isReadyIn(intent, lanes) && isFree(intent, present.intents) && !present.isBehind(intent)
+    )
       intents = earlier(intents, intent.nextAt);
   }
   return { events, intents, doubts };

@@ -11,7 +11,7 @@ import type { Paid } from "../admission.ts";
 import type { IntentMove, OutboxStore, Requests } from "../outbox.ts";
 import type { Commits } from "./commits.ts";
 import type { SpendingTable } from "./spending.ts";
-import { sqlStates } from "./intent-states.ts";
+import { sqlState, sqlStates } from "./intent-states.ts";
 import { RESTORED_CODE } from "./restore-detection.ts";
 import { numberOf, textOf } from "./rows.ts";
 import type { WatchWriter } from "./sources.ts";
@@ -42,6 +42,8 @@ export interface Changes {
   readonly wake: (rule: WaitRule, now: number) => void;
   /** Applies the consequences of an intent's new state: money, and dependent intents. */
   readonly follow: (intent: LiveIntent, paid: Paid | undefined, now: number) => void;
+  /** Ends a stake: it comes back, or counts as spent. */
+  readonly endStake: (id: string, isReturned: boolean, now: number) => void;
   readonly find: (seq: number) => LiveIntent | undefined;
   readonly findById: (id: string) => LiveIntent | undefined;
 }
@@ -87,7 +89,7 @@ export function createChanges(
   const follow: Changes["follow"] = (intent, paid, now) => {
     const { id, state, createdRef, specialist, everUnknown } = intent;
     if (state === "confirmed") {
-      if (paid !== undefined || spending.hasOpenHolds)
+      if ((paid !== undefined || spending.hasOpenHolds) && !spending.isStake(id))
         freed(
           commits.undoable(() => spending.pay(id, specialist, paid, now)),
           now,
@@ -105,6 +107,13 @@ export function createChanges(
     for (const one of dependants(intent))
       if (one.target === undefined) applyChange({ seq: one.seq, by: "dependency", change: hanging, now });
   };
+  const endStake: Changes["endStake"] = (id, isReturned, now) => {
+    if (!spending.isStake(id)) return;
+    freed(
+      commits.undoable(() => spending.settle(id, isReturned ? 0 : undefined, now)),
+      now,
+    );
+  };
   const applyChange: ApplyChange = ({ seq, by, change: wanted, now, standIn, events = [], watches = [], paid }) => {
     const intent = find(seq);
     if (intent === undefined || !originsOf(by, wanted.state).includes(intent.state)) return false;
@@ -117,7 +126,7 @@ export function createChanges(
     if (watches.length > 0) commits.add(() => watches.forEach((watch) => writer.watch(watch, now)));
     return true;
   };
-  return { applyChange, payable, wake, follow, find, findById };
+  return { applyChange, payable, wake, follow, endStake, find, findById };
 }
 
 export interface OutboxParts {
@@ -133,6 +142,8 @@ export interface OutboxParts {
 export function createOutbox(db: DatabaseSync, { present, commits, log, intents, changes, settle }: OutboxParts): OutboxStore {
   const claimed = db.prepare(`
     SELECT created_ref FROM main.intent INDEXED BY intent_of WHERE specialist = ? AND operation = ? AND created_ref IN (SELECT value FROM json_each(?))`);
+  const staked = db.prepare(`
+    SELECT id FROM main.intent INDEXED BY intent_of WHERE specialist = ? AND operation = ? AND target = ? AND state = ${sqlState("confirmed")}`);
   const { applyChange } = changes;
   const mine = (specialist: Intent["specialist"]): Iterable<LiveIntent> => present.of(specialist).intents.values();
   const expired = (specialist: Intent["specialist"], now: number): readonly LiveIntent[] => {
@@ -144,8 +155,12 @@ export function createOutbox(db: DatabaseSync, { present, commits, log, intents,
   return {
     dueIntents(specialist, lanes, now, limit) {
       const due: Intent[] = [];
+      for (const seq of present.unqueueIntents(specialist, lanes)) {
+        const next = intents.one(seq);
+        if (next !== undefined && !present.intents.has(seq)) present.putIntent(next);
+      }
       for (const intent of mine(specialist)) {
-        if (intent.state !== "ready" || intent.nextAt > now) continue;
+        if (intent.state !== "ready" || intent.nextAt > now || present.isBehind(intent)) continue;
         if (lanes.length < LANES.length && !isReadyIn(intent, lanes)) continue;
         if (isFree(intent, present.intents)) due.push(asIntent(intent));
         if (due.length === limit) break;
@@ -180,6 +195,11 @@ export function createOutbox(db: DatabaseSync, { present, commits, log, intents,
       const intent = present.intents.get(seq);
       if (intent?.state !== "in_doubt") return;
       log.add({ seq: log.next, fact: "change", of: "intent", subject: seq, at: intent.nextAt, set: { sentAt: UNDATED } });
+    },
+    async endStakes({ specialist, operation, target }, isReturned, now) {
+      settle();
+      const ids = staked.all(specialist, operation, target).map((row) => textOf(row, "id"));
+      await commits.hard(() => ids.forEach((id) => changes.endStake(id, isReturned, now)));
     },
     similarIntents: createIntentsAlike(db, { changes, intents, settle }),
     ...createProofs(db, commits),

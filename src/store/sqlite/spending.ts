@@ -12,6 +12,7 @@ import {
   openRow,
   scopeOf,
   captureOf,
+  END_OF_TIME,
   spentIn,
   SPEND_WINDOWS,
   type Account,
@@ -123,6 +124,11 @@ export class SpendingTable {
     this.correct(scopes, money, id, now);
     for (const scope of scopes) this.#overrun(this.account(scope, money.currency, now), id, { held: 0, posted: money.micros }, caps, now);
     return undefined;
+  }
+
+  /** True for an open hold without an end: money that comes back, or is spent, when its job ends. */
+  isStake(id: string): boolean {
+    return this.hasOpenHolds && (this.find(id)?.expiresAt ?? 0) >= END_OF_TIME && this.find(id)?.state === "open";
   }
 
   /** Captures expired holds as spent. Returns their number, at most 1,000. */

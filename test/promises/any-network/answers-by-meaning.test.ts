@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { ProfileSource } from "../../../src/contract/profile/source.ts";
 import type { Transport, WireAnswer } from "../../../src/client/transport.ts";
-import { MINUTE } from "../../../src/core/units.ts";
+import { HOUR, MINUTE } from "../../../src/core/units.ts";
 import type { IntentState } from "../../../src/outbox/intent.ts";
 import { virtualWebhooks } from "../../harness/virtual-webhooks.ts";
 
@@ -52,6 +52,18 @@ describe("an answer that the profile gives a meaning:", () => {
     expect(await states()).toEqual(["confirmed"]);
     expect((sentAt[1] ?? 0) - (sentAt[0] ?? 0)).toBeGreaterThanOrEqual(2 * MINUTE);
     expect(network.truth.effects({ operation: "posts.create" })).toHaveLength(1);
+  });
+
+  test("403 that means suspended stops the account, and loses no action", async () => {
+    const { clock, states, sentAt, runtime } = await posting([{ status: 403, code: "timeout", means: "suspended" }], (nth, send) =>
+      nth === 0 ? Promise.resolve(answer(403, "timeout", "sit down")) : send(),
+    );
+    await clock.advance(25 * MINUTE);
+    expect(runtime.parts.breakers.stops()).toMatchObject([{ code: "account_stopped", handle: "scout" }]);
+    expect(sentAt).toHaveLength(1);
+    await clock.advance(HOUR);
+    expect((await states()).slice(0, 2)).toEqual(["confirmed", "confirmed"]);
+    expect(runtime.parts.breakers.stops()).toEqual([]);
   });
 
   test("409 that means done confirms the action", async () => {

@@ -154,6 +154,7 @@ export const records = {
     jobId: ["job_id", "jobId", "job.id", "job"],
     status: ["status", "state"],
   },
+  notification: { id: ["id", "notification_id", "_id", "uuid"], createdAtMs: CREATED },
   token: {
     expiresInMs: ["expires_in", "expiresIn"],
     accessToken: ["access_token", "accessToken", "token"],
@@ -170,6 +171,7 @@ export const lists = {
   community: around("communities"),
   webhook: around("webhooks"),
   result: around("results"),
+  notification: around("notifications"),
   any: ["$", "data", "items", "results", "list", "records", "data.items", "data.results", "result", "content"],
 };
 
@@ -199,6 +201,8 @@ export const statuses = {
 
 export const speech = {
   times: "auto",
+  contents: { read: "text", sent: "text" },
+  money: { perUnit: 1, unit: ["credits", "credit"] },
   drift: "note",
   headers: {},
   idempotencyHeader: "idempotency-key",
@@ -237,6 +241,7 @@ export const speech = {
     ],
     failed: ["success", "ok"],
     retryAfter: ["retry_after", "retryAfter", "error.retry_after", "error.retryAfter"],
+    waitUnit: "seconds",
   },
   pending: {
     statuses: [202],
@@ -326,6 +331,8 @@ export const SHARED_GUESSES = [
   "singles",
   "statuses",
   "times",
+  "money",
+  "contents",
   "idempotencyHeader",
   "paging",
   "errors",

@@ -44,8 +44,8 @@ export const BUGS: readonly PlantedBug[] = [
   }),
   bug("may ignored", DECIDE, "!view.may.includes(request.operation)", "view.may.length < 0", {
     file: "src/gateway/permissions.ts",
-    find: 'operation.effect === "read" || specialist.may.includes(operation.name)',
-    replace: "true",
+    find: "return may.includes(name) ||",
+    replace: "return may.length >= 0 ||",
   }),
   bug("in flight not counted", QUOTA, "  state.inFlightTotal += cost;\n", ""),
   bug(
