@@ -103,7 +103,7 @@ export function intervals(budgetPerDay: number, sources: readonly PollPlan[], op
   return sources.map(({ pace, covered = false }, i) => {
     const calls = share(i) + (covered ? 0 : (left * (weights[i] ?? 1)) / open);
     // If it is known which lists lead to actions, an empty poll says little: such news comes irregularly.
-    const paced = (DAY / calls) * (isKnown ? 1 : pace);
+    const paced = (DAY / calls) * (isKnown ? 1 : Math.min(SLOWEST_PACE, Math.max(FASTEST_PACE, pace)));
     const wanted = covered ? Math.max(paced, RECONCILE_MS) : paced;
     const jittered = Math.max(MIN_INTERVAL_MS, wanted) * (1 + JITTER_SHARE * (options.random?.next() ?? 0));
     return Math.round(Math.min(MAX_INTERVAL_MS, jittered));

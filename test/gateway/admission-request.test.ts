@@ -45,7 +45,6 @@ test("it states price, own limits and the end of the answer's time by the profil
       effect: "reconciled",
       price: { kind: "priced", worst: { micros: 5 } },
       ownLimits: [{ name: "posts", max: 1 }],
-      promises: 0,
     },
     now: clock.now(),
     deadlineAt: clock.now() + profile.timing.deadlineMs,
